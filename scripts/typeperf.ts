@@ -1,0 +1,81 @@
+/**
+ * Measures what programs of users cost the type checker: each fixture typetest/perf/*.ts, minus its baseline, a module
+ * of the same imports and nothing else. Fails when a fixture needs more than typetest/perf/budget.json allows. `--write`
+ * sets the maxima to what was measured and a little room.
+ *
+ * Instantiations are counted, and the same on every machine. The time isn't: its maximum is several times what was
+ * measured and only catches a jump of another order.
+ */
+import { spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+
+interface Cost {
+  readonly instantiations: number
+  readonly seconds: number
+}
+
+const folder = "typetest/perf"
+const budgetFile = path.join(folder, "budget.json")
+const cache = "node_modules/.cache/typeperf"
+
+const measure = (name: string, source: string): Cost => {
+  const within = (file: string) => path.relative(cache, file).replaceAll(path.sep, "/")
+  const project = path.join(cache, `${name}.json`)
+  const compilerOptions = { noUnusedLocals: false }
+  fs.writeFileSync(
+    project,
+    JSON.stringify({ extends: within("tsconfig.json"), compilerOptions, files: [within(source)], include: [] })
+  )
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    ["node_modules/typescript/bin/tsc", "-p", project, "--singleThreaded", "--extendedDiagnostics"],
+    { encoding: "utf8" }
+  )
+  if (status !== 0) {
+    console.error(stdout)
+    process.exit(1)
+  }
+  const read = (label: string) => Number(new RegExp(`^${label}:\\s+([\\d.]+)`, "mu").exec(stdout)?.[1])
+  return { instantiations: read("Instantiations"), seconds: read("Check time") }
+}
+
+const importsOf = (source: string): string =>
+  (fs.readFileSync(source, "utf8").match(/^import\b[^"]*"[^"]*"/gmu) ?? []).join("\n")
+
+fs.mkdirSync(cache, { recursive: true })
+const costs = new Map<string, Cost>()
+for (const fixture of fs.globSync("*.ts", { cwd: folder }).toSorted()) {
+  const source = path.join(folder, fixture)
+  const baseline = path.join(cache, `baseline.${fixture}`)
+  fs.writeFileSync(baseline, `${importsOf(source)}\n`)
+  const base = measure(`baseline.${fixture}`, baseline)
+  const whole = measure(fixture, source)
+  costs.set(fixture, {
+    instantiations: whole.instantiations - base.instantiations,
+    seconds: Math.max(0, whole.seconds - base.seconds)
+  })
+}
+
+if (process.argv.includes("--write")) {
+  const maxima = [...costs].map(([fixture, { instantiations, seconds }]) => [
+    fixture,
+    { instantiations: Math.ceil(instantiations * 1.05 / 100) * 100, seconds: Math.ceil(1 + seconds * 4) }
+  ])
+  fs.writeFileSync(budgetFile, `${JSON.stringify(Object.fromEntries(maxima), undefined, 2)}\n`)
+}
+
+const budget = JSON.parse(fs.readFileSync(budgetFile, "utf8")) as Readonly<Record<string, Cost>>
+const problems = Object.keys(budget)
+  .filter((fixture) => !costs.has(fixture))
+  .map((fixture) => `${fixture} has a budget, but is gone`)
+for (const [fixture, { instantiations, seconds }] of costs) {
+  const allowed = budget[fixture]
+  const limit = allowed === undefined ? "" : ` (at most ${allowed.instantiations}, ${allowed.seconds} s)`
+  console.log(`${fixture}: ${instantiations} instantiations, ${seconds.toFixed(2)} s${limit}`)
+  // what can't be read from the compiler's report is not a number, and so not within any budget
+  const isWithin = allowed !== undefined && instantiations <= allowed.instantiations && seconds <= allowed.seconds
+  if (!isWithin) problems.push(`${fixture} ${allowed === undefined ? "has no budget" : "is over its budget"}`)
+}
+for (const problem of problems) console.error(problem)
+process.exitCode = problems.length > 0 ? 1 : 0

@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config"
+import StoreReporter from "./test/support/storeReporter.ts"
+
+export default defineConfig({
+  // The package imports itself by its name: from its sources.
+  resolve: { conditions: ["source"] },
+  ssr: { resolve: { conditions: ["source"] } },
+  test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/support/mongoGlobalSetup.ts"],
+    reporters: ["default", new StoreReporter()],
+    testTimeout: 15_000,
+    hookTimeout: 15_000,
+    coverage: { provider: "v8", include: ["src/**"], reporter: ["text-summary"] }
+  }
+})
