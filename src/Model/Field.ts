@@ -1,0 +1,264 @@
+/**
+ * What a field of a model has beyond its type: whether it must be given, where its value comes from, who may see it.
+ *
+ * A field is any Effect Schema, piped through these combinators. On its own a schema is a required field that is
+ * stored, seen and sent alike.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type * as VariantSchema from "effect/schema/VariantSchema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as Struct from "effect/Struct"
+import type { Converter } from "./Converter.ts"
+import type { Index } from "./FieldIndex.ts"
+import * as Generator from "./Generator.ts"
+import type { FieldAttributes } from "./internal/annotations.ts"
+import { attributesOf, changed, evolve, evolveValue, stripped, valueOf } from "./internal/fields.ts"
+import { type Nested, type Variant, variants } from "./internal/variants.ts"
+
+/**
+ * A field whose schemas differ between what is stored, seen, sent and changed. A missing variant means that the field
+ * does not exist there.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Field<Config extends Field.Config> = VariantSchema.Field<Config>
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export declare namespace Field {
+  /** The schemas of a field, by variant. */
+  export type Config = { readonly [V in Variant]?: Schema.Top }
+
+  // `any`: the configuration is invariant, so nothing else stands for all fields.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  export type Any = VariantSchema.Field<any>
+
+  /** What the combinators take: a schema, or a field that other combinators already made of it. */
+  export type Input = Schema.Constraint | Any
+
+  /** What a rule for values of type `A` can be put on: a schema of such values, or a field that holds them. */
+  export type Holding<A> =
+    | Schema.Top & { readonly Type: A }
+    | Any & { readonly schemas: { readonly store: Schema.Top & { readonly Type: A } } }
+
+  /** What it was, with one more rule. */
+  export type Checked<F> = F extends Schema.Top ? F["Rebuild"] : Same<F>
+
+  /** The schemas of a field by variant, whichever way it was written. */
+  export type ConfigOf<F> = F extends { readonly schemas: infer C } ? C
+    : { readonly [V in Variant]: Nested<F, V> }
+
+  export type Type<F> = ConfigOf<F> extends { readonly store: infer S extends Schema.Top } ? S["Type"] : never
+
+  type As<C> = C extends Config ? C : never
+  type Evolve<C, M extends { readonly [V in Variant]?: unknown }> = As<
+    { readonly [V in keyof C]: V extends keyof M ? M[V] : C[V] }
+  >
+  type At<C, V extends Variant> = V extends keyof C ? C[V] & Schema.Top : never
+  type Bare<S extends Schema.Top> = S extends Schema.withConstructorDefault<infer Inner> ? Inner : S
+  type Required<S extends Schema.Top> = S extends Schema.optionalKey<infer Inner> ? Inner : S
+
+  /** A field whose schemas are as they were. */
+  export type Same<F> = Field<As<ConfigOf<F>>>
+
+  /** A field that need not be there. */
+  export type Optional<F> = Field<
+    Evolve<ConfigOf<F>, {
+      readonly store: OptionalStored<At<ConfigOf<F>, "store">>
+      readonly wire: Schema.optionalKey<At<ConfigOf<F>, "wire">>
+      readonly create: Schema.optionalKey<Schema.NullOr<At<ConfigOf<F>, "create">>>
+      readonly patch: Schema.NullOr<At<ConfigOf<F>, "patch">>
+    }>
+  >
+
+  /** A field that is always there and need not be sent. */
+  export type Supplied<F> = Field<
+    Evolve<ConfigOf<F>, {
+      readonly store: Schema.withConstructorDefault<Bare<At<ConfigOf<F>, "store">> & Schema.WithoutConstructorDefault>
+      readonly create: Schema.optionalKey<Required<At<ConfigOf<F>, "create">>>
+    }>
+  >
+
+  /** A field that reads as its default where a stored document lacks it. */
+  export type Defaulted<F> = Field<
+    Evolve<ConfigOf<F>, {
+      readonly store: Schema.withConstructorDefault<
+        Schema.withDecodingDefaultTypeKey<Bare<At<ConfigOf<F>, "store">>> & Schema.WithoutConstructorDefault
+      >
+      readonly create: Schema.optionalKey<Required<At<ConfigOf<F>, "create">>>
+    }>
+  >
+
+  /** A field that no caller ever sees. */
+  export type Omitted<F> = Field<As<Omit<ConfigOf<F>, "wire">>>
+}
+
+/**
+ * Stored as `S`, or not at all; a stored `null` reads as not at all.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OptionalStored<S extends Schema.Top>
+  extends Schema.decodeTo<Schema.optionalKey<Schema.toType<S>>, Schema.optionalKey<Schema.NullOr<S>>>
+{
+  readonly "Rebuild": OptionalStored<S>
+}
+
+/**
+ * The identifier: a string that is the document's `_id`. When none is given, a random UUID behind `prefix`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const id = (options?: { readonly prefix?: string | undefined }): Field<{
+  readonly store: Schema.withConstructorDefault<Schema.String>
+  readonly wire: Schema.String
+  readonly create: Schema.optionalKey<Schema.String>
+}> => {
+  const text = Schema.NonEmptyString
+  return supplied(variants.Field({ store: text, wire: text, create: text }), Generator.uuid(options), { managed: "id" })
+}
+
+/**
+ * The field need not be there. `null` from a caller or in a stored document means the same as leaving it out.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const optional = <F extends Field.Input>(self: F): Field.Optional<F> =>
+  evolve(self, {
+    store: (schema) =>
+      Schema.optionalKey(Schema.NullOr(schema)).pipe(
+        Schema.decodeTo(Schema.optionalKey(Schema.toType(schema)), {
+          decode: SchemaGetter.transformOptional(Option.filter((value) => value !== null)),
+          encode: SchemaGetter.transformOptional((value) => value)
+        })
+      ),
+    wire: Schema.optionalKey,
+    create: (schema) => Schema.optionalKey(Schema.NullOr(schema)),
+    patch: Schema.NullOr
+  }, { optional: true })
+
+/**
+ * When there is no value, `value()` is it: in a new instance, and in a stored document that lacks the field.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withDefault = <F extends Field.Input>(value: () => Field.Type<F>) => (self: F): Field.Defaulted<F> =>
+  evolve(self, {
+    store: (schema) =>
+      erased(erased(schema).pipe(Schema.withDecodingDefaultTypeKey(Effect.sync(value)))).pipe(
+        Schema.withConstructorDefault(attributesOf(self).generator ?? Effect.sync(value))
+      ),
+    create: (schema) => Schema.optionalKey(schema)
+  }, { default: value })
+
+/**
+ * When there is no value, the generator supplies it. A caller may send one.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const generated =
+  <F extends Field.Input>(generator: Generator.Generator<Field.Type<F>>) => (self: F): Field.Supplied<F> =>
+    supplied(self, generator, {}) as Field.Supplied<F> // `supplied` evolves what the type says
+
+/**
+ * Changes a value that was given, before it is validated as part of the instance. Validators that stand before it in
+ * the pipe are for what a caller sends, those after it for what it gives. A value that it gives back unchanged was
+ * converted before, so that only those after it count.
+ *
+ * **Example** (A rule on either side)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Model, Validator } from "appkernel"
+ *
+ * class Tag extends Model.Class<Tag>()("Tag", {
+ *   name: Schema.String.pipe(
+ *     Model.converted((text) => Effect.succeed(text.trim())),
+ *     Validator.notEmpty
+ *   )
+ * }) {}
+ *
+ * const tag = await Effect.runPromise(Model.finalise(Tag, { name: " milk " }))
+ * tag.name // => "milk"
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const converted = <F extends Field.Input>(converter: Converter<Field.Type<F>>) => (self: F): Field.Same<F> => {
+  const { converter: first, unconverted } = attributesOf(self)
+  // A converter of the field's type never sees a value of another.
+  const next = converter as Converter<unknown>
+  return first === undefined
+    ? evolveValue(self, (value) => changed(value, { store: stripped, wire: stripped }), {
+      converter: next,
+      unconverted: valueOf(self)
+    })
+    : evolve(self, {}, { converter: (value) => Effect.flatMap(first(value), next), unconverted })
+}
+
+/**
+ * Accepted in input and stored; never part of an answer, a link, a log, an error or the schema of an output.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const omitted = <F extends Field.Input>(self: F): Field.Omitted<F> =>
+  evolveValue(self, Struct.omit(["wire"]), { omitted: true })
+
+/**
+ * Asks the database for an index over the field.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const indexed = (index: Index) => <F extends Field.Input>(self: F): Field.Same<F> => evolve(self, {}, { index })
+
+/**
+ * The field of optimistic locking: 1 on insert, incremented by every write; a write that names another than the stored
+ * version changes nothing. Spread it into a model's fields.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const versioned = {
+  version: supplied(
+    variants.Field({ store: Schema.Int, wire: Schema.Int, create: Schema.Int, patch: Schema.Int }),
+    Effect.succeed(1),
+    { managed: "version" }
+  ) as unknown as Field<{
+    readonly store: Schema.withConstructorDefault<Schema.Int>
+    readonly wire: Schema.Int
+    readonly create: Schema.optionalKey<Schema.Int>
+    readonly patch: Schema.Int
+  }> // as `supplied` evolves it
+} as const
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+function supplied(self: Field.Input, generator: Generator.Generator<unknown>, attributes: FieldAttributes): Field.Any {
+  return evolve(self, {
+    store: (schema) => erased(schema).pipe(Schema.withConstructorDefault(generator)),
+    create: (schema) => Schema.optionalKey(schema)
+  }, { ...attributes, generator })
+}
+
+// The value has the field's type, which `Schema.Top` has forgotten.
+type Erased = Schema.Codec<unknown> & Schema.WithoutConstructorDefault
+function erased(schema: Schema.Top): Erased {
+  return schema as unknown as Erased
+}

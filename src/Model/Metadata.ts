@@ -1,0 +1,141 @@
+/**
+ * What a user interface needs to know of a model's fields.
+ *
+ * @since 0.1.0
+ */
+import type * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { temporalKind, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
+import { isKind } from "./internal/fields.ts"
+import { toWire } from "./internal/serialiser.ts"
+import { elementOf, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./internal/variants.ts"
+import type * as Model from "./Model.ts"
+
+/**
+ * The description of one field: its `type` is one of `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`, `enum`,
+ * or the name of a nested model, whose own fields are in `props`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FieldMetadata {
+  /** `<Model>.<field>`. */
+  readonly label: string
+  readonly required: boolean
+  readonly type: string
+  readonly sub_type?: string | TypeMetadata | undefined
+  readonly props?: Metadata | undefined
+  readonly default_value?: unknown
+  readonly validators?: ReadonlyArray<ValidatorEntry> | undefined
+}
+
+/**
+ * A nested model as the element of a list.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TypeMetadata {
+  readonly type: string
+  readonly props?: Metadata | undefined
+}
+
+/**
+ * Descriptions by field name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Metadata {
+  readonly [field: string]: FieldMetadata
+}
+
+/**
+ * Describes the fields that a caller sees; omitted ones are left out. Where a model comes up inside itself, its `props`
+ * are not repeated.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (model: Model.Any): Metadata => describeAll(model, [])
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const describeAll = (model: ModelLike, outer: ReadonlyArray<string>): Metadata =>
+  Object.fromEntries(
+    Object.keys(model.wire.fields).filter((name) => name in model.store.fields).map((name) => [
+      name,
+      describe(model, name, [...outer, model.modelName])
+    ])
+  )
+
+const describe = (model: ModelLike, name: string, outer: ReadonlyArray<string>): FieldMetadata => {
+  // A field of a struct is a schema.
+  const schema = model.store.fields[name] as Schema.Top
+  const { default: byDefault, generator } = model[modelTypeId][name] ?? {}
+  const inner = nestedModel(schema)
+  const element = elementOf(schema)
+  const described = inner === undefined ? undefined : describeModel(inner, outer)
+  const validators = validatorsOf(model, name)
+  return {
+    label: `${model.modelName}.${name}`,
+    required: !SchemaAST.isOptional(SchemaAST.toType(schema.ast)) && byDefault === undefined && generator === undefined,
+    ...(element === undefined
+      ? described ?? { type: typeName(schema) }
+      : { type: "list", sub_type: described ?? typeName(element) }),
+    ...(byDefault === undefined ? {} : { default_value: toWire(model, name, byDefault()) }),
+    ...(validators.length === 0 ? {} : { validators })
+  }
+}
+
+const describeModel = (model: ModelLike, outer: ReadonlyArray<string>): TypeMetadata =>
+  outer.includes(model.modelName)
+    ? { type: model.modelName }
+    : { type: model.modelName, props: describeAll(model, outer) }
+
+/** The rules for what a caller sends, and those for what conversion makes of it. */
+const validatorsOf = (model: ModelLike, name: string): ReadonlyArray<ValidatorEntry> => {
+  const entries = [model.create.fields[name], model.store.fields[name]].flatMap((field) =>
+    // A field of a struct is a schema.
+    field === undefined ? [] : entriesOf(unwrapped(field as Schema.Top).ast)
+  )
+  return entries.filter((entry, i) => entries.findIndex((other) => isSame(entry, other)) === i)
+}
+
+const entriesOf = (ast: SchemaAST.AST): ReadonlyArray<ValidatorEntry> =>
+  (ast.checks ?? []).flatMap((check) => {
+    const entry: unknown = check.annotations?.[validatorAnnotation]
+    // Only validators write this annotation.
+    return entry === undefined ? [] : [entry as ValidatorEntry]
+  })
+
+const isSame = (self: ValidatorEntry, that: ValidatorEntry): boolean =>
+  self.type === that.type && self.value === that.value
+
+const typeName = (schema: Schema.Top): string => {
+  const own = unwrapped(schema).ast
+  const ast = SchemaAST.toType(own)
+  switch (ast._tag) {
+    case "String":
+      return "str"
+    case "Number":
+      return ast.checks?.some((check) => isKind(check, "isInt")) ? "int" : "float"
+    case "Boolean":
+      return "bool"
+    case "Arrays":
+      return "list"
+    case "Literal":
+    case "Enum":
+      return identifierOf(ast) ?? "enum"
+    case "Union":
+      return identifierOf(ast) ?? (ast.types.every(({ _tag }) => _tag === "Literal") ? "enum" : "any")
+    default: {
+      const kind = SchemaAST.toEncoded(own).annotations?.[temporalKind]
+      return typeof kind === "string" ? kind : identifierOf(ast) ?? "any"
+    }
+  }
+}
+
+const identifierOf = (ast: SchemaAST.AST): string | undefined => SchemaAST.resolveIdentifier(ast)

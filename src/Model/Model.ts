@@ -1,0 +1,195 @@
+/**
+ * Models: one class, several schemas.
+ *
+ * The class is the instance; `store` is the stored document, `wire` what a caller sees, `create` what a caller may send,
+ * and `patch` a partial change.
+ *
+ * **Example** (A model and its schemas)
+ *
+ * ```ts
+ * import { Schema } from "effect"
+ * import { Model } from "appkernel"
+ *
+ * class User extends Model.Class<User>()("User", {
+ *   id: Model.id({ prefix: "U" }),
+ *   name: Schema.String,
+ *   password: Schema.String.pipe(Model.omitted)
+ * }) {}
+ *
+ * Object.keys(User.wire.fields) // => ["_type", "id", "name"]
+ * Object.keys(User.create.fields) // => ["id", "name", "password"]
+ * ```
+ *
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as VariantSchema from "effect/schema/VariantSchema"
+import type { Field } from "./Field.ts"
+import { type FieldAttributes, modelAnnotation } from "./internal/annotations.ts"
+import { display } from "./internal/display.ts"
+import { attributesOf, schemasOf } from "./internal/fields.ts"
+import { finaliser } from "./internal/finaliser.ts"
+import {
+  assertNotReserved,
+  assertSeparable,
+  type ModelLike,
+  modelTypeId,
+  type Variant,
+  variants
+} from "./internal/variants.ts"
+import type { ModelError } from "./ModelError.ts"
+
+export { converted, generated, id, indexed, omitted, optional, versioned, withDefault } from "./Field.ts"
+export { Date, DateTime, type Temporal } from "./Temporal.ts"
+
+/**
+ * Any model.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Any extends ModelLike {
+  readonly modelName: string
+  readonly store: Schema.Struct<Schema.Struct.Fields>
+  readonly wire: Schema.Struct<Schema.Struct.Fields>
+  readonly create: Schema.Struct<Schema.Struct.Fields>
+  readonly patch: Schema.Struct<Schema.Struct.Fields>
+}
+
+/**
+ * What {@link Class} makes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Model<Self, Name extends string, F extends Model.Fields> =
+  & VariantSchema.Class<
+    Self,
+    Model.Variants<F>,
+    Schema.Struct<VariantSchema.ExtractFields<"store", Model.Variants<F>, true>>,
+    Variant,
+    "store"
+  >
+  & {
+    readonly [modelTypeId]: { readonly [key: string]: FieldAttributes }
+    /** The class's name, as it stands in `_type`. */
+    readonly modelName: Name
+    /** The document as it is stored, its identifier still named `id`. */
+    readonly store: Schema.Struct<VariantSchema.ExtractFields<"store", Model.Variants<F>>>
+    /** What a caller sees. */
+    readonly wire: Schema.Struct<Model.WireFields<Name, F>>
+    /** What a caller may send. */
+    readonly create: Schema.Struct<VariantSchema.ExtractFields<"create", Model.Variants<F>>>
+    /** A partial change: what is absent stays, `null` removes what is optional. */
+    readonly patch: Schema.Struct<VariantSchema.ExtractFields<"patch", Model.Variants<F>>>
+  }
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export declare namespace Model {
+  /** The fields of a model as they are written. */
+  export type Fields = { readonly [key: string]: Field.Input }
+
+  type WithOptionalPatch<C> = {
+    readonly [V in keyof C]: V extends "patch" ? C[V] extends Schema.Top ? Schema.optionalKey<C[V]> : never : C[V]
+  }
+
+  /** The fields of a model, each with its schema in every variant. */
+  export type Variants<F extends Fields> = {
+    readonly [K in keyof F]: VariantSchema.Field<WithOptionalPatch<Field.ConfigOf<F[K]>>>
+  }
+
+  export type WireFields<Name extends string, F extends Fields> =
+    & { readonly _type: Schema.tag<Name> }
+    & VariantSchema.ExtractFields<"wire", Variants<F>>
+}
+
+/**
+ * Declares a model: `class User extends Model.Class<User>()("User", { …fields }) {}`. `name` is the model's name on the
+ * wire (`_type`), in URLs (in the plural), and in the store.
+ *
+ * **Details**
+ *
+ * A field may be another model, a `Schema.Array` or `Schema.NullOr` of one, or any of these through `Model.optional`. A
+ * model that holds its own kind names itself in a suspended schema: `Schema.suspend((): Schema.Codec<Category, Stored>
+ * => Category)`. An instance shows itself to `JSON.stringify`, consoles and loggers without what the model omits.
+ *
+ * **Gotchas**
+ *
+ * Dies when a model stands anywhere else in a field, as in a record or a tuple, and when a field is named `_type`, `_id`
+ * or `_links`. The types of `wire`, `create` and `patch` say of a suspended schema what the schema itself says.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const Class = <Self = never>() =>
+<const Name extends string, const F extends Model.Fields>(
+  name: Name,
+  fields: F
+): [Self] extends [never] ? "Missing `Self` generic: `class Self extends Model.Class<Self>()(…)`"
+  : Model<Self, Name, F> =>
+{
+  const all: { [key: string]: VariantSchema.Field<{ readonly [V in Variant]?: Schema.Top }> } = {}
+  const attributes: { [key: string]: FieldAttributes } = {}
+  for (const [key, field] of Object.entries(fields)) {
+    assertNotReserved(name, key)
+    const { patch, ...schemas } = schemasOf(field)
+    all[key] = variants.Field(patch === undefined ? schemas : { ...schemas, patch: Schema.optionalKey(patch) })
+    attributes[key] = attributesOf(field)
+    for (const schema of [schemas.wire, schemas.create, patch]) {
+      if (schema !== undefined) assertSeparable(name, key, schema, { suspended: false })
+    }
+  }
+  const annotations = { [modelAnnotation]: () => Model }
+  const Base = variants.Class<unknown>(name)(all, annotations)
+  const wire = { _type: Schema.tag(name), ...Base.wire.fields }
+  const own = {
+    [modelTypeId]: attributes,
+    modelName: name,
+    store: Base.store.annotate({ ...annotations, identifier: `${name}Stored` }),
+    wire: Schema.Struct(wire).annotate({ ...annotations, identifier: name }),
+    create: Base.create.annotate({ ...annotations, identifier: `${name}Create` }),
+    patch: Base.patch.annotate({ ...annotations, identifier: `${name}Patch` })
+  }
+  // The variants that `Base` defines can't be defined again in place.
+  class Model extends Base {}
+  for (const key of Reflect.ownKeys(own)) {
+    Object.defineProperty(Model, key, { value: Reflect.get(own, key), enumerable: true })
+  }
+  Object.defineProperties(Model.prototype, display(name, attributes))
+  // What the loop above makes of `fields` is what the type says of them, field by field.
+  return Model as never
+}
+
+/**
+ * Makes an instance of what a caller sent. For each field: the generator where there is no value, then the default
+ * where there is still none, then the converter, then the validators. Every problem of every field is reported.
+ *
+ * Fails with `PropertyRequiredException` when something required is missing, else with `ValidationException`.
+ *
+ * **Example** (Defaults and generated values)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Model } from "appkernel"
+ *
+ * class Note extends Model.Class<Note>()("Note", {
+ *   id: Model.id({ prefix: "N" }),
+ *   text: Schema.String,
+ *   tags: Schema.Array(Schema.String).pipe(Model.withDefault(() => []))
+ * }) {}
+ *
+ * const note = await Effect.runPromise(Model.finalise(Note, { text: "milk" }))
+ * note.tags // => []
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const finalise: <M extends Any>(
+  model: M,
+  input: M["create"]["Type"]
+) => Effect.Effect<M["Type"], ModelError> = (model, input) => finaliser(model)(input)

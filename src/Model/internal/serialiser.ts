@@ -1,0 +1,240 @@
+import * as Schema from "effect/Schema"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaParser from "effect/SchemaParser"
+import { temporalKind } from "./annotations.ts"
+import { isKind } from "./fields.ts"
+import { formatDate, formatDateTime, isDate } from "./iso.ts"
+import { assertSeparable, type ModelLike, modelOf, modelTypeId } from "./variants.ts"
+
+/**
+ * Writes a stored document as the JSON text of its wire form, in one step. `links` is put behind `_type`: either empty,
+ * or a member that ends with a comma. A document that does not have the model's form gives `undefined`; whether its
+ * values pass the model's validators, which may be younger than the document, is not asked.
+ *
+ * @internal
+ */
+export type Serialiser = (document: Values, links: string) => string | undefined
+
+type Values = { readonly [key: string]: unknown }
+
+/** JSON text of a value, or `undefined` for a value of another form than the schema's. */
+type Write = (value: unknown) => string | undefined
+
+/** @internal */
+export const compileSerialiser = (model: ModelLike): Serialiser => {
+  for (const [key, field] of Object.entries(model.wire.fields)) {
+    // A field of a struct is a schema.
+    assertSeparable(model.modelName, key, field as Schema.Top, { suspended: true })
+  }
+  const ast = SchemaAST.toEncoded(model.wire.ast)
+  return ast._tag === "Objects" ? compileObject(ast, "_id") : () => undefined
+}
+
+/**
+ * The JSON value on the wire of a value that an instance may have in the field.
+ *
+ * @internal
+ */
+export const toWire = (model: ModelLike, key: string, value: unknown): unknown => {
+  const wire = model.wire.fields[key]
+  const text = wire === undefined
+    ? undefined
+    // Fields of a struct are schemas.
+    : compile(SchemaAST.toEncoded((wire as Schema.Top).ast))(encoderOf(model.store.fields[key] as Schema.Top)(value))
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
+/**
+ * A JSON string.
+ *
+ * @internal
+ */
+export const quote = (text: string): string => needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`
+
+// eslint-disable-next-line no-control-regex
+const needsEscape = /[\u0000-\u001f"\\\ud800-\udfff]/
+
+const writeString: Write = (value) => typeof value === "string" ? quote(value) : undefined
+
+const writeFinite: Write = (value) => typeof value === "number" && Number.isFinite(value) ? `${value}` : undefined
+
+const writeInt: Write = (value) => typeof value === "number" && Number.isSafeInteger(value) ? `${value}` : undefined
+
+const writeBoolean: Write = (value) => value === true ? "true" : value === false ? "false" : undefined
+
+const writeNull: Write = (value) => value === null ? "null" : undefined
+
+const writeDateTime: Write = (value) => isDate(value) ? `"${formatDateTime(value)}"` : undefined
+
+const writeDate: Write = (value) => isDate(value) ? `"${formatDate(value)}"` : undefined
+
+interface Member {
+  readonly key: string
+  /** `"name":` */
+  readonly prefix: string
+  readonly write: Write
+  readonly optional: boolean
+  /** Whether `null` in the document is as good as nothing. */
+  readonly nothing: boolean
+  readonly missing: (() => string | undefined) | undefined
+}
+
+const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
+  const model = modelOf(ast)
+  let head = "{"
+  const members: Array<Member> = []
+  for (const { name, type } of ast.propertySignatures) {
+    const key = String(name)
+    if (model !== undefined && key === "_type" && type._tag === "Literal") {
+      head += `"_type":${JSON.stringify(type.literal)},`
+      continue
+    }
+    const write = compile(type)
+    const { default: byDefault, managed, optional } = model?.[modelTypeId][key] ?? {}
+    members.push({
+      key: managed === "id" ? idKey : key,
+      prefix: `${JSON.stringify(key)}:`,
+      write,
+      optional: SchemaAST.isOptional(type),
+      nothing: optional === true,
+      missing: byDefault === undefined ? undefined : missingAs(byDefault, model?.store.fields[key], write)
+    })
+  }
+  return (document, links) => {
+    let text = head + links
+    let between = ""
+    for (let i = 0; i < members.length; i++) {
+      const member = members[i]!
+      const value = document[member.key]
+      let written: string | undefined
+      if (value === undefined || value === null && member.nothing) {
+        if (member.missing !== undefined) written = member.missing()
+        else if (member.optional) continue
+      } else {
+        written = member.write(value)
+      }
+      if (written === undefined) return undefined
+      text += between + member.prefix + written
+      between = ","
+    }
+    // The comma behind `_type` or the links has no member to lead to.
+    return between === "" && text !== "{" ? `${text.slice(0, -1)}}` : `${text}}`
+  }
+}
+
+const missingAs = (value: () => unknown, stored: unknown, write: Write): () => string | undefined => {
+  // A field of a struct is a schema.
+  const encode = encoderOf(stored as Schema.Top)
+  return () => write(encode(value()))
+}
+
+const encoderOf = (schema: Schema.Top): (value: unknown) => unknown => {
+  // Schemas of fields need no services.
+  const encode = SchemaParser.encodeUnknownExit(schema as Schema.Codec<unknown>)
+  return (value) => {
+    const exit = encode(value)
+    return exit._tag === "Success" ? exit.value : undefined
+  }
+}
+
+/** `ast` is the stored form of a part of the wire form: what is omitted is not in it any more, dates are still dates. */
+const compile = (ast: SchemaAST.AST): Write => {
+  switch (ast._tag) {
+    case "String":
+      return writeString
+    case "Number":
+      return compileNumber(ast)
+    case "Boolean":
+      return writeBoolean
+    case "Null":
+      return writeNull
+    case "Literal":
+      return compileLiterals([ast.literal]) ?? compileAny(ast)
+    case "Enum":
+      return compileLiterals(ast.enums.map(([, value]) => value)) ?? compileAny(ast)
+    case "Declaration":
+      return ast.annotations?.[temporalKind] === "datetime"
+        ? writeDateTime
+        : ast.annotations?.[temporalKind] === "date"
+        ? writeDate
+        : compileAny(ast)
+    case "Arrays": {
+      const element = ast.rest[0]
+      if (element === undefined || ast.elements.length > 0 || ast.rest.length > 1) return compileAny(ast)
+      return writeArray(compile(element))
+    }
+    case "Objects": {
+      if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return compileAny(ast)
+      const write = compileObject(ast, "id")
+      return (value) => isRecord(value) ? write(value, "") : undefined
+    }
+    case "Union":
+      return compileUnion(ast)
+    case "Suspend":
+      return compileSuspended(ast)
+    default:
+      return compileAny(ast)
+  }
+}
+
+const isRecord = (value: unknown): value is Values => typeof value === "object" && value !== null
+
+const compileNumber = (ast: SchemaAST.Number): Write => {
+  const checks = ast.checks ?? []
+  if (checks.some((check) => isKind(check, "isInt"))) return writeInt
+  // Numbers that JSON has no name for are written as text.
+  return checks.some((check) => isKind(check, "isFinite")) ? writeFinite : compileAny(ast)
+}
+
+const writeArray = (write: Write): Write => (value) => {
+  if (!Array.isArray(value)) return undefined
+  let text = "["
+  for (let i = 0; i < value.length; i++) {
+    const written = write(value[i])
+    if (written === undefined) return undefined
+    text += i === 0 ? written : `,${written}`
+  }
+  return `${text}]`
+}
+
+const compileUnion = (ast: SchemaAST.Union): Write => {
+  const literals = ast.types.flatMap((type) => type._tag === "Literal" ? [type.literal] : [])
+  if (literals.length === ast.types.length) return compileLiterals(literals) ?? compileAny(ast)
+  const others = ast.types.filter((type) => type._tag !== "Null")
+  if (others.length !== 1 || others.length === ast.types.length) return compileAny(ast)
+  const write = compile(others[0]!)
+  return (value) => value === null ? "null" : write(value)
+}
+
+const compileLiterals = (literals: ReadonlyArray<unknown>): Write | undefined => {
+  if (literals.some((literal) => typeof literal === "bigint")) return undefined
+  const texts = new Map(literals.map((literal) => [literal, JSON.stringify(literal)]))
+  return (value) => texts.get(value)
+}
+
+/** What a recursive model holds of its own kind is compiled when the first one comes along, and then known. */
+const compileSuspended = (ast: SchemaAST.Suspend): Write => {
+  let write: Write | undefined
+  return (value) => {
+    if (write === undefined) {
+      const inner = ast.thunk()
+      write = compiled.get(inner) ?? compile(inner)
+      compiled.set(inner, write)
+    }
+    return write(value)
+  }
+}
+
+const compiled = new WeakMap<SchemaAST.AST, Write>()
+
+/** The long way, for what has no short one: the schema's own JSON codec. */
+const compileAny = (ast: SchemaAST.AST): Write => {
+  const codec = Schema.toCodecJson(Schema.make<Schema.Codec<unknown>>(ast))
+  SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
+  const encode = encoderOf(codec)
+  return (value) => {
+    const encoded = encode(value)
+    return encoded === undefined ? undefined : JSON.stringify(encoded)
+  }
+}

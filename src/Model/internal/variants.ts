@@ -1,0 +1,212 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as VariantSchema from "effect/schema/VariantSchema"
+import * as SchemaAST from "effect/SchemaAST"
+import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
+
+/**
+ * The schemas that one model has: what is stored, what a caller sees, what a caller may send, what a caller may change.
+ *
+ * @internal
+ */
+export type Variant = "store" | "wire" | "create" | "patch"
+
+/** @internal */
+export const variants = VariantSchema.make({
+  variants: ["store", "wire", "create", "patch"],
+  defaultVariant: "store"
+})
+
+/** @internal */
+export const modelTypeId = "~appkernel/Model"
+
+/** @internal */
+export interface ModelLike extends Schema.Top {
+  readonly [modelTypeId]: { readonly [key: string]: FieldAttributes }
+  readonly modelName: string
+  readonly store: Schema.Struct<Schema.Struct.Fields>
+  readonly wire: Schema.Struct<Schema.Struct.Fields>
+  readonly create: Schema.Struct<Schema.Struct.Fields>
+  readonly patch: Schema.Struct<Schema.Struct.Fields>
+}
+
+/**
+ * What a schema becomes in a variant: a nested model its own variant, a list the list of what its elements become,
+ * anything else itself. Lists are replaced as a whole by a patch, so their elements are those of `create`.
+ *
+ * @internal
+ */
+export type Nested<S, V extends Variant> = V extends "store" ? S
+  : S extends { readonly [modelTypeId]: unknown } ? S[V & keyof S]
+  : S extends { readonly ast: SchemaAST.Arrays; readonly value: infer Item }
+    ? Schema.$Array<Nested<Item, V extends "patch" ? "create" : V> & Schema.Top>
+  : S extends { readonly ast: SchemaAST.Union; readonly members: readonly [infer Inner, Schema.Null] }
+    ? Schema.NullOr<Nested<Inner, V> & Schema.Top>
+  : S extends { readonly schema: infer Inner; readonly "~type.optionality": "optional" }
+    ? Schema.optionalKey<Nested<Inner, V> & Schema.Top>
+  : S
+
+/** @internal */
+export const isModelLike = (u: unknown): u is ModelLike => typeof u === "function" && modelTypeId in u
+
+/**
+ * The model whose class or variant this is the syntax tree of.
+ *
+ * @internal
+ */
+export const modelOf = (ast: SchemaAST.AST): ModelLike | undefined => {
+  const model: unknown = ast.annotations?.[modelAnnotation]
+  // Only `Class` writes this annotation.
+  return model === undefined ? undefined : (model as () => ModelLike)()
+}
+
+const isOptionalKey = (u: Schema.Top): u is Schema.optionalKey<Schema.Top> =>
+  SchemaAST.isOptional(u.ast) && "schema" in u && Schema.isSchema(u.schema)
+
+const hasValue = (u: Schema.Top): u is Schema.$Array<Schema.Top> =>
+  u.ast._tag === "Arrays" && "value" in u && Schema.isSchema(u.value)
+
+const hasMembers = (u: Schema.Top): u is Schema.Union<ReadonlyArray<Schema.Top>> =>
+  u.ast._tag === "Union" && "members" in u && Array.isArray(u.members)
+
+/** What stands beside `null` in a union with it. */
+const nullable = (u: Schema.Top): Schema.Top | undefined => {
+  if (!hasMembers(u) || u.members.length !== 2) return undefined
+  const other = u.members.filter((member) => member.ast._tag !== "Null")
+  return other.length === 1 ? other[0] : undefined
+}
+
+const withChecksOf = (source: Schema.Top, target: Schema.Top): Schema.Top =>
+  source.ast.checks === undefined ? target : target.check(...source.ast.checks)
+
+/** A recursive model names itself in a suspended schema, which has no class yet when it is made. */
+const suspended = (schema: Schema.Top): Schema.Top | undefined => {
+  const { ast } = schema
+  return ast._tag === "Suspend" ? modelOf(ast.thunk()) ?? Schema.make<Schema.Top>(ast.thunk()) : undefined
+}
+
+/** @internal */
+export const nested = (schema: Schema.Top, variant: Variant): Schema.Top => {
+  if (variant === "store") return schema
+  if (isModelLike(schema)) return schema[variant]
+  if (isOptionalKey(schema)) {
+    const inner = nested(schema.schema, variant)
+    return inner === schema.schema ? schema : Schema.optionalKey(inner)
+  }
+  if (hasValue(schema)) {
+    const item = nested(schema.value, variant === "patch" ? "create" : variant)
+    return item === schema.value ? schema : withChecksOf(schema, Schema.Array(item))
+  }
+  const other = nullable(schema)
+  if (other !== undefined) {
+    const inner = nested(other, variant)
+    return inner === other ? schema : withChecksOf(schema, Schema.NullOr(inner))
+  }
+  return schema.ast._tag === "Suspend" ? Schema.suspend(() => nested(suspended(schema)!, variant)) : schema
+}
+
+/**
+ * A field's own schema, without what optionality and defaults put around it.
+ *
+ * @internal
+ */
+export const unwrapped = (schema: Schema.Top): Schema.Top => {
+  if ("schema" in schema && Schema.isSchema(schema.schema)) return unwrapped(schema.schema)
+  if ("from" in schema && Schema.isSchema(schema.from) && SchemaAST.isOptional(schema.from.ast)) {
+    return unwrapped(schema.from)
+  }
+  const inner = nullable(schema) ?? suspended(schema)
+  return inner === undefined ? schema : unwrapped(inner)
+}
+
+/**
+ * The schema of the elements of a list; `undefined` when the field is none.
+ *
+ * @internal
+ */
+export const elementOf = (schema: Schema.Top): Schema.Top | undefined => {
+  const own = unwrapped(schema)
+  return hasValue(own) ? own.value : undefined
+}
+
+/**
+ * The model that a field holds: alone, in a list, or perhaps not at all.
+ *
+ * @internal
+ */
+export const nestedModel = (schema: unknown): ModelLike | undefined => {
+  if (!Schema.isSchema(schema)) return undefined
+  const own = unwrapped(schema)
+  const inner = hasValue(own) ? unwrapped(own.value) : own
+  return isModelLike(inner) ? inner : undefined
+}
+
+/**
+ * Dies when the field has a name that documents and answers use themselves.
+ *
+ * @internal
+ */
+export const assertNotReserved = (model: string, field: string): void => {
+  if (field === "_type" || field === "_id" || field === "_links") {
+    die(`${model}.${field} has a name that is not for fields`)
+  }
+}
+
+/**
+ * Dies when a variant other than the stored one holds a model as it is stored: in a record, a tuple, or wherever else
+ * `nested` doesn't look. What a model omits would be seen there, and nothing would be filled in.
+ *
+ * @internal
+ */
+export const assertSeparable = (model: string, field: string, schema: Schema.Top, options: {
+  /** Whether to look into suspended schemas, which are not there yet while their class is being made. */
+  readonly suspended: boolean
+}): void => {
+  const hidden = storedModelIn(schema.ast, options.suspended, new Set())
+  if (hidden === undefined) return
+  die(
+    `${model}.${field} holds the model ${hidden.modelName} where its variants can't be told apart. ` +
+      `A field may be a model, Schema.Array or Schema.NullOr of one, or Model.optional; ` +
+      `make a model of the part that ${hidden.modelName} stands in.`
+  )
+}
+
+/** A model that is declared wrongly is a mistake in the program: nothing could be done about it while it runs. */
+const die = (message: string): never => Effect.runSync(Effect.die(new Error(message)))
+
+const storedModelIn = (
+  ast: SchemaAST.AST,
+  intoSuspended: boolean,
+  seen: Set<SchemaAST.AST>
+): ModelLike | undefined => {
+  if (seen.has(ast)) return undefined
+  seen.add(ast)
+  if (ast._tag === "Declaration" && modelOf(ast) !== undefined) return modelOf(ast)
+  for (const part of partsOf(ast, intoSuspended)) {
+    const found = storedModelIn(part, intoSuspended, seen)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const partsOf = (ast: SchemaAST.AST, intoSuspended: boolean): ReadonlyArray<SchemaAST.AST> => {
+  const sources = (ast.encoding ?? []).map(({ to }) => to)
+  switch (ast._tag) {
+    case "Declaration":
+      return [...sources, ...ast.typeParameters]
+    case "Arrays":
+      return [...sources, ...ast.elements, ...ast.rest]
+    case "Objects":
+      return [
+        ...sources,
+        ...ast.propertySignatures.map(({ type }) => type),
+        ...ast.indexSignatures.map(({ type }) => type)
+      ]
+    case "Union":
+      return [...sources, ...ast.types]
+    case "Suspend":
+      return intoSuspended ? [...sources, ast.thunk()] : sources
+    default:
+      return sources
+  }
+}

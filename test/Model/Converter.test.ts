@@ -1,0 +1,127 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { WebCrypto } from "effect/crypto"
+import { Converter } from "../../src/Model/index.ts"
+
+// Made by passlib 1.7.4: `passlib.hash.pbkdf2_sha256.using(salt=…, rounds=…).hash(text)`.
+const byPasslib = [
+  ["correct horse", "$pbkdf2-sha256$20000$c2FsdHNhbHRzYWx0c2FsdA$YbK4Hjbr9zAXtm6Wt7/PzhCNbzU4PeY6BSgPqhVdkuA"],
+  ["correct horse", "$pbkdf2-sha256$1$$ZMA1N448/D1ij7XRKSAknopAy.7TubfJpGo0A/RBrGM"],
+  ["", "$pbkdf2-sha256$1000$AP/7777.P4A$tJCeAKvm0rGP4z3edCH4W7xtiW17oE6azwWdzxKAy90"],
+  ["Pässwörd ✓ 🔑", "$pbkdf2-sha256$29000$AAECAwQFBgcICQoLDA0ODw$rYlJb0WemiT92qIgWfSmWNMMknbQZsnocsjBXghJDco"],
+  ["a\u0000b", "$pbkdf2-sha256$1000$./v7$E1ipF2BMBsTbj9d7tiO3HBIqtMBDJBCPd8hsP71hq6o"],
+  [
+    "x".repeat(200),
+    "$pbkdf2-sha256$1000$yMnKy8zNzs/Q0dLT1NXW19jZ2tvc3d7f4OHi4.Tl5uc$EtSHufEMflAmKmsCe3C44fl5fKo0wn1qDSXLIQZbH8s"
+  ]
+] as const
+
+/** The platform's cryptography, but for the salt. */
+const withSalt = (salt: Uint8Array) => {
+  const crypto: typeof globalThis.crypto = {
+    subtle: globalThis.crypto.subtle,
+    randomUUID: () => globalThis.crypto.randomUUID(),
+    getRandomValues: (array) => {
+      if (array instanceof Uint8Array) array.set(salt)
+      return array
+    }
+  }
+  return Effect.provideService(WebCrypto.WebCrypto, crypto)
+}
+
+const saltOf = (hash: string) => Buffer.from(hash.split("$")[3]!.replaceAll(".", "+"), "base64")
+
+describe("Converter.contentHasher", () => {
+  it.effect("writes passlib's format: algorithm, rounds, salt and hash", () =>
+    Effect.gen(function*() {
+      const hash = yield* Converter.contentHasher()("correct horse")
+      assert.match(hash, /^\$pbkdf2-sha256\$20000\$[A-Za-z0-9./]{22}\$[A-Za-z0-9./]{43}$/u)
+    }))
+
+  it.effect("takes the rounds and the size of the salt", () =>
+    Effect.gen(function*() {
+      const hash = yield* Converter.contentHasher({ rounds: 7, saltSize: 3 })("text")
+      assert.match(hash, /^\$pbkdf2-sha256\$7\$[A-Za-z0-9./]{4}\$[A-Za-z0-9./]{43}$/u)
+      const unsalted = yield* Converter.contentHasher({ rounds: 1, saltSize: 0 })("correct horse")
+      assert.strictEqual(unsalted, byPasslib[1][1])
+    }))
+
+  it.effect("salts every hash anew", () =>
+    Effect.gen(function*() {
+      const hash = Converter.contentHasher({ rounds: 1 })
+      assert.notStrictEqual(yield* hash("text"), yield* hash("text"))
+    }))
+
+  for (const [text, hash] of byPasslib) {
+    it.effect(`hashes ${JSON.stringify(text.slice(0, 20))} as passlib does (${hash.slice(15, 21)})`, () =>
+      Effect.gen(function*() {
+        const salt = saltOf(hash)
+        const rounds = Number(hash.split("$")[2])
+        const made = yield* Converter.contentHasher({ rounds, saltSize: salt.length })(text).pipe(withSalt(salt))
+        assert.strictEqual(made, hash)
+      }))
+  }
+
+  it.effect("leaves alone what is hashed already, whatever its rounds", () =>
+    Effect.gen(function*() {
+      const hash = Converter.contentHasher({ rounds: 1 })
+      for (const [, hashed] of byPasslib) assert.strictEqual(yield* hash(hashed), hashed)
+    }))
+
+  it.effect("hashes what only looks like a hash", () =>
+    Effect.gen(function*() {
+      const hash = Converter.contentHasher({ rounds: 1 })
+      for (const text of noHashes) {
+        assert.match(yield* hash(text), /^\$pbkdf2-sha256\$1\$[A-Za-z0-9./]{22}\$[A-Za-z0-9./]{43}$/u, text)
+        assert.notStrictEqual(yield* hash(text), text)
+      }
+    }))
+})
+
+describe("Converter.verifyContent", () => {
+  for (const [text, hash] of byPasslib) {
+    it.effect(`verifies passlib's hash of ${JSON.stringify(text.slice(0, 20))} (${hash.slice(15, 21)})`, () =>
+      Effect.gen(function*() {
+        assert.isTrue(yield* Converter.verifyContent(text, hash))
+        assert.isFalse(yield* Converter.verifyContent(`${text} `, hash))
+      }))
+  }
+
+  it.effect("verifies what the hasher made", () =>
+    Effect.gen(function*() {
+      const hash = yield* Converter.contentHasher({ rounds: 2 })("Pässwörd")
+      assert.isTrue(yield* Converter.verifyContent("Pässwörd", hash))
+      assert.isFalse(yield* Converter.verifyContent("pässwörd", hash))
+      assert.isFalse(yield* Converter.verifyContent("", hash))
+      assert.isFalse(yield* Converter.verifyContent(hash, hash))
+    }))
+
+  it.effect("looks at every character of the hash", () =>
+    Effect.gen(function*() {
+      const [text, hash] = byPasslib[1]
+      for (const at of [hash.length - 43, hash.length - 20, hash.length - 2]) {
+        const other = hash.slice(0, at) + (hash[at] === "A" ? "B" : "A") + hash.slice(at + 1)
+        assert.isFalse(yield* Converter.verifyContent(text, other), String(at))
+      }
+    }))
+
+  it.effect("finds that nothing matches what is no hash", () =>
+    Effect.gen(function*() {
+      for (const text of noHashes) assert.isFalse(yield* Converter.verifyContent("text", text), text)
+      assert.isFalse(yield* Converter.verifyContent("text", "text"))
+      assert.isFalse(yield* Converter.verifyContent("", ""))
+    }))
+})
+
+const noHashes = [
+  "$pbkdf2-sha256$",
+  "$pbkdf2-sha512$1$$ZMA1N448/D1ij7XRKSAknopAy.7TubfJpGo0A/RBrGM",
+  "$pbkdf2-sha256$0$$ZMA1N448/D1ij7XRKSAknopAy.7TubfJpGo0A/RBrGM",
+  "$pbkdf2-sha256$01$$ZMA1N448/D1ij7XRKSAknopAy.7TubfJpGo0A/RBrGM",
+  "$pbkdf2-sha256$99999999$$ZMA1N448/D1ij7XRKSAknopAy.7TubfJpGo0A/RBrGM",
+  "$pbkdf2-sha256$1$A$ZMA1N448/D1ij7XRKSAknopAy.7TubfJpGo0A/RBrGM",
+  "$pbkdf2-sha256$1$$ZMA1N448/D1ij7XRKSAknopAy.7TubfJpGo0A/RBrG",
+  "$pbkdf2-sha256$1$$ZMA1N448/D1ij7XRKSAknopAy+7TubfJpGo0A/RBrGM",
+  " $pbkdf2-sha256$1$$ZMA1N448/D1ij7XRKSAknopAy.7TubfJpGo0A/RBrGM",
+  "$pbkdf2-sha256$1$$ZMA1N448/D1ij7XRKSAknopAy.7TubfJpGo0A/RBrGM\n"
+]

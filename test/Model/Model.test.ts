@@ -1,0 +1,371 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Equal, Exit, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { Converter, Generator, Index, Model, Validator } from "../../src/Model/index.ts"
+import { everyTextOf } from "../support/everyText.ts"
+
+class Address extends Model.Class<Address>()("Address", {
+  street: Schema.String,
+  city: Schema.String.pipe(Validator.notEmpty)
+}) {}
+
+class User extends Model.Class<User>()("User", {
+  id: Model.id({ prefix: "U" }),
+  name: Schema.String.pipe(Validator.notEmpty, Model.indexed(Index.unique)),
+  email: Schema.String.pipe(Validator.email, Model.indexed(Index.unique)),
+  password: Schema.String.pipe(
+    Validator.min(8),
+    Model.converted(Converter.contentHasher({ rounds: 1 })),
+    Model.omitted
+  ),
+  roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"])),
+  address: Address.pipe(Model.optional),
+  created: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow)),
+  ...Model.versioned
+}) {
+  get firstName() {
+    return this.name.split(" ")[0]
+  }
+}
+
+class Line extends Model.Class<Line>()("Line", {
+  sku: Schema.String.pipe(Validator.notEmpty),
+  quantity: Schema.Int.pipe(Validator.min(1)),
+  added: Model.DateTime.pipe(Model.generated(Generator.dateNow))
+}) {}
+
+class Order extends Model.Class<Order>()("Order", {
+  id: Model.id(),
+  lines: Schema.Array(Line).pipe(Validator.notEmpty),
+  billing: Address,
+  shipping: Schema.NullOr(Address),
+  note: Schema.String.pipe(Model.optional)
+}) {}
+
+const jane = { name: "Jane Doe", email: "jane@example.com", password: "correct horse" }
+
+const order = {
+  lines: [{ sku: "a", quantity: 1 }, { sku: "b", quantity: 2 }],
+  billing: { street: "Main", city: "Bern" },
+  shipping: null
+}
+
+describe("Model.Class", () => {
+  it("derives a schema for what is stored, seen, sent and changed", () => {
+    const all = ["id", "name", "email", "password", "roles", "address", "created", "version"]
+    assert.deepStrictEqual(Object.keys(User.store.fields), all)
+    assert.deepStrictEqual(Object.keys(User.fields), all)
+    assert.deepStrictEqual(Object.keys(User.wire.fields), ["_type", ...all.filter((key) => key !== "password")])
+    assert.deepStrictEqual(Object.keys(User.create.fields), all)
+    assert.deepStrictEqual(Object.keys(User.patch.fields), all.filter((key) => key !== "id"))
+    assert.strictEqual(User.modelName, "User")
+  })
+
+  it("names its schemas for documentation after itself", () => {
+    const names = [User.wire, User.create, User.patch, User.store].map(({ ast }) => ast.annotations?.["identifier"])
+    assert.deepStrictEqual(names, ["User", "UserCreate", "UserPatch", "UserStored"])
+  })
+
+  it("constructs instances, with defaults and generated values", () => {
+    const user = new User(jane)
+    assert.instanceOf(user, User)
+    assert.strictEqual(user.firstName, "Jane")
+    assert.deepStrictEqual(user.roles, ["user"])
+    assert.strictEqual(user.version, 1)
+    assert.match(user.id, /^U[0-9a-f-]{36}$/u)
+    assert.instanceOf(User.make({ ...jane, id: "U1" }), User)
+    assert.throws(() => new User({ ...jane, email: "nowhere" }))
+  })
+
+  it("prefers a generator to a default", () => {
+    class Both extends Model.Class<Both>()("Both", {
+      first: Schema.String.pipe(Model.generated(Effect.succeed("generated")), Model.withDefault(() => "default")),
+      second: Schema.String.pipe(Model.withDefault(() => "default"), Model.generated(Effect.succeed("generated")))
+    }) {}
+    assert.deepStrictEqual({ ...new Both({}) }, { first: "generated", second: "generated" })
+    // What was stored without the field was not made just now.
+    assert.deepStrictEqual({ ...Schema.decodeUnknownSync(Both)({}) }, { first: "default", second: "default" })
+  })
+
+  it("changes parts of a nested model, and lists as a whole", () => {
+    const accepts = Schema.is(Order.patch)
+    assert.isTrue(accepts({ billing: { city: "Basel" }, lines: [{ sku: "a", quantity: 1 }] }))
+    assert.isFalse(accepts({ lines: [{ sku: "a" }] }))
+    assert.isFalse(accepts({ lines: [] }))
+    assert.isFalse(accepts({ billing: null }))
+    assert.isTrue(accepts({ shipping: null, note: null }))
+  })
+
+  it("reads and writes stored documents", () => {
+    const stored = { id: "U1", ...jane, created: new Date(0), version: 3, address: null }
+    const user = Schema.decodeUnknownSync(User)(stored)
+    assert.instanceOf(user, User)
+    assert.deepStrictEqual(user.roles, ["user"], "an old document has no roles")
+    assert.notProperty(user, "address")
+    assert.deepStrictEqual(Schema.encodeSync(User)(user), {
+      id: "U1",
+      ...jane,
+      roles: ["user"],
+      created: new Date(0),
+      version: 3
+    })
+  })
+
+  it("refuses a model in a place where what it omits would be seen", () => {
+    const places: ReadonlyArray<readonly [string, Schema.Top]> = [
+      ["a struct", Schema.Struct({ user: User })],
+      ["a record", Schema.Record(Schema.String, User)],
+      ["a tuple", Schema.Tuple([User])],
+      ["a union of models", Schema.Union([User, Address])],
+      ["a list of structs", Schema.Array(Schema.Struct({ user: User }))],
+      ["an Option", Schema.Option(User)],
+      ["a transformation", User.pipe(Schema.decodeTo(Schema.Any))],
+      ["an annotated copy", User.annotate({ description: "the owner" })]
+    ]
+    for (const [place, schema] of places) {
+      assert.throws(
+        () => Model.Class<unknown>()("Project", { name: Schema.String, owner: schema }),
+        /^Project\.owner holds the model User where its variants can't be told apart\./u,
+        place
+      )
+      assert.throws(() => Model.Class<unknown>()("Project", { owner: schema.pipe(Model.omitted) }), /^Project\.owner/u)
+    }
+  })
+
+  it("refuses names that documents and answers use themselves", () => {
+    for (const name of ["_type", "_id", "_links"]) {
+      assert.throws(
+        () => Model.Class<unknown>()("Project", { [name]: Schema.String }),
+        `Project.${name} has a name that is not for fields`
+      )
+    }
+  })
+
+  it("says nothing against schemas without models in the same places", () => {
+    const Plain = Model.Class<unknown>()("Plain", {
+      struct: Schema.Struct({ a: Schema.String }),
+      record: Schema.Record(Schema.String, Schema.Int),
+      tuple: Schema.Tuple([Schema.String, Schema.Int]),
+      union: Schema.Union([Schema.String, Schema.Int])
+    })
+    assert.sameMembers(Object.keys(Plain.wire.fields), ["_type", "struct", "record", "tuple", "union"])
+  })
+
+  it("shows an instance everywhere without what is omitted", () => {
+    const user = new User({ ...jane, id: "U1", password: "CANARY-password" })
+    for (const text of everyTextOf(user)) {
+      assert.notInclude(text, "CANARY")
+      assert.include(text, "jane@example.com")
+    }
+    for (const text of everyTextOf({ nested: [user] })) assert.notInclude(text, "CANARY")
+    assert.strictEqual(user.password, "CANARY-password")
+  })
+})
+
+describe("Model.finalise", () => {
+  it.effect("fills in what was not given, and makes an instance", () =>
+    Effect.gen(function*() {
+      const user = yield* Model.finalise(User, jane)
+      assert.instanceOf(user, User)
+      assert.strictEqual(user.firstName, "Jane")
+      assert.match(user.id, /^U[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u)
+      assert.deepStrictEqual(user.roles, ["user"])
+      assert.strictEqual(user.version, 1)
+      assert.isTrue(yield* Converter.verifyContent("correct horse", user.password))
+      assert.deepStrictEqual(Object.keys(user), ["id", "name", "email", "password", "roles", "created", "version"])
+    }))
+
+  it.effect("takes the time from the clock at hand, and generates anew each time", () =>
+    Effect.gen(function*() {
+      yield* TestClock.adjust("1 hour")
+      const finalise = Model.finalise(User, jane)
+      const first = yield* finalise
+      yield* TestClock.adjust("1 hour")
+      const second = yield* finalise
+      assert.strictEqual(DateTime.formatIso(first.created), "1970-01-01T01:00:00.000Z")
+      assert.strictEqual(DateTime.formatIso(second.created), "1970-01-01T02:00:00.000Z")
+      assert.notStrictEqual(first.id, second.id)
+    }))
+
+  it.effect("keeps what was given", () =>
+    Effect.gen(function*() {
+      const created = DateTime.makeUnsafe(-1000)
+      const user = yield* Model.finalise(User, { ...jane, id: "U1", roles: [], created, version: 7 })
+      assert.strictEqual(user.id, "U1")
+      assert.deepStrictEqual(user.roles, [])
+      assert.isTrue(Equal.equals(user.created, created))
+      assert.strictEqual(user.version, 7)
+    }))
+
+  it.effect("takes null for nothing", () =>
+    Effect.gen(function*() {
+      const user = yield* Model.finalise(User, { ...jane, address: null })
+      assert.notProperty(user, "address")
+      // @ts-expect-error a default is no reason to send null; who does so all the same gets it
+      const { roles } = yield* Model.finalise(User, { ...jane, roles: null })
+      assert.deepStrictEqual(roles, ["user"])
+    }))
+
+  it.effect("drops what the model doesn't know", () =>
+    Effect.gen(function*() {
+      const more = { ...jane, _type: "User", admin: true, __proto__: { version: 9 } }
+      const user = yield* Model.finalise(User, more)
+      assert.notProperty(user, "admin")
+      assert.notProperty(user, "_type")
+      assert.strictEqual(user.version, 1, "what an object inherits was not given")
+    }))
+
+  it.effect("makes instances of nested models, alone, in lists and beside null", () =>
+    Effect.gen(function*() {
+      const { billing, lines, shipping } = yield* Model.finalise(Order, order)
+      assert.instanceOf(billing, Address)
+      assert.isNull(shipping)
+      assert.strictEqual(lines.length, 2)
+      for (const line of lines) assert.instanceOf(line, Line)
+      assert.strictEqual(lines[1]!.sku, "b")
+      assert.isTrue(DateTime.isDateTime(lines[1]!.added))
+      const other = yield* Model.finalise(Order, { ...order, shipping: order.billing })
+      assert.instanceOf(other.shipping, Address)
+    }))
+
+  it.effect("gives an instance back as it was", () =>
+    Effect.gen(function*() {
+      const first = yield* Model.finalise(User, { ...jane, address: { street: "Main", city: "Bern" } })
+      const second = yield* Model.finalise(User, first)
+      assert.deepStrictEqual(second, first)
+      assert.instanceOf(second.address, Address)
+    }))
+
+  it.effect("finalises instances that were given as parts, too", () =>
+    Effect.gen(function*() {
+      class Account extends Model.Class<Account>()("Account", {
+        secret: Schema.String.pipe(Model.converted((text) => Effect.succeed(text.toUpperCase())), Model.omitted)
+      }) {}
+      class Holder extends Model.Class<Holder>()("Holder", { account: Account }) {}
+      const { account } = yield* Model.finalise(Holder, { account: new Account({ secret: "plain" }) })
+      assert.strictEqual(account.secret, "PLAIN")
+    }))
+
+  it.effect("knows models that hold their own kind", () =>
+    Effect.gen(function*() {
+      interface Stored {
+        readonly name: string
+        readonly secret?: string | null
+        readonly children?: ReadonlyArray<Stored>
+      }
+      class Category extends Model.Class<Category>()("Category", {
+        name: Schema.String.pipe(Validator.notEmpty),
+        secret: Schema.String.pipe(Model.optional, Model.omitted),
+        children: Schema.Array(Schema.suspend((): Schema.Codec<Category, Stored> => Category)).pipe(
+          Model.withDefault(() => [])
+        )
+      }) {}
+      const leaf = { name: "leaf", children: [] }
+      const root = yield* Model.finalise(Category, { name: "root", children: [{ name: "inner", children: [leaf] }] })
+      assert.instanceOf(root.children[0]?.children[0], Category)
+      const wrong = { name: "root", children: [{ name: "inner", children: [{ ...leaf, name: "" }] }] }
+      const error = yield* Effect.flip(Model.finalise(Category, wrong))
+      assert.strictEqual(error.field, "children.0.children.0.name")
+    }))
+})
+
+describe("the order of finalisation", () => {
+  const log: Array<string> = []
+  const logged = <A>(entry: string, value: A) => Effect.sync(() => (log.push(entry), value))
+
+  class Step extends Model.Class<Step>()("Step", {
+    value: Schema.String.pipe(
+      Validator.regexp(/^[a-z]+$/u),
+      Model.generated(logged("generator", "generated")),
+      Model.withDefault(() => (log.push("default"), "default")),
+      Model.converted((text) => logged(`converter of ${text}`, text.toUpperCase())),
+      Validator.regexp(/^[A-Z]+$/u)
+    )
+  }) {}
+
+  it.effect("generates only what is not there, converts it, and validates what comes of it", () =>
+    Effect.gen(function*() {
+      log.length = 0
+      assert.strictEqual((yield* Model.finalise(Step, {})).value, "GENERATED")
+      assert.deepStrictEqual(log, ["generator", "converter of generated"])
+      log.length = 0
+      assert.strictEqual((yield* Model.finalise(Step, { value: "given" })).value, "GIVEN")
+      assert.deepStrictEqual(log, ["converter of given"])
+    }))
+
+  it.effect("takes the default where no generator gives a value", () =>
+    Effect.gen(function*() {
+      class Only extends Model.Class<Only>()("Only", {
+        value: Schema.String.pipe(
+          Model.withDefault(() => "default"),
+          Model.converted((text) => Effect.succeed(text.toUpperCase())),
+          Validator.regexp(/^[A-Z]+$/u)
+        )
+      }) {}
+      assert.strictEqual((yield* Model.finalise(Only, {})).value, "DEFAULT")
+    }))
+
+  it.effect("applies the validators before a converter to what was given, and those after it to what it gives", () =>
+    Effect.gen(function*() {
+      const before = yield* Effect.flip(Model.finalise(Step, { value: "not a word" }))
+      assert.strictEqual(before.problems[0]?.message, "must match ^[a-z]+$")
+      class Odd extends Model.Class<Odd>()("Odd", {
+        value: Schema.String.pipe(Model.converted(() => Effect.succeed("")), Validator.notEmpty)
+      }) {}
+      const after = yield* Effect.flip(Model.finalise(Odd, { value: "given" }))
+      assert.strictEqual(after.problems[0]?.validator, "NotEmpty")
+    }))
+
+  it("puts the validators before a converter into what may be sent, those after it into what is stored and seen", () => {
+    const accepts = (schema: Schema.Top, value: string) => Schema.is(schema)({ _type: "Step", value })
+    for (const schema of [Step.create, Step.patch]) {
+      assert.deepStrictEqual([accepts(schema, "abc"), accepts(schema, "ABC")], [true, false])
+    }
+    for (const schema of [Step.store, Step.wire]) {
+      assert.deepStrictEqual([accepts(schema, "abc"), accepts(schema, "ABC")], [false, true])
+    }
+  })
+
+  it.effect("does not apply the validators before a converter to what was converted before", () =>
+    Effect.gen(function*() {
+      const step = yield* Model.finalise(Step, { value: "abc" })
+      assert.deepStrictEqual(yield* Model.finalise(Step, step), step)
+    }))
+
+  it.effect("never shows a converter a value of another type", () =>
+    Effect.gen(function*() {
+      // @ts-expect-error a number is not text
+      const error = yield* Effect.flip(Model.finalise(Step, { value: 3 }))
+      assert.deepStrictEqual(error.problems.map(({ validator }) => validator), ["Type"])
+    }))
+
+  it.effect("leaves an integer an integer", () =>
+    Effect.gen(function*() {
+      class Half extends Model.Class<Half>()("Half", {
+        even: Schema.Int.pipe(Validator.min(2), Model.converted((n) => Effect.succeed(n / 2)))
+      }) {}
+      assert.strictEqual((yield* Model.finalise(Half, { even: 2 })).even, 1)
+      const error = yield* Effect.flip(Model.finalise(Half, { even: 3 }))
+      assert.deepStrictEqual(error.problems.map(({ message }) => message), ["Expected an integer"])
+    }))
+
+  it.effect("runs several converters one after the other", () =>
+    Effect.gen(function*() {
+      class Twice extends Model.Class<Twice>()("Twice", {
+        value: Schema.String.pipe(
+          Model.converted((text) => Effect.succeed(text.trim())),
+          Model.converted((text) => Effect.succeed(text.toLowerCase()))
+        )
+      }) {}
+      assert.strictEqual((yield* Model.finalise(Twice, { value: " A " })).value, "a")
+    }))
+
+  it.effect("lets a generator's defect through as a defect", () =>
+    Effect.gen(function*() {
+      class Broken extends Model.Class<Broken>()("Broken", {
+        value: Schema.String.pipe(Model.generated(Effect.die("no entropy")))
+      }) {}
+      const exit = yield* Effect.exit(Model.finalise(Broken, {}))
+      assert.deepStrictEqual(exit, Exit.die("no entropy"))
+    }))
+})

@@ -1,0 +1,168 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, DateTime, Effect, Result, Schema } from "effect"
+import { Model } from "../../src/Model/index.ts"
+
+/** The ISO text in UTC of what a caller's text stands for; `undefined` when it is refused. */
+const readBy = (schema: Model.Temporal) => {
+  const decode = Schema.decodeUnknownResult(Schema.toCodecJson(schema))
+  return (input: unknown): string | undefined =>
+    Result.getOrUndefined(Result.map(decode(input), (moment) => DateTime.formatIso(moment)))
+}
+
+const writeBy = (schema: Model.Temporal) => {
+  const encode = Schema.encodeSync(Schema.toCodecJson(schema))
+  return (moment: DateTime.Utc): string => {
+    const text = encode(moment)
+    assert.isString(text)
+    return text as string // as was asserted
+  }
+}
+
+const moments = Arbitrary.schema(Schema.toType(Model.DateTime))
+
+describe("Model.DateTime", () => {
+  const read = readBy(Model.DateTime)
+  const write = writeBy(Model.DateTime)
+
+  it("reads ISO 8601 without a zone as UTC", () => {
+    assert.strictEqual(read("2026-01-31T09:30:00"), "2026-01-31T09:30:00.000Z")
+    assert.strictEqual(read("2026-01-31 09:30:00"), "2026-01-31T09:30:00.000Z")
+    assert.strictEqual(read("2026-01-31T09:30"), "2026-01-31T09:30:00.000Z")
+  })
+
+  it("reads zones and offsets", () => {
+    const cases: { readonly [text: string]: string } = {
+      "2026-01-31T09:30:00Z": "2026-01-31T09:30:00.000Z",
+      "2026-01-31T09:30:00z": "2026-01-31T09:30:00.000Z",
+      "2026-01-31T09:30:00+00:00": "2026-01-31T09:30:00.000Z",
+      "2026-01-31T09:30:00+01:00": "2026-01-31T08:30:00.000Z",
+      "2026-01-31T09:30:00-0530": "2026-01-31T15:00:00.000Z",
+      "2026-12-31T23:30:00-01:00": "2027-01-01T00:30:00.000Z",
+      "2026-03-01T00:30:00+01:00": "2026-02-28T23:30:00.000Z"
+    }
+    for (const [text, iso] of Object.entries(cases)) assert.strictEqual(read(text), iso, text)
+  })
+
+  it("reads up to nine fraction digits, of which milliseconds are kept", () => {
+    const cases: { readonly [digits: string]: string } = {
+      "1": "100",
+      "12": "120",
+      "123": "123",
+      "1239": "123",
+      "123999": "123",
+      "000999999": "000"
+    }
+    for (const [digits, millis] of Object.entries(cases)) {
+      assert.strictEqual(read(`2026-01-31T09:30:00.${digits}`), `2026-01-31T09:30:00.${millis}Z`, digits)
+      assert.strictEqual(read(`2026-01-31T09:30:00.${digits}Z`), `2026-01-31T09:30:00.${millis}Z`, digits)
+    }
+  })
+
+  it("knows which years are leap years", () => {
+    assert.strictEqual(read("2024-02-29T00:00:00"), "2024-02-29T00:00:00.000Z")
+    assert.strictEqual(read("2000-02-29T00:00:00"), "2000-02-29T00:00:00.000Z")
+    assert.isUndefined(read("2026-02-29T00:00:00"))
+    assert.isUndefined(read("1900-02-29T00:00:00"))
+  })
+
+  it("refuses what is no date-time", () => {
+    const wrong = [
+      "",
+      "now",
+      "2026-01-31",
+      "2026-1-31T09:30:00",
+      "2026-02-30T09:30:00",
+      "2026-04-31T09:30:00",
+      "2026-13-01T09:30:00",
+      "2026-00-01T09:30:00",
+      "2026-01-00T09:30:00",
+      "2026-01-31T24:00:00",
+      "2026-01-31T09:60:00",
+      "2026-01-31T09:30:60",
+      "2026-01-31T09:30:00.",
+      "2026-01-31T09:30:00.1234567890",
+      "2026-01-31T09:30:00+24:00",
+      "2026-01-31T09:30:00+01:60",
+      "2026-01-31T09:30:00 Z",
+      " 2026-01-31T09:30:00",
+      "2026-01-31T09:30:00\n",
+      "２０２６-01-31T09:30:00",
+      "+012026-01-31T09:30:00",
+      "9999-12-31T23:59:59-00:01",
+      "0000-01-01T00:00:00+00:01",
+      1_769_851_800_000,
+      null
+    ]
+    for (const text of wrong) assert.isUndefined(read(text), String(text))
+  })
+
+  it("says what it expects, not what it was given", () => {
+    const refused = Schema.decodeUnknownResult(Schema.toCodecJson(Model.DateTime))("tomorrow")
+    assert.isTrue(Result.isFailure(refused) && refused.failure.message === "Expected an ISO 8601 date-time")
+  })
+
+  it("writes UTC without zone and with microseconds", () => {
+    assert.strictEqual(write(DateTime.makeUnsafe("2026-01-31T09:30:00.123Z")), "2026-01-31T09:30:00.123000")
+    assert.strictEqual(write(DateTime.makeUnsafe(0)), "1970-01-01T00:00:00.000000")
+    assert.strictEqual(write(DateTime.makeUnsafe(-1)), "1969-12-31T23:59:59.999000")
+    assert.strictEqual(write(DateTime.makeUnsafe("0000-01-01T00:00:00Z")), "0000-01-01T00:00:00.000000")
+    assert.strictEqual(write(DateTime.makeUnsafe("9999-12-31T23:59:59.999Z")), "9999-12-31T23:59:59.999000")
+  })
+
+  it.prop("reads what it writes, and writes as JavaScript does", [moments], ([moment]) => {
+    const text = write(moment)
+    assert.strictEqual(text, `${DateTime.formatIso(moment).slice(0, -1)}000`)
+    assert.strictEqual(read(text), DateTime.formatIso(moment))
+    assert.strictEqual(read(`${text}Z`), DateTime.formatIso(moment))
+  }, { arbitrary: { runs: 1000 } })
+
+  it.prop("is stored as a date of milliseconds", [moments], ([moment]) => {
+    const stored = Schema.encodeSync(Model.DateTime)(moment)
+    assert.instanceOf(stored, Date)
+    assert.strictEqual(stored.getTime(), moment.epochMilliseconds)
+    assert.deepStrictEqual(Schema.decodeSync(Model.DateTime)(stored), moment)
+  })
+
+  it.effect("takes years of four digits only", () =>
+    Effect.gen(function*() {
+      class Event extends Model.Class<Event>()("Event", { at: Model.DateTime }) {}
+      for (const millis of [-62_167_219_200_001, 253_402_300_800_000]) {
+        const error = yield* Effect.flip(Model.finalise(Event, { at: DateTime.makeUnsafe(millis) }))
+        assert.deepStrictEqual({ ...error.problems[0] }, {
+          field: "at",
+          validator: "Type",
+          message: "Expected a year from 0000 to 9999"
+        })
+        assert.throws(() => Schema.decodeSync(Model.DateTime)(new Date(millis)))
+      }
+      assert.throws(() => Schema.decodeSync(Model.DateTime)(new Date(Number.NaN)))
+    }))
+})
+
+describe("Model.Date", () => {
+  const read = readBy(Model.Date)
+  const write = writeBy(Model.Date)
+
+  it("reads and writes calendar dates, at midnight", () => {
+    assert.strictEqual(read("2024-02-29"), "2024-02-29T00:00:00.000Z")
+    assert.strictEqual(write(DateTime.makeUnsafe("2024-02-29T00:00:00Z")), "2024-02-29")
+    assert.strictEqual(write(DateTime.makeUnsafe("0000-03-01T00:00:00Z")), "0000-03-01")
+  })
+
+  it("refuses what is no date", () => {
+    const wrong = ["", "2026-02-29", "2026-06-31", "2026-1-1", "31.01.2026", "2026-01-31T00:00:00", "20260131", 0, null]
+    for (const text of wrong) assert.isUndefined(read(text), String(text))
+  })
+
+  it("cuts the time of the day off, on the way into the store and out of it", () => {
+    const noon = new Date("1969-07-20T12:00:00Z")
+    assert.deepStrictEqual(Schema.encodeSync(Model.Date)(DateTime.makeUnsafe(noon)), new Date("1969-07-20"))
+    assert.deepStrictEqual(Schema.decodeSync(Model.Date)(noon), DateTime.makeUnsafe("1969-07-20T00:00:00Z"))
+  })
+
+  it.prop("reads what it writes, on the same day", [moments], ([moment]) => {
+    const text = write(moment)
+    assert.strictEqual(text, DateTime.formatIsoDateUtc(moment))
+    assert.strictEqual(read(text), `${text}T00:00:00.000Z`)
+  }, { arbitrary: { runs: 1000 } })
+})

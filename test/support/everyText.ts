@@ -1,0 +1,13 @@
+/** Every text that a value turns into when it is logged, printed, quoted or reported. */
+import { Cause, Formatter } from "effect"
+import { format, inspect } from "node:util"
+
+export const everyTextOf = (value: object): ReadonlyArray<string> => [
+  format("%s", value),
+  JSON.stringify(value),
+  inspect(value, { depth: 20 }),
+  Formatter.format(value),
+  Formatter.formatJson(value),
+  Cause.pretty(Cause.fail(value)),
+  inspect(Cause.fail(value), { depth: 20 })
+]

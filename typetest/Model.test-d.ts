@@ -1,0 +1,201 @@
+import { Converter, Generator, Index, Model, type ModelError, Validator } from "appkernel"
+import { type DateTime, Effect, Schema } from "effect"
+import { describe, expectTypeOf, it } from "vitest"
+
+class Address extends Model.Class<Address>()("Address", {
+  street: Schema.String,
+  city: Schema.String.pipe(Validator.notEmpty),
+  note: Schema.String.pipe(Model.optional, Model.omitted)
+}) {}
+
+class User extends Model.Class<User>()("User", {
+  id: Model.id({ prefix: "U" }),
+  name: Schema.String.pipe(Validator.notEmpty, Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Validator.min(8), Model.converted(Converter.contentHasher()), Model.omitted),
+  age: Schema.Int.pipe(Model.optional, Validator.min(0)),
+  roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"])),
+  address: Address.pipe(Model.optional),
+  previous: Schema.Array(Address),
+  invoice: Schema.NullOr(Address),
+  created: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow)),
+  ...Model.versioned
+}) {
+  get firstName() {
+    return this.name.split(" ")[0]
+  }
+}
+
+interface AddressOnWire {
+  readonly _type: "Address"
+  readonly street: string
+  readonly city: string
+}
+
+interface NewAddress {
+  readonly street: string
+  readonly city: string
+  readonly note?: string | null
+}
+
+describe("a model's class", () => {
+  it("has instances of the stored fields and of what the class adds", () => {
+    expectTypeOf<User["id"]>().toEqualTypeOf<string>()
+    expectTypeOf<User["age"]>().toEqualTypeOf<number | undefined>()
+    expectTypeOf<User["password"]>().toEqualTypeOf<string>()
+    expectTypeOf<User["address"]>().toEqualTypeOf<Address | undefined>()
+    expectTypeOf<User["previous"]>().toEqualTypeOf<ReadonlyArray<Address>>()
+    expectTypeOf<User["created"]>().toEqualTypeOf<DateTime.Utc>()
+    expectTypeOf<User["version"]>().toEqualTypeOf<number>()
+    expectTypeOf<User["firstName"]>().toEqualTypeOf<string | undefined>()
+  })
+
+  it("knows its name", () => {
+    expectTypeOf(User.modelName).toEqualTypeOf<"User">()
+  })
+
+  it("is constructed without what is supplied", () => {
+    expectTypeOf(User).toBeConstructibleWith({ name: "", password: "", previous: [], invoice: null })
+    // @ts-expect-error the password is not supplied
+    expectTypeOf(User).toBeConstructibleWith({ name: "", previous: [], invoice: null })
+  })
+
+  it("says in words that it wants to know itself", () => {
+    expectTypeOf(Model.Class()("Nobody", {})).toEqualTypeOf<
+      "Missing `Self` generic: `class Self extends Model.Class<Self>()(…)`"
+    >()
+  })
+})
+
+describe("what a caller sees", () => {
+  it("has the model's name, and nothing that is omitted, at any depth", () => {
+    expectTypeOf<typeof User.wire.Type>().toEqualTypeOf<{
+      readonly _type: "User"
+      readonly id: string
+      readonly name: string
+      readonly age?: number
+      readonly roles: ReadonlyArray<string>
+      readonly address?: { readonly _type: "Address"; readonly street: string; readonly city: string }
+      readonly previous: ReadonlyArray<{ readonly _type: "Address"; readonly street: string; readonly city: string }>
+      readonly invoice: { readonly _type: "Address"; readonly street: string; readonly city: string } | null
+      readonly created: DateTime.Utc
+      readonly version: number
+    }>()
+    expectTypeOf<typeof User.wire.fields>().not.toHaveProperty("password")
+    expectTypeOf<(typeof User.wire.Type)["previous"][number]>().toExtend<AddressOnWire>()
+  })
+})
+
+describe("what a caller may send", () => {
+  it("need not have what is generated, has a default or is optional", () => {
+    expectTypeOf<typeof User.create.Type>().toEqualTypeOf<{
+      readonly id?: string
+      readonly name: string
+      readonly password: string
+      readonly age?: number | null
+      readonly roles?: ReadonlyArray<string>
+      readonly address?: { readonly street: string; readonly city: string; readonly note?: string | null } | null
+      readonly previous: ReadonlyArray<
+        { readonly street: string; readonly city: string; readonly note?: string | null }
+      >
+      readonly invoice: { readonly street: string; readonly city: string; readonly note?: string | null } | null
+      readonly created?: DateTime.Utc
+      readonly version?: number
+    }>()
+    expectTypeOf<(typeof User.create.Type)["previous"][number]>().toExtend<NewAddress>()
+  })
+
+  it("may change any field but the identifier, and remove what is optional", () => {
+    expectTypeOf<typeof User.patch.Type>().toEqualTypeOf<{
+      readonly name?: string
+      readonly password?: string
+      readonly age?: number | null
+      readonly roles?: ReadonlyArray<string>
+      readonly address?: { readonly street?: string; readonly city?: string; readonly note?: string | null } | null
+      readonly previous?: ReadonlyArray<
+        { readonly street: string; readonly city: string; readonly note?: string | null }
+      >
+      readonly invoice?: { readonly street?: string; readonly city?: string; readonly note?: string | null } | null
+      readonly created?: DateTime.Utc
+      readonly version?: number
+    }>()
+  })
+})
+
+describe("Model.finalise", () => {
+  it("takes what a caller sends, and gives an instance or a typed failure", () => {
+    const finalise = Model.finalise(User, { name: "", password: "", previous: [], invoice: null })
+    expectTypeOf(finalise).toEqualTypeOf<Effect.Effect<User, ModelError.ModelError>>()
+    // @ts-expect-error the name is missing
+    expectTypeOf(Model.finalise(User, { password: "", previous: [], invoice: null })).toEqualTypeOf(finalise)
+  })
+
+  it("takes an instance, too", () => {
+    expectTypeOf<User>().toExtend<typeof User.create.Type>()
+  })
+})
+
+describe("fields", () => {
+  it("know the type of the value that a combinator is for", () => {
+    expectTypeOf(Schema.Int.pipe(Model.withDefault(() => 1))).toBeObject()
+    // @ts-expect-error a text is no integer
+    Schema.Int.pipe(Model.withDefault(() => "1"))
+    // @ts-expect-error a text is no integer
+    Schema.Int.pipe(Model.generated(Generator.uuid()))
+    // @ts-expect-error a hasher is for text
+    Schema.Int.pipe(Model.converted(Converter.contentHasher()))
+    Schema.String.pipe(Model.optional, Model.converted((text) => Effect.succeed(text.trim())))
+  })
+
+  it("can be supplied in two ways", () => {
+    class Note extends Model.Class<Note>()("Note", {
+      text: Schema.String.pipe(Model.generated(Effect.succeed("a")), Model.withDefault(() => "b")),
+      other: Schema.String.pipe(Model.withDefault(() => "b"), Model.generated(Effect.succeed("a")))
+    }) {}
+    expectTypeOf<Note["text"]>().toEqualTypeOf<string>()
+    expectTypeOf<typeof Note.create.Type>().toEqualTypeOf<{ readonly text?: string; readonly other?: string }>()
+  })
+})
+
+describe("validators", () => {
+  it("are for values of their type, in schemas and in fields", () => {
+    expectTypeOf(Schema.String.pipe(Validator.notEmpty, Validator.min(1), Validator.email)).toBeObject()
+    expectTypeOf(Schema.Array(Schema.Int).pipe(Model.optional, Validator.notEmpty, Validator.max(1))).toBeObject()
+    expectTypeOf(Schema.Int.pipe(Model.withDefault(() => 1), Validator.min(1))).toBeObject()
+    expectTypeOf(Model.Date.pipe(Model.optional, Validator.past, Validator.future)).toBeObject()
+    // @ts-expect-error a number has no length
+    Schema.Int.pipe(Validator.notEmpty)
+    // @ts-expect-error nor has it in a field
+    Schema.Int.pipe(Model.optional, Validator.notEmpty)
+    // @ts-expect-error a boolean has no bounds
+    Schema.Boolean.pipe(Validator.min(1))
+    // @ts-expect-error a number is no text
+    Schema.Int.pipe(Validator.email)
+    // @ts-expect-error a text is no moment
+    Schema.String.pipe(Model.optional, Validator.past)
+  })
+
+  it("change no type", () => {
+    expectTypeOf(Schema.String.pipe(Validator.notEmpty)).toEqualTypeOf<Schema.String>()
+    const field = Schema.String.pipe(Model.optional)
+    expectTypeOf(field.pipe(Validator.notEmpty)).toEqualTypeOf<typeof field>()
+  })
+})
+
+describe("a model that holds its own kind", () => {
+  interface Stored {
+    readonly name: string
+    readonly children: ReadonlyArray<Stored>
+    readonly parent?: Stored | null
+  }
+
+  class Category extends Model.Class<Category>()("Category", {
+    name: Schema.String,
+    children: Schema.Array(Schema.suspend((): Schema.Codec<Category, Stored> => Category)),
+    parent: Schema.suspend((): Schema.Codec<Category, Stored> => Category).pipe(Model.optional)
+  }) {}
+
+  it("is written with a suspended schema", () => {
+    expectTypeOf<Category["children"]>().toEqualTypeOf<ReadonlyArray<Category>>()
+    expectTypeOf<Category["parent"]>().toEqualTypeOf<Category | undefined>()
+  })
+})
