@@ -1,0 +1,137 @@
+/**
+ * Why a store or a repository could not do what it was asked to do.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { Problem } from "../Model/ModelError.ts"
+
+/**
+ * Occurs when a write would put a value into a unique index that another document already holds. Nothing was written.
+ * A retry with the same values fails too. The value itself is not carried: it may be one that must not be shown.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class DuplicateKey extends Schema.TaggedError<DuplicateKey>()("DuplicateKey", {
+  collection: Schema.String,
+  index: Schema.String,
+  fields: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return `Another document of "${this.collection}" has the same ${this.fields.join(", ")}`
+  }
+}
+
+/**
+ * Occurs when the store does not answer, refuses the connection, or has no room left. `retryable` says whether the
+ * same call may succeed later without anybody's doing.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
+  operation: Schema.String,
+  detail: Schema.String,
+  retryable: Schema.Boolean
+}) {
+  override get message(): string {
+    return `The store is unavailable (${this.operation}): ${this.detail}`
+  }
+}
+
+/**
+ * Occurs when the store refuses a filter, an update, a pipeline or a document as malformed. A retry fails too.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class QueryRejected extends Schema.TaggedError<QueryRejected>()("QueryRejected", {
+  operation: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `The store rejected the ${this.operation}: ${this.detail}`
+  }
+}
+
+/**
+ * Occurs when the store at hand has no such feature. Another store may have it.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Unsupported extends Schema.TaggedError<Unsupported>()("Unsupported", {
+  operation: Schema.String,
+  feature: Schema.String
+}) {
+  override get message(): string {
+    return `The store does not support ${this.feature} (${this.operation})`
+  }
+}
+
+/**
+ * Occurs when no document of the model has the identifier.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class DocumentNotFound extends Schema.TaggedError<DocumentNotFound>()("DocumentNotFound", {
+  model: Schema.String,
+  id: Schema.String
+}) {
+  override get message(): string {
+    return `${this.model} ${this.id} does not exist`
+  }
+}
+
+/**
+ * Occurs when a write names a version that is not the stored one: somebody else wrote in between. Nothing was written.
+ * Read the document again, repeat the change, and write once more.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class VersionConflict extends Schema.TaggedError<VersionConflict>()("VersionConflict", {
+  model: Schema.String,
+  id: Schema.String,
+  expected: Schema.Int
+}) {
+  override get message(): string {
+    return `${this.model} ${this.id} no longer has version ${this.expected}`
+  }
+}
+
+/**
+ * Any failure of a store.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type StoreError = DuplicateKey | StoreUnavailable | QueryRejected | Unsupported
+
+/**
+ * Any failure of a store that has nothing to do with unique indexes: all that a read or a removal may fail with.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type ReadError = Exclude<StoreError, DuplicateKey>
+
+/**
+ * Occurs when a stored document does not have the form of its model: somebody else wrote it, or the model changed
+ * without a default or a marshaller for what is stored. `problems` names the fields, never their values.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class DocumentInvalid extends Schema.TaggedError<DocumentInvalid>()("DocumentInvalid", {
+  model: Schema.String,
+  id: Schema.String,
+  problems: Schema.Array(Problem)
+}) {
+  override get message(): string {
+    const problems = this.problems.map(({ field, message }) => `${field} ${message}`).join("; ")
+    return `The stored ${this.model} ${this.id} is not a valid one: ${problems}`
+  }
+}

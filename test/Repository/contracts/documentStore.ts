@@ -1,0 +1,28 @@
+import { it } from "@effect/vitest"
+import type { Layer } from "effect"
+import type { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
+import { concurrencyContract } from "./documentStore/concurrency.ts"
+import { equivalenceContract } from "./documentStore/equivalence.ts"
+import { filterContract } from "./documentStore/filters.ts"
+import { indexContract } from "./documentStore/indexes.ts"
+import { pipelineContract } from "./documentStore/pipelines.ts"
+import { readContract } from "./documentStore/reads.ts"
+import { refusalContract } from "./documentStore/refusals.ts"
+import { updateContract } from "./documentStore/updates.ts"
+import { valueContract } from "./documentStore/values.ts"
+import { writeContract } from "./documentStore/writes.ts"
+
+/** What a store of documents does, whichever it is: what MongoDB does, as far as an application relies on it. */
+export const documentStoreContract = <E>(name: string, layer: Layer.Layer<DocumentStore, E>) =>
+  it.layer(layer)(`DocumentStore / ${name}`, (it) => {
+    writeContract(it)
+    readContract(it)
+    filterContract(it)
+    updateContract(it)
+    refusalContract(it)
+    pipelineContract(it)
+    indexContract(it)
+    equivalenceContract(it)
+    valueContract(it)
+    concurrencyContract(it)
+  })

@@ -1,0 +1,38 @@
+import { assert, type Vitest } from "@effect/vitest"
+import { Effect } from "effect"
+import {
+  type Document,
+  DocumentStore,
+  type Filter,
+  type FindOptions
+} from "../../../../src/Repository/DocumentStore.ts"
+
+/** The tests of a suite whose layer is a store. */
+export type Tests = Vitest.MethodsNonLive<DocumentStore>
+
+export type Store = DocumentStore["Service"]
+
+let collections = 0
+
+/** A collection that no other test uses, with these documents in it. */
+export const collectionOf = Effect.fnUntraced(function*(documents: ReadonlyArray<Document>) {
+  const store = yield* DocumentStore
+  collections += 1
+  const name = `things ${collections}`
+  const { failures } = yield* store.insertMany(name, documents)
+  assert.deepStrictEqual(failures, [])
+  return {
+    store,
+    name,
+    all: store.find(name, { sort: { _id: 1 } }),
+    find: (options: FindOptions) => store.find(name, options),
+    ids: (filter: Filter) => Effect.map(store.find(name, { filter, sort: { _id: 1 } }), idsOf)
+  }
+})
+
+export const idsOf = (documents: ReadonlyArray<Document>) => documents.map(({ _id }) => _id)
+
+/** What an error says, without its prototype. */
+export const factsOf = (error: object): Document => ({ ...error })
+
+export const day = (day: number) => new Date(Date.UTC(2026, 0, day))

@@ -1,0 +1,300 @@
+import { assert } from "@effect/vitest"
+import { Decimal128, Long } from "bson"
+import { Effect, Stream } from "effect"
+import type { Document, FindOptions, IndexDescription } from "../../../../src/Repository/DocumentStore.ts"
+import { collectionOf, day, factsOf, idsOf, type Tests } from "./collection.ts"
+
+/** Indexes, and what unique ones refuse. */
+export const indexContract = (it: Tests) => {
+  const unique = (key: IndexDescription["key"], more: Partial<IndexDescription> = {}): IndexDescription => ({
+    name: `unique ${Object.keys(key).join()}`,
+    key,
+    unique: true,
+    ...more
+  })
+
+  const indexed = Effect.fnUntraced(
+    function*(documents: ReadonlyArray<Document>, ...indexes: ReadonlyArray<IndexDescription>) {
+      const things = yield* collectionOf(documents)
+      yield* things.store.createIndexes(things.name, indexes)
+      return things
+    }
+  )
+
+  it.effect.each<[string, IndexDescription, ReadonlyArray<Document>, ReadonlyArray<Document>]>([
+    [
+      "a value, not one of another type",
+      unique({ v: 1 }),
+      [{ v: 1 }, { v: "1" }, { v: "a" }, { v: "A" }, { v: "" }, { v: false }, { v: 0 }, { v: day(1) }, { v: {} }],
+      [{ v: 1 }, { v: "a" }, { v: false }, { v: day(1) }, { v: {} }, { v: 1, other: 2 }]
+    ],
+    [
+      "a number, however it is represented",
+      unique({ v: 1 }),
+      [{ v: 1 }, { v: 2.5 }, { v: 0 }, { v: NaN }, { v: Long.fromString("9007199254740993") }, { v: 2 ** 53 }],
+      [{ v: Long.fromNumber(1) }, { v: Decimal128.fromString("2.50") }, { v: -0 }, { v: NaN }, {
+        v: Long.fromString("9007199254740993")
+      }]
+    ],
+    [
+      "null, which is also what is missing",
+      unique({ v: 1 }),
+      [{}, { v: 1 }],
+      [{}, { v: null }, { other: 1 }]
+    ],
+    [
+      "a nested value",
+      unique({ "n.x": -1 }),
+      [{ n: { x: 1 } }, { n: { x: 2, y: 1 } }, { n: { y: 1 } }],
+      [{ n: { x: 1, y: 5 } }, { n: {} }, { n: 3 }, {}]
+    ],
+    [
+      "several values together",
+      unique({ a: 1, b: -1 }),
+      [{ a: 1, b: 1 }, { a: 1, b: 2 }, { a: 2, b: 1 }, { a: 1 }, { b: 1 }, {}],
+      [{ a: 1, b: 2 }, { a: 1, b: null }, { b: 1, a: null }, { c: 1 }]
+    ],
+    [
+      "each item of a list",
+      unique({ tags: 1 }),
+      [{ tags: ["a", "b"] }, { tags: ["c", "c"] }, { tags: "d" }, { tags: [] }, { tags: ["e", null] }],
+      [{ tags: ["x", "b"] }, { tags: "c" }, { tags: ["d"] }, { tags: [] }, {}, { tags: ["y", null] }]
+    ],
+    [
+      "a field of each of a list's documents",
+      unique({ "items.code": 1 }),
+      [{ items: [{ code: 1 }, { code: 2 }] }, { items: [{ code: 3 }, { code: 3 }] }, { items: { code: 4 } }],
+      [{ items: [{ code: 9 }, { code: 2 }] }, { items: { code: 3 } }, { items: [{ code: 4 }] }]
+    ],
+    [
+      "an item together with a field",
+      unique({ tenant: 1, tags: 1 }),
+      [{ tenant: 1, tags: ["a", "b"] }, { tenant: 2, tags: ["a"] }],
+      [{ tenant: 1, tags: ["c", "b"] }, { tenant: 2, tags: "a" }]
+    ],
+    [
+      "what is there, when the index is sparse",
+      unique({ v: 1 }, { sparse: true }),
+      [{ v: 1 }, {}, {}, { other: 1 }, { v: null }],
+      [{ v: 1 }, { v: null }]
+    ],
+    [
+      "what is there of several, when the index is sparse",
+      unique({ a: 1, b: 1 }, { sparse: true }),
+      [{ a: 1, b: 1 }, {}, {}, { a: 1 }, { b: 1 }],
+      [{ a: 1 }, { b: 1 }, { a: 1, b: null }]
+    ]
+  ])("a unique index refuses a second document with %s", ([, index, accepted, refused]) =>
+    Effect.gen(function*() {
+      const { all, name, store } = yield* indexed([], index)
+      const stored = accepted.map((document, _id) => ({ _id, ...document }))
+      yield* Effect.forEach(stored, (document) => store.insertOne(name, document), { discard: true })
+      const duplicate = { _tag: "DuplicateKey", collection: name, index: index.name, fields: Object.keys(index.key) }
+      for (const document of refused) {
+        const error = yield* Effect.flip(store.insertOne(name, { _id: "again", ...document }))
+        assert.deepStrictEqual(factsOf(error), duplicate, JSON.stringify(document))
+      }
+      assert.deepStrictEqual(yield* all, stored)
+      // The same documents stand in the way of an index that comes later.
+      for (const [place, document] of refused.entries()) {
+        const { name: broken } = yield* collectionOf([...stored, { _id: "again", ...document }])
+        const error = yield* Effect.flip(store.createIndexes(broken, [index]))
+        assert.deepStrictEqual(factsOf(error), { ...duplicate, collection: broken }, `document ${place}`)
+        assert.deepStrictEqual(yield* store.listIndexes(broken), [])
+        yield* store.insertOne(broken, { _id: "and again", ...document })
+        yield* store.deleteMany(broken, { _id: { $in: ["again", "and again"] } })
+        yield* store.createIndexes(broken, [index])
+        assert.strictEqual((yield* store.listIndexes(broken)).length, 1)
+      }
+    }))
+
+  it.effect("frees a unique value with the document that had it", () =>
+    Effect.gen(function*() {
+      const { ids, name, store } = yield* indexed([1, 2, 3, 4].map((_id) => ({ _id, v: [_id] })), unique({ v: 1 }))
+      yield* store.deleteOne(name, { _id: 1 })
+      yield* store.insertOne(name, { _id: 10, v: 1 })
+      yield* store.updateOne(name, { _id: 2 }, { $set: { "v.0": 21 } })
+      yield* store.insertOne(name, { _id: 11, v: 2 })
+      yield* store.replaceOne(name, { _id: 3 }, { w: 3 })
+      yield* store.insertOne(name, { _id: 12, v: 3 })
+      yield* store.deleteMany(name, { v: { $gte: 4, $lt: 20 } })
+      yield* store.insertOne(name, { _id: 13, v: 4 })
+      assert.deepStrictEqual(yield* ids({}), [2, 3, 10, 11, 12, 13])
+    }))
+
+  it.effect("lets a document keep its own unique value", () =>
+    Effect.gen(function*() {
+      const { all, name, store } = yield* indexed([{ _id: 1, v: 1 }], unique({ v: 1 }))
+      yield* store.replaceOne(name, { _id: 1 }, { v: 1, a: 1 })
+      yield* store.updateOne(name, { _id: 1 }, { $set: { v: 1, a: 2 } })
+      yield* store.updateOne(name, { v: 1 }, { $set: { a: 3 } }, { upsert: true })
+      assert.deepStrictEqual(yield* all, [{ _id: 1, v: 1, a: 3 }])
+    }))
+
+  it.effect("changes nothing of a document whose update would take another's unique value", () =>
+    Effect.gen(function*() {
+      const before = [{ _id: 1, v: "a", n: 1 }, { _id: 2, v: "b", n: 1 }, { _id: 3, v: "c", n: 1 }]
+      const { all, name, store } = yield* indexed(before, unique({ v: 1 }))
+      const update = { $inc: { n: 1 }, $set: { v: "a" } }
+      for (
+        const run of [
+          store.updateOne(name, { _id: 2 }, update),
+          store.updateMany(name, { _id: 2 }, update),
+          store.replaceOne(name, { _id: 2 }, { v: "a" }),
+          store.updateOne(name, { _id: 4 }, update, { upsert: true }),
+          store.updateOne(name, { _id: 4, v: "b" }, { $set: { n: 1 } }, { upsert: true }),
+          store.replaceOne(name, { _id: 4 }, { v: "c" }, { upsert: true })
+        ]
+      ) {
+        const error = yield* Effect.flip(run)
+        assert.deepStrictEqual(factsOf(error), {
+          _tag: "DuplicateKey",
+          collection: name,
+          index: "unique v",
+          fields: ["v"]
+        })
+        assert.deepStrictEqual(yield* all, before)
+      }
+    }))
+
+  it.effect("changes at most one document when an update would give several one unique value", () =>
+    Effect.gen(function*() {
+      const before = [1, 2, 3, 4].map((_id) => ({ _id, v: _id, n: 1 }))
+      const { all, name, store } = yield* indexed(before, unique({ v: 1 }))
+      const error = yield* Effect.flip(store.updateMany(name, { _id: { $gt: 1 } }, { $set: { v: 9 }, $inc: { n: 1 } }))
+      assert.strictEqual(error._tag, "DuplicateKey")
+      const changed = (yield* all).filter(({ v }) => v === 9)
+      assert.isAtMost(changed.length, 1)
+      const others = before.filter(({ _id }) => changed.every((document) => document["_id"] !== _id))
+      assert.sameDeepMembers([...(yield* all)], [...others, ...changed.map((document) => ({ ...document, n: 2 }))])
+    }))
+
+  it.effect("finds documents by indexes that came after them", () =>
+    Effect.gen(function*() {
+      const documents = [{ _id: 1, a: 3, l: ["x"] }, { _id: 2, a: 1, l: ["x", "y"] }, { _id: 3, l: [] }]
+      const { find, ids } = yield* indexed(documents, { name: "a", key: { a: 1 } }, { name: "l", key: { l: 1 } }, {
+        name: "sparse",
+        key: { a: -1 },
+        sparse: true
+      })
+      assert.deepStrictEqual(yield* ids({ a: { $gt: 0 } }), [1, 2])
+      assert.deepStrictEqual(yield* ids({ a: null }), [3])
+      assert.deepStrictEqual(yield* ids({ l: "x" }), [1, 2])
+      assert.deepStrictEqual(yield* find({ sort: { a: 1 }, projection: { _id: 1 } }), [{ _id: 3 }, { _id: 2 }, {
+        _id: 1
+      }])
+      assert.deepStrictEqual(yield* find({ sort: { a: -1 }, projection: { _id: 1 }, limit: 5 }), [{ _id: 1 }, {
+        _id: 2
+      }, { _id: 3 }])
+    }))
+
+  it.effect("lists indexes as they were described, those of an empty collection too", () =>
+    Effect.gen(function*() {
+      const indexes: ReadonlyArray<IndexDescription> = [
+        { name: "b then a", key: { b: 1, a: -1 } },
+        { name: "nested", key: { "n.x": -1 }, unique: true },
+        { name: "few", key: { few: 1 }, sparse: true },
+        { name: "both", key: { both: 1 }, unique: true, sparse: true }
+      ]
+      const { name, store } = yield* collectionOf([])
+      yield* store.createIndexes(name, indexes.slice(0, 2))
+      yield* store.createIndexes(name, indexes)
+      yield* store.createIndexes(name, indexes.map((index) => ({ unique: false, sparse: undefined, ...index })))
+      yield* store.createIndexes(name, [])
+      const listed = yield* store.listIndexes(name)
+      assert.sameDeepMembers([...listed], [...indexes])
+      assert.deepStrictEqual(Object.keys(listed.find((index) => index.name === "b then a")?.key ?? {}), ["b", "a"])
+      yield* store.insertOne(name, { _id: 1 })
+      yield* store.deleteMany(name, {})
+      assert.deepStrictEqual(yield* store.listIndexes(name), listed)
+    }))
+
+  it.effect.each<[string, IndexDescription]>([
+    ["another path", { name: "a", key: { b: 1 } }],
+    ["another direction", { name: "a", key: { a: -1 } }],
+    ["more paths", { name: "a", key: { a: 1, b: 1 } }],
+    ["uniqueness", { name: "a", key: { a: 1 }, unique: true }],
+    ["sparseness", { name: "a", key: { a: 1 }, sparse: true }]
+  ])("refuses an index of a known name with %s", ([, other]) =>
+    Effect.gen(function*() {
+      const index: IndexDescription = { name: "a", key: { a: 1 } }
+      const { name, store } = yield* indexed([{ _id: 1 }], index)
+      const error = yield* Effect.flip(store.createIndexes(name, [other]))
+      assert.strictEqual(error._tag, "QueryRejected")
+      assert.deepStrictEqual(yield* store.listIndexes(name), [index])
+    }))
+
+  it.effect("refuses the same index under another name", () =>
+    Effect.gen(function*() {
+      const index: IndexDescription = { name: "a", key: { a: 1, b: 1 } }
+      const { name, store } = yield* indexed([{ _id: 1 }], index)
+      const error = yield* Effect.flip(store.createIndexes(name, [{ ...index, name: "other" }]))
+      assert.strictEqual(error._tag, "QueryRejected")
+      yield* store.createIndexes(name, [{ name: "turned", key: { b: 1, a: 1 } }])
+      assert.strictEqual((yield* store.listIndexes(name)).length, 2)
+    }))
+
+  it.effect("sorts by the least item of a list, not by the least that its filter takes", () =>
+    Effect.gen(function*() {
+      const documents = [{ _id: 1, l: [1, 9] }, { _id: 2, l: [5] }, { _id: 3, l: [2, 3, 7] }]
+      const { find } = yield* indexed(documents, { name: "l", key: { l: 1 } })
+      const filter = { l: { $gt: 4 } }
+      assert.deepStrictEqual(idsOf(yield* find({ filter, sort: { l: 1 } })), [1, 3, 2])
+      assert.deepStrictEqual(idsOf(yield* find({ filter: { l: { $lt: 6 } }, sort: { l: -1 } })), [1, 3, 2])
+      assert.deepStrictEqual(idsOf(yield* find({ filter, sort: { l: 1 }, skip: 1, limit: 1 })), [3])
+    }))
+
+  it.effect("meets each document once, however many items of its list match", () =>
+    Effect.gen(function*() {
+      const documents = Array.from({ length: 1_200 }, (_, _id) => ({ _id, l: [_id, _id + 300, _id + 600, -_id], n: 0 }))
+      const { ids, name, store } = yield* indexed(documents, { name: "l", key: { l: 1 } })
+      const filter = { l: { $gt: 100 } }
+      const expected = idsOf(documents)
+      assert.deepStrictEqual(yield* ids(filter), expected)
+      const unsorted = yield* Stream.runCollect(store.stream(name, { filter, projection: { _id: 1 } }))
+      assert.sameMembers(idsOf(unsorted), expected)
+      assert.strictEqual(yield* store.count(name, filter), 1_200)
+      assert.strictEqual((yield* store.find(name, { filter, skip: 700 })).length, 500)
+      const { modifiedCount } = yield* store.updateMany(name, filter, { $push: { l: 900 }, $inc: { n: 1 } })
+      assert.strictEqual(modifiedCount, 1_200)
+      assert.strictEqual(yield* store.count(name, { n: 1 }), 1_200)
+      assert.strictEqual(yield* store.deleteMany(name, { l: { $in: [900, 901, 902] } }), 1_200)
+    }))
+
+  it.effect("takes fields of different documents of a list for several fields", () =>
+    Effect.gen(function*() {
+      const documents = [
+        { _id: 1, items: [{ name: "pen", count: 1 }, { name: "ink", count: 9 }] },
+        { _id: 2, items: [{ name: "pen", count: 9 }] },
+        { _id: 3, items: [{ name: "ink", count: 9 }] }
+      ]
+      const { ids } = yield* indexed(documents, { name: "items", key: { "items.name": 1, "items.count": 1 } })
+      assert.deepStrictEqual(yield* ids({ "items.name": "pen", "items.count": 9 }), [1, 2])
+      assert.deepStrictEqual(yield* ids({ "items.name": "pen", "items.count": { $gt: 5 } }), [1, 2])
+      assert.deepStrictEqual(yield* ids({ items: { $elemMatch: { name: "pen", count: 9 } } }), [2])
+    }))
+
+  it.effect.each([true, false])(
+    "keeps and orders values that are long; in a unique index: %s",
+    (isUnique) =>
+      Effect.gen(function*() {
+        const long = "x".repeat(5_000)
+        const { find, ids, name, store } = yield* indexed([], { name: "v", key: { v: 1 }, unique: isUnique })
+        const order = [7, 2, 9, 0, 4, 1, 8, 3, 6, 5]
+        yield* store.insertMany(name, order.map((n) => ({ _id: `${long}${n}`, n, v: n === 0 ? long : `${long}${n}` })))
+        const numbers = (options: FindOptions) => Effect.map(find(options), (found) => found.map(({ n }) => n))
+        assert.deepStrictEqual(yield* numbers({ sort: { v: 1 } }), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+        assert.deepStrictEqual(yield* numbers({ sort: { v: -1 }, limit: 3 }), [9, 8, 7])
+        assert.deepStrictEqual(yield* numbers({ sort: { _id: 1 }, skip: 7 }), [7, 8, 9])
+        const between = { $gte: `${long}3`, $lt: `${long}5` }
+        assert.deepStrictEqual(yield* numbers({ filter: { v: between }, sort: { v: 1 } }), [3, 4])
+        assert.deepStrictEqual(yield* numbers({ filter: { _id: between }, sort: { n: 1 } }), [3, 4])
+        assert.deepStrictEqual(yield* ids({ v: `${long}6` }), [`${long}6`])
+        assert.isDefined(yield* store.findById(name, `${long}8`))
+        assert.isUndefined(yield* store.findById(name, long))
+        const same = yield* Effect.result(store.insertOne(name, { _id: 1, v: `${long}6` }))
+        assert.strictEqual(same._tag, isUnique ? "Failure" : "Success")
+        assert.strictEqual(yield* store.count(name, { v: `${long}6` }), isUnique ? 1 : 2)
+      })
+  )
+}
