@@ -1,0 +1,150 @@
+/**
+ * BSON's numbers as JavaScript has them after reading: `number`, a `Long` beyond the safe integers, and `Decimal128`.
+ */
+import { Decimal128, Long } from "bson"
+
+/** @internal */
+export type BsonNumber = number | Long | Decimal128
+
+const tagOf = (value: BsonNumber): string | undefined => typeof value === "number" ? undefined : value._bsontype
+
+const isDecimal = (value: BsonNumber): value is Decimal128 => tagOf(value) === "Decimal128"
+
+/**
+ * The nearest double.
+ *
+ * @internal
+ */
+export const toDouble = (value: BsonNumber): number => typeof value === "number" ? value : Number(value.toString())
+
+// value = digits × 10^exponent, exactly; `undefined` for NaN and the infinities.
+interface Exact {
+  readonly digits: bigint
+  readonly exponent: number
+}
+
+const exactOf = (value: BsonNumber): Exact | undefined => {
+  if (typeof value === "number") return Number.isFinite(value) ? exactDouble(value) : undefined
+  if (!isDecimal(value)) return { digits: BigInt(value.toString()), exponent: 0 }
+  const match = /^(-?)(\d*)\.?(\d*)(?:E([+-]?\d+))?$/.exec(value.toString())
+  if (match === null) return undefined
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match
+  return { digits: BigInt(`${sign}${whole}${fraction}`), exponent: Number(exponent) - fraction.length }
+}
+
+// A double is a fraction over a power of two, which is a power of ten's: halving is multiplying by 5 and moving the point.
+const exactDouble = (value: number): Exact => {
+  let scaled = value
+  let halvings = 0
+  while (!Number.isInteger(scaled)) {
+    scaled *= 2
+    halvings += 1
+  }
+  return { digits: BigInt(scaled) * 5n ** BigInt(halvings), exponent: -halvings }
+}
+
+const align = (a: Exact, b: Exact): readonly [bigint, bigint, number] => {
+  const exponent = Math.min(a.exponent, b.exponent)
+  return [
+    a.digits * 10n ** BigInt(a.exponent - exponent),
+    b.digits * 10n ** BigInt(b.exponent - exponent),
+    exponent
+  ]
+}
+
+const compareDoubles = (a: number, b: number): number =>
+  a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(Number.isNaN(b)) - Number(Number.isNaN(a))
+
+/**
+ * The order of two numbers, whatever their types: exact, with NaN below all others and equal to itself.
+ *
+ * @internal
+ */
+export const compareNumbers = (a: BsonNumber, b: BsonNumber): number => {
+  if (typeof a === "number" && typeof b === "number") return compareDoubles(a, b)
+  // Rounding keeps the order, so doubles that differ decide.
+  const rough = compareDoubles(toDouble(a), toDouble(b))
+  if (rough !== 0) return rough
+  const [x, y] = [exactOf(a), exactOf(b)]
+  if (x === undefined || y === undefined) {
+    if (x === y) return 0
+    // One is infinite, the other only too large for a double.
+    const infinite = toDouble(a) > 0 ? 1 : -1
+    return x === undefined ? infinite : -infinite
+  }
+  const [left, right] = align(x, y)
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+/**
+ * How a number differs from its nearest double: its side, and a text that equal numbers share. `undefined` when it
+ * doesn't differ.
+ *
+ * @internal
+ */
+export const residue = (value: BsonNumber): { readonly side: -1 | 1; readonly text: string } | undefined => {
+  if (typeof value === "number") return undefined
+  const exact = exactOf(value)
+  const side = compareNumbers(value, toDouble(value))
+  if (exact === undefined || side === 0) return undefined
+  const text = exact.digits.toString()
+  const digits = text.replace(/0+$/, "")
+  return { side: side < 0 ? -1 : 1, text: `${digits}E${exact.exponent + text.length - digits.length}` }
+}
+
+const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
+
+const combine = (
+  a: BsonNumber,
+  b: BsonNumber,
+  doubles: (a: number, b: number) => number,
+  exacts: (a: Exact, b: Exact) => Exact
+): BsonNumber | undefined => {
+  const decimal = isDecimal(a) || isDecimal(b)
+  const [x, y] = [exactOf(a), exactOf(b)]
+  const plain = doubles(toDouble(a), toDouble(b))
+  const whole = Number.isInteger(toDouble(a)) && Number.isInteger(toDouble(b))
+  if (x === undefined || y === undefined) return decimal ? Decimal128.fromString(String(plain)) : plain
+  if (!decimal && (Number.isSafeInteger(plain) || !whole || (typeof a === "number" && typeof b === "number"))) {
+    return plain
+  }
+  const { digits, exponent } = exacts(x, y)
+  if (decimal) return Decimal128.fromStringWithRounding(`${digits}E${exponent}`)
+  const sum = digits * 10n ** BigInt(exponent)
+  return sum < int64.min || sum > int64.max ? undefined : fromLong(Long.fromBigInt(sum))
+}
+
+/**
+ * What a 64-bit integer is once it was read: a `number` where that is exact.
+ *
+ * @internal
+ */
+export const fromLong = (value: Long): number | Long => {
+  const double = value.toNumber()
+  return Number.isSafeInteger(double) ? double : value
+}
+
+/**
+ * The sum in the wider of the two types; `undefined` when it leaves the 64-bit integers.
+ *
+ * @internal
+ */
+export const add = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
+  combine(a, b, (x, y) => x + y, (x, y) => {
+    const [left, right, exponent] = align(x, y)
+    return { digits: left + right, exponent }
+  })
+
+/**
+ * The product in the wider of the two types; `undefined` when it leaves the 64-bit integers.
+ *
+ * @internal
+ */
+export const multiply = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
+  combine(
+    a,
+    b,
+    // Whole numbers have no negative zero.
+    (x, y) => Number.isInteger(x) && Number.isInteger(y) ? x * y + 0 : x * y,
+    (x, y) => ({ digits: x.digits * y.digits, exponent: x.exponent + y.exponent })
+  )

@@ -1,0 +1,244 @@
+/**
+ * Which collections and indexes there are, as the embedded store remembers them.
+ */
+import type { Document, IndexDescription } from "../DocumentStore.ts"
+import { isArray, isDocument } from "./bsonValue.ts"
+import { type Direction, isPosition, segmentsOf } from "./documentPath.ts"
+import { everything, type KeyValue } from "./keyValue.ts"
+import { component } from "./orderedKey.ts"
+
+/**
+ * What the keys of an index, or of the documents themselves, are known to be. It only ever gets worse.
+ *
+ * @internal
+ */
+export interface KeyTraits {
+  /** A document may have several entries. */
+  multikey: boolean
+  /** The entries are not quite in the order of the values. */
+  inexact: boolean
+}
+
+/** @internal */
+export interface Index {
+  readonly number: number
+  readonly description: IndexDescription
+  readonly paths: ReadonlyArray<string>
+  readonly directions: ReadonlyArray<Direction>
+  readonly traits: KeyTraits
+  /** Whether all documents are in it; until then it is written, but not read. */
+  readonly isReady: boolean
+}
+
+/** @internal */
+export interface Collection {
+  readonly name: string
+  readonly number: number
+  readonly traits: KeyTraits
+  readonly indexes: ReadonlyArray<Index>
+}
+
+/** @internal */
+export const makeIndex = (number: number, description: IndexDescription): Index => ({
+  number,
+  description,
+  paths: Object.keys(description.key),
+  directions: Object.entries(description.key).map(([path, direction]) => ({
+    path: segmentsOf(path),
+    descending: direction === -1
+  })),
+  traits: { multikey: false, inexact: false },
+  isReady: false
+})
+
+/**
+ * Whether a filter on the paths of an index means the same to both: a place in an array may also be a field's name.
+ *
+ * @internal
+ */
+export const isSearchable = (index: Index): boolean =>
+  index.isReady && !index.directions.some(({ path }) => path.some(isPosition))
+
+const collectionPrefix = "collection:"
+
+const keyOf = (name: string): string => collectionPrefix + component(name, { inexact: false })
+
+const countersKey = "counters"
+
+const toDocument = ({ indexes, name, number, traits }: Collection): Document => ({
+  name,
+  number,
+  ...traits,
+  indexes: indexes.map(({ description, isReady, number, traits }) => ({
+    number,
+    name: description.name,
+    // An array, because the order of fields matters and BSON's documents are also read by others.
+    key: Object.entries(description.key),
+    unique: description.unique === true,
+    sparse: description.sparse === true,
+    isReady,
+    ...traits
+  }))
+})
+
+const traitsOf = (document: Document): KeyTraits => ({
+  multikey: document["multikey"] === true,
+  inexact: document["inexact"] === true
+})
+
+const fromDocument = (document: Document): Collection => ({
+  name: String(document["name"]),
+  number: Number(document["number"]),
+  traits: traitsOf(document),
+  indexes: (isArray(document["indexes"]) ? document["indexes"] : []).filter(isDocument).map((index) => ({
+    ...makeIndex(Number(index["number"]), {
+      name: String(index["name"]),
+      key: Object.fromEntries(
+        (isArray(index["key"]) ? index["key"] : []).filter(isArray).map(([path, direction]) => [
+          String(path),
+          direction === -1 ? -1 : 1
+        ])
+      ),
+      ...index["unique"] === true ? { unique: true } : {},
+      ...index["sparse"] === true ? { sparse: true } : {}
+    }),
+    traits: traitsOf(index),
+    isReady: index["isReady"] === true
+  }))
+})
+
+/**
+ * The collections as the last commit left them, and as the jobs that have run since will. Readers use the former: what
+ * is not committed may never be.
+ *
+ * @internal
+ */
+export class Catalog {
+  #committed: ReadonlyMap<string, Collection>
+  #pending: ReadonlyMap<string, Collection>
+  readonly #activities = new Map<number, Activity>()
+  readonly #store: KeyValue
+
+  constructor(store: KeyValue) {
+    this.#store = store
+    this.#committed = this.#load()
+    this.#pending = this.#committed
+    store.listen({
+      committed: () => {
+        this.#committed = this.#pending
+        for (const activity of this.#activities.values()) activity.committed = activity.pending
+      },
+      aborted: () => {
+        this.#pending = this.#load()
+        this.#committed = this.#pending
+        // Nobody who has read before may believe that nothing happened.
+        for (const activity of this.#activities.values()) {
+          const writes = activity.pending.writes + 1
+          activity.committed = activity.pending = { writes, size: activity.committed.size }
+        }
+      }
+    })
+  }
+
+  #load(): ReadonlyMap<string, Collection> {
+    const collections = new Map<string, Collection>()
+    this.#store.catalog.scan({ ...everything, start: collectionPrefix }, (key, document) => {
+      if (!key.startsWith(collectionPrefix)) return false
+      const collection = fromDocument(document)
+      collections.set(collection.name, collection)
+      return true
+    })
+    return collections
+  }
+
+  /** For readers. */
+  get(name: string): Collection | undefined {
+    return this.#committed.get(name)
+  }
+
+  get all(): Iterable<Collection> {
+    return this.#committed.values()
+  }
+
+  /** For jobs. */
+  pending(name: string): Collection | undefined {
+    return this.#pending.get(name)
+  }
+
+  /** For jobs. */
+  save(collection: Collection): Collection {
+    this.#store.catalog.put(keyOf(collection.name), toDocument(collection))
+    this.#pending = new Map(this.#pending).set(collection.name, collection)
+    return collection
+  }
+
+  /** For jobs: the collection of this name, which comes into being with its first document. */
+  ensure(name: string): Collection {
+    return this.#pending.get(name) ?? this.save({
+      name,
+      number: this.nextNumber(),
+      traits: { multikey: false, inexact: false },
+      indexes: []
+    })
+  }
+
+  /** For jobs: a number that no table has had. */
+  nextNumber(): number {
+    const next = Number(this.#store.catalog.get(countersKey)?.["next"] ?? 0) + 1
+    this.#store.catalog.put(countersKey, { next })
+    return next
+  }
+
+  #activity({ number }: Collection): Activity {
+    const known = this.#activities.get(number)
+    if (known !== undefined) return known
+    const activity = { committed: noState, pending: noState }
+    this.#activities.set(number, activity)
+    return activity
+  }
+
+  /** For jobs: a document was written, and there are so many more of them. */
+  touch(collection: Collection, more: number): void {
+    const activity = this.#activity(collection)
+    const { size, writes } = activity.pending
+    activity.pending = { writes: writes + 1, size: size === undefined ? undefined : size + more }
+  }
+
+  /** How many writes a reader sees. */
+  seen(name: string): number {
+    const collection = this.#committed.get(name)
+    return collection === undefined ? 0 : this.#activity(collection).committed.writes
+  }
+
+  /** For jobs: how many writes there are. */
+  written(name: string): number {
+    const collection = this.#pending.get(name)
+    return collection === undefined ? 0 : this.#activity(collection).pending.writes
+  }
+
+  /** How many documents a reader sees, once somebody has counted them. */
+  size(collection: Collection): number | undefined {
+    return this.#activity(collection).committed.size
+  }
+
+  /** They were counted when a reader saw so many writes; that helps if there were none since. */
+  counted(collection: Collection, size: number, seen: number): void {
+    const activity = this.#activity(collection)
+    if (activity.pending.writes === seen && activity.committed.writes === seen) {
+      activity.committed = activity.pending = { writes: seen, size }
+    }
+  }
+}
+
+// How often a collection was written, and how many documents it has, where that is known.
+interface State {
+  readonly writes: number
+  readonly size: number | undefined
+}
+
+interface Activity {
+  committed: State
+  pending: State
+}
+
+const noState: State = { writes: 0, size: undefined }

@@ -1,0 +1,269 @@
+/**
+ * The reading half of the embedded store.
+ */
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { Document, DocumentStore, FindOptions, Sort } from "../DocumentStore.ts"
+import type { ReadError } from "../RepositoryError.ts"
+import { isDocument, normalise, normaliseValue } from "./bsonValue.ts"
+import type { Catalog } from "./catalog.ts"
+import type { Direction } from "./documentPath.ts"
+import { type Filter, matchAll, parseFilter } from "./filter.ts"
+import { everything, type KeyValue } from "./keyValue.ts"
+import { documentKey } from "./orderedKey.ts"
+import { parsePipeline } from "./pipeline.ts"
+import { planOf } from "./plan.ts"
+import { type Problem, rejected, toError } from "./problem.ts"
+import { parseProjection } from "./projection.ts"
+import { type Found, scan } from "./scan.ts"
+import { parseSort } from "./sort.ts"
+import { ended, fromArray, mapChunks, mapEach, slice, sorted, type Source } from "./source.ts"
+
+type Store = DocumentStore["Service"]
+
+/** @internal */
+export type Reading = Pick<Store, "findById" | "find" | "stream" | "count" | "aggregate">
+
+/**
+ * Does something with the current time, in milliseconds.
+ *
+ * @internal
+ */
+export const withNow = <A, E>(use: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.withFiber((fiber) => use(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()))
+
+/**
+ * Takes a step of reading, which may fail because of the request or because of the disk.
+ *
+ * @internal
+ */
+export const take = <A>(
+  store: KeyValue,
+  operation: string,
+  step: () => Result.Result<A, Problem>
+): Result.Result<A, ReadError> =>
+  Result.flatMap(
+    store.read(operation, step),
+    (result): Result.Result<A, ReadError> => Result.mapError(result, (problem) => toError(problem, operation))
+  )
+
+/**
+ * Everything that a source gives; between its steps others may run, and it may be interrupted.
+ *
+ * @internal
+ */
+export const drain = <A>(
+  store: KeyValue,
+  operation: string,
+  source: Source<A>
+): Effect.Effect<ReadonlyArray<A>, ReadError> => {
+  const all: Array<A> = []
+  const go = (): Effect.Effect<ReadonlyArray<A>, ReadError> => {
+    for (let i = 0; i < stepsPerTurn; i++) {
+      const items = take(store, operation, source)
+      if (Result.isFailure(items)) return Effect.fail(items.failure)
+      if (items.success === undefined) return Effect.succeed(all)
+      for (const item of items.success) all.push(item)
+    }
+    return Effect.flatMap(Effect.yieldNow, go)
+  }
+  return Effect.suspend(go)
+}
+
+/**
+ * Documents of a collection that a filter matches, in an order when one is asked for.
+ *
+ * @internal
+ */
+export const findSource = (
+  store: KeyValue,
+  catalog: Catalog,
+  name: string,
+  filter: Filter,
+  sort: ReadonlyArray<Direction> = [],
+  wanted = Infinity
+): Source<Found> => {
+  const collection = catalog.get(name)
+  if (collection === undefined) return () => ended
+  const plan = planOf(collection, filter.constraints, sort)
+  if (plan.isOrdered) return scan(store, collection, plan, filter, wanted)
+  const found = scan(store, collection, plan, filter)
+  return sorted(found, ({ document }) => document, sort, wanted)
+}
+
+/** @internal */
+export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
+  const find = (options: FindOptions, name: string, now: number): Result.Result<Source, Problem> => {
+    const { limit, projection, skip = 0, sort } = options
+    if (!isCount(skip) || !isCount(limit ?? 0)) {
+      return Result.fail(rejected("skip and limit must be whole numbers from 0"))
+    }
+    const filter = parseFilter(options.filter ?? {}, now)
+    if (Result.isFailure(filter)) return Result.fail(filter.failure)
+    const directions = parseSort(sort ?? {})
+    if (Result.isFailure(directions)) return Result.fail(directions.failure)
+    const project = projection === undefined ? Result.succeed(undefined) : parseProjection(projection, now)
+    if (Result.isFailure(project)) return Result.fail(project.failure)
+    const wanted = limit === undefined ? Infinity : skip + limit
+    const found = slice(findSource(store, catalog, name, filter.success, directions.success, wanted), skip, limit)
+    const documents = mapChunks(found, (items) => Result.succeed(items.map(({ document }) => document)))
+    return Result.succeed(project.success === undefined ? documents : mapEach(documents, project.success))
+  }
+
+  const collection = (name: string): Source =>
+    mapChunks(
+      findSource(store, catalog, name, matchAll),
+      (items) => Result.succeed(items.map(({ document }) => document))
+    )
+
+  const aggregate = (
+    name: string,
+    pipeline: ReadonlyArray<Document>,
+    now: number,
+    random: () => number
+  ): Result.Result<Source, Problem> => {
+    const stages = Result.map(
+      Result.mapError(normalise({ pipeline }, true), rejected),
+      (document) => Arr.ensure(document["pipeline"])
+    )
+    if (Result.isFailure(stages)) return Result.fail(stages.failure)
+    const { options, rest } = asFind(stages.success)
+    const transform = parsePipeline(rest, { now, random, collection })
+    if (Result.isFailure(transform)) return Result.fail(transform.failure)
+    return Result.map(find(options, name, now), transform.success)
+  }
+
+  const countAll = (name: string): Source<number> => {
+    const collection = catalog.get(name)
+    const known = collection === undefined ? 0 : catalog.size(collection)
+    if (collection === undefined || known !== undefined) return fromArray([known ?? 0])
+    const seen = catalog.seen(name)
+    let total = 0
+    let start = everything.start
+    let isDone = false
+    return () => {
+      if (isDone) return ended
+      let count = 0
+      store.documents(collection.number).scanKeys({ ...everything, start }, (key) => {
+        start = `${key}\0`
+        count += 1
+        return count < keysPerStep
+      })
+      total += count
+      isDone = count < keysPerStep
+      if (isDone) catalog.counted(collection, total, seen)
+      return Result.succeed([count])
+    }
+  }
+
+  const countMatching = (name: string, filter: Filter): Source<number> =>
+    mapChunks(findSource(store, catalog, name, filter), (found) => Result.succeed([found.length]))
+
+  const findById = (name: string, id: unknown): Result.Result<Document | undefined, Problem> => {
+    const collection = catalog.get(name)
+    if (collection === undefined) return Result.succeed(undefined)
+    const documents = store.documents(collection.number)
+    if (typeof id === "string") return Result.succeed(documents.get(documentKey(id.toWellFormed())))
+    return Result.map(
+      Result.mapError(normaliseValue(id), rejected),
+      (value) => documents.get(documentKey(value))
+    )
+  }
+
+  return {
+    findById: (name, id) => Effect.suspend(() => Effect.fromResult(take(store, "findById", () => findById(name, id)))),
+    find: (name, options) =>
+      options.limit === 0
+        ? Effect.succeed([])
+        : run(store, "find", (now) => find(options, name, now)),
+    stream: (name, options) => pulled(store, "stream", Effect.succeed((now) => find(options, name, now))),
+    count: (name, filter) =>
+      Effect.map(
+        run(store, "count", (now) =>
+          Result.map(parseFilter(filter, now), (parsed) =>
+            parsed.isEmpty ? countAll(name) : countMatching(name, parsed))),
+        (counts) =>
+          counts.reduce((sum, count) =>
+            sum + count, 0)
+      ),
+    aggregate: (name, pipeline) =>
+      pulled(
+        store,
+        "aggregate",
+        Effect.withFiber((fiber) => {
+          const random = fiber.getRef(Random.Random)
+          return Effect.succeed((now) => aggregate(name, pipeline, now, () => random.nextDoubleUnsafe()))
+        })
+      )
+  }
+}
+
+// internal
+
+// So that what is found in a few steps needs no turn of the event loop.
+const stepsPerTurn = 2
+
+const keysPerStep = 4096
+
+const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0
+
+const run = <A>(
+  store: KeyValue,
+  operation: string,
+  make: (now: number) => Result.Result<Source<A>, Problem>
+): Effect.Effect<ReadonlyArray<A>, ReadError> =>
+  withNow((now) => {
+    const source = take(store, operation, () => make(now))
+    return Result.isSuccess(source) ? drain(store, operation, source.success) : Effect.fail(source.failure)
+  })
+
+const pulled = (
+  store: KeyValue,
+  operation: string,
+  make: Effect.Effect<(now: number) => Result.Result<Source, Problem>>
+): Stream.Stream<Document, ReadError> =>
+  Stream.fromPull(
+    Effect.flatMap(make, (make) =>
+      withNow((now) =>
+        Effect.map(
+          Effect.fromResult(take(store, operation, () => make(now))),
+          (source) => {
+            const pull: Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> = Effect.suspend(
+              () => {
+                const documents = take(store, operation, source)
+                if (Result.isFailure(documents)) return Effect.fail(documents.failure)
+                if (documents.success === undefined) {
+                  return Cause.done()
+                }
+                return Arr.isReadonlyArrayNonEmpty(documents.success)
+                  ? Effect.as(Effect.yieldNow, documents.success)
+                  : Effect.andThen(Effect.yieldNow, pull)
+              }
+            )
+            return pull
+          }
+        )
+      ))
+  )
+
+// What a pipeline begins with may use an index, where it is what a find does.
+const asFind = (
+  stages: ReadonlyArray<unknown>
+): { readonly options: FindOptions; readonly rest: ReadonlyArray<unknown> } => {
+  const [first, second] = stages
+  const filter = operandOf(first, "$match")
+  if (!isDocument(filter)) return { options: {}, rest: stages }
+  const sort = operandOf(second, "$sort")
+  // The store checks a sort by itself, but lets one by nothing pass.
+  return isDocument(sort) && Object.keys(sort).length > 0
+    ? { options: { filter, sort: sort as Sort }, rest: stages.slice(2) }
+    : { options: { filter }, rest: stages.slice(1) }
+}
+
+const operandOf = (stage: unknown, name: string): unknown =>
+  isDocument(stage) && Object.keys(stage).length === 1 ? stage[name] : undefined

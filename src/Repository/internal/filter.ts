@@ -1,0 +1,256 @@
+/**
+ * MongoDB's filters. mingo evaluates them; what is wrong with one is found before the first document is looked at, and
+ * what an index could use of one is told.
+ */
+import * as Result from "effect/Result"
+import { Query } from "mingo/query"
+import type { Document } from "../DocumentStore.ts"
+import { isArray, isDocument, normalise, Rank, rankOf } from "./bsonValue.ts"
+import { attempt, documentOptions, isExpression, problemOf, withNow } from "./expression.ts"
+import { escapePath, isOperatorDocument, isValueCondition, Operand } from "./filterOperator.ts"
+import { type Problem, rejected, unsupported } from "./problem.ts"
+
+/**
+ * Something that every matching document fulfils, as an index may use it. `in` is equality with one of the values.
+ *
+ * @internal
+ */
+export type Constraint =
+  | { readonly kind: "in"; readonly path: string; readonly values: ReadonlyArray<unknown> }
+  | { readonly kind: "least" | "most"; readonly path: string; readonly value: unknown }
+  | { readonly kind: "exists"; readonly path: string }
+
+/** @internal */
+export interface Filter {
+  /** May throw, as mingo does. */
+  readonly matches: (document: Document) => boolean
+  readonly constraints: ReadonlyArray<Constraint>
+  /** What every match has at a path, where the filter says so in as many words: an upsert begins with it. */
+  readonly equalities: ReadonlyArray<readonly [path: string, value: unknown]>
+  /** Whether every document matches. */
+  readonly isEmpty: boolean
+  /** The filter as mingo reads it. */
+  readonly condition: Document
+}
+
+/**
+ * Reads a filter; `now` is the time that `$$NOW` stands for, in milliseconds.
+ *
+ * @internal
+ */
+export const parseFilter = (filter: unknown, now: number): Result.Result<Filter, Problem> => {
+  const normalised = Result.mapError(normalise(filter, true), rejected)
+  if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
+  const reader = new Reader(now)
+  const condition = reader.filter(normalised.success, true)
+  if (reader.problem !== undefined) return Result.fail(reader.problem)
+  const isEmpty = Object.keys(condition).length === 0
+  return Result.map(attempt(() => new Query(condition, documentOptions)), (query) => ({
+    matches: isEmpty ? () => true : (document) => query.test(document),
+    constraints: reader.constraints,
+    equalities: reader.equalities,
+    isEmpty,
+    condition
+  }))
+}
+
+/**
+ * The filter that every document matches.
+ *
+ * @internal
+ */
+export const matchAll: Filter = {
+  matches: () => true,
+  constraints: [],
+  equalities: [],
+  isEmpty: true,
+  condition: {}
+}
+
+/**
+ * A condition on the items of an array, as `$pull` has it and as mingo reads it.
+ *
+ * @internal
+ */
+export const parseItemCondition = (condition: unknown, now: number): Result.Result<unknown, Problem> => {
+  const reader = new Reader(now)
+  const read = isDocument(condition)
+    ? isValueCondition(condition) ? reader.operators("", condition, false) : reader.filter(condition, false)
+    : condition
+  return reader.problem === undefined ? Result.succeed(read) : Result.fail(reader.problem)
+}
+
+const topOperators = new Set(["$and", "$or", "$nor", "$expr", "$comment"])
+
+const fieldOperators = new Set([
+  "$eq",
+  "$ne",
+  "$gt",
+  "$gte",
+  "$lt",
+  "$lte",
+  "$in",
+  "$nin",
+  "$not",
+  "$regex",
+  "$options",
+  "$exists",
+  "$size",
+  "$mod",
+  "$type",
+  "$elemMatch",
+  "$all",
+  "$comment"
+])
+
+const unsupportedOperators = new Set([
+  "$where",
+  "$text",
+  "$jsonSchema",
+  "$near",
+  "$nearSphere",
+  "$geoWithin",
+  "$geoIntersects",
+  "$bitsAllSet",
+  "$bitsAnySet",
+  "$bitsAllClear",
+  "$bitsAnyClear",
+  "$sampleRate"
+])
+
+// Rewrites a filter so that mingo understands it as MongoDB would.
+class Reader {
+  problem: Problem | undefined = undefined
+  readonly constraints: Array<Constraint> = []
+  readonly equalities: Array<readonly [path: string, value: unknown]> = []
+  readonly #now: number
+
+  constructor(now: number) {
+    this.#now = now
+  }
+
+  #reject(text: string): void {
+    this.problem ??= rejected(text)
+  }
+
+  #check(operator: string, known: ReadonlySet<string>): void {
+    if (unsupportedOperators.has(operator)) this.problem ??= unsupported(operator)
+    else if (!known.has(operator)) this.#reject(`${operator} is no operator that can be used here`)
+  }
+
+  /** `certain` says that whatever the filter asks for holds for every match, and not only for some. */
+  filter(filter: Document, certain: boolean): Document {
+    const read: { [key: string]: unknown } = {}
+    for (const [key, operand] of Object.entries(filter)) {
+      if (!key.startsWith("$")) read[escapePath(key)] = this.#field(key, operand, certain)
+      else {
+        this.#check(key, topOperators)
+        if (key === "$expr") read[key] = this.#expression(operand)
+        else if (key !== "$comment") read[key] = this.#branches(key, operand, certain)
+      }
+    }
+    return read
+  }
+
+  #branches(operator: string, operand: unknown, certain: boolean): ReadonlyArray<Document> {
+    if (!isArray(operand) || operand.length === 0 || !operand.every(isDocument)) {
+      this.#reject(`${operator} needs an array of filters, at least one`)
+      return []
+    }
+    const isCertain = certain && (operator === "$and" || (operator === "$or" && operand.length === 1))
+    return operand.map((branch) => this.filter(branch, isCertain))
+  }
+
+  #expression(expression: unknown): unknown {
+    this.problem ??= problemOf(expression, isExpression)
+    return withNow(expression, this.#now)
+  }
+
+  #field(path: string, operand: unknown, certain: boolean): unknown {
+    if (isOperatorDocument(operand)) return this.operators(path, operand, certain)
+    if (certain) this.#constrain(path, "$eq", operand)
+    return { $eq: new Operand(operand) }
+  }
+
+  operators(path: string, operators: Document, certain: boolean): Document {
+    const read: { [key: string]: unknown } = {}
+    for (const [operator, operand] of Object.entries(operators)) {
+      this.#check(operator, fieldOperators)
+      if (certain) this.#constrain(path, operator, operand)
+      switch (operator) {
+        case "$comment":
+          break
+        case "$options":
+          if (!Object.hasOwn(operators, "$regex")) this.#reject("$options needs a $regex")
+          break
+        case "$regex":
+          read["$pattern"] = new Operand({ regex: operand, options: operators["$options"] ?? "" })
+          break
+        case "$not":
+          read[operator] = this.#negated(path, operand)
+          break
+        case "$elemMatch":
+          read[operator] = this.#item(operand)
+          break
+        case "$all":
+          Object.assign(read, this.#all(operand))
+          break
+        default:
+          read[operator] = new Operand(operand)
+      }
+    }
+    // Without an operator it would be a value.
+    return Object.keys(read).length === 0 ? { $nin: new Operand([]) } : read
+  }
+
+  #negated(path: string, operand: unknown): unknown {
+    if (operand instanceof RegExp) return { $eq: new Operand(operand) }
+    if (isOperatorDocument(operand)) return this.operators(path, operand, false)
+    this.#reject("$not needs operators or a regular expression")
+    return {}
+  }
+
+  #item(operand: unknown): Document {
+    if (!isDocument(operand)) {
+      this.#reject("$elemMatch needs a filter or operators")
+      return {}
+    }
+    return isValueCondition(operand) ? this.operators("", operand, false) : this.filter(operand, false)
+  }
+
+  // mingo's own compares otherwise: all of several is each of them.
+  #all(operand: unknown): Document {
+    if (!isArray(operand)) {
+      this.#reject("$all needs an array")
+      return {}
+    }
+    if (operand.length === 0) return { $in: new Operand([]) }
+    const conditions = operand.map((item) => {
+      if (!isOperatorDocument(item)) return { $eq: new Operand(item) }
+      if (Object.keys(item).some((key) => key !== "$elemMatch")) {
+        this.#reject("$all can't contain operators other than $elemMatch")
+      }
+      return { $elemMatch: this.#item(item["$elemMatch"]) }
+    })
+    return { $every: conditions }
+  }
+
+  #constrain(path: string, operator: string, operand: unknown): void {
+    const rank = rankOf(operand)
+    const isUsable = rank !== Rank.regularExpression && rank !== Rank.array
+    if (operator === "$eq" && rank !== Rank.regularExpression) this.equalities.push([path, operand])
+    if (operator === "$eq" && isUsable) this.constraints.push({ kind: "in", path, values: [operand] })
+    if (
+      operator === "$in" && isArray(operand) && operand.every((item) => !isArray(item) && !(item instanceof RegExp))
+    ) {
+      this.constraints.push({ kind: "in", path, values: operand })
+    }
+    if ((operator === "$gt" || operator === "$gte") && isUsable) {
+      this.constraints.push({ kind: "least", path, value: operand })
+    }
+    if ((operator === "$lt" || operator === "$lte") && isUsable) {
+      this.constraints.push({ kind: "most", path, value: operand })
+    }
+    if (operator === "$exists" && operand === true) this.constraints.push({ kind: "exists", path })
+  }
+}

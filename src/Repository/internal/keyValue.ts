@@ -1,0 +1,80 @@
+/**
+ * The ordered tables that the embedded store is built on, kept on disk or in memory.
+ */
+import type * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
+import type { Document } from "../DocumentStore.ts"
+import type { StoreUnavailable } from "../RepositoryError.ts"
+
+/**
+ * Keys from `start` to before `end`, in bytewise order or backwards.
+ *
+ * @internal
+ */
+export interface Range {
+  readonly start: string
+  readonly end: string
+  readonly reverse: boolean
+}
+
+/**
+ * A range that holds every key.
+ *
+ * @internal
+ */
+export const everything: Range = { start: "", end: "\xff\xff\xff\xff", reverse: false }
+
+/**
+ * Ordered values. Keys are strings of single bytes, one character each. Writing is for {@link KeyValue.write} alone.
+ *
+ * @internal
+ */
+export interface Table<Value, Written = Value> {
+  readonly get: (key: string) => Value | undefined
+  readonly has: (key: string) => boolean
+  readonly put: (key: string, value: Written) => void
+  readonly remove: (key: string) => void
+  /** Shows keys and values in order until there are no more, or `visit` answers `false`. It must not write. */
+  readonly scan: (range: Range, visit: (key: string, value: Value, bytes: number) => boolean) => void
+  /** {@link Table.scan} without the values. */
+  readonly scanKeys: (range: Range, visit: (key: string) => boolean) => void
+}
+
+/**
+ * A document in the form in which it is kept; made by {@link KeyValue.encode} only.
+ *
+ * @internal
+ */
+export type Encoded = Document | Uint8Array
+
+/** @internal */
+export interface KeyValue {
+  readonly description: string
+  /** Collections and their indexes. */
+  readonly catalog: Table<Document>
+  readonly documents: (collection: number) => Table<Document, Encoded>
+  /** The entries of an index; each holds the key of its document. */
+  readonly entries: (index: number) => Table<string>
+  /** A normalised document as it is kept, or why it can't be. */
+  readonly encode: (document: Document) => Result.Result<Encoded, string>
+  /**
+   * Runs `job` when it is its turn, without another writer in between. It succeeds when all that the job wrote is kept,
+   * and can't be interrupted; when it fails, nothing is. The job may run again, after {@link Listener.aborted}.
+   */
+  readonly write: <A>(operation: string, job: () => A) => Effect.Effect<A, StoreUnavailable>
+  /** Runs a step of reading. */
+  readonly read: <A>(operation: string, step: () => A) => Result.Result<A, StoreUnavailable>
+  readonly listen: (listener: Listener) => void
+}
+
+/**
+ * Whoever remembers what the tables hold.
+ *
+ * @internal
+ */
+export interface Listener {
+  /** All jobs that have run are kept. */
+  readonly committed: () => void
+  /** All jobs that have run since the last {@link Listener.committed} have left nothing. */
+  readonly aborted: () => void
+}

@@ -1,0 +1,144 @@
+/**
+ * Writes that wait together and are committed together: the disk is waited for once for all of them.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { StoreUnavailable } from "../RepositoryError.ts"
+import { codeOf } from "./folderOwner.ts"
+import type { KeyValue, Listener } from "./keyValue.ts"
+
+interface Job {
+  readonly run: () => void
+  readonly succeed: () => void
+  readonly fail: (cause: unknown) => void
+}
+
+/** @internal */
+export interface Writer {
+  readonly write: KeyValue["write"]
+  readonly listen: KeyValue["listen"]
+  /** Refuses further writes, and succeeds when those before are done. */
+  readonly finish: Effect.Effect<void>
+}
+
+// So that one transaction doesn't hold up everything else for long.
+const maxBatch = 256
+
+/**
+ * `transact` runs its argument in a transaction of its own, which it gives up when the answer is `false`, and resolves
+ * when it is on disk.
+ *
+ * @internal
+ */
+export const makeWriter = (transact: (run: () => boolean) => Promise<unknown>): Writer => {
+  const waiting: Array<Job> = []
+  const idle: Array<() => void> = []
+  let listener: Listener | undefined
+  let isBusy = false
+  let isClosed = false
+  // How many of the waiting jobs have failed together and go alone now.
+  let alone = 0
+
+  const next = (): void => {
+    isBusy = waiting.length > 0
+    if (!isBusy) {
+      for (const resume of idle.splice(0)) resume()
+      return
+    }
+    let batch: ReadonlyArray<Job> = []
+    let ran: Result.Result<void, unknown> = Result.succeed(undefined)
+    const run = () => {
+      // Only now, so that whoever came since is part of it.
+      batch = waiting.splice(0, alone > 0 ? 1 : maxBatch)
+      ran = Result.try({
+        try: () => {
+          for (const job of batch) job.run()
+        },
+        catch: (cause) => cause
+      })
+      return Result.isSuccess(ran)
+    }
+    const settle = (failure: unknown): void => {
+      const cause = Result.isFailure(ran) ? ran.failure : failure
+      if (cause === undefined) committed(batch)
+      else failed(batch, cause)
+      next()
+    }
+    // lmdb may also throw at once.
+    void Promise.resolve().then(() => transact(run)).then(
+      () => settle(undefined),
+      (cause: unknown) => reasonOf(cause, settle)
+    )
+  }
+
+  const committed = (batch: ReadonlyArray<Job>): void => {
+    alone = Math.max(0, alone - batch.length)
+    listener?.committed()
+    for (const job of batch) job.succeed()
+  }
+
+  const failed = (batch: ReadonlyArray<Job>, cause: unknown): void => {
+    listener?.aborted()
+    if (batch.length > 1) {
+      // It may be only one that can't be written.
+      alone = batch.length
+      waiting.unshift(...batch)
+      return
+    }
+    alone = Math.max(0, alone - 1)
+    // Without a batch, not even the transaction could begin.
+    for (const job of batch.length === 0 ? waiting.splice(0) : batch) job.fail(cause)
+  }
+
+  return {
+    write: <A>(operation: string, job: () => A) =>
+      Effect.uninterruptible(Effect.callback<A, StoreUnavailable>((resume) => {
+        if (isClosed) {
+          resume(closed(operation))
+          return
+        }
+        let result: Effect.Effect<A> = Effect.die("a write was not run")
+        waiting.push({
+          run: () => {
+            result = Effect.succeed(job())
+          },
+          succeed: () => resume(result),
+          fail: (cause) => resume(Effect.suspend(() => unavailable(operation, cause) ?? Effect.die(cause)))
+        })
+        if (!isBusy) next()
+      })),
+    listen: (given) => {
+      listener = given
+    },
+    finish: Effect.callback((resume) => {
+      isClosed = true
+      if (isBusy) idle.push(() => resume(Effect.void))
+      else resume(Effect.void)
+    })
+  }
+}
+
+// A commit that failed says why in a promise of its own, which has to be handled, too.
+const reasonOf = (cause: unknown, settle: (reason: unknown) => void): void => {
+  const reason = typeof cause === "object" && cause !== null && "commitError" in cause ? cause.commitError : undefined
+  void Promise.resolve(reason).then(() => settle(cause ?? "unknown"), (reason: unknown) => settle(reason ?? cause))
+}
+
+/** @internal */
+export const closed = (operation: string): StoreUnavailable =>
+  new StoreUnavailable({ operation, detail: "the store is closed", retryable: false })
+
+/**
+ * What went wrong in lmdb; `undefined` when it isn't lmdb that complains.
+ *
+ * @internal
+ */
+export const unavailable = (operation: string, cause: unknown): StoreUnavailable | undefined =>
+  cause instanceof Error && typeof codeOf(cause) === "number"
+    // There may be room again, once somebody has made some.
+    ? new StoreUnavailable({
+      operation,
+      detail: `the disk did not take it or give it: ${cause.message}`,
+      retryable: false
+    })
+    : undefined

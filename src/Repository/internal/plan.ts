@@ -1,0 +1,212 @@
+/**
+ * Which documents to look at for a filter and a sort. An index only ever narrows them down: the filter still decides.
+ */
+import { Rank, rankOf } from "./bsonValue.ts"
+import { type Collection, type Index, isSearchable } from "./catalog.ts"
+import type { Direction } from "./documentPath.ts"
+import type { Constraint } from "./filter.ts"
+import type { Range } from "./keyValue.ts"
+import { everything } from "./keyValue.ts"
+import { bound, component, documentKey, fitRange, invert, rankBound } from "./orderedKey.ts"
+
+/** @internal */
+export type Plan =
+  /** These documents, by their keys. */
+  | { readonly kind: "documents"; readonly keys: ReadonlyArray<string>; readonly isOrdered: boolean }
+  /** Entries of an index, or without one the documents, of these ranges one after the other. */
+  | {
+    readonly kind: "scan"
+    readonly index: Index | undefined
+    readonly ranges: ReadonlyArray<Range>
+    readonly isOrdered: boolean
+  }
+
+type Scan = Extract<Plan, { readonly kind: "scan" }>
+
+interface Candidate {
+  readonly plan: Scan
+  readonly worth: number
+}
+
+// Values times values: beyond this, a scan of their whole span is cheaper.
+const maxRanges = 200
+
+const worth = { unique: 1000, equality: 10, range: 5, order: 6 }
+
+/** @internal */
+export const planOf = (
+  collection: Collection,
+  constraints: ReadonlyArray<Constraint>,
+  sort: ReadonlyArray<Direction>
+): Plan => {
+  const ids = valuesAt(constraints, "_id")
+  if (ids !== undefined && ids.length <= maxRanges) return byIds(collection, ids, sort)
+  const candidates = collection.indexes.filter(isSearchable).flatMap((index) => ofIndex(index, constraints, sort))
+  const best = [ofDocuments(collection, constraints, sort), ...candidates]
+    .reduce((best, candidate) => candidate.worth > best.worth ? candidate : best)
+  return best.plan
+}
+
+const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<unknown> | undefined =>
+  constraints
+    .filter((constraint) => constraint.kind === "in")
+    .filter((constraint) => constraint.path === path)
+    .map(({ values }) => values)
+    .toSorted((a, b) => a.length - b.length)[0]
+
+// Sorted by the identifier alone, whose order is that of the documents.
+const idOrder = ({ traits }: Collection, [first, ...others]: ReadonlyArray<Direction>): "up" | "down" | undefined =>
+  first?.path.join(".") !== "_id" || others.length > 0 || traits.inexact
+    ? undefined
+    : first.descending
+    ? "down"
+    : "up"
+
+const byIds = (collection: Collection, ids: ReadonlyArray<unknown>, sort: ReadonlyArray<Direction>): Plan => {
+  const keys = Array.from(new Set(ids.map((id) => documentKey(id)))).toSorted()
+  const order = idOrder(collection, sort)
+  return {
+    kind: "documents",
+    keys: order === "down" ? keys.toReversed() : keys,
+    isOrdered: sort.length === 0 || keys.length <= 1 || order !== undefined
+  }
+}
+
+const ofDocuments = (
+  collection: Collection,
+  constraints: ReadonlyArray<Constraint>,
+  sort: ReadonlyArray<Direction>
+): Candidate => {
+  const order = idOrder(collection, sort)
+  const bounds = boundsAt(constraints, "_id", false)
+  return {
+    plan: {
+      kind: "scan",
+      index: undefined,
+      ranges: [{
+        ...bounds === undefined ? everything : fitRange(bounds.from, bounds.to),
+        reverse: order === "down"
+      }],
+      isOrdered: sort.length === 0 || order !== undefined
+    },
+    worth: (bounds === undefined ? 0 : worth.range) + (order === undefined ? 0 : worth.order)
+  }
+}
+
+interface Bounds {
+  readonly from: string
+  readonly to: string
+}
+
+// Between the bounds that a filter sets; values of other classes than theirs don't match.
+const boundsAt = (constraints: ReadonlyArray<Constraint>, path: string, isMultikey: boolean): Bounds | undefined => {
+  const bounds = constraints.flatMap((constraint) => {
+    if (constraint.path !== path || constraint.kind === "in" || constraint.kind === "exists") return []
+    const rank = rankOf(constraint.value)
+    // Those compare with values of all classes.
+    if (rank === Rank.minKey || rank === Rank.maxKey) return []
+    return constraint.kind === "least"
+      ? [{ from: bound(constraint.value), to: rankBound(rank) }]
+      : [{ from: rankBound(rank), to: bound(constraint.value) }]
+  })
+  const [first, ...others] = bounds
+  // One item of an array may be above the lower bound, and another one below the upper.
+  if (first === undefined || isMultikey) return first
+  return others.reduce((all, { from, to }) => ({
+    from: from > all.from ? from : all.from,
+    // What is a beginning of the other holds more.
+    to: all.to.startsWith(to) || (to > all.to && !to.startsWith(all.to)) ? all.to : to
+  }), first)
+}
+
+const isSparseMiss = ({ description, paths }: Index, constraints: ReadonlyArray<Constraint>): boolean =>
+  description.sparse === true &&
+  !constraints.some((constraint) => paths.includes(constraint.path) && isPresent(constraint))
+
+// Whether only documents that have the field fulfil it.
+const isPresent = (constraint: Constraint): boolean =>
+  constraint.kind === "exists"
+  || (constraint.kind === "in"
+    ? constraint.values.every((value) => value !== null)
+    : constraint.value !== null && rankOf(constraint.value) !== Rank.minKey && rankOf(constraint.value) !== Rank.maxKey)
+
+const ofIndex = (
+  index: Index,
+  constraints: ReadonlyArray<Constraint>,
+  sort: ReadonlyArray<Direction>
+): ReadonlyArray<Candidate> => {
+  if (isSparseMiss(index, constraints)) return []
+  const { multikey } = index.traits
+  let prefixes: ReadonlyArray<string> = [""]
+  let bounds: Bounds | undefined
+  const constants = new Set<string>()
+  const used: Array<string> = []
+  for (const [i, path] of index.paths.entries()) {
+    // Fields of one array's documents: those of different documents may match.
+    if (multikey && used.some((other) => firstSegment(other) === firstSegment(path))) break
+    const descending = index.directions[i]?.descending === true
+    const values = valuesAt(constraints, path)
+    if (values === undefined || values.length * prefixes.length > maxRanges) {
+      const found = boundsAt(constraints, path, multikey)
+      bounds = found === undefined || !descending ? found : { from: invert(found.to), to: invert(found.from) }
+      break
+    }
+    used.push(path)
+    if (values.length === 1) constants.add(path)
+    const components = values.map((value) => component(value, { inexact: false }))
+    prefixes = prefixes.flatMap((prefix) => components.map((text) => prefix + (descending ? invert(text) : text)))
+  }
+  const order = orderOf(index, sort, constants)
+  const isUsed = used.length > 0 || bounds !== undefined
+  if (!isUsed && order === undefined) return []
+  const ranges = Array.from(new Set(prefixes)).toSorted().map((prefix) => ({
+    ...prefix === "" && bounds === undefined
+      ? everything
+      : fitRange(prefix + (bounds?.from ?? ""), prefix + (bounds?.to ?? "")),
+    reverse: order === "down"
+  }))
+  const isWhole = index.description.unique === true && used.length === index.paths.length
+  return [{
+    plan: {
+      kind: "scan",
+      index,
+      ranges: distinct(order === "down" ? ranges.toReversed() : ranges),
+      isOrdered: sort.length === 0 || order !== undefined
+    },
+    worth: (isWhole ? worth.unique : 0) + used.length * worth.equality
+      + (bounds === undefined ? 0 : worth.range)
+      + (order === undefined ? 0 : worth.order)
+  }]
+}
+
+// Long keys that begin alike have the same range.
+const distinct = (ranges: ReadonlyArray<Range>): ReadonlyArray<Range> =>
+  ranges.filter((range, i) => i === 0 || range.start !== ranges[i - 1]?.start)
+
+const firstSegment = (path: string): string => path.split(".", 1)[0] ?? path
+
+/** Which way an index has to be read for its entries to come in the order of a sort. */
+const orderOf = (
+  { description, directions, paths, traits }: Index,
+  sort: ReadonlyArray<Direction>,
+  constants: ReadonlySet<string>
+): "up" | "down" | undefined => {
+  if (sort.length === 0 || traits.multikey || traits.inexact) return undefined
+  let way: "up" | "down" | undefined
+  let at = 0
+  for (const { descending, path } of sort) {
+    const name = path.join(".")
+    if (constants.has(name)) continue
+    while (at < paths.length && paths[at] !== name && constants.has(paths[at] ?? "")) at += 1
+    // After all values, entries are in the order of the identifiers; where values are unique, there is none to have.
+    const isId = at === paths.length && name === "_id"
+    if (isId && description.unique === true) break
+    if (!isId && paths[at] !== name) return undefined
+    const step = descending === (isId ? false : directions[at]?.descending) ? "up" : "down"
+    if (way !== undefined && way !== step) return undefined
+    way = step
+    at += 1
+    if (isId) break
+  }
+  return way ?? "up"
+}

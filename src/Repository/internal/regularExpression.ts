@@ -1,0 +1,58 @@
+/**
+ * Regular expressions from outside, matched in time that grows with the text and never with the pattern's ambiguity.
+ */
+import * as Result from "effect/Result"
+import { RE2JS } from "re2js"
+
+/**
+ * A compiled pattern.
+ *
+ * @internal
+ */
+export interface Pattern {
+  readonly test: (text: string) => boolean
+  /** Where it matches first, from a place on: start and end of the match and of each group, -1 for what is not there. */
+  readonly find: (text: string, from: number) => ReadonlyArray<readonly [start: number, end: number]> | undefined
+}
+
+const flagOf: { readonly [option: string]: number } = {
+  i: RE2JS.CASE_INSENSITIVE,
+  m: RE2JS.MULTILINE,
+  s: RE2JS.DOTALL,
+  // Text is always Unicode.
+  u: 0
+}
+
+/**
+ * Compiles a pattern in RE2's syntax with MongoDB's options; fails with what RE2 can't do.
+ *
+ * @internal
+ */
+export const compilePattern = (pattern: string, options: string): Result.Result<Pattern, string> => {
+  const unknown = Array.from(options).find((option) => !Object.hasOwn(flagOf, option))
+  if (unknown !== undefined) return Result.fail(`the regular expression option "${unknown}" can't be used`)
+  const flags = Array.from(options).reduce((sum, option) => sum | (flagOf[option] ?? 0), 0)
+  return Result.map(
+    Result.try({
+      try: () => RE2JS.compile(pattern, flags),
+      catch: (cause) => cause instanceof Error ? cause.message : "the regular expression is malformed"
+    }),
+    (compiled) => ({
+      test: (text) => compiled.test(text),
+      find: (text, from) => {
+        const matcher = compiled.matcher(text)
+        return matcher.find(from)
+          ? Array.from({ length: matcher.groupCount() + 1 }, (_, group) => [matcher.start(group), matcher.end(group)])
+          : undefined
+      }
+    })
+  )
+}
+
+/**
+ * Compiles a JavaScript expression. As in BSON, its flag `g` stands for MongoDB's `s`.
+ *
+ * @internal
+ */
+export const compileRegExp = (expression: RegExp): Result.Result<Pattern, string> =>
+  compilePattern(RE2JS.translateRegExp(expression.source), expression.flags.replace("g", "s"))

@@ -1,0 +1,30 @@
+/**
+ * The stages of a pipeline.
+ */
+import type * as Result from "effect/Result"
+import type { Problem } from "./problem.ts"
+import type { Source } from "./source.ts"
+
+/**
+ * What a pipeline needs to know of the world.
+ *
+ * @internal
+ */
+export interface Surroundings {
+  /** What `$$NOW` stands for, in milliseconds. */
+  readonly now: number
+  /** A number from 0 to 1, without 1. */
+  readonly random: () => number
+  /** All documents of another collection. */
+  readonly collection: (name: string) => Source
+}
+
+/** @internal */
+export type Transform = (source: Source) => Source
+
+/**
+ * Reads the operand of a stage.
+ *
+ * @internal
+ */
+export type StageParser = (operand: unknown, surroundings: Surroundings) => Result.Result<Transform, Problem>

@@ -1,0 +1,406 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Exit, Fiber, Layer, Result, Scope, Stream } from "effect"
+import { spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
+import { DuplicateKey } from "../../src/Repository/RepositoryError.ts"
+import { freshDirectory, freshFolder } from "../support/folders.ts"
+import { printed, runProgram } from "../support/processes.ts"
+import { documentStoreContract } from "./contracts/documentStore.ts"
+
+documentStoreContract("memory", EmbeddedStore.layerMemory)
+documentStoreContract("embedded", freshFolder(EmbeddedStore.layerWith))
+
+describe("EmbeddedStore / embedded", () => {
+  it.effect("has its documents and its indexes again when it is opened again", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const indexes = [
+        { name: "n", key: { n: 1 }, unique: true },
+        { name: "tags and time", key: { tags: 1, "at.time": -1 }, sparse: true }
+      ] as const
+      const document = { _id: "ä", n: 1, tags: ["a", "b"], at: { time: 1 } }
+      yield* inFolder(folder, (store) =>
+        Effect.andThen(store.createIndexes("things ✓", indexes), store.insertOne("things ✓", document)))
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          assert.deepStrictEqual(yield* store.listIndexes("things ✓"), indexes)
+          assert.deepStrictEqual(yield* store.find("things ✓", { filter: { tags: "b" } }), [document])
+          const duplicate = yield* Effect.flip(store.insertOne("things ✓", { _id: 2, n: 1 }))
+          assert.deepStrictEqual(
+            { ...duplicate },
+            { ...new DuplicateKey({ collection: "things ✓", index: "n", fields: ["n"] }) }
+          )
+          yield* store.insertOne("other things", { _id: 1 })
+          assert.strictEqual(yield* store.count("things ✓", {}), 1)
+        }))
+    }))
+
+  it.effect("keeps every write that it has acknowledged before it was closed, and refuses those after", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const scope = yield* Scope.make()
+      const store = yield* Scope.provide(EmbeddedStore.make({ path: folder }), scope)
+      const fibers = yield* Effect.forEach(
+        Array.from({ length: 300 }, (_, i) => i),
+        (_id) => Effect.forkChild(Effect.result(store.insertOne("things", { _id })), { startImmediately: true })
+      )
+      yield* Scope.close(scope, Exit.void)
+      const results = yield* Fiber.joinAll(fibers)
+      const refused = yield* Effect.flip(store.insertOne("things", { _id: "late" }))
+      assert.strictEqual(refused.message, "The store is unavailable (insertOne): the store is closed")
+      assert.strictEqual((yield* Effect.flip(store.find("things", {})))._tag, "StoreUnavailable")
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          const written = results.filter(Result.isSuccess).length
+          assert.strictEqual(yield* store.count("things", {}), written)
+          assert.strictEqual(written, 300)
+        }))
+    }))
+
+  it.effect("takes its folder from the environment, and ./data without", () =>
+    Effect.gen(function*() {
+      const folder = path.join(yield* freshDirectory, "new", "folder")
+      const env = { APPKERNEL_EMBEDDED_PATH: folder }
+      const { description } = yield* DocumentStore.pipe(
+        Effect.provide(Layer.provide(EmbeddedStore.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
+      )
+      assert.strictEqual(description, `the embedded store in folder ${folder}`)
+      assert.isTrue(fs.existsSync(folder))
+      const defaults = yield* EmbeddedStore.config.parse(ConfigProvider.fromEnv({ env: {} }))
+      assert.deepStrictEqual(defaults, { path: "./data" })
+    }))
+
+  it.effect("says in one line why a folder can't be opened", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      fs.writeFileSync(path.join(folder, "file"), "text")
+      fs.mkdirSync(path.join(folder, "locked", "lock.mdb"), { recursive: true })
+      for (const [place, text] of [["short", "no"], ["damaged", "no database".repeat(2_000)]] as const) {
+        fs.mkdirSync(path.join(folder, place))
+        fs.writeFileSync(path.join(folder, place, "data.mdb"), text)
+      }
+      for (const place of ["file", "file/below", "locked", "short", "damaged"]) {
+        const error = yield* Effect.flip(Effect.scoped(EmbeddedStore.make({ path: path.join(folder, place) })))
+        assert.strictEqual(error._tag, "StoreUnavailable")
+        const start = `The store is unavailable (open): folder ${path.join(folder, place)} can't be used: `
+        assert.strictEqual(error.message.slice(0, start.length), start)
+        assert.notInclude(error.message, "\n")
+      }
+    }))
+
+  it.effect("refuses a folder that this process has open already, until it is closed", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const error = yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          const error = yield* Effect.flip(inFolder(folder, () => Effect.void))
+          yield* store.insertOne("things", { _id: 1 })
+          return error
+        }))
+      assert.strictEqual(
+        error.message,
+        `The store is unavailable (open): folder ${folder} is already open in this process`
+      )
+      assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 1)
+    }))
+})
+
+describe("EmbeddedStore and other processes / embedded", () => {
+  const program = (task: string, folder: string, round = "0") =>
+    runProgram(programFile, { TASK: task, FOLDER: folder, ROUND: round })
+
+  it.effect("refuses a folder that another process has open, and takes it once that one was killed", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const other = yield* program("hold", folder)
+      yield* printed(other, "open\n")
+      const error = yield* Effect.flip(inFolder(folder, () => Effect.void))
+      assert.strictEqual(
+        error.message,
+        `The store is unavailable (open): folder ${folder} is in use by process ${other.process.pid}`
+      )
+      other.process.kill("SIGKILL")
+      yield* other.ended
+      assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 0)
+    }))
+
+  it.effect(
+    "has every acknowledged write after the process was killed in the middle of others",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        const acknowledged: Array<string> = []
+        for (const round of ["0", "1", "2"]) {
+          const other = yield* program("writeForever", folder, round)
+          yield* printed(other, `wrote ${round}-7-20\n`)
+          other.process.kill("SIGKILL")
+          assert.strictEqual(yield* other.ended, "SIGKILL")
+          // A line that was cut short is no acknowledgement.
+          for (const [, id] of other.output().matchAll(/wrote (\S+)\n/g)) acknowledged.push(id ?? "")
+          yield* inFolder(folder, (store) =>
+            Effect.gen(function*() {
+              assert.isAbove(acknowledged.length, 100)
+              const documents = yield* store.find("things", {})
+              const updated = documents.filter((document) => document["updated"] === true).map(({ _id }) => _id)
+              assert.includeMembers(updated, acknowledged)
+              // What was not acknowledged is there as a whole or not at all: no index knows more or less.
+              assert.sameMembers(
+                (yield* store.find("things", { filter: { n: { $gte: "" } } })).map(({ _id }) => _id),
+                documents.map(({ _id }) => _id)
+              )
+              for (const  of of[0, 7]) {
+                assert.sameDeepMembers(
+                  [...yield* store.find("things", { filter: { of } })],
+                  documents.filter((document) => document["of"] === of)
+                )
+              }
+              const [first] = acknowledged
+              const duplicate = yield* Effect.flip(store.insertOne("things", { _id: "new", n: first }))
+              assert.strictEqual(duplicate._tag, "DuplicateKey")
+            }))
+        }
+      }),
+    60_000
+  )
+
+  it.effect.runIf(process.platform !== "win32")("goes on after the disk was full", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      // No file may grow beyond 2 MiB.
+      const { stdout } = spawnSync(
+        "sh",
+        ["-c", "ulimit -f 4096; exec \"$0\" --conditions=source \"$1\"", process.execPath, programFile],
+        { env: { ...process.env, TASK: "fill", FOLDER: folder }, encoding: "utf8" }
+      )
+      const said = new Map(stdout.trim().split("\n").map((line) => [line.split(" ", 1)[0], line]))
+      assert.match(
+        said.get("refused") ?? stdout,
+        /^refused StoreUnavailable The store is unavailable \(insertOne\): the disk did not take it or give it: /
+      )
+      assert.strictEqual(said.get("kept"), "kept true")
+      assert.strictEqual(said.get("removed"), "removed 1,1,1,1")
+      // Of writes that were to be committed together, only those fail for which there is no room.
+      assert.strictEqual(said.get("together"), "together false,true,false,true")
+      assert.strictEqual(said.get("others"), "others 1,3")
+      assert.strictEqual(said.get("again"), "again 3")
+      assert.isTrue(said.has("done"))
+      assert.strictEqual(yield* inFolder(folder, (store) => store.count("others", {})), 3)
+    }), 60_000)
+})
+
+for (
+  const [name, layer] of [["memory", EmbeddedStore.layerMemory], [
+    "embedded",
+    freshFolder(EmbeddedStore.layerWith)
+  ]] as const
+) {
+  it.layer(layer)(`EmbeddedStore / ${name}`, (it) => {
+    const withThings = Effect.gen(function*() {
+      const store = yield* DocumentStore
+      collections += 1
+      const things = `things ${collections}`
+      yield* store.insertMany(
+        things,
+        Array.from({ length: 5_000 }, (_, _id) => ({ _id, n: _id % 7, text: `text ${_id}` }))
+      )
+      return { store, things }
+    })
+
+    it.effect("lets others run while it looks at many documents", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        for (
+          const long of [
+            store.count(things, { text: "none" }),
+            store.find(things, { sort: { n: 1, text: -1 } }),
+            store.updateMany(things, { n: { $gte: 0 } }, { $set: { m: 1 } }),
+            Stream.runDrain(store.aggregate(things, [{ $group: { _id: "$text", n: { $sum: 1 } } }])),
+            Stream.runDrain(store.stream(things, {})),
+            store.createIndexes(things, [{ name: "text", key: { text: 1 } }]),
+            store.deleteMany(things, { n: { $gte: 0 } })
+          ]
+        ) {
+          let turns = 0
+          const others = yield* Effect.forkChild(
+            Effect.forever(Effect.andThen(Effect.yieldNow, Effect.sync(() => turns++)))
+          )
+          yield* long
+          yield* Fiber.interrupt(others)
+          assert.isAbove(turns, 8)
+        }
+      }))
+
+    it.effect("stops looking when it is interrupted", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        for (
+          const long of [
+            store.count(things, { text: "none" }),
+            store.find(things, { sort: { n: 1, text: -1 } }),
+            Stream.runDrain(store.aggregate(things, [{ $unwind: "$text" }, { $match: { text: "none" } }]))
+          ]
+        ) {
+          const fiber = yield* Effect.forkChild(Effect.asVoid(long), { startImmediately: true })
+          yield* Fiber.interrupt(fiber)
+          assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+        }
+      }))
+
+    it.effect("reads a stream as it is pulled, holding nothing open meanwhile", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        const seen: Array<unknown> = []
+        yield* Stream.runForEach(store.stream(things, { sort: { _id: 1 } }), ({ _id }) =>
+          Effect.gen(function*() {
+            seen.push(_id)
+            if (_id === 0) {
+              yield* store.insertOne(things, { _id: 5_000 })
+              yield* store.deleteMany(things, { _id: { $gte: 1_000, $lt: 4_900 } })
+            }
+          }))
+        assert.strictEqual(seen.at(-1), 5_000)
+        assert.notInclude(seen, 4_000)
+        assert.strictEqual(new Set(seen).size, seen.length)
+      }))
+
+    it.effect("upserts one document however many try, without a unique index", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        const results = yield* Effect.all(
+          Array.from({ length: 40 }, () =>
+            store.updateOne(things, { name: "one" }, { $inc: { hits: 1 } }, { upsert: true })),
+          { concurrency: 40 }
+        )
+        assert.strictEqual(
+          results.filter(({ upsertedId }) =>
+            upsertedId !== undefined
+          ).length,
+          1
+        )
+        const found = yield* store.find(things, { filter: { name: "one" } })
+        assert.deepStrictEqual(found.map((document) => document["hits"]), [40])
+      }))
+
+    it.effect("makes an index while others write, which then knows all and nothing else", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        const writes = Effect.forEach(Array.from({ length: 60 }, (_, i) => i * 80), (i) =>
+          Effect.all([
+            store.insertOne(things, { _id: -1 - i, n: i % 7 }),
+            store.updateOne(things, { _id: i }, { $set: { n: [i % 5, 6] } }),
+            store.deleteOne(things, { _id: i + 1 }),
+            store.updateMany(things, { _id: { $gte: i + 2, $lt: i + 9 } }, { $unset: { n: "" } })
+          ]))
+        yield* Effect.all([store.createIndexes(things, [{ name: "n", key: { n: 1, text: -1 } }]), writes], {
+          concurrency: 2
+        })
+        const all = yield* store.find(things, {})
+        for (const n of [null, 0, 4, 6]) {
+          const holds = (value: unknown) => value === n || (Array.isArray(value) && value.includes(n))
+          assert.sameMembers(
+            (yield* store.find(things, { filter: { n } })).map(({ _id }) => _id),
+            all.filter((document) => holds(document["n"] ?? null)).map(({ _id }) => _id)
+          )
+        }
+      }))
+
+    it.effect("counts all documents right, whatever happened since it counted last", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        assert.strictEqual(yield* store.count(things, {}), 5_000)
+        yield* Effect.all([
+          store.insertOne(things, { _id: "a" }),
+          Effect.result(store.insertOne(things, { _id: "a" })),
+          store.deleteMany(things, { n: 3 }),
+          store.updateMany(things, { n: 4 }, { $set: { n: 5 } }),
+          store.replaceOne(things, { _id: "b" }, {}, { upsert: true }),
+          store.count(things, {})
+        ], { concurrency: 6 })
+        assert.strictEqual(yield* store.count(things, {}), yield* store.count(things, { _id: { $exists: true } }))
+      }))
+
+    it.effect.each(["(a+)+$", "(a|aa)*c", "([a-z]+)*\\d"])(
+      "is not held up by the pattern %s",
+      (pattern) =>
+        Effect.gen(function*() {
+          const { store, things } = yield* withThings
+          yield* store.insertOne(things, { _id: "long", text: `${"a".repeat(50_000)}!` })
+          assert.strictEqual(yield* store.count(things, { _id: "long", text: { $regex: pattern } }), 0)
+          const matches = yield* Stream.runCollect(store.aggregate(things, [
+            { $match: { _id: "long" } },
+            { $project: { matches: { $regexMatch: { input: "$text", regex: pattern } } } }
+          ]))
+          assert.deepStrictEqual(matches, [{ _id: "long", matches: false }])
+        })
+    )
+
+    it.effect.each<[string, ReadonlyArray<object>, ReadonlyArray<object>]>([
+      ["$lookup", [
+        { $match: { _id: 1 } },
+        { $lookup: { from: "people", localField: "n", foreignField: "_id", as: "people" } },
+        { $project: { people: 1 } }
+      ], [{ _id: 1, people: [{ _id: 1, name: "Ann" }] }]],
+      ["$unionWith", [
+        { $match: { _id: 1 } },
+        { $project: { n: 1 } },
+        { $unionWith: { coll: "people", pipeline: [{ $match: { name: "Bob" } }] } }
+      ], [{ _id: 1, n: 1 }, { _id: 2, name: "Bob" }]],
+      ["$bucket", [
+        { $bucket: { groupBy: "$_id", boundaries: [0, 10, 5_000], output: { count: { $sum: 1 } } } }
+      ], [{ _id: 0, count: 10 }, { _id: 10, count: 4_990 }]],
+      ["$sortByCount and $limit", [{ $match: { _id: { $lt: 8 } } }, { $sortByCount: "$n" }, { $limit: 1 }], [
+        { _id: 0, count: 2 }
+      ]],
+      ["$sample", [{ $sample: { size: 3 } }, { $count: "n" }], [{ n: 3 }]],
+      ["$regexFindAll", [
+        { $match: { _id: 12 } },
+        { $project: { _id: 0, all: { $regexFindAll: { input: "$text", regex: "(\\d)" } } } }
+      ], [{ all: [{ match: "1", idx: 5, captures: ["1"] }, { match: "2", idx: 6, captures: ["2"] }] }]],
+      ["$$NOW, which is the program's own", [
+        { $match: { _id: 1 } },
+        { $project: { now: { $toLong: "$$NOW" } } }
+      ], [{ _id: 1, now: 0 }]]
+    ])("has %s in its pipelines", ([, pipeline, expected]) =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        yield* Effect.result(store.insertMany("people", [{ _id: 1, name: "Ann" }, { _id: 2, name: "Bob" }]))
+        const stages = pipeline.map((stage) => ({ ...stage }))
+        assert.deepStrictEqual(yield* Stream.runCollect(store.aggregate(things, stages)), expected)
+      }))
+
+    it.effect("says which features it doesn't have", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        const calls = {
+          $where: store.find(things, { filter: { $where: "true" } }),
+          $text: store.count(things, { $text: { $search: "a" } }),
+          $bitsAllSet: store.count(things, { n: { $bitsAllSet: 1 } }),
+          $function: store.count(things, { $expr: { $function: { body: "return true", args: [], lang: "js" } } }),
+          $out: Stream.runDrain(store.aggregate(things, [{ $out: "others" }])),
+          $merge: Stream.runDrain(store.aggregate(things, [{ $merge: { into: "others" } }])),
+          $accumulator: Stream.runDrain(store.aggregate(things, [{ $group: { _id: null, n: { $accumulator: {} } } }])),
+          "array filters": store.updateOne(things, {}, { $set: { "l.$[x]": 1 } }),
+          "positional projection": store.find(things, { projection: { "l.$": 1 } }),
+          "an index of kind \"text\"": store.createIndexes(things, [{ name: "t", key: { text: "text" } }]),
+          "an index of kind \"2dsphere\"": store.createIndexes(things, [{ name: "t", key: { text: "2dsphere" } }])
+        }
+        for (const [feature, call] of Object.entries<Effect.Effect<unknown, { readonly _tag: string }>>(calls)) {
+          const error = yield* Effect.flip(call)
+          assert.strictEqual(error._tag, "Unsupported")
+          assert.strictEqual("feature" in error ? error.feature : undefined, feature)
+        }
+      }))
+  })
+}
+
+// internal
+
+let collections = 0
+
+const programFile = path.join(import.meta.dirname, "../support/embeddedProgram.ts")
+
+const inFolder = <A, E>(folder: string, use: (store: DocumentStore["Service"]) => Effect.Effect<A, E>) =>
+  Effect.scoped(Effect.flatMap(EmbeddedStore.make({ path: folder }), use))

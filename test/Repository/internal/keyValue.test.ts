@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Context, Effect, Layer, Schema } from "effect"
+import type { KeyValue, Range } from "../../../src/Repository/internal/keyValue.ts"
+import * as keyValueLmdb from "../../../src/Repository/internal/keyValueLmdb.ts"
+import * as keyValueMemory from "../../../src/Repository/internal/keyValueMemory.ts"
+import { freshDirectory } from "../../support/folders.ts"
+
+const byte = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))
+
+// Few different bytes, so that keys meet.
+const key = Arbitrary.map(
+  Arbitrary.array(Arbitrary.map(Arbitrary.schema(byte), (byte) => [0, 1, 97, 254, 255][byte % 5] ?? 0), {
+    minLength: 1,
+    maxLength: 3
+  }),
+  (bytes) => String.fromCharCode(...bytes)
+)
+
+const change = Arbitrary.all({ key, isRemoved: Arbitrary.schema(Schema.Boolean) })
+
+const keysOf = (store: KeyValue, table: number, range: Range, limit: number) => {
+  const keys: Array<string> = []
+  store.entries(table).scan(range, (key, value) => {
+    assert.strictEqual(value, `value of ${key}`)
+    return keys.push(key) < limit
+  })
+  const again: Array<string> = []
+  store.entries(table).scanKeys(range, (key) => again.push(key) < limit)
+  assert.deepStrictEqual(again, keys)
+  return keys
+}
+
+class Tables extends Context.Service<Tables, KeyValue>()("test/Tables") {}
+
+let tables = 0
+
+for (
+  const [name, layer] of [
+    ["memory", Layer.effect(Tables, keyValueMemory.make)],
+    ["embedded", Layer.effect(Tables, Effect.flatMap(freshDirectory, keyValueLmdb.make))]
+  ] as const
+) {
+  it.layer(layer)(`KeyValue / ${name}`, (it) => {
+    it.effect.prop("keeps and shows in order whatever was put and removed", {
+      changes: Arbitrary.array(change, { maxLength: 40 }),
+      start: key,
+      end: key,
+      reverse: Schema.Boolean,
+      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 }))
+    }, ({ changes, end, limit, reverse, start }) =>
+      Effect.gen(function*() {
+        const store = yield* Tables
+        const table = tables += 1
+        const expected = new Set<string>()
+        yield* store.write("test", () => {
+          for (const { isRemoved, key } of changes) {
+            if (isRemoved) store.entries(table).remove(key)
+            else store.entries(table).put(key, `value of ${key}`)
+            if (isRemoved) expected.delete(key)
+            else expected.add(key)
+            assert.strictEqual(store.entries(table).has(key), expected.has(key))
+          }
+          // A neighbour's keys are its own.
+          store.entries(table + 10_000).put("neighbour", "value of neighbour")
+        })
+        const ordered = Array.from(expected).toSorted().filter((key) => key >= start && key < end)
+        assert.deepStrictEqual(
+          keysOf(store, table, { start, end, reverse }, limit),
+          (reverse ? ordered.toReversed() : ordered).slice(0, limit)
+        )
+      }), { arbitrary: { runs: 300 }, timeout: 30_000 })
+
+    it.effect("keeps many keys in order", () =>
+      Effect.gen(function*() {
+        const store = yield* Tables
+        const table = tables += 1
+        const keys = Array.from({ length: 3_000 }, (_, i) => `key ${String((i * 7_919) % 3_000).padStart(4, "0")}`)
+        yield* store.write("test", () => {
+          for (const key of keys) store.entries(table).put(key, `value of ${key}`)
+          for (const key of keys.slice(0, 1_000)) store.entries(table).remove(key)
+        })
+        const kept = keys.slice(1_000).toSorted()
+        const range = { start: "", end: "\xff", reverse: false }
+        assert.deepStrictEqual(keysOf(store, table, range, Infinity), kept)
+        assert.deepStrictEqual(keysOf(store, table, { ...range, reverse: true }, 3), kept.toReversed().slice(0, 3))
+      }))
+  })
+}
+
+describe("KeyValue on disk / embedded", () => {
+  it.effect("leaves nothing of a job that breaks, and does those that waited with it", () =>
+    Effect.gen(function*() {
+      const store = yield* Effect.flatMap(freshDirectory, keyValueLmdb.make)
+      let aborted = 0
+      store.listen({ committed: () => {}, aborted: () => aborted += 1 })
+      const put = (key: string) => store.write("test", () => store.entries(1).put(key, "value"))
+      const broken = store.write("test", () => {
+        store.entries(1).put("broken", "value")
+        return assert.fail("broken")
+      })
+      const exits = yield* Effect.all([put("a"), broken, put("b")].map(Effect.exit), { concurrency: 3 })
+      assert.deepStrictEqual(exits.map(({ _tag }) => _tag), ["Success", "Failure", "Success"])
+      assert.deepStrictEqual(["a", "b", "broken"].map((key) => store.entries(1).has(key)), [true, true, false])
+      // Once together, once alone.
+      assert.strictEqual(aborted, 2)
+    }))
+
+  it.effect("brings writes that wait to disk together", () =>
+    Effect.gen(function*() {
+      const store = yield* Effect.flatMap(freshDirectory, keyValueLmdb.make)
+      let commits = 0
+      store.listen({ committed: () => commits += 1, aborted: () => {} })
+      yield* Effect.all(
+        Array.from({ length: 200 }, (_, i) => store.write("test", () => store.entries(1).put(`key ${i}`, "value"))),
+        { concurrency: "unbounded" }
+      )
+      assert.isBelow(commits, 10)
+    }))
+})

@@ -1,0 +1,111 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import type { Filter, IndexDescription, Sort } from "../../../src/Repository/DocumentStore.ts"
+import { type Collection, makeIndex } from "../../../src/Repository/internal/catalog.ts"
+import { parseFilter } from "../../../src/Repository/internal/filter.ts"
+import { planOf } from "../../../src/Repository/internal/plan.ts"
+import { parseSort } from "../../../src/Repository/internal/sort.ts"
+
+const collectionWith = (
+  indexes: ReadonlyArray<IndexDescription>,
+  traits = { multikey: false, inexact: false }
+): Collection => ({
+  name: "things",
+  number: 1,
+  traits: { multikey: false, inexact: false },
+  indexes: indexes.map((description, i) => ({ ...makeIndex(i, description), traits, isReady: true }))
+})
+
+// Where to look, in how many places, and whether what is found is in order.
+const planned = (collection: Collection, filter: Filter, sort: Sort = {}) => {
+  const plan = planOf(
+    collection,
+    Result.getOrThrow(parseFilter(filter, 0)).constraints,
+    Result.getOrThrow(parseSort(sort))
+  )
+  const places = plan.kind === "documents" ? plan.keys.length : plan.ranges.length
+  const where = plan.kind === "documents" ? "identifiers" : plan.index?.description.name ?? "all"
+  return [where, places, plan.isOrdered] as const
+}
+
+const indexes: ReadonlyArray<IndexDescription> = [
+  { name: "email", key: { email: 1 }, unique: true },
+  { name: "city and age", key: { city: 1, age: -1 } },
+  { name: "created", key: { created: 1 } },
+  { name: "maybe", key: { maybe: 1 }, sparse: true },
+  { name: "first", key: { "list.0": 1 } }
+]
+
+describe("plan", () => {
+  it.effect.each<[string, Filter, Sort, readonly [string, number, boolean]]>([
+    ["everything", {}, {}, ["all", 1, true]],
+    ["everything by identifier", {}, { _id: -1 }, ["all", 1, true]],
+    ["an identifier", { _id: 1, city: "Bern" }, { city: 1 }, ["identifiers", 1, true]],
+    ["identifiers", { _id: { $in: [3, 1, 3] } }, { _id: -1 }, ["identifiers", 2, true]],
+    ["identifiers in another order", { _id: { $in: [3, 1] } }, { city: 1 }, ["identifiers", 2, false]],
+    ["a range of identifiers", { _id: { $gt: 1 } }, { _id: 1 }, ["all", 1, true]],
+    ["a unique value", { email: "a", city: "Bern" }, {}, ["email", 1, true]],
+    ["a value", { city: "Bern" }, {}, ["city and age", 1, true]],
+    ["several values", { city: { $in: ["Bern", "Chur"] } }, {}, ["city and age", 2, true]],
+    ["a value and a range", { $and: [{ city: "Bern" }, { age: { $gte: 18 } }] }, { age: -1 }, [
+      "city and age",
+      1,
+      true
+    ]],
+    ["a page by an index", {}, { created: -1, _id: -1 }, ["created", 1, true]],
+    ["a page by an index against its identifiers", {}, { created: -1, _id: 1 }, ["all", 1, false]],
+    ["a page of a value", { city: "Bern" }, { city: 1, age: 1, _id: -1 }, ["city and age", 1, true]],
+    ["a page of a value in no index's order", { city: "Bern" }, { created: 1 }, ["city and age", 1, false]],
+    ["several values in the order of what follows", { city: { $in: ["Bern", "Chur"] } }, { age: -1 }, [
+      "city and age",
+      2,
+      false
+    ]],
+    ["what is missing", { city: null }, {}, ["city and age", 1, true]],
+    ["only the second field of an index", { age: 3 }, {}, ["all", 1, true]],
+    ["either of two", { $or: [{ city: "Bern" }, { email: "a" }] }, {}, ["all", 1, true]],
+    ["a negation", { city: { $ne: "Bern" } }, {}, ["all", 1, true]],
+    ["a pattern", { city: /^B/ }, {}, ["all", 1, true]],
+    ["a value in a sparse index", { maybe: 1 }, {}, ["maybe", 1, true]],
+    ["what exists, in the order of a sparse index", { maybe: { $exists: true } }, { maybe: 1 }, ["maybe", 1, true]],
+    ["all, in the order of a sparse index", {}, { maybe: 1 }, ["all", 1, false]],
+    ["what a sparse index leaves out", { maybe: null }, {}, ["all", 1, true]],
+    ["a place in a list, which may be a name", { "list.0": 1 }, {}, ["all", 1, true]]
+  ])(
+    "looks for %s where it is",
+    ([, filter, sort, expected]) =>
+      Effect.sync(() => assert.deepStrictEqual(planned(collectionWith(indexes), filter, sort), expected))
+  )
+
+  it.effect("does not trust an index with lists to have their order", () =>
+    Effect.sync(() => {
+      const lists = collectionWith(indexes, { multikey: true, inexact: false })
+      assert.deepStrictEqual(planned(lists, {}, { created: 1 }), ["all", 1, false])
+      assert.deepStrictEqual(planned(lists, { created: 1 }, { created: 1 }), ["created", 1, false])
+    }))
+
+  it.effect("does not trust an index with long values to have their order", () =>
+    Effect.sync(() => {
+      const long = collectionWith(indexes, { multikey: false, inexact: true })
+      assert.deepStrictEqual(planned(long, {}, { created: 1 }), ["all", 1, false])
+      assert.deepStrictEqual(planned(long, { created: "x" }), ["created", 1, true])
+    }))
+
+  it.effect("looks for each of several fields of one list's items by the first of them only", () =>
+    Effect.sync(() => {
+      const items = collectionWith(
+        [{ name: "items", key: { "items.a": 1, "items.b": 1 } }],
+        { multikey: true, inexact: false }
+      )
+      const plan = planOf(items, Result.getOrThrow(parseFilter({ "items.a": 1, "items.b": 2 }, 0)).constraints, [])
+      const narrower = planOf(items, Result.getOrThrow(parseFilter({ "items.a": 1 }, 0)).constraints, [])
+      assert.deepStrictEqual(plan, narrower)
+    }))
+
+  it.effect("does not read an index that is still being made", () =>
+    Effect.sync(() => {
+      const collection = collectionWith(indexes)
+      const making = { ...collection, indexes: collection.indexes.map((index) => ({ ...index, isReady: false })) }
+      assert.deepStrictEqual(planned(making, { email: "a" }), ["all", 1, true])
+    }))
+})
