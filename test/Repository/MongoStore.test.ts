@@ -1,0 +1,442 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope, Stream, Tracer } from "effect"
+import { TestClock } from "effect/testing"
+import { createServer, type Server, type Socket } from "node:net"
+import { inspect } from "node:util"
+import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import * as MongoStore from "../../src/Repository/MongoStore.ts"
+import { failCommand, freshDatabase, freshStore, onMongo, withClient } from "../support/mongo.ts"
+import { documentStoreContract } from "./contracts/documentStore.ts"
+
+// A password that must not be seen anywhere.
+const canary = "canary-password"
+
+onMongo("MongoStore / mongodb", (layer, server) => {
+  documentStoreContract("mongodb", layer)
+
+  it.layer(layer)((it) => {
+    it.effect("says where it is", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        assert.match(store.description, /^MongoDB at [^/@]+:\d+\/appkernel_test_/)
+      }))
+
+    it.effect("keeps out the keys of a document that are undefined", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        yield* store.insertOne("undefined", { _id: 1, a: undefined, b: { c: undefined } })
+        assert.deepStrictEqual(yield* store.findById("undefined", 1), { _id: 1, b: {} })
+      }))
+
+    it.effect("takes undefined in a filter for null, and never for everything", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const all = "null"
+        yield* store.insertMany(all, [{ _id: 1, a: 1 }, { _id: 2, a: null }, { _id: 3, a: 3 }])
+        const filter = { a: undefined }
+        assert.deepStrictEqual(yield* store.find(all, { filter }), [{ _id: 2, a: null }])
+        assert.deepStrictEqual(yield* Stream.runCollect(store.stream(all, { filter })), [{ _id: 2, a: null }])
+        assert.deepStrictEqual(yield* Stream.runCollect(store.aggregate(all, [{ $match: filter }])), [{
+          _id: 2,
+          a: null
+        }])
+        assert.strictEqual(yield* store.count(all, filter), 1)
+        assert.strictEqual((yield* store.updateMany(all, filter, { $set: { b: 1 } })).matchedCount, 1)
+        const either = { $or: [filter, { b: { $in: [undefined] }, a: { $exists: undefined } }] }
+        assert.strictEqual((yield* store.updateOne(all, either, { $set: { b: 2 } })).matchedCount, 1)
+        assert.strictEqual((yield* store.replaceOne(all, filter, { a: null, c: 1 })).matchedCount, 1)
+        assert.strictEqual(yield* store.deleteMany(all, filter), 1)
+        assert.strictEqual(yield* store.deleteOne(all, filter), 0)
+        assert.strictEqual(yield* store.count(all, {}), 2)
+        assert.isUndefined(yield* store.findById(all, undefined))
+      }))
+
+    it.effect("compares an identifier as a whole, even one that looks like an operator", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        yield* store.insertOne("ids", { _id: { tenant: 1, number: 2 } })
+        assert.isDefined(yield* store.findById("ids", { tenant: 1, number: 2 }))
+        assert.isUndefined(yield* store.findById("ids", { $ne: null }))
+        assert.isUndefined(yield* store.findById("ids", /./))
+      }))
+
+    it.effect("leaves a document as it is when it inserts it", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const document = Object.freeze({ _id: 1, tags: Object.freeze(["a"]) })
+        yield* store.insertOne("frozen", document)
+        yield* store.insertMany("frozen", [Object.freeze({ _id: 2 })])
+        assert.strictEqual(yield* store.count("frozen", {}), 2)
+      }))
+
+    it.effect("names the fields of what insertMany refuses", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        yield* store.createIndexes("many", [{
+          name: "by name",
+          key: { "name.last": 1, "name.first": 1 },
+          unique: true
+        }])
+        const name = { first: "A", last: "B" }
+        const result = yield* store.insertMany("many", [
+          { _id: 1, name },
+          { _id: 2, name },
+          { _id: 1, name: { first: "C" } },
+          { _id: 3 }
+        ], { ordered: false })
+        assert.strictEqual(result.insertedCount, 2)
+        assert.deepStrictEqual(result.failures.map(({ error, index }) => [index, factsOf(error)]), [
+          [1, { _tag: "DuplicateKey", collection: "many", index: "by name", fields: ["name.last", "name.first"] }],
+          [2, { _tag: "DuplicateKey", collection: "many", index: "_id_", fields: ["_id"] }]
+        ])
+      }))
+
+    it.effect("names the index that is there with another definition, or under another name", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const install = (name: string, key: Record<string, 1 | -1>, unique = false) =>
+          store.createIndexes("clash", [{ name: "fine", key: { fine: 1 } }, { name, key, unique }])
+        yield* install("by a", { a: 1 })
+        const detail = (effect: ReturnType<typeof install>) =>
+          Effect.map(Effect.flip(effect), (error) => error._tag === "QueryRejected" ? error.detail : error)
+        assert.strictEqual(
+          yield* detail(install("by a", { a: -1 })),
+          "the index \"by a\" of \"clash\" is there with another definition"
+        )
+        assert.strictEqual(
+          yield* detail(install("by a", { a: 1 }, true)),
+          "the index \"by a\" of \"clash\" is there with another definition"
+        )
+        assert.strictEqual(
+          yield* detail(install("a", { a: 1 })),
+          "the index \"a\" of \"clash\" is there under the name \"by a\""
+        )
+      }))
+
+    it.effect.each<[string, (store: DocumentStore["Service"]) => Effect.Effect<unknown, unknown>]>([
+      ["an unknown operator", (store) => store.find("bad", { filter: { a: { $foo: 1 } } })],
+      ["an unknown operator, counting", (store) => store.count("bad", { $foo: 1 })],
+      ["an unknown operator, removing", (store) => store.deleteMany("bad", { $foo: 1 })],
+      ["an unknown update operator", (store) => store.updateOne("bad", {}, { $foo: { a: 1 } })],
+      ["an update without operators", (store) => store.updateMany("bad", {}, { a: 1 })],
+      ["a replacement with operators", (store) => store.replaceOne("bad", {}, { $set: { a: 1 } })],
+      ["a changed identifier", (store) => store.updateOne("bad", { _id: 1 }, { $set: { _id: 2 } })],
+      ["two changes of one path", (store) => store.updateOne("bad", {}, { $set: { a: 1 }, $inc: { a: 1 } })],
+      ["a path through a text", (store) => store.updateOne("bad", { _id: 1 }, { $set: { "text.b": 1 } })],
+      ["an unknown stage", (store) => Stream.runDrain(store.aggregate("bad", [{ $foo: 1 }]))],
+      ["a malformed expression", (store) => store.find("bad", { filter: { a: { $regex: "(" } } })],
+      ["a negative skip", (store) => store.find("bad", { skip: -1 })],
+      ["a negative limit", (store) => Stream.runDrain(store.stream("bad", { limit: -1 }))],
+      ["a limit that is no whole number", (store) => store.find("bad", { limit: 1.5 })],
+      ["an invalid name of a collection", (store) => store.insertOne("$bad", { _id: 1 })],
+      ["no name of a collection", (store) => store.insertOne("", { _id: 1 })],
+      ["a document that is too large", (store) => store.insertOne("bad", { _id: 3, a: "x".repeat(2 ** 24) })],
+      ["a document that contains itself", (store) => store.insertOne("bad", itself)],
+      [
+        "a pipeline that writes what is there",
+        (store) => Stream.runDrain(store.aggregate("bad", [{ $merge: { into: "bad", whenMatched: "fail" } }]))
+      ]
+    ])("rejects %s", ([, run]) =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        yield* store.replaceOne("bad", { _id: 1 }, { text: "text" }, { upsert: true })
+        const error = yield* Effect.flip(run(store))
+        assert.propertyVal(error, "_tag", "QueryRejected")
+      }))
+
+    it.effect("rejects what the collection's validator does not accept", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const db = store.description.split("/").at(-1)
+        const validator = { $jsonSchema: { required: ["name"] } }
+        yield* withClient(server, (client) => client.db(db).createCollection("strict", { validator }))
+        const error = yield* Effect.flip(store.insertOne("strict", { _id: 1 }))
+        assert.strictEqual(error._tag, "QueryRejected")
+        const result = yield* store.insertMany("strict", [{ _id: 2 }, { _id: 3, name: "a" }], { ordered: false })
+        assert.deepStrictEqual(result.failures.map(({ error, index }) => [index, error._tag]), [[0, "QueryRejected"]])
+        assert.strictEqual(result.insertedCount, 1)
+      }))
+  })
+
+  it.effect("lets several processes install the same indexes at the same time", () =>
+    Effect.gen(function*() {
+      const db = yield* freshDatabase(server)
+      const indexes = [{ name: "a", key: { a: 1 as const }, unique: true }, { name: "b", key: { b: -1 as const } }]
+      const stores = yield* Effect.all(Array.from({ length: 5 }, () => MongoStore.make({ host: server.url, db })))
+      yield* Effect.forEach(stores, (store) => store.createIndexes("same", indexes), { concurrency: 5 })
+      assert.deepStrictEqual(yield* stores[0]?.listIndexes("same") ?? Effect.void, [
+        { name: "a", key: { a: 1 }, unique: true },
+        { name: "b", key: { b: -1 } }
+      ])
+    }))
+
+  it.effect("fails when it is used after its scope was closed", () =>
+    Effect.gen(function*() {
+      const db = yield* freshDatabase(server)
+      const scope = yield* Scope.make()
+      const store = yield* MongoStore.make({ host: server.url, db }).pipe(Scope.provide(scope))
+      yield* store.insertOne("a", { _id: 1 })
+      yield* Scope.close(scope, Exit.void)
+      const error = yield* Effect.flip(store.count("a", {}))
+      assert.strictEqual(error._tag, "StoreUnavailable")
+      assert.propertyVal(error, "retryable", false)
+    }))
+
+  it.effect("fails at start when the credentials are wrong, and does not show them", () =>
+    Effect.gen(function*() {
+      const host = server.url.replace("://", `://app:${canary}@`)
+      const error = yield* Effect.flip(MongoStore.make({ host, db: "app" }))
+      assert.deepStrictEqual(factsOf(error), {
+        _tag: "StoreUnavailable",
+        operation: "connect",
+        detail: "authentication failed",
+        retryable: false
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("takes the database of the URL unless another one is configured", () =>
+    Effect.gen(function*() {
+      const url = new URL(server.url)
+      url.pathname = "/from_url"
+      const named = yield* MongoStore.make({ host: url.href })
+      assert.isTrue(named.description.endsWith("/from_url"))
+      const configured = yield* MongoStore.make({ host: url.href, db: "configured" })
+      assert.isTrue(configured.description.endsWith("/configured"))
+      url.pathname = "/"
+      const neither = yield* MongoStore.make({ host: url.href })
+      assert.isTrue(neither.description.endsWith("/app"))
+    }))
+
+  it.effect("is configured by APPKERNEL_MONGO_HOST and APPKERNEL_MONGO_DB", () =>
+    Effect.gen(function*() {
+      const env = { APPKERNEL_MONGO_HOST: server.url, APPKERNEL_MONGO_DB: "configured" }
+      const store = yield* DocumentStore.pipe(
+        Effect.provide(Layer.provide(MongoStore.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
+      )
+      assert.isTrue(store.description.endsWith("/configured"))
+    }))
+
+  describe.runIf(server.failPoints)("when the server misbehaves", () => {
+    const appName = "appkernel-misbehaving"
+    const fail = (
+      mode: { readonly times: number } | "alwaysOn",
+      failCommands: ReadonlyArray<string>,
+      data: Readonly<Record<string, unknown>>
+    ) => failCommand(server, mode, { appName, failCommands, ...data })
+
+    it.layer(freshStore(server, `appName=${appName}`))((it) => {
+      it.effect("does not notice that a connection is closed once", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          yield* fail({ times: 1 }, ["insert"], { closeConnection: true })
+          yield* store.insertOne("closed", { _id: 1 })
+          yield* fail({ times: 1 }, ["find"], { closeConnection: true })
+          assert.deepStrictEqual(yield* store.find("closed", {}), [{ _id: 1 }])
+        }))
+
+      it.effect("fails, retryably, while connections are closed, and works again afterwards", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          const operations: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+            store.findById("lost", 1),
+            store.find("lost", {}),
+            Stream.runDrain(store.stream("lost", {})),
+            Stream.runDrain(store.aggregate("lost", [])),
+            store.count("lost", {}),
+            store.insertOne("lost", { _id: 1 }),
+            store.insertMany("lost", [{ _id: 1 }]),
+            store.replaceOne("lost", {}, { a: 1 }),
+            store.updateOne("lost", {}, { $set: { a: 1 } }),
+            store.updateMany("lost", {}, { $set: { a: 1 } }),
+            store.deleteOne("lost", {}),
+            store.deleteMany("lost", {}),
+            store.createIndexes("lost", [{ name: "a", key: { a: 1 } }]),
+            store.listIndexes("lost")
+          ]
+          const commands = ["find", "aggregate", "insert", "update", "delete", "createIndexes", "listIndexes"]
+          for (const [index, operation] of operations.entries()) {
+            yield* Effect.scoped(Effect.gen(function*() {
+              yield* fail("alwaysOn", commands, { closeConnection: true })
+              const error = yield* Effect.flip(operation)
+              assert.deepInclude(factsOf(error), { _tag: "StoreUnavailable", retryable: true }, `${index}`)
+            }))
+            yield* operation
+          }
+        }))
+
+      it.effect.each([
+        [11600, "StoreUnavailable", true],
+        [50, "StoreUnavailable", true],
+        [112, "StoreUnavailable", true],
+        [13, "StoreUnavailable", false],
+        [14031, "StoreUnavailable", false],
+        [2, "QueryRejected", undefined],
+        [66, "QueryRejected", undefined],
+        [121, "QueryRejected", undefined],
+        [40324, "QueryRejected", undefined],
+        [59, "Unsupported", undefined],
+        [115, "Unsupported", undefined]
+      ])("classifies code %i of a read and of a write", ([errorCode, tag, retryable]) =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          yield* fail({ times: 4 }, ["find", "insert"], { errorCode })
+          for (const operation of [store.find("codes", {}), store.insertOne("codes", { _id: 1 })]) {
+            const error = yield* Effect.flip(operation)
+            assert.strictEqual(error._tag, tag)
+            assert.strictEqual("retryable" in error ? error.retryable : undefined, retryable)
+            yield* fail({ times: 4 }, ["find", "insert"], { errorCode })
+          }
+        }))
+
+      it.effect("dies of a code that nobody foresaw", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          yield* fail({ times: 2 }, ["find"], { errorCode: 8 })
+          const exit = yield* Effect.exit(store.find("codes", {}))
+          assert.isTrue(Exit.hasDies(exit))
+        }))
+
+      it.effect("fails, retryably, when a write is not acknowledged in time", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          const writeConcernError = { code: 64, errmsg: "waiting for replication timed out" }
+          yield* fail({ times: 1 }, ["insert"], { writeConcernError })
+          const one = yield* Effect.flip(store.insertOne("late", { _id: 1 }))
+          assert.deepInclude(factsOf(one), { detail: "waiting for replication timed out", retryable: true })
+          yield* fail({ times: 1 }, ["insert"], { writeConcernError })
+          const many = yield* Effect.flip(store.insertMany("late", [{ _id: 2 }]))
+          assert.deepInclude(factsOf(many), { detail: "waiting for replication timed out", retryable: true })
+        }))
+
+      it.effect("abandons a read that is interrupted, and keeps working", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          const reads: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+            store.find("slow", {}),
+            store.findById("slow", 1),
+            Stream.runDrain(store.stream("slow", {})),
+            store.count("slow", {})
+          ]
+          for (const read of reads) {
+            yield* fail({ times: 1 }, ["find", "aggregate"], { blockConnection: true, blockTimeMS: 5_000 })
+            const begun = performance.now()
+            const fiber = yield* Effect.forkChild(read)
+            yield* TestClock.withLive(Effect.sleep("50 millis"))
+            yield* Fiber.interrupt(fiber)
+            yield* Effect.forEach(Array.from({ length: 20 }), () => store.find("slow", {}), { concurrency: 10 })
+            assert.isBelow(performance.now() - begun, 3_000)
+          }
+        }))
+
+      it.effect("waits for a write that is interrupted", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          yield* fail({ times: 1 }, ["insert"], { blockConnection: true, blockTimeMS: 300 })
+          const fiber = yield* Effect.forkChild(store.insertOne("slow", { _id: 1 }))
+          yield* TestClock.withLive(Effect.sleep("50 millis"))
+          yield* Fiber.interrupt(fiber)
+          assert.isDefined(yield* store.findById("slow", 1))
+        }))
+    })
+  })
+})
+
+describe("MongoStore", () => {
+  it.effect("fails in time, and says why, when nobody listens", () =>
+    Effect.gen(function*() {
+      const begun = performance.now()
+      const error = yield* Effect.flip(MongoStore.make({ host: "127.0.0.1:1", connectTimeout: "300 millis" }))
+      assert.isBelow(performance.now() - begun, 2_000)
+      assert.deepStrictEqual(factsOf(error), {
+        _tag: "StoreUnavailable",
+        operation: "connect",
+        detail: "connect ECONNREFUSED 127.0.0.1:1",
+        retryable: true
+      })
+    }))
+
+  it.effect("fails in time when whoever listens never answers", () =>
+    Effect.gen(function*() {
+      const { port } = yield* silentServer
+      const begun = performance.now()
+      const host = `127.0.0.1:${port}`
+      const error = yield* Effect.flip(MongoStore.make({ host, connectTimeout: "300 millis" }))
+      assert.isBelow(performance.now() - begun, 2_000)
+      assert.deepInclude(factsOf(error), { _tag: "StoreUnavailable", operation: "connect", retryable: true })
+    }))
+
+  it.effect("defaults to the database app on this machine", () =>
+    Effect.gen(function*() {
+      const empty = ConfigProvider.fromEnv({ env: {} })
+      const { db, host } = yield* MongoStore.config.parse(empty)
+      assert.strictEqual(Redacted.isRedacted(host) ? Redacted.value(host) : host, "localhost")
+      assert.isUndefined(db)
+    }))
+
+  it.effect.each([
+    `mongodb://app:${canary}@127.0.0.1:1/shop`,
+    `app:${canary}@127.0.0.1:1`,
+    `mongodb://app:${canary}@127.0.0.1:1/shop?unknownOption=1`,
+    `mongodb://app:${canary}@127.0.0.1:1/shop?maxPoolSize=many`,
+    `mongodb://app:${canary}@127.0.0.1:1/shop?readPreference=nowhere`,
+    `mongodb://app:${canary}@127.0.0.1:1/shop?authMechanism=NOPE`,
+    `mongodb://app:${canary}@127.0.0.1:1/shop?tlsCAFile=/nowhere&tls=true`,
+    `mongodb://app@127.0.0.1:1/?authMechanism=MONGODB-AWS&authMechanismProperties=AWS_SESSION_TOKEN:${canary}`,
+    `mongodb://127.0.0.1:1/?proxyHost=127.0.0.1&proxyPort=1&proxyUsername=a&proxyPassword=${canary}`,
+    `mongodb://app:${canary}@127.0.0.1:1/sh%24op.x`,
+    `mongodb+srv://app:${canary}@nowhere.invalid/shop`,
+    `mongodb+srv://app:${canary}@127.0.0.1:1/shop`,
+    `mongodb://app:${canary}`,
+    `mongodb://app:${canary}@`,
+    `mongodb://app:${canary}@@127.0.0.1:1/shop`,
+    `mongodb://app:${canary}/@127.0.0.1:1/shop`,
+    `mongodb://app:${canary}?@127.0.0.1:1/shop`,
+    `mongodb://app:%zz${canary}@127.0.0.1:1/shop`,
+    `postgres://app:${canary}@127.0.0.1:1/shop`
+  ])("does not show the credentials of %$", (host) =>
+    Effect.gen(function*() {
+      const written: Array<unknown> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          written.push(span)
+          return span
+        }
+      })
+      const logger = Logger.make((options) => written.push(options.message, options.cause))
+      const env = { APPKERNEL_MONGO_HOST: host }
+      const exit = yield* Effect.exit(MongoStore.make({ host, connectTimeout: "100 millis" })).pipe(
+        Effect.tap((exit) => Effect.logError("no store", exit)),
+        Effect.withSpan("start"),
+        Effect.withTracer(tracer),
+        Effect.provide(Logger.layer([logger]))
+      )
+      assert.isTrue(Exit.hasFails(exit), "a failure, not a defect")
+      const configured = yield* Effect.exit(MongoStore.config.parse(ConfigProvider.fromEnv({ env })))
+      assert.notInclude(inspect([exit, configured, written], { depth: null }), canary)
+      assert.notInclude(JSON.stringify([exit, configured]), canary)
+      assert.notInclude(String(exit), canary)
+    }))
+})
+
+const factsOf = (error: unknown): Readonly<Record<string, unknown>> => Object.fromEntries(Object.entries(Object(error)))
+
+const itself: Record<string, unknown> = { _id: 1 }
+itself["self"] = itself
+
+/** A server that takes connections and says nothing. */
+const silentServer = Effect.acquireRelease(
+  Effect.callback<{ readonly server: Server; readonly sockets: Set<Socket>; readonly port: number }>((resume) => {
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => sockets.add(socket)).listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      resume(Effect.succeed({ server, sockets, port }))
+    })
+  }),
+  ({ server, sockets }) =>
+    Effect.sync(() => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+)

@@ -1,0 +1,194 @@
+/**
+ * Finds a server that speaks MongoDB's protocol before the tests begin, and stops it when they have ended.
+ */
+import { MongoClient } from "mongodb"
+import { execFile, spawn } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { promisify } from "node:util"
+import type { TestProject } from "vitest/node"
+
+/** What tests get to know about the server, by `inject("mongo")`. */
+export type MongoServer =
+  | { readonly found: false; readonly reason: string }
+  | { readonly found: true; readonly url: string; readonly name: string; readonly failPoints: boolean }
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly mongo: MongoServer
+  }
+}
+
+const secantusVersion = "0.7.0b3"
+const installTimeout = 180_000
+const startTimeout = 20_000
+
+const execute = promisify(execFile)
+
+export default async function setup(project: TestProject) {
+  const started = await findServer(project.config.root)
+  try {
+    const server = "reason" in started ? { found: false as const, reason: started.reason } : await inspect(started.url)
+    if (!server.found) {
+      if (process.env["CI"]) throw new Error(`The MongoDB suites must run where CI is set: ${server.reason}`)
+      console.warn(`The MongoDB suites are skipped: ${server.reason}`)
+    }
+    project.provide("mongo", server)
+  } catch (error) {
+    await started.stop()
+    throw error
+  }
+  return started.stop
+}
+
+type Started = ({ readonly url: string } | { readonly reason: string }) & { readonly stop: () => Promise<void> }
+
+const findServer = async (root: string): Promise<Started> => {
+  const url = process.env["MONGO_URL"]
+  if (url) return { url, stop: async () => {} }
+  const mongod = onPath("mongod")
+  if (mongod !== undefined) return startMongod(mongod)
+  const installed = await installSecantus(join(root, "node_modules", ".cache", "secantusdb"))
+  return "reason" in installed ? { ...installed, stop: async () => {} } : startSecantus(installed.python)
+}
+
+const onPath = (program: string): string | undefined =>
+  (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, program)).find((file) => existsSync(file))
+
+const startMongod = async (binary: string): Promise<Started> => {
+  const port = await freePort()
+  const args = ["--port", `${port}`, "--bind_ip", "127.0.0.1", "--dbpath", ".", "--replSet", "test"]
+  return begin(run(binary, [...args, "--setParameter", "enableTestCommands=1"]), port)
+}
+
+const startSecantus = async (python: string): Promise<Started> => {
+  const port = await freePort()
+  const args = ["-c", "from secantus.cli import main; exit(main())", "--port", `${port}`, "--storage-path", ":memory:"]
+  return begin(run(python, [...args, "--enable-test-commands", "--log-level", "ERROR"]), port)
+}
+
+const installSecantus = async (cache: string): Promise<{ readonly python: string } | { readonly reason: string }> => {
+  const folder = join(cache, secantusVersion)
+  const python = join(folder, "bin", "python")
+  if (existsSync(python)) return { python }
+  if (onPath("python3") === undefined) {
+    return { reason: "there is no MONGO_URL, no mongod, and no python3 to run SecantusDB with" }
+  }
+  console.log(`Installing SecantusDB ${secantusVersion} to test against, once`)
+  // Two runs may install at the same time: each does it apart, and only what is complete gets the name.
+  const draft = `${folder}-${process.pid}`
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", `SecantusDB==${secantusVersion}`]
+  try {
+    mkdirSync(cache, { recursive: true })
+    await execute("python3", ["-m", "venv", draft], { timeout: installTimeout })
+    await execute(join(draft, "bin", "python"), pip, { timeout: installTimeout })
+    if (!existsSync(folder)) renameSync(draft, folder)
+    return { python }
+  } catch (error) {
+    const lines = messageOf(error).trim().split("\n")
+    return { reason: `there is no MONGO_URL and no mongod, and SecantusDB could not be installed: ${lines.at(-1)}` }
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+interface Server {
+  readonly hasEnded: () => boolean
+  readonly output: () => string
+  readonly stop: () => Promise<void>
+}
+
+/** Starts a server in a temporary folder, where it keeps all that it writes. */
+const run = (binary: string, args: ReadonlyArray<string>): Server => {
+  const folder = mkdtempSync(join(tmpdir(), "appkernel-test-"))
+  const env = { ...process.env, TMPDIR: folder }
+  const child = spawn(binary, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output = (output + text).slice(-2_000)
+    })
+  }
+  const ended = new Promise<void>((resolve) => {
+    child.once("exit", (code, signal) => {
+      output += `\n(it ended with ${code ?? signal})`
+      resolve()
+    }).once("error", (error) => {
+      output += error.message
+      resolve()
+    })
+  })
+  // Nothing that it keeps is worth a tidy end, and the test runner may leave without a teardown: by a signal.
+  const kill = () => {
+    child.kill("SIGKILL")
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+  process.once("exit", kill)
+  return {
+    hasEnded: () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null,
+    output: () => output.trim().replaceAll(/\s*\n\s*/g, " "),
+    stop: async () => {
+      process.off("exit", kill)
+      child.kill("SIGKILL")
+      await ended
+      kill()
+    }
+  }
+}
+
+/** Waits until the server takes writes, as a replica set of one. */
+const begin = async (server: Server, port: number): Promise<Started> => {
+  const host = `127.0.0.1:${port}`
+  const url = `mongodb://${host}/?directConnection=true`
+  const deadline = Date.now() + startTimeout
+  let lastError = ""
+  while (!server.hasEnded() && Date.now() < deadline) {
+    const client = new MongoClient(url, { serverSelectionTimeoutMS: 500 })
+    try {
+      const admin = client.db("admin")
+      const { isWritablePrimary } = await admin.command({ hello: 1 })
+      if (isWritablePrimary === true) return { url, stop: server.stop }
+      await admin.command({ replSetInitiate: { _id: "test", members: [{ _id: 0, host }] } })
+    } catch (error) {
+      lastError = messageOf(error)
+    } finally {
+      await client.close()
+    }
+    await setTimeout(50)
+  }
+  await server.stop()
+  return { reason: `the server did not start: ${server.output() || lastError}`, stop: async () => {} }
+}
+
+const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+const inspect = async (url: string): Promise<MongoServer> => {
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 5_000 })
+  try {
+    const admin = client.db("admin")
+    const info = await admin.command({ buildInfo: 1 }).catch((error: unknown) => {
+      throw new Error(`The MongoDB server does not answer: ${messageOf(error)}`)
+    })
+    const failPoints = await admin.command({ configureFailPoint: "failCommand", mode: "off" }).then(
+      () => true,
+      () => false
+    )
+    const name = info["secantusVersion"] === undefined
+      ? `MongoDB ${info["version"]}`
+      : `SecantusDB ${info["secantusVersion"]}`
+    return { found: true, url, name, failPoints }
+  } finally {
+    await client.close()
+  }
+}
