@@ -1,0 +1,251 @@
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { DocumentStore, Model, Repository } from "../../../src/index.ts"
+import { Address, Badge, newUser, Note, Reminder, User } from "../../support/models.ts"
+
+/** What a repository does, whichever store is under it. */
+export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+  it.layer(
+    Layer.mergeAll(Repository.layer(User), Repository.layer(Note), Repository.layer(Reminder), Repository.layer(Badge))
+      .pipe(
+        Layer.provideMerge(store)
+      )
+  )(
+    `Repository / ${name}`,
+    (it) => {
+      const finalised = (email: string, more: Partial<typeof User.create.Type> = {}) =>
+        Model.finalise(User, newUser({ email, ...more }))
+
+      it.effect("finds what it saved, as an instance", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const jane = yield* users.save(
+            yield* finalised("save@example.com", { age: 30, address: { street: "Main", city: "Bern" } })
+          )
+          const found = yield* users.findById(jane.id)
+          assert.deepStrictEqual(found, jane)
+          assert.instanceOf(found, User)
+          assert.instanceOf(found.address, Address)
+          assert.strictEqual(found.version, 1)
+        }))
+
+      it.effect("fails with DocumentNotFound for an unknown identifier", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const error = yield* Effect.flip(users.findById("U-none"))
+          assert.strictEqual(error._tag, "DocumentNotFound")
+          assert.strictEqual(error.message, "User U-none does not exist")
+          assert.strictEqual((yield* Effect.flip(users.deleteById("U-none")))._tag, "DocumentNotFound")
+          const patched = yield* Effect.flip(users.patch("U-none", { name: "x" }))
+          assert.strictEqual(patched._tag, "DocumentNotFound")
+        }))
+
+      it.effect("refuses a second document with a unique value, and names index and fields", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          yield* users.insert(yield* finalised("unique@example.com"))
+          const error = yield* Effect.flip(users.insert(yield* finalised("unique@example.com")))
+          assert.strictEqual(error._tag, "DuplicateKey")
+          if (error._tag === "DuplicateKey") {
+            assert.deepStrictEqual([error.collection, error.index, error.fields], ["User", "email_1", ["email"]])
+          }
+          assert.notInclude(error.message, "unique@example.com")
+        }))
+
+      it.effect("filters, sorts and pages", () =>
+        Effect.gen(function*() {
+          const notes = yield* Repository.for(Note)
+          const all = yield* Effect.forEach(
+            ["d", "a", "c", "b", "e"],
+            (text, rank) => Model.finalise(Note, { text, rank: rank % 2 })
+          )
+          assert.strictEqual(yield* notes.bulkInsert(all), 5)
+          const texts = (page: number, sortOrder?: "ASC" | "DESC") =>
+            Effect.map(
+              notes.find(undefined, { sortBy: "text", sortOrder, page, pageSize: 2 }),
+              (found) => found.map(({ text }) => text)
+            )
+          assert.deepStrictEqual(yield* texts(1), ["a", "b"])
+          assert.deepStrictEqual(yield* texts(3), ["e"])
+          assert.deepStrictEqual(yield* texts(1, "DESC"), ["e", "d"])
+          const odd = yield* notes.find(($) => $.rank.equals(1), { sortBy: "text" })
+          assert.deepStrictEqual(odd.map(({ text }) => text), ["a", "b"])
+          assert.strictEqual(yield* notes.count(($) => $.rank.equals(0)), 3)
+          assert.strictEqual(yield* notes.count(($) => $.rank.equals(0).and($.text.in(["d", "e", "b"]))), 2)
+          assert.strictEqual(yield* notes.count(($) => $.text.equals("a").or($.text.equals("b"))), 2)
+          assert.strictEqual(yield* notes.count(), 5)
+          yield* Effect.forEach(all, ({ id }) => notes.deleteById(id))
+          assert.strictEqual(yield* notes.count(), 0)
+        }))
+
+      it.effect("queries nested fields, lists, dates and identifiers by their decoded values", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const jane = yield* users.save(
+            yield* finalised("query@example.com", { roles: ["user", "query"], address: { street: "S", city: "Chur" } })
+          )
+          const only = (found: ReadonlyArray<User>) => assert.deepStrictEqual(found, [jane])
+          only(yield* users.find(($) => $.address.city.equals("Chur")))
+          only(yield* users.find(($) => $.roles.contains("query")))
+          only(yield* users.find(($) => $.created.equals(jane.created).and($.email.equals(jane.email))))
+          only(yield* users.find(($) => $.id.equals(jane.id)))
+        }))
+
+      it.effect("counts the versions of a document, and refuses a stale one", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const first = yield* users.save(yield* finalised("version@example.com"))
+          const second = yield* users.save(new User({ ...first, name: "Second" }))
+          assert.deepStrictEqual([first.version, second.version], [1, 2])
+          const stale = yield* Effect.flip(users.save(new User({ ...first, name: "Stale" })))
+          assert.strictEqual(stale._tag, "VersionConflict")
+          assert.strictEqual((yield* Effect.flip(users.replace(first)))._tag, "VersionConflict")
+          assert.strictEqual(
+            (yield* Effect.flip(users.patch(first.id, { name: "Stale", version: 1 })))._tag,
+            "VersionConflict"
+          )
+          assert.strictEqual((yield* users.findById(first.id)).name, "Second")
+          assert.strictEqual((yield* users.patch(first.id, { name: "Third", version: 2 })).version, 3)
+          assert.strictEqual((yield* users.patch(first.id, { age: 1 })).version, 4)
+        }))
+
+      it.effect("replaces only what is there", () =>
+        Effect.gen(function*() {
+          const notes = yield* Repository.for(Note)
+          const note = yield* Model.finalise(Note, { text: "new", rank: 1 })
+          assert.strictEqual((yield* Effect.flip(notes.replace(note)))._tag, "DocumentNotFound")
+          yield* notes.save(note)
+          yield* notes.replace(new Note({ id: note.id, text: "replaced" }))
+          assert.deepStrictEqual(yield* notes.findById(note.id), new Note({ id: note.id, text: "replaced" }))
+          yield* notes.deleteById(note.id)
+        }))
+
+      it.effect("patches the named fields, merges nested models, and removes by null", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const jane = yield* users.save(
+            yield* finalised("patch@example.com", { age: 3, address: { street: "Old", city: "Bern" } })
+          )
+          const patched = yield* users.patch(jane.id, { age: null, address: { city: "Thun" }, roles: ["a", "b"] })
+          assert.isUndefined(patched.age)
+          assert.deepStrictEqual(patched.address, new Address({ street: "Old", city: "Thun" }))
+          assert.deepStrictEqual(patched.roles, ["a", "b"])
+          assert.strictEqual(patched.name, jane.name)
+          assert.deepStrictEqual(yield* users.findById(jane.id), patched)
+        }))
+
+      it.effect("writes nothing when a patch makes the document invalid", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const jane = yield* users.save(yield* finalised("invalid@example.com"))
+          const error = yield* Effect.flip(users.patch(jane.id, { name: "", address: { city: "Bern" } }))
+          assert.isTrue(error._tag === "PropertyRequiredException")
+          if (error._tag === "PropertyRequiredException") {
+            assert.deepStrictEqual(error.problems.map(({ field, validator }) => `${field} ${validator}`), [
+              "address.street Required",
+              "name NotEmpty"
+            ])
+          }
+          assert.deepStrictEqual(yield* users.findById(jane.id), jane)
+        }))
+
+      it.effect("stops a bulk insert at the first refused instance", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const instances = yield* Effect.forEach(
+            ["b1", "b2", "b1", "b3"],
+            (name) => finalised(`${name}@bulk.example.com`)
+          )
+          assert.strictEqual((yield* Effect.flip(users.bulkInsert(instances)))._tag, "DuplicateKey")
+          const count = yield* users.count(($) => $.email.in(instances.map(({ email }) => email)))
+          assert.strictEqual(count, 2)
+        }))
+
+      it.effect("lets one of many concurrent inserts of a unique value win", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const tags = yield* Effect.forEach(
+            Array.from({ length: 20 }, () => "race@example.com"),
+            (email) =>
+              Effect.matchEffect(Effect.flatMap(finalised(email), users.insert), {
+                onFailure: (error) => Effect.succeed<string>(error._tag),
+                onSuccess: () => Effect.succeed("inserted")
+              }),
+            { concurrency: 20 }
+          )
+          assert.deepStrictEqual(tags.filter((tag) => tag === "inserted").length, 1)
+          assert.deepStrictEqual(tags.filter((tag) => tag === "DuplicateKey").length, 19)
+        }))
+
+      it.effect("reads an old document without a defaulted field, and says what is wrong with a broken one", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore.DocumentStore
+          const users = yield* Repository.for(User)
+          const created = new Date(0)
+          const old = {
+            _id: "U-old",
+            name: "Old",
+            email: "old@example.com",
+            password: "x",
+            created,
+            version: 1,
+            age: null
+          }
+          yield* store.insertOne("User", old)
+          const user = yield* users.findById("U-old")
+          assert.deepStrictEqual([user.roles, user.active, user.previous], [["user"], true, []])
+          assert.isUndefined(user.age)
+          yield* store.insertOne("User", { ...old, _id: "U-broken", email: "broken@example.com", name: 7 })
+          const error = yield* Effect.flip(users.findById("U-broken"))
+          assert.strictEqual(error._tag, "DocumentInvalid")
+          assert.include(error.message, "name")
+        }))
+
+      it.effect("keeps null where it is a value, and reads what a validator would no longer let in", () =>
+        Effect.gen(function*() {
+          const reminders = yield* Repository.for(Reminder)
+          const reminder = yield* Model.finalise(Reminder, { at: DateTime.makeUnsafe(1_000), done: null })
+          yield* reminders.save(reminder)
+          yield* TestClock.adjust("1 hour")
+          assert.deepStrictEqual(yield* reminders.findById(reminder.id), reminder)
+          assert.strictEqual((yield* Effect.flip(Model.finalise(Reminder, { ...reminder }))).problems[0]?.field, "at")
+        }))
+
+      it.effect("lets any number of documents lack an optional unique field", () =>
+        Effect.gen(function*() {
+          const badges = yield* Repository.for(Badge)
+          for (const code of [undefined, undefined, "a"]) {
+            yield* badges.insert(yield* Model.finalise(Badge, code === undefined ? {} : { code }))
+          }
+          const error = yield* Effect.flip(badges.insert(yield* Model.finalise(Badge, { code: "a" })))
+          assert.strictEqual(error._tag, "DuplicateKey")
+        }))
+
+      it.effect("writes a record as a whole, whatever its keys", () =>
+        Effect.gen(function*() {
+          const badges = yield* Repository.for(Badge)
+          const badge = yield* badges.insert(yield* Model.finalise(Badge, { labels: { x: "1" } }))
+          const labels = { "a.b": "v", "": "w", y: "2" }
+          assert.deepStrictEqual((yield* badges.patch(badge.id, { labels })).labels, labels)
+          assert.deepStrictEqual((yield* badges.findById(badge.id)).labels, labels)
+        }))
+
+      it.effect("stores of concurrent patches of a model without a version only what was validated", () =>
+        Effect.gen(function*() {
+          const badges = yield* Repository.for(Badge)
+          const badge = yield* badges.insert(yield* Model.finalise(Badge, { place: { street: "S", city: "C" } }))
+          yield* Effect.forEach([null, { city: "X" }, { city: "Y" }, { street: "Z" }], (place) =>
+            Effect.ignore(badges.patch(badge.id, { place })), { concurrency: 4 })
+          const { place } = yield* badges.findById(badge.id)
+          assert.isTrue(place === undefined || place.city !== "" && place.street !== "")
+        }))
+
+      it.effect("installs the indexes of the model", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore.DocumentStore
+          const indexes = (yield* store.listIndexes("User")).map(({ name, unique }) => [name, unique === true])
+          assert.sameDeepMembers(indexes, [["email_1", true], ["address.city_1", false], ["previous.city_1", false]])
+        }))
+    }
+  )
