@@ -1,0 +1,5 @@
+/**
+ * Calls to other services: a pooled HTTP client with a circuit breaker for each upstream.
+ *
+ * @since 0.1.0
+ */

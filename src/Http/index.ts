@@ -1,0 +1,5 @@
+export * as HttpError from "./HttpError.ts"
+export * as KernelConfig from "./KernelConfig.ts"
+export * as KernelEngine from "./KernelEngine.ts"
+export * as Resource from "./Resource.ts"
+export * as Wire from "./Wire.ts"

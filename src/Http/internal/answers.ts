@@ -1,0 +1,60 @@
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { FieldProblem } from "../../Model/internal/issues.ts"
+import { quote } from "../../Model/internal/serialiser.ts"
+import { type HttpError, statusOf } from "../HttpError.ts"
+
+/** @internal */
+export const json = (
+  text: string,
+  status = 200,
+  headers?: { readonly [name: string]: string }
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(text, { status, contentType: "application/json", headers })
+
+/** @internal */
+export const errorMessage = (
+  code: number,
+  message: string,
+  headers?: { readonly [name: string]: string }
+): HttpServerResponse.HttpServerResponse =>
+  json(`{"_type":"ErrorMessage","code":${code},"message":${quote(message)}}`, code, headers)
+
+const badRequest = (
+  message: string,
+  problems: ReadonlyArray<FieldProblem>
+): HttpServerResponse.HttpServerResponse => {
+  let errors = ""
+  for (const { field, message, validator } of problems) {
+    errors += `${errors === "" ? "" : ","}{"field":${quote(field)},"validator":${quote(validator)},"message":${
+      quote(message)
+    }}`
+  }
+  return json(`{"_type":"ErrorMessage","code":400,"message":${quote(message)},"errors":[${errors}]}`, 400)
+}
+
+/** @internal */
+export const invalid = (problems: ReadonlyArray<FieldProblem>): HttpServerResponse.HttpServerResponse =>
+  badRequest(
+    `The request is not valid: ${
+      problems.map(({ field, message }) => field === "" ? message : `${field} ${message}`).join("; ")
+    }`,
+    problems
+  )
+
+/** @internal */
+export const ofError = (error: HttpError): HttpServerResponse.HttpServerResponse =>
+  error._tag === "BadRequest"
+    ? badRequest(error.message, error.errors)
+    : errorMessage(statusOf[error._tag], error.message)
+
+/** @internal */
+export const operationResult = (
+  result: string | number,
+  status = 200,
+  location?: string
+): HttpServerResponse.HttpServerResponse =>
+  json(
+    `{"_type":"OperationResult","result":${typeof result === "string" ? quote(result) : result}}`,
+    status,
+    location === undefined ? undefined : { location }
+  )

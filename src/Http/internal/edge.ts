@@ -1,0 +1,117 @@
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as WebCrypto from "effect/crypto/WebCrypto"
+import * as Effect from "effect/Effect"
+import * as FindMyWay from "effect/http/FindMyWay"
+import type * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { type Failure, fromFailure, type HttpError, statusOf } from "../HttpError.ts"
+import * as answers from "./answers.ts"
+import type { Route } from "./interpreter.ts"
+
+/** @internal */
+export const routerConfig: Partial<FindMyWay.RouterConfig> = {
+  caseSensitive: true,
+  ignoreTrailingSlash: true,
+  ignoreDuplicateSlashes: true,
+  // Longer ones don't fit into the head of a request that Node accepts.
+  maxParamLength: 16_384
+}
+
+/**
+ * The answer of a route whatever becomes of it: a failure is an `ErrorMessage`, by one table, and so is a defect.
+ *
+ * @internal
+ */
+export const answered = (
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure>
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.catchCause(handler, (cause) => {
+    const failure = Cause.findErrorOption(cause)
+    if (failure._tag === "Some") {
+      const error = failure.value
+      return Effect.succeed(answers.ofError(isHttpError(error) ? error : fromFailure(error)))
+    }
+    // A request whose caller has gone has nobody to answer.
+    return Cause.hasInterruptsOnly(cause) ? Effect.interrupt : defect(cause)
+  })
+
+/**
+ * The answer of the whole service: 404 where there is no route, 405 and `OPTIONS` with `Allow` where there is one with
+ * other methods.
+ *
+ * @internal
+ */
+export const routed = (router: HttpRouter.HttpRouter, routes: ReadonlyArray<Route>) => {
+  const methods = methodsByPath(routes)
+  // Routes don't fail, so that there is none is all that the router fails with; the platform types it as unknown.
+  const answer = Effect.catch(
+    // @effect-diagnostics-next-line anyUnknownInErrorContext:off
+    router.asHttpEffect(),
+    (error) =>
+      HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+        ? unrouted(methods)
+        : Effect.die(error)
+  )
+  return Effect.withFiber<HttpServerResponse.HttpServerResponse, never, Effect.Services<typeof answer>>((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    // RFC 3986, section 3.3: a semicolon is part of its segment; the router would begin the query there.
+    return request.url.includes(";")
+      ? Effect.provideService(
+        answer,
+        HttpServerRequest.HttpServerRequest,
+        request.modify({ url: escaped(request.url) })
+      )
+      : answer
+  })
+}
+
+const escaped = (url: string): string => {
+  const end = url.indexOf("?")
+  const path = end === -1 ? url : url.slice(0, end)
+  return path.replaceAll(";", "%3B") + url.slice(path.length)
+}
+
+const isHttpError = (error: HttpError | Failure): error is HttpError => Object.hasOwn(statusOf, error._tag)
+
+/** Logged with everything; answered with nothing but the identifier under which it is logged. */
+const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
+  const crypto = yield* WebCrypto.WebCrypto
+  const requestId = crypto.randomUUID()
+  yield* Effect.annotateLogs(Effect.logError("A request could not be handled", cause), { request_id: requestId })
+  return answers.errorMessage(
+    500,
+    `The request could not be handled; it is logged as ${requestId}`,
+    { "x-request-id": requestId }
+  )
+})
+
+const methodsByPath = (routes: ReadonlyArray<Route>): FindMyWay.Router<ReadonlyArray<string>> => {
+  const byPath = new Map<`/${string}`, Array<string>>()
+  for (const { method, path } of routes) {
+    const methods = byPath.get(path) ?? []
+    methods.push(method)
+    byPath.set(path, methods)
+  }
+  const paths = FindMyWay.make<ReadonlyArray<string>>(routerConfig)
+  for (const [path, methods] of byPath) {
+    paths.on("GET", path, [...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])])
+  }
+  return paths
+}
+
+const unrouted = (methods: FindMyWay.Router<ReadonlyArray<string>>) =>
+  Effect.withFiber<HttpServerResponse.HttpServerResponse>((fiber) => {
+    const { method, url } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const [path = "/"] = url.split("?", 1)
+    const allowed = methods.find("GET", url)?.handler
+    if (allowed === undefined) return Effect.succeed(answers.errorMessage(404, `There is nothing at ${path}`))
+    const allow = { allow: allowed.join(", ") }
+    return Effect.succeed(
+      method === "OPTIONS"
+        ? HttpServerResponse.empty({ status: 204, headers: allow })
+        : answers.errorMessage(405, `The method ${method} is not allowed for ${path}`, allow)
+    )
+  })

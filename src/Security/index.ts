@@ -1,0 +1,5 @@
+/**
+ * Who may do what: roles, permissions, and the credentials that prove them.
+ *
+ * @since 0.1.0
+ */

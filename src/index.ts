@@ -1,0 +1,5 @@
+export * from "./Client/index.ts"
+export * from "./Http/index.ts"
+export * from "./Model/index.ts"
+export * from "./Repository/index.ts"
+export * from "./Security/index.ts"
