@@ -1,0 +1,27 @@
+import { DocumentStore, KernelConfig } from "appkernel"
+import { Console, Effect, Layer } from "effect"
+import { engine } from "./engine.ts"
+
+/** Says where the service is, and what to try next. */
+export const welcome = Layer.effectDiscard(Effect.gen(function*() {
+  const { address, port } = yield* KernelConfig.serverAddress
+  const { description } = yield* DocumentStore.DocumentStore
+  const base = `http://${address.includes(":") ? `[${address}]` : address}:${port}`
+  const resources = engine.resources.map(({ methods, path }) => `  ${base}${path}  ${methods.join(", ")}`)
+  yield* Console.log(
+    [
+      "",
+      `The shop is open at ${base}, its documents are in ${description}.`,
+      "",
+      ...resources,
+      "",
+      "Try next:",
+      `  curl '${base}/api/v1/products?page_size=3&sort_by=price'`,
+      `  curl '${base}/api/v1/products/schema'`,
+      `  curl -H 'content-type: application/json' '${base}/api/v1/users' \\`,
+      `    -d '{"name": "Ada Lovelace", "email": "ada@example.com", "password": "analytical engine"}'`,
+      `  curl '${base}/api/v1/users?email=ada@example.com'`,
+      ""
+    ].join("\n")
+  )
+}))

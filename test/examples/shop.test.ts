@@ -1,0 +1,171 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { chmodSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { freshDirectory } from "../support/folders.ts"
+import { freshDatabase, onMongo } from "../support/mongo.ts"
+import { freePort, printed, runProgram } from "../support/processes.ts"
+
+const shop = "examples/shop/main.ts"
+const ada = { name: "Ada Lovelace", email: "ada@example.com", password: "analytical engine" }
+
+const request = (url: string, options?: RequestInit) =>
+  Effect.promise(async () => {
+    const response = await fetch(url, options)
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) }
+  })
+
+const post = (url: string, body: unknown) =>
+  request(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
+
+type Environment = { readonly [name: string]: string }
+
+const start = Effect.fnUntraced(function*(env: Environment) {
+  const port = yield* freePort
+  const program = yield* runProgram(shop, { ...env, APPKERNEL_SERVER_PORT: String(port) })
+  yield* printed(program, "Try next:")
+  return { program, base: `http://127.0.0.1:${port}/api/v1` }
+})
+
+const stop = Effect.fnUntraced(
+  function*({ program }: Effect.Success<ReturnType<typeof start>>, signal: NodeJS.Signals) {
+    program.process.kill(signal)
+    return yield* program.ended
+  }
+)
+
+const serves = (env: Environment) =>
+  Effect.gen(function*() {
+    const first = yield* start(env)
+    const page = yield* request(`${first.base}/products?page_size=3&sort_by=price`)
+    assert.strictEqual(page.status, 200)
+    assert.strictEqual(page.body._items.length, 3)
+    assert.include(page.body._links.last.href, "page=40")
+    assert.strictEqual((yield* request(`${first.base}/orders`)).body._items[0].lines[0]._type, "OrderLine")
+
+    const created = yield* post(`${first.base}/users`, ada)
+    assert.strictEqual(created.status, 201)
+    const { body: user } = yield* request(`${first.base}/users/${created.body.result}`)
+    assert.deepStrictEqual([user.name, user.roles, user.version], ["Ada Lovelace", ["user"], 1])
+    assert.strictEqual((yield* request(`${first.base}/users/U-none`)).status, 404)
+    assert.strictEqual((yield* post(`${first.base}/orders`, {})).status, 405)
+    const bad = yield* post(`${first.base}/users`, { name: "", email: "x" })
+    assert.strictEqual(bad.status, 400)
+    assert.sameMembers(bad.body.errors.map(({ field }: { field: string }) => field), ["name", "email", "password"])
+    assert.strictEqual((yield* post(`${first.base}/users`, ada)).status, 409)
+    assert.notStrictEqual(yield* stop(first, "SIGTERM"), "SIGKILL")
+
+    const second = yield* start(env)
+    const again = yield* request(`${second.base}/users/${created.body.result}`)
+    assert.deepStrictEqual([again.status, again.body], [200, user])
+    const total = yield* request(`${second.base}/users?page_size=1`)
+    assert.include(total.body._links.last.href, "page=61")
+    assert.notInclude(second.program.output(), "Filled")
+  })
+
+describe("the shop / embedded", () => {
+  it.live("serves its resources, and keeps them over a restart", () =>
+    Effect.gen(function*() {
+      yield* serves({ APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") })
+    }), 60_000)
+
+  it.live("keeps every write that it answered when it is killed in the middle of them", () =>
+    Effect.gen(function*() {
+      const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") }
+      const first = yield* start(env)
+      const answered: Array<string> = []
+      const writer = (name: string) =>
+        Effect.promise(async () => {
+          for (let i = 0; i < 10_000; i++) {
+            const body = JSON.stringify({ ...ada, email: `${name}.${i}@example.com`, id: `U-${name}-${i}` })
+            const headers = { "content-type": "application/json" }
+            const response = await fetch(`${first.base}/users`, { method: "POST", headers, body }).catch(() =>
+              undefined
+            )
+            if (response?.status !== 201) return
+            answered.push(`U-${name}-${i}`)
+          }
+        })
+      const killer = Effect.gen(function*() {
+        while (answered.length < 100) yield* Effect.sleep("5 millis")
+        yield* stop(first, "SIGKILL")
+      })
+      yield* Effect.all([killer, ...Array.from({ length: 16 }, (_, i) => writer(`w${i}`))], {
+        concurrency: "unbounded"
+      })
+      assert.isAtLeast(answered.length, 100)
+      const second = yield* start(env)
+      for (const id of answered) assert.strictEqual((yield* request(`${second.base}/users/${id}`)).status, 200)
+    }), 60_000)
+
+  it.live("ends the start with one clear line when the port is in use", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      yield* Effect.acquireRelease(
+        Effect.callback<ReturnType<typeof createServer>>((resume) => {
+          const server = createServer().listen(port, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => server.close())
+      )
+      const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"), APPKERNEL_SERVER_PORT: String(port) }
+      const program = yield* runProgram(shop, env)
+      assert.strictEqual(yield* program.ended, 1)
+      const lines = program.output().trim().split("\n").filter((line) => !line.includes("Filled"))
+      assert.strictEqual(lines.length, 1)
+      assert.include(lines[0] ?? "", `Can't listen on 127.0.0.1:${port}: the port is in use`)
+    }), 60_000)
+
+  it.live("ends the start with one clear line when the folder can't be written", () =>
+    Effect.gen(function*() {
+      const directory = yield* freshDirectory
+      // A file in the place of the folder can't be written even by root.
+      const path = join(directory, "file")
+      writeFileSync(path, "")
+      chmodSync(path, 0o400)
+      const program = yield* runProgram(shop, { APPKERNEL_EMBEDDED_PATH: path, APPKERNEL_SERVER_PORT: "0" })
+      assert.strictEqual(yield* program.ended, 1)
+      const lines = program.output().trim().split("\n")
+      assert.strictEqual(lines.length, 1)
+      assert.include(lines[0] ?? "", path)
+    }), 60_000)
+
+  it.live(
+    "ends the start with one clear line when a value of the configuration is wrong",
+    () =>
+      Effect.gen(function*() {
+        const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"), APPKERNEL_SERVER_PORT: "many" }
+        const program = yield* runProgram(shop, env)
+        assert.strictEqual(yield* program.ended, 1)
+        const lines = program.output().trim().split("\n").filter((line) => !line.includes("Filled"))
+        assert.strictEqual(lines.length, 1)
+        assert.include(lines[0] ?? "", "The configuration is wrong: APPKERNEL_SERVER_PORT")
+      }),
+    60_000
+  )
+})
+
+describe("the shop / mongodb", () => {
+  it.live("ends the start with one clear line when MongoDB can't be reached", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      const env = {
+        APPKERNEL_MONGO_HOST: `mongodb://someone:canary-password@127.0.0.1:${port}`,
+        APPKERNEL_SERVER_PORT: "0"
+      }
+      const program = yield* runProgram(shop, env)
+      assert.strictEqual(yield* program.ended, 1)
+      const lines = program.output().trim().split("\n")
+      assert.strictEqual(lines.length, 1)
+      assert.include(lines[0] ?? "", `127.0.0.1:${port}`)
+      assert.notInclude(program.output(), "canary-password")
+    }), 60_000)
+})
+
+onMongo("the shop on a server / mongodb", (_, server) => {
+  it.live("serves its resources, and keeps them over a restart", () =>
+    Effect.gen(function*() {
+      yield* serves({ APPKERNEL_MONGO_HOST: server.url, APPKERNEL_MONGO_DB: yield* freshDatabase(server) })
+    }), 60_000)
+})

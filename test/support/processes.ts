@@ -1,0 +1,68 @@
+/** Programs of the project's own, run as processes. */
+import { Effect, type Scope } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { createServer } from "node:net"
+
+export interface Program {
+  readonly process: ChildProcess
+  /** What it has printed so far, on both streams. */
+  readonly output: () => string
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Effect.Effect<number | NodeJS.Signals | null>
+}
+
+/** Starts a TypeScript file of the project; it is killed when the scope closes. */
+export const runProgram = (
+  file: string,
+  env: { readonly [name: string]: string }
+): Effect.Effect<Program, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const process_ = spawn(process.execPath, ["--conditions=source", file], {
+        env: { PATH: process.env["PATH"], ...env },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      let output = ""
+      for (const stream of [process_.stdout, process_.stderr]) {
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          output += text
+        })
+      }
+      const exited = new Promise<number | NodeJS.Signals | null>((resolve) => {
+        process_.on("close", (code, signal) => resolve(code ?? signal))
+      })
+      return { process: process_, output: () => output, ended: Effect.promise(() => exited) }
+    }),
+    ({ ended, process: process_ }) => {
+      process_.kill("SIGKILL")
+      return ended
+    }
+  )
+
+/** Waits until the program has printed this. Dies with its output when it ends before. */
+export const printed = (program: Program, text: string): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    const look = (): void => {
+      if (program.output().includes(text)) resume(Effect.void)
+    }
+    const gone = (): void => resume(Effect.die(new Error(`It ended without "${text}":\n${program.output()}`)))
+    program.process.stdout?.on("data", look)
+    program.process.stderr?.on("data", look)
+    program.process.on("close", gone)
+    look()
+    return Effect.sync(() => {
+      program.process.stdout?.off("data", look)
+      program.process.stderr?.off("data", look)
+      program.process.off("close", gone)
+    })
+  })
+
+/** A port that nobody listens on. */
+export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
