@@ -1,0 +1,162 @@
+/**
+ * What every server has to answer: the shapes on the wire, the measured rows, and the checks that hold a server to them.
+ * When the shapes change, change them here.
+ */
+import * as assert from "node:assert/strict"
+import type { Product } from "./data.ts"
+import { count, create, invalidBody, seeds, validBody } from "./data.ts"
+
+/** The path of the collection. */
+export const root = "/api/v1/products"
+
+/** A date-time on the wire: UTC without a zone, in microseconds. */
+const toTimestamp = (date: Date): string => `${date.toISOString().slice(0, -1)}000`
+
+/** A product on the wire. Members that are `undefined` don't appear in JSON. */
+export const toItem = (product: Product) => ({
+  _type: "Product",
+  _links: {
+    self: { href: `${root}/${product.id}`, methods: ["GET", "POST"] },
+    collection: { href: root, methods: "GET" }
+  },
+  id: product.id,
+  code: product.code,
+  name: product.name,
+  description: product.description,
+  price: product.price,
+  currency: product.currency,
+  stock: product.stock,
+  tags: product.tags,
+  dimensions: product.dimensions && {
+    _type: "Dimensions",
+    width: product.dimensions.width,
+    height: product.dimensions.height,
+    depth: product.dimensions.depth
+  },
+  added: toTimestamp(product.added)
+})
+
+/** One page of a collection of `total` products on the wire; `page` counts from 1. */
+export const toPage = (products: ReadonlyArray<Product>, page: number, pageSize: number, total: number) => {
+  const last = Math.max(1, Math.ceil(total / pageSize))
+  const link = (page: number) => ({ href: `${root}?page=${page}&page_size=${pageSize}` })
+  return {
+    _type: "list",
+    _items: products.map((product) => toItem(product)),
+    _links: {
+      self: link(page),
+      first: link(1),
+      prev: page > 1 ? link(page - 1) : undefined,
+      next: page < last ? link(page + 1) : undefined,
+      last: link(last)
+    }
+  }
+}
+
+/** The answer to a create. */
+export const toResult = (id: string) => ({ _type: "OperationResult", result: id })
+
+/** One fault in a body. */
+export interface Problem {
+  readonly field: string
+  readonly validator: string
+  readonly message: string
+}
+
+/** The answer to a request that failed. */
+export const toError = (code: number, message: string, errors?: ReadonlyArray<Problem>) => ({
+  _type: "ErrorMessage",
+  code,
+  message,
+  errors
+})
+
+/** A request of the load. `body` is JSON text. */
+interface LoadRequest {
+  readonly method: "GET" | "POST"
+  readonly path: string
+  readonly body?: string | undefined
+}
+
+/** An answer; headers that it lacks are empty. */
+export interface Answer {
+  readonly status: number
+  readonly contentType: string
+  readonly location: string
+  readonly text: string
+}
+
+/** Asks the same server once more. */
+export type Get = (path: string) => Promise<Answer>
+
+/** One measured kind of request. */
+export interface Row {
+  readonly title: string
+  readonly request: LoadRequest
+  readonly status: number
+  /** Rejects with an `AssertionError` when the body or the location is not the one that is expected. */
+  readonly check: (body: unknown, answer: Answer, get: Get) => Promise<void>
+}
+
+// `JSON.parse` after `stringify` drops the members that are `undefined`, as the wire does.
+const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+const member = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
+
+// One that has every field.
+const example = seeds[104] ?? create(validBody)
+
+/** The rows of the table by their option names. */
+export const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
+  ["read", {
+    title: "read one",
+    request: { method: "GET", path: `${root}/${example.id}` },
+    status: 200,
+    check: async (body) => assert.deepEqual(body, wire(toItem(example)))
+  }],
+  ["page", {
+    title: "page of 50",
+    request: { method: "GET", path: `${root}?page=1&page_size=50` },
+    status: 200,
+    check: async (body) => assert.deepEqual(body, wire(toPage(seeds.slice(0, 50), 1, 50, count)))
+  }],
+  ["create", {
+    title: "create",
+    request: { method: "POST", path: root, body: JSON.stringify(validBody) },
+    status: 201,
+    check: async (body, answer, get) => {
+      const id = String(member(body, "result"))
+      assert.match(id, /^P[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
+      assert.deepEqual(body, toResult(id))
+      assert.equal(answer.location, `${root}/${id}`)
+      const stored: unknown = JSON.parse((await get(answer.location)).text)
+      const added = new Date(`${String(member(stored, "added")).slice(0, -3)}Z`)
+      assert.ok(Math.abs(added.getTime() - Date.now()) < 60_000, "added is the time of creation")
+      assert.deepEqual(stored, wire(toItem({ ...create(validBody), id, added })))
+    }
+  }],
+  ["invalid", {
+    title: "invalid create",
+    request: { method: "POST", path: root, body: JSON.stringify(invalidBody) },
+    status: 400,
+    check: async (body) => {
+      assert.equal(member(body, "_type"), "ErrorMessage")
+      assert.equal(member(body, "code"), 400)
+      const errors = member(body, "errors")
+      assert.ok(Array.isArray(errors), "errors is a list")
+      assert.deepEqual(errors.map((error) => String(member(error, "field"))).toSorted((a, b) => a < b ? -1 : 1), [
+        "code",
+        "currency",
+        "price"
+      ])
+    }
+  }]
+])
+
+/** Rejects with a message that shows the difference when an answer is not the one that everybody has to give. */
+export const check = async (answer: Answer, row: Row, get: Get): Promise<void> => {
+  assert.equal(answer.status, row.status, `status ${answer.status}, not ${row.status}: ${answer.text}`)
+  assert.match(answer.contentType, /^application\/json(;|$)/)
+  await row.check(JSON.parse(answer.text), answer, get)
+}

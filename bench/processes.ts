@@ -1,0 +1,82 @@
+/**
+ * The processes of a run: servers on one core, the load on another, none of them left behind.
+ */
+import type { ChildProcess } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import * as readline from "node:readline"
+import { text } from "node:stream/consumers"
+
+/** Whether processes are bound to cores: servers to CPU 0, this one and others that make load to CPU 1. */
+export const pinned = spawnSync("taskset", ["-acp", "1", `${process.pid}`]).status === 0
+
+const children = new Set<ChildProcess>()
+
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL")
+})
+for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
+  process.on(signal, () => process.exit(code))
+}
+
+const start = (command: string, args: ReadonlyArray<string>) => {
+  const env = { ...process.env, NODE_ENV: "production" }
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env })
+  children.add(child)
+  child.once("close", () => children.delete(child))
+  return child
+}
+
+/** Runs a program on the core of the load and returns what it prints. */
+export const run = async (command: string, args: ReadonlyArray<string>): Promise<string> => {
+  const child = start(command, args)
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")])
+  if (code !== 0) throw new Error(`${command} ended with ${code}: ${errors}`)
+  return output
+}
+
+/** A server that listens. */
+export interface Server extends AsyncDisposable {
+  /** Its address, without a slash at the end. */
+  readonly url: string
+  /** Seconds of CPU time that it has used so far; `NaN` where the system doesn't tell. */
+  readonly cpuSeconds: () => number
+}
+
+/**
+ * Starts `servers/<name>.ts` on the core of the servers and waits, 15 seconds at most, until it listens. The server gets
+ * the port as its argument, 0 for any free one, listens on 127.0.0.1 and prints the line `listening <port>`.
+ */
+export const startServer = async (name: string): Promise<Server> => {
+  const file = path.join(import.meta.dirname, "servers", `${name}.ts`)
+  const args = [...process.execArgv, file, "0"]
+  const child = pinned ? start("taskset", ["-c", "0", process.execPath, ...args]) : start(process.execPath, args)
+  const errors = text(child.stderr)
+  const closed = once(child, "close")
+  const timer = setTimeout(() => child.kill("SIGKILL"), 15_000)
+  let port: string | undefined
+  for await (const line of readline.createInterface(child.stdout)) {
+    port = /^listening (\d+)$/.exec(line)?.[1]
+    if (port !== undefined) break
+  }
+  clearTimeout(timer)
+  if (port === undefined) throw new Error(`${name} did not start: ${await errors}`)
+  // Whatever else it prints must not fill the pipe.
+  child.stdout.resume()
+  return {
+    url: `http://127.0.0.1:${port}`,
+    cpuSeconds: () => {
+      const file = `/proc/${child.pid}/stat`
+      if (!fs.existsSync(file)) return NaN
+      // The program's name, in brackets, may hold spaces; user and system time follow it, in hundredths of a second.
+      const fields = fs.readFileSync(file, "utf8").split(") ").at(-1)?.split(" ") ?? []
+      return (Number(fields[11]) + Number(fields[12])) / 100
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL")
+      await closed
+    }
+  }
+}
