@@ -6,10 +6,11 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { modelTypeId } from "../Model/internal/variants.ts"
+import { managedField } from "../Model/internal/variants.ts"
 import * as Model from "../Model/Model.ts"
 import type { ModelError } from "../Model/ModelError.ts"
 import { type Document, DocumentStore, type FindOptions } from "./DocumentStore.ts"
+import { retryConflicts } from "./internal/conflicts.ts"
 import { documentCodec, indexesOf } from "./internal/documents.ts"
 import { applyPatch, changeOf } from "./internal/patch.ts"
 import { traced } from "./internal/traced.ts"
@@ -122,8 +123,8 @@ export {
 }
 
 /**
- * Builds the repository of a model on the store at hand, and installs the model's indexes. Two models of one name would share one collection: give each
- * its own.
+ * Builds the repository of a model on the store at hand, and installs the model's indexes. Two models of one name would
+ * share one collection: give each its own.
  *
  * @category constructors
  * @since 0.1.0
@@ -136,8 +137,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const indexes = indexesOf(model)
   if (indexes.length > 0) yield* store.createIndexes(collection, indexes)
   const { fromDocument, toDocument } = documentCodec(model)
-  const attributes = Object.entries(model[modelTypeId])
-  const versionField = attributes.find(([, { managed }]) => managed === "version")?.[0]
+  const versionField = managedField(model, "version")
 
   const versionOf = (document: Document): number | undefined => {
     const version = versionField === undefined ? undefined : document[versionField]
@@ -189,27 +189,18 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     return document === undefined ? yield* notFound(id) : yield* fromDocument(document)
   })
 
-  const patch = (
-    id: string,
-    changes: M["patch"]["Type"],
-    attempts: number
-  ): ReturnType<Repository<M>["patch"]> =>
-    Effect.gen(function*() {
-      const stored = yield* store.findById(collection, id)
-      if (stored === undefined) return yield* notFound(id)
-      const current = yield* fromDocument(stored)
-      const given: unknown = versionField === undefined ? undefined : Reflect.get(Object(changes), versionField)
-      if (typeof given === "number" && given !== versionOf(stored)) return yield* conflict(id, given)
-      const changed = yield* Model.finalise(model, applyPatch(Object(current), Object(changes), versionField))
-      const change = changeOf(stored, toDocument(changed), Object.keys(Object(changes)), versionField)
-      if (change === undefined) return current
-      const { matchedCount } = yield* store.updateOne(collection, change.filter, change.update)
-      if (matchedCount > 0) return yield* findById(id)
-      // Somebody wrote in between. Who named no version means whichever there is.
-      return typeof given === "number" || attempts <= 1
-        ? yield* conflict(id, versionOf(stored) ?? 0)
-        : yield* patch(id, changes, attempts - 1)
-    })
+  /** One attempt; a document that somebody else wrote in between is a conflict, whoever named a version or not. */
+  const patchOnce = Effect.fnUntraced(function*(id: string, changes: object, expected: number | undefined) {
+    const stored = yield* store.findById(collection, id)
+    if (stored === undefined) return yield* notFound(id)
+    const current = yield* fromDocument(stored)
+    if (expected !== undefined && expected !== versionOf(stored)) return yield* conflict(id, expected)
+    const changed = yield* Model.finalise(model, applyPatch(Object(current), changes, versionField))
+    const change = changeOf(stored, toDocument(changed), Object.keys(changes), versionField)
+    if (change === undefined) return current
+    const { matchedCount } = yield* store.updateOne(collection, change.filter, change.update)
+    return matchedCount > 0 ? yield* findById(id) : yield* conflict(id, versionOf(stored) ?? 0)
+  })
 
   return {
     model,
@@ -231,7 +222,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
       Effect.fnUntraced(function*(instance) {
         const document = toDocument(instance)
         const inserted = yield* insertDocument(document)
-        return versionOf(document) === versionOf(inserted) ? instance : yield* instanceOf(inserted)
+        return inserted === document ? instance : yield* instanceOf(inserted)
       })
     ),
     save: span(
@@ -262,7 +253,12 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
           : yield* instanceOf(replaced)
       })
     ),
-    patch: span("patch", (id, changes) => patch(id, changes, patchAttempts)),
+    patch: span("patch", (id, changes) => {
+      const named = Object(changes)
+      const expected = versionOf(named)
+      const patched = patchOnce(id, named, expected)
+      return expected === undefined ? retryConflicts(patched) : patched
+    }),
     bulkInsert: span(
       "bulkInsert",
       Effect.fnUntraced(function*(instances) {
@@ -298,13 +294,10 @@ export const layer = <M extends Model.Any>(
 // internal
 // -----------------------------------------------------------------------------
 
-// Each of them loses only to somebody who wins.
-const patchAttempts = 100
-
 const pageOf = <M extends Model.Any>(options: PageOptions<M>, model: M): FindOptions => {
   const { page = 1, pageSize, sortBy, sortOrder } = options
   const direction = sortOrder === "DESC" ? -1 : 1
-  const isId = sortBy === undefined || model[modelTypeId][sortBy]?.managed === "id"
+  const isId = sortBy === undefined || sortBy === managedField(model, "id")
   return {
     sort: isId ? { _id: direction } : { [sortBy]: direction, _id: direction },
     ...(pageSize === undefined ? {} : { skip: (page - 1) * pageSize, limit: pageSize })

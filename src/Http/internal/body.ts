@@ -30,9 +30,10 @@ export const readJson = (
     let size = 0
     // The listeners go with the request, and only the first result counts.
     source.on("data", (chunk: Buffer) => {
+      const before = size
       size += chunk.length
       if (size <= limit) chunks.push(chunk)
-      else if (chunks.length > 0 || size === chunk.length) {
+      else if (before <= limit) {
         chunks.length = 0
         resume(Effect.fail(tooLarge(limit)))
       }

@@ -11,12 +11,13 @@ import * as SchemaParser from "effect/SchemaParser"
 import { completer } from "../../Model/internal/completer.ts"
 import { problemsOf } from "../../Model/internal/issues.ts"
 import { compileSerialiser } from "../../Model/internal/serialiser.ts"
-import { modelTypeId } from "../../Model/internal/variants.ts"
+import { managedField } from "../../Model/internal/variants.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { documentCodec } from "../../Repository/internal/documents.ts"
+import { retryConflicts } from "../../Repository/internal/conflicts.ts"
+import { documentEncoder } from "../../Repository/internal/documents.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { Failure, HttpError } from "../HttpError.ts"
@@ -51,9 +52,9 @@ export const routesOf = (
   const create = decoderOf(model.create)
   const patch = decoderOf(model.patch)
   const complete = completer(model)
-  const { toDocument } = documentCodec(model)
+  const toDocument = documentEncoder(model)
   const readQuery = UrlQuery.make(model, limits)
-  const versionField = Object.keys(model[modelTypeId]).find((key) => model[modelTypeId][key]?.managed === "version")
+  const versionField = managedField(model, "version")
 
   const textOf = (document: Document): string | undefined => serialise(document, links(document["_id"]))
 
@@ -129,7 +130,7 @@ export const routesOf = (
   const replaceWith = (id: string, value: Values): Answer =>
     versionField === undefined || typeof value[versionField] === "number"
       ? replaceOnce(id, value)
-      : Effect.retry(replaceOnce(id, value), { while: ({ _tag }) => _tag === "VersionConflict", times: 100 })
+      : retryConflicts(replaceOnce(id, value))
 
   const insertOrReplace = (id: string, value: Values): Answer =>
     Effect.catchTag(

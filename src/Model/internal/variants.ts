@@ -210,3 +210,11 @@ const partsOf = (ast: SchemaAST.AST, intoSuspended: boolean): ReadonlyArray<Sche
       return sources
   }
 }
+
+/**
+ * The field that the framework keeps up to date for this purpose, if the model has one.
+ *
+ * @internal
+ */
+export const managedField = (model: ModelLike, purpose: FieldAttributes["managed"]): string | undefined =>
+  Object.entries(model[modelTypeId]).find(([, { managed }]) => managed === purpose)?.[0]

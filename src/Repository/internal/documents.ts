@@ -33,7 +33,7 @@ export const documentCodec = <M extends Model.Any>(model: M): DocumentCodec<M["T
   const decode = SchemaParser.decodeUnknownExit(codec, { disableChecks: true })
   const decodeAll = SchemaParser.decodeUnknownExit(codec, { disableChecks: true, errors: "all" })
   return {
-    toDocument: encoder(model, "_id"),
+    toDocument: documentEncoder(model),
     fromDocument: (document) => {
       const { _id, ...fields } = document
       const input = _id === undefined ? fields : { id: _id, ...fields }
@@ -54,6 +54,13 @@ export const documentCodec = <M extends Model.Any>(model: M): DocumentCodec<M["T
     }
   }
 }
+
+/**
+ * The way of a model's instances, or of what has the same fields, into the store.
+ *
+ * @internal
+ */
+export const documentEncoder = (model: Model.Any): (instance: unknown) => Document => encoder(model, "_id")
 
 type Encode = (value: unknown) => unknown
 
