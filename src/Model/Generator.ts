@@ -5,9 +5,11 @@
  *
  * @since 0.1.0
  */
+import * as Clock from "effect/Clock"
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
+import { immediate } from "./internal/immediate.ts"
 
 /**
  * Supplies a value of type `A`.
@@ -23,7 +25,9 @@ export type Generator<A> = Effect.Effect<A>
  * @category constructors
  * @since 0.1.0
  */
-export const dateNow: Generator<DateTime.Utc> = DateTime.now
+export const dateNow: Generator<DateTime.Utc> = immediate((fiber) =>
+  DateTime.makeUnsafe(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+)
 
 /**
  * A random UUID (RFC 9562, version 4) behind an optional prefix, for example one letter per model.
@@ -43,5 +47,5 @@ export const dateNow: Generator<DateTime.Utc> = DateTime.now
  */
 export const uuid = (options?: { readonly prefix?: string | undefined }): Generator<string> => {
   const prefix = options?.prefix ?? ""
-  return Effect.withFiber((fiber) => Effect.succeed(prefix + fiber.getRef(WebCrypto.WebCrypto).randomUUID()))
+  return immediate((fiber) => prefix + fiber.getRef(WebCrypto.WebCrypto).randomUUID())
 }

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaParser from "effect/SchemaParser"
 import { completer } from "../../Model/internal/completer.ts"
+import { compileDecoder, invalid } from "../../Model/internal/decoder.ts"
 import { problemsOf } from "../../Model/internal/issues.ts"
 import { compileSerialiser } from "../../Model/internal/serialiser.ts"
 import { managedField } from "../../Model/internal/variants.ts"
@@ -239,9 +240,13 @@ const decoderOf = (schema: Schema.Struct<Schema.Struct.Fields>): Decode => {
   // Fields are plain codecs.
   const codec = Schema.toCodecJson(schema as unknown as Schema.Codec<Values>)
   SchemaJITCompiler.enable(codec.ast)
-  const decode = SchemaParser.decodeUnknownExit(codec, { errors: "all" })
+  const decode = compileDecoder(codec.ast)
+  const decodeAll = SchemaParser.decodeUnknownExit(codec, { errors: "all" })
   return (body) => {
-    const exit = decode(body)
+    const value = decode(body)
+    // What a struct's schema decoded is an object of its fields.
+    if (value !== invalid) return { _tag: "Valid", value: value as Values }
+    const exit = decodeAll(body)
     if (exit._tag === "Success") return { _tag: "Valid", value: exit.value }
     const issue = Cause.findErrorOption(exit.cause)
     return { _tag: "Invalid", problems: issue._tag === "Some" ? problemsOf(issue.value) : [] }

@@ -4,12 +4,13 @@ import type { Any } from "../Model.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "./annotations.ts"
 import { finaliser, inOrder, isNullValue, type Place, report, reported, under, validator } from "./finaliser.ts"
+import { immediateOf } from "./immediate.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "./variants.ts"
 
 type Values = Record<string, unknown>
 
-/** Does something to the values, if there is something to do. */
-type Step = (values: Values, place: Place) => Effect.Effect<void>
+/** Does something to the values, if there is something to do; what can't be done at once is an Effect. */
+type Step = (values: Values, place: Place) => Effect.Effect<void> | void
 
 /**
  * Finalises what the `create` schema of a model has just decoded, in place and without making an instance. What a caller
@@ -25,7 +26,8 @@ export const completer = (model: Any): (decoded: Values) => Effect.Effect<Values
     return (decoded) => Effect.map(finalise(decoded), (instance) => ({ ...instance as Values }))
   }
   const complete = planOf(model)
-  return (decoded) => reported(model, decoded, (place) => Effect.mapEager(complete(decoded, place), () => decoded))
+  return (decoded) =>
+    reported(model, decoded, (place) => Effect.mapEager(complete(decoded, place) ?? Effect.void, () => decoded))
 }
 
 const plans = new WeakMap<ModelLike, Step>()
@@ -72,34 +74,39 @@ const compile = (model: ModelLike): Step => {
 
 const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top): Step => {
   const { converter, default: byDefault, generator, omitted } = attributes
+  const generate = generator === undefined ? undefined : immediateOf(generator)
   const issueOf = validator(Schema.toType(schema))
   const nullIsValue = isNullValue(schema, attributes)
-  const keep = (values: Values, place: Place, value: unknown): Effect.Effect<void> => {
+  const keep = (values: Values, place: Place, value: unknown): Effect.Effect<void> | void => {
     values[key] = value
-    return Effect.mapEager(issueOf(value), (issue) => {
+    const found = issueOf(value)
+    return found === Effect.undefined ? undefined : Effect.mapEager(found, (issue) => {
       if (issue !== undefined) report(issue, value, under(place, key, omitted))
     })
   }
-  const convert = (values: Values, place: Place, value: unknown): Effect.Effect<void> =>
+  const convert = (values: Values, place: Place, value: unknown): Effect.Effect<void> | void =>
     converter === undefined
       ? keep(values, place, value)
-      : Effect.flatMapEager(converter(value), (converted) => keep(values, place, converted))
+      : Effect.flatMapEager(converter(value), (converted) => keep(values, place, converted) ?? Effect.void)
   return (values, place) => {
     const given = values[key]
     if (given !== undefined && (given !== null || nullIsValue)) {
       return converter === undefined
-        ? Effect.void
+        ? undefined
         : convert(values, place, given)
     }
-    if (generator !== undefined) return Effect.flatMap(generator, (value) => convert(values, place, value))
-    return byDefault === undefined ? Effect.void : convert(values, place, byDefault())
+    if (generate !== undefined) return convert(values, place, generate(place.fiber))
+    if (generator !== undefined) {
+      return Effect.flatMap(generator, (value) => convert(values, place, value) ?? Effect.void)
+    }
+    return byDefault === undefined ? undefined : convert(values, place, byDefault())
   }
 }
 
 const nested = (key: string, { omitted }: FieldAttributes, model: ModelLike): Step => {
-  const one = (value: unknown, place: Place): Effect.Effect<void> =>
+  const one: (value: unknown, place: Place) => Effect.Effect<void> | void = (value, place) =>
     // What the schema of a nested model decoded is an object of its fields.
-    typeof value === "object" && value !== null ? planOf(model)(value as Values, place) : Effect.void
+    typeof value === "object" && value !== null ? planOf(model)(value as Values, place) : undefined
   return (values, place) => {
     const value = values[key]
     const inside = under(place, key, omitted)

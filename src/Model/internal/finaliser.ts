@@ -2,6 +2,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import type * as SchemaIssue from "effect/SchemaIssue"
@@ -14,11 +15,12 @@ import { type FieldProblem, problemsOf } from "./issues.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "./variants.ts"
 
 /**
- * Where in the whole a part is being finalised, and what was found to be wrong so far.
+ * Where in the whole a part is being finalised, by which fiber, and what was found to be wrong so far.
  *
  * @internal
  */
 export interface Place {
+  readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly path: string
   /** Whether it lies in an omitted field, of whose value nothing may be told. */
   readonly discreet: boolean
@@ -46,8 +48,8 @@ export const reported = <A>(
   input: unknown,
   run: (place: Place) => Effect.Effect<A>
 ): Effect.Effect<A, ModelError> =>
-  Effect.suspend(() => {
-    const place: Place = { path: "", discreet: false, problems: [] }
+  Effect.withFiber((fiber) => {
+    const place: Place = { fiber, path: "", discreet: false, problems: [] }
     return Effect.flatMapEager(
       run(place),
       (result): Effect.Effect<A, ModelError> =>
@@ -157,6 +159,7 @@ const ifThere = (key: string, omitted: boolean | undefined, resolve: Resolve): R
 
 /** @internal */
 export const under = (place: Place, key: string, omitted = false): Place => ({
+  fiber: place.fiber,
   path: place.path === "" ? key : `${place.path}.${key}`,
   discreet: place.discreet || omitted,
   problems: place.problems

@@ -185,7 +185,7 @@ class Normaliser {
   #plainFields(source: object, depth: number): Document | undefined {
     if (depth > maxDepth || source instanceof Map) return undefined
     const copy: { [key: string]: unknown } = { ...source }
-    for (const name of Object.keys(copy)) {
+    for (const name in copy) {
       const given = copy[name]
       if (given === undefined || !isPlainKey(name)) return undefined
       const value = this.value(given, depth)
@@ -239,8 +239,10 @@ class Normaliser {
   #object(value: object, depth: number): unknown {
     if (Array.isArray(value)) {
       if (depth >= maxDepth) return this.#reject(`nested more than ${maxDepth} levels deep`)
+      const copy: Array<unknown> = []
       // What was never set is `null`, too.
-      return Object.freeze(Array.from(value, (item: unknown) => this.value(item, depth + 1) ?? null))
+      for (let i = 0; i < value.length; i++) copy.push(this.value(value[i], depth + 1) ?? null)
+      return Object.freeze(copy)
     }
     if (value instanceof Date) return dateOf(Number.isNaN(value.getTime()) ? 0 : value.getTime())
     if (value instanceof RegExp) return new RegExp(value.source, value.flags.replace(/[^gim]/g, ""))

@@ -117,6 +117,7 @@ export class Catalog {
   #committed: ReadonlyMap<string, Collection>
   #pending: ReadonlyMap<string, Collection>
   readonly #activities = new Map<number, Activity>()
+  readonly #touched: Array<Activity> = []
   readonly #store: KeyValue
 
   constructor(store: KeyValue) {
@@ -126,11 +127,13 @@ export class Catalog {
     store.listen({
       committed: () => {
         this.#committed = this.#pending
-        for (const activity of this.#activities.values()) activity.committed = activity.pending
+        for (const activity of this.#touched) activity.committed = activity.pending
+        this.#touched.length = 0
       },
       aborted: () => {
         this.#pending = this.#load()
         this.#committed = this.#pending
+        this.#touched.length = 0
         // Nobody who has read before may believe that nothing happened.
         for (const activity of this.#activities.values()) {
           const writes = activity.pending.writes + 1
@@ -201,6 +204,7 @@ export class Catalog {
   touch(collection: Collection, more: number): void {
     const activity = this.#activity(collection)
     const { size, writes } = activity.pending
+    if (activity.pending === activity.committed) this.#touched.push(activity)
     activity.pending = { writes: writes + 1, size: size === undefined ? undefined : size + more }
   }
 

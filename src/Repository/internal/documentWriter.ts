@@ -37,11 +37,16 @@ export const prepare = (store: KeyValue, document: Document): Result.Result<Prep
   const traits = { multikey: false, inexact: false }
   const key = documentKey(id, traits)
   // It comes first, wherever it was.
-  const ordered = Object.keys(document)[0] === "_id" ? document : Object.freeze({ _id: id, ...document })
-  return Result.map(
-    Result.mapError(store.encode(ordered), rejected),
-    (encoded) => ({ document: ordered, encoded, key, traits })
-  )
+  const ordered = firstKeyOf(document) === "_id" ? document : Object.freeze({ _id: id, ...document })
+  const encoded = store.encode(ordered)
+  return Result.isFailure(encoded)
+    ? Result.fail(rejected(encoded.failure))
+    : Result.succeed({ document: ordered, encoded: encoded.success, key, traits })
+}
+
+const firstKeyOf = (document: Document): string | undefined => {
+  for (const key in document) return key
+  return undefined
 }
 
 interface IndexChange {
@@ -66,10 +71,11 @@ export class DocumentWriter {
     if (documents.has(prepared.key)) {
       return Result.fail(new DuplicateKey({ collection: collection.name, index: "_id_", fields: ["_id"] }))
     }
-    return Result.map(this.#changes(collection, prepared, undefined), (changes) => {
-      documents.put(prepared.key, prepared.encoded)
-      this.#apply(collection, prepared, changes, 1)
-    })
+    const changes = this.#changes(collection, prepared, undefined)
+    if (Result.isFailure(changes)) return Result.fail(changes.failure)
+    documents.put(prepared.key, prepared.encoded)
+    this.#apply(collection, prepared, changes.success, 1)
+    return Result.void
   }
 
   replace(
@@ -113,6 +119,7 @@ export class DocumentWriter {
     { document, key }: Prepared,
     previous: Document | undefined
   ): Result.Result<ReadonlyArray<IndexChange>, DuplicateKey | Problem> {
+    if (collection.indexes.length === 0) return unchanged
     return Result.all(collection.indexes.map((index) => this.#change(collection, index, key, document, previous)))
   }
 
@@ -164,6 +171,8 @@ export class DocumentWriter {
     for (const entry of added) entries.put(entry, key)
   }
 }
+
+const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
 
 // A document that is stored has entries in all indexes, or it would not be.
 const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>

@@ -7,7 +7,7 @@ import type { Document, DocumentStore, InsertManyResult, UpdateResult } from "..
 import type { DuplicateKey, ReadError, StoreError } from "../RepositoryError.ts"
 import { normalise } from "./bsonValue.ts"
 import type { Catalog, Collection } from "./catalog.ts"
-import { type DocumentWriter, prepare } from "./documentWriter.ts"
+import { type DocumentWriter, prepare, type Prepared } from "./documentWriter.ts"
 import { drain, findSource, take, withNow } from "./embeddedRead.ts"
 import { attempt } from "./expression.ts"
 import { type Filter, parseFilter } from "./filter.ts"
@@ -28,8 +28,12 @@ export type Writing = Pick<
 
 /** @internal */
 export const makeWriting = (store: KeyValue, catalog: Catalog, writer: DocumentWriter): Writing => {
-  const prepareNew = (document: Document) =>
-    Result.flatMap(Result.mapError(normalise(document), rejected), (normalised) => prepare(store, normalised))
+  const prepareNew = (document: Document): Result.Result<Prepared, Problem> => {
+    const normalised = normalise(document)
+    return Result.isFailure(normalised)
+      ? Result.fail(rejected(normalised.failure))
+      : prepare(store, normalised.success)
+  }
 
   const job = <A, D extends DuplicateKey = never>(
     operation: string,
@@ -346,7 +350,7 @@ const outcome = <A, D extends DuplicateKey>(
   operation: string,
   result: Result.Result<A, D | Problem>
 ): Effect.Effect<A, D | ReadError> =>
-  Effect.fromResult(Result.mapError(result, (failure) => failureOf(failure, operation)))
+  Result.isSuccess(result) ? Effect.succeed(result.success) : Effect.fail(failureOf(result.failure, operation))
 
 const refusal = ({ failure, index }: Refusal): Effect.Effect<InsertManyResult["failures"][number], ReadError> => {
   const error = failureOf(failure, "insertMany")

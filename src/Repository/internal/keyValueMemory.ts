@@ -25,8 +25,8 @@ class MemoryTable<Value> implements Table<Value> {
   readonly has = (key: string): boolean => this.#values.has(key)
 
   readonly put = (key: string, value: Value): void => {
-    if (!this.#values.has(key)) this.#unordered.push(key)
-    this.#values.set(key, value)
+    const { size } = this.#values
+    if (this.#values.set(key, value).size > size) this.#unordered.push(key)
   }
 
   readonly remove = (key: string): void => {

@@ -31,8 +31,14 @@ const double = (value: number): string => {
   return doubleBytes.toString("latin1")
 }
 
-// Printable ASCII is its own UTF-8.
-const isSimple = (text: string): boolean => /^[ -~]*$/.test(text)
+// Printable ASCII is its own UTF-8. Most texts in keys are too short for a regular expression to pay.
+const isSimple = (text: string): boolean => {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 0x20 || code > 0x7e) return false
+  }
+  return true
+}
 
 const text = (value: string): string =>
   isSimple(value) ? value : Buffer.from(value).toString("latin1").replaceAll("\0", "\0\xff")
