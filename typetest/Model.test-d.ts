@@ -1,5 +1,5 @@
-import { Converter, Generator, Index, Model, type ModelError, Validator } from "appkernel"
-import { type DateTime, Effect, Schema } from "effect"
+import { Converter, Generator, Index, Marshaller, Model, type ModelError, Validator } from "appkernel"
+import { type DateTime, Effect, pipe, Schema } from "effect"
 import { describe, expectTypeOf, it } from "vitest"
 
 class Address extends Model.Class<Address>()("Address", {
@@ -197,5 +197,86 @@ describe("a model that holds its own kind", () => {
   it("is written with a suspended schema", () => {
     expectTypeOf<Category["children"]>().toEqualTypeOf<ReadonlyArray<Category>>()
     expectTypeOf<Category["parent"]>().toEqualTypeOf<Category | undefined>()
+  })
+})
+
+class Written extends Model.Class<Written>()("Written", {
+  id: Model.id(),
+  name: Model.field(Schema.String, { required: true, validators: [Validator.notEmpty] }),
+  note: Model.field(Schema.String),
+  level: Model.field(Schema.Int, { default: 3 }),
+  made: Model.field(Model.DateTime, { required: true, generator: Generator.dateNow }),
+  seen: Model.field(Model.DateTime, { marshaller: Marshaller.timestamp }),
+  password: Model.field(Schema.String, { required: true, converter: Converter.contentHasher(), omit: true }),
+  parts: Model.field(Schema.Array(Address), { required: true })
+}) {}
+
+class Piped extends Model.Class<Piped>()("Written", {
+  id: Model.id(),
+  name: Schema.String.pipe(Validator.notEmpty),
+  note: Schema.String.pipe(Model.optional),
+  level: Schema.Int.pipe(Model.withDefault(() => 3)),
+  made: Model.DateTime.pipe(Model.generated(Generator.dateNow)),
+  seen: Model.DateTime.pipe(Model.marshalled(Marshaller.timestamp), Model.optional),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher()), Model.omitted),
+  parts: Schema.Array(Address)
+}) {}
+
+describe("a field by its attributes", () => {
+  it("has the types of the same field piped", () => {
+    expectTypeOf<typeof Written.store.Type>().toEqualTypeOf<typeof Piped.store.Type>()
+    expectTypeOf<typeof Written.store.Encoded>().toEqualTypeOf<typeof Piped.store.Encoded>()
+    expectTypeOf<typeof Written.wire.Type>().toEqualTypeOf<typeof Piped.wire.Type>()
+    expectTypeOf<typeof Written.wire.Encoded>().toEqualTypeOf<typeof Piped.wire.Encoded>()
+    expectTypeOf<typeof Written.create.Type>().toEqualTypeOf<typeof Piped.create.Type>()
+    expectTypeOf<typeof Written.patch.Type>().toEqualTypeOf<typeof Piped.patch.Type>()
+    expectTypeOf<Written["note"]>().toEqualTypeOf<string | undefined>()
+    expectTypeOf<Written["level"]>().toEqualTypeOf<number>()
+    expectTypeOf<(typeof Written.wire.Encoded)["seen"]>().toEqualTypeOf<number | undefined>()
+  })
+
+  it("takes attributes of its own type only", () => {
+    expectTypeOf(Model.field(Schema.Int, { default: 3 })).not.toBeNever()
+    // @ts-expect-error the default is no number
+    Model.field(Schema.Int, { default: "3" })
+    // @ts-expect-error the marshaller is for moments
+    Model.field(Schema.String, { marshaller: Marshaller.timestamp })
+    // @ts-expect-error the converter is for texts
+    Model.field(Schema.Int, { converter: Converter.contentHasher() })
+    // @ts-expect-error a moment is nothing that has a length
+    Model.field(Model.DateTime, { validators: [Validator.notEmpty] })
+  })
+})
+
+describe("changed copies", () => {
+  it("are of the lists of the instance, by their elements", () => {
+    const written = {} as Written
+    expectTypeOf(Model.appendTo(written, { parts: [{} as Address] }))
+      .toEqualTypeOf<Effect.Effect<Written, ModelError.ModelError>>()
+    expectTypeOf(pipe(written, Model.removeFrom({ parts: {} as Address })))
+      .toEqualTypeOf<Effect.Effect<Written, ModelError.ModelError>>()
+    // @ts-expect-error a name is no list
+    void Model.appendTo(written, { name: ["a"] })
+    // @ts-expect-error a part is no text
+    void Model.removeFrom(written, { parts: "a" })
+  })
+})
+
+describe("rules for all fields", () => {
+  it("see the fields with their types", () => {
+    Model.Class<never>()("Stay", { from: Schema.Int, to: Schema.optionalKey(Schema.String) }, {
+      validators: [
+        Validator.related("After", "to", (values) => {
+          expectTypeOf(values.from).toEqualTypeOf<number>()
+          return true
+        }, { message: "must be after" })
+      ],
+      validate: (values) => {
+        expectTypeOf(values.to).toEqualTypeOf<string | undefined>()
+        return Effect.void
+      }
+    })
+    // @ts-expect-error there is no such field
+    Validator.related<{ readonly from: number }>("After", "to", () => true, { message: "must be after" })
   })
 })

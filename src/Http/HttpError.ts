@@ -91,7 +91,7 @@ export class NotImplemented extends Schema.TaggedError<NotImplemented>()("NotImp
 }) {}
 
 /**
- * Status 503: the store does not answer. Worth a retry.
+ * Status 503: the store does not answer, which is worth a retry, or a query took too long.
  *
  * @category errors
  * @since 0.1.0
@@ -164,6 +164,8 @@ export const fromFailure = (failure: Failure): HttpError => {
       return new Conflict({ message })
     case "Unsupported":
       return new NotImplemented({ message })
+    case "QueryTimeout":
+      return new ServiceUnavailable({ message: "The query took too long and was stopped" })
     case "StoreUnavailable":
       return new ServiceUnavailable({ message: "The store is unavailable, try again later" })
   }

@@ -39,6 +39,7 @@ import { answered, routed, routerConfig } from "./internal/edge.ts"
 import { type Route, routesOf } from "./internal/interpreter.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import * as Resource from "./Resource.ts"
+import * as Translations from "./Translations.ts"
 
 /**
  * Occurs when the service can't start to listen: the port is in use, or the address is not this machine's.
@@ -219,17 +220,18 @@ const serve = (
   Layer.effectContext(Effect.gen(function*() {
     yield* refuseConflicts(registrations)
     const limits = yield* KernelConfig.Limits
+    const translations = yield* Translations.Translations
     let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
     const routes: Array<Route> = []
     for (const registration of registrations) {
       const { model } = registration
       const repository = yield* Repository.make(model)
       repositories = Context.add(repositories, Repository.key(model), repository)
-      routes.push(...routesOf(registration, repository, limits))
+      routes.push(...routesOf(registration, repository, { limits, translations }))
     }
     const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
     yield* router.addAll(
-      routes.map(({ handler, method, path }) => HttpRouter.route(method, path, answered(handler)))
+      routes.map(({ handler, method, path, refuse }) => HttpRouter.route(method, path, answered(handler, refuse)))
     )
     yield* HttpServer.serveEffect(routed(router, routes))
     return repositories

@@ -261,6 +261,16 @@ const remove = () =>
     error: [Errors.NotFound, ...failures]
   })
 
-const schema = () => HttpApiEndpoint.get("schema", "/schema", { success: Document })
+const schema = () =>
+  HttpApiEndpoint.get("schema", "/schema", {
+    query: Schema.Struct({
+      /** Whether it is for MongoDB's own validation. */
+      mongo: Schema.optionalKey(Schema.Literals(["true", "false"])),
+      /** Whether properties that are not the model's are accepted; they are, unless it says `false`. */
+      additional_properties: Schema.optionalKey(Schema.Literals(["true", "false"]))
+    }),
+    success: Document,
+    error: Errors.BadRequest
+  })
 
 const meta = () => HttpApiEndpoint.get("meta", "/meta", { success: Document })

@@ -9,15 +9,18 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SchemaCompiler from "effect/schema/SchemaCompiler"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as Struct from "effect/Struct"
+import type * as Types from "effect/Types"
 import type { Converter } from "./Converter.ts"
 import type { Index } from "./FieldIndex.ts"
 import * as Generator from "./Generator.ts"
 import type { FieldAttributes } from "./internal/annotations.ts"
 import { attributesOf, changed, evolve, evolveValue, stripped, valueOf } from "./internal/fields.ts"
-import { type Nested, type Variant, variants } from "./internal/variants.ts"
+import { type Nested, type Variant, variants, withChecksOf } from "./internal/variants.ts"
+import type { Marshaller } from "./Marshaller.ts"
 
 /**
  * A field whose schemas differ between what is stored, seen, sent and changed. A missing variant means that the field
@@ -98,6 +101,51 @@ export declare namespace Field {
 
   /** A field that no caller ever sees. */
   export type Omitted<F> = Field<As<Omit<ConfigOf<F>, "wire">>>
+
+  /** A field that is stored as `S` and seen, sent and changed as `W`. */
+  export type Marshalled<S extends Schema.Top, W extends Schema.Top> = Field<
+    { readonly store: S; readonly wire: W; readonly create: W; readonly patch: W }
+  >
+
+  /** The attributes of a field of type `A`, all in one place. */
+  export interface Options<A> {
+    /** Whether the field must have a value. Defaults to false. */
+    readonly required?: boolean | undefined
+    /** The value when there is none, or a function that gives it. */
+    readonly default?: A | (() => A) | undefined
+    /** Rules for the value: the combinators of `Validator`. What a converter gives has to follow them. */
+    readonly validators?: ReadonlyArray<(self: ValidatorInput<A>) => Input> | undefined
+    /** Supplies the value when there is none, before the default. */
+    readonly generator?: Generator.Generator<A | undefined> | undefined
+    /** Changes a value that is there. */
+    readonly converter?: Converter<A> | undefined
+    /** The forms of the value in the store and on the wire. */
+    readonly marshaller?: AnyMarshaller<A> | undefined
+    /** Whether the field is left out of every output. Defaults to false. */
+    readonly omit?: boolean | undefined
+    readonly index?: Index | undefined
+  }
+
+  /** @internal */
+  export type ValidatorInput<A> = Schema.Top & { readonly Type: A }
+
+  /** @internal */
+  export type AnyMarshaller<A> = Marshaller<
+    Schema.Top & { readonly Type: A },
+    Schema.Top & { readonly Type: A }
+  >
+
+  /** @internal */
+  export type FromOptions<S extends Schema.Constraint, O> = OmittedBy<O, SuppliedBy<O, MarshalledBy<O, S>>>
+
+  type MarshalledBy<O, S> = O extends { readonly marshaller: Marshaller<infer Store, infer Wire> }
+    ? Marshalled<Store, Wire>
+    : Same<S>
+  type SuppliedBy<O, F> = O extends { readonly default: unknown } ? Defaulted<GeneratedBy<O, F>>
+    : O extends { readonly required: true } ? GeneratedBy<O, F>
+    : GeneratedBy<O, Optional<F>>
+  type GeneratedBy<O, F> = O extends { readonly generator: unknown } ? Supplied<F> : F
+  type OmittedBy<O, F> = O extends { readonly omit: true } ? Omitted<F> : F
 }
 
 /**
@@ -113,12 +161,15 @@ export interface OptionalStored<S extends Schema.Top>
 }
 
 /**
- * The identifier: a string that is the document's `_id`. When none is given, a random UUID behind `prefix`.
+ * The identifier: a string that is the document's `_id`. When none is given, a UUID behind `prefix`: a random one, or with
+ * `version: 7` one that begins with the time, so that new documents come last.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const id = (options?: { readonly prefix?: string | undefined }): Field<{
+export const id = (
+  options?: { readonly prefix?: string | undefined; readonly version?: 4 | 7 | undefined }
+): Field<{
   readonly store: Schema.withConstructorDefault<Schema.String>
   readonly wire: Schema.String
   readonly create: Schema.optionalKey<Schema.String>
@@ -163,13 +214,13 @@ export const withDefault = <F extends Field.Input>(value: () => Field.Type<F>) =
   }, { default: value })
 
 /**
- * When there is no value, the generator supplies it. A caller may send one.
+ * When there is no value, the generator supplies it, if it has one. A caller may send one.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const generated =
-  <F extends Field.Input>(generator: Generator.Generator<Field.Type<F>>) => (self: F): Field.Supplied<F> =>
+  <F extends Field.Input>(generator: Generator.Generator<Field.Type<F> | undefined>) => (self: F): Field.Supplied<F> =>
     supplied(self, generator, {}) as Field.Supplied<F> // `supplied` evolves what the type says
 
 /**
@@ -210,6 +261,34 @@ export const converted = <F extends Field.Input>(converter: Converter<Field.Type
 }
 
 /**
+ * Stored and sent in forms of their own. The rules that the schema has so far stay those for the value.
+ *
+ * **Example** (A moment as a UNIX timestamp)
+ *
+ * ```ts
+ * import { Schema } from "effect"
+ * import { Marshaller, Model, Validator } from "appkernel"
+ *
+ * class Event extends Model.Class<Event>()("Event", {
+ *   at: Model.DateTime.pipe(Validator.past, Model.marshalled(Marshaller.timestamp))
+ * }) {}
+ *
+ * Schema.decodeUnknownSync(Event.create)({ at: 1_769_851_800.5 }).at.epochMilliseconds // => 1769851800500
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const marshalled =
+  <S extends Schema.Top, W extends Schema.Top & { readonly Type: S["Type"] }>(marshaller: Marshaller<S, W>) =>
+  (self: Schema.Constraint & { readonly Type: S["Type"] }): Field.Marshalled<S, W> =>
+    evolveValue(self, ({ store }) => {
+      const as = (schema: Schema.Top) => store === undefined ? schema : withChecksOf(store, schema)
+      const wire = as(marshaller.wire)
+      return { store: as(marshaller.store), wire, create: wire, patch: wire }
+    }, { marshalled: true })
+
+/**
  * Accepted in input and stored; never part of an answer, a link, a log, an error or the schema of an output.
  *
  * @category combinators
@@ -227,24 +306,55 @@ export const omitted = <F extends Field.Input>(self: F): Field.Omitted<F> =>
 export const indexed = (index: Index) => <F extends Field.Input>(self: F): Field.Same<F> => evolve(self, {}, { index })
 
 /**
- * The field of optimistic locking: 1 on insert, incremented by every write; a write that names another than the stored
- * version changes nothing. Spread it into a model's fields.
+ * A field by its attributes, for those who prefer them in one place. It is the same as the schema piped through the
+ * combinators, and has the same types; but a field is required only if it says so.
+ *
+ * **Details**
+ *
+ * The attributes apply in the order of finalisation: the generator where there is no value, the default where there is
+ * still none, the converter, the validators. For a rule about what a caller sends, which comes before the converter, pipe
+ * the schema through it: `Model.field(Schema.String.pipe(Validator.min(8)), { converter })`.
+ *
+ * **Example** (Both ways)
+ *
+ * ```ts
+ * import { Schema } from "effect"
+ * import { Model, Validator } from "appkernel"
+ *
+ * class Task extends Model.Class<Task>()("Task", {
+ *   name: Model.field(Schema.String, { required: true, validators: [Validator.notEmpty] }),
+ *   title: Schema.String.pipe(Validator.notEmpty),
+ *   note: Model.field(Schema.String)
+ * }) {}
+ *
+ * new Task({ name: "a", title: "b" }).note // => undefined
+ * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const versioned = {
-  version: supplied(
-    variants.Field({ store: Schema.Int, wire: Schema.Int, create: Schema.Int, patch: Schema.Int }),
-    Effect.succeed(1),
-    { managed: "version" }
-  ) as unknown as Field<{
-    readonly store: Schema.withConstructorDefault<Schema.Int>
-    readonly wire: Schema.Int
-    readonly create: Schema.optionalKey<Schema.Int>
-    readonly patch: Schema.Int
-  }> // as `supplied` evolves it
-} as const
+export const field = <S extends Schema.Top, const O extends Field.Options<S["Type"]> = {}>(
+  schema: S,
+  options?: O & Field.Options<S["Type"]>
+): Types.Simplify<Field.FromOptions<S, O>> => {
+  const { converter, default: byDefault, generator, index, marshaller, omit, required, validators }: Field.Options<
+    unknown
+  > = options ?? {}
+  const steps: ReadonlyArray<((self: Field.Input) => Field.Input) | undefined> = [
+    // The steps are the combinators of fields of any type.
+    marshaller && ((self) => marshalled(marshaller)(self as S)),
+    converter && converted(converter),
+    ...(validators ?? []) as ReadonlyArray<(self: Field.Input) => Field.Input>,
+    required === true || byDefault !== undefined ? undefined : optional,
+    generator && generated(generator),
+    byDefault === undefined
+      ? undefined
+      : withDefault(typeof byDefault === "function" ? byDefault as never : () => byDefault as never),
+    index && indexed(index),
+    omit === true ? omitted : undefined
+  ]
+  return steps.reduce<Field.Input>((self, step) => step === undefined ? self : step(self), schema) as never
+}
 
 // -----------------------------------------------------------------------------
 // internal
@@ -252,9 +362,14 @@ export const versioned = {
 
 function supplied(self: Field.Input, generator: Generator.Generator<unknown>, attributes: FieldAttributes): Field.Any {
   return evolve(self, {
-    store: (schema) => erased(schema).pipe(Schema.withConstructorDefault(generator)),
+    store: (schema) => erased(schema).pipe(Schema.withConstructorDefault(Effect.map(generator, orMissing))),
     create: (schema) => Schema.optionalKey(schema)
   }, { ...attributes, generator })
+}
+
+/** What a constructor takes for no value at all. */
+function orMissing(value: unknown): unknown {
+  return value === undefined ? SchemaCompiler.missing : value
 }
 
 // The value has the field's type, which `Schema.Top` has forgotten.

@@ -6,9 +6,11 @@
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as DateTime from "effect/DateTime"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import { immediate } from "./internal/immediate.ts"
 
 /**
@@ -30,7 +32,47 @@ export const dateNow: Generator<DateTime.Utc> = immediate((fiber) =>
 )
 
 /**
- * A random UUID (RFC 9562, version 4) behind an optional prefix, for example one letter per model.
+ * The identifier of whoever the running program acts for: the subject of a request's credentials. Nobody, unless somebody
+ * says so.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentUserId: Context.Reference<string | undefined> = Context.Reference<string | undefined>(
+  "appkernel/Model/Generator/CurrentUserId",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * The identifier of the current user, for ownership and audit; no value where there is none, so that a required field
+ * fails.
+ *
+ * **Example** (Whose note it is)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Generator, Model } from "appkernel"
+ *
+ * class Note extends Model.Class<Note>()("Note", {
+ *   text: Schema.String,
+ *   owner: Schema.String.pipe(Model.generated(Generator.currentUser))
+ * }) {}
+ *
+ * const note = await Effect.runPromise(
+ *   Model.finalise(Note, { text: "milk" }).pipe(Effect.provideService(Generator.CurrentUserId, "U1"))
+ * )
+ * note.owner // => "U1"
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const currentUser: Generator<string | undefined> = immediate((fiber) => fiber.getRef(CurrentUserId))
+
+/**
+ * A UUID (RFC 9562) behind an optional prefix, for example one letter per model. Version 4, the default, is random;
+ * version 7 begins with the time of the clock, so that those of one process are in the order in which they were made, and
+ * tell when that was.
  *
  * **Example** (A prefixed identifier)
  *
@@ -45,7 +87,27 @@ export const dateNow: Generator<DateTime.Utc> = immediate((fiber) =>
  * @category constructors
  * @since 0.1.0
  */
-export const uuid = (options?: { readonly prefix?: string | undefined }): Generator<string> => {
+export const uuid = (
+  options?: { readonly prefix?: string | undefined; readonly version?: 4 | 7 | undefined }
+): Generator<string> => {
   const prefix = options?.prefix ?? ""
+  if (options?.version === 7) return Effect.map(timeOrdered, (uuid) => prefix + uuid)
   return immediate((fiber) => prefix + fiber.getRef(WebCrypto.WebCrypto).randomUUID())
 }
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+// One for all, since it is what keeps the order within a millisecond.
+const timeOrdered = Effect.withFiber((fiber) => {
+  const crypto = fiber.getRef(WebCrypto.WebCrypto)
+  let random = sources.get(crypto)
+  if (random === undefined) {
+    random = SecureRandom.make((size) => crypto.getRandomValues(new Uint8Array(size)))
+    sources.set(crypto, random)
+  }
+  return random.uuidV7()
+})
+
+const sources = new WeakMap<object, SecureRandom.SecureRandom["Service"]>()

@@ -1,16 +1,17 @@
 /**
- * The JSON schema (draft-04) of what a caller sees of a model.
+ * The JSON schema (draft-04) of what a caller sees of a model, and the validator that MongoDB takes for what is stored.
  *
  * @since 0.1.0
  */
-import * as EffectJsonSchema from "effect/JsonSchema"
-import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
+import * as Function from "effect/Function"
+import { toDraft04, toMongo } from "./internal/jsonSchemaDialect.ts"
+import { describeModel } from "./internal/jsonSchemaWriter.ts"
+import { isModelLike } from "./internal/variants.ts"
 import type * as Model from "./Model.ts"
 
 /**
  * A draft-04 document: `$schema`, `title`, `type`, `properties`, `required`, `additionalProperties`, and `definitions`
- * for nested models.
+ * for nested models. For MongoDB: `title`, `bsonType`, `properties`, `required`, `additionalProperties`.
  *
  * @category models
  * @since 0.1.0
@@ -26,119 +27,73 @@ export interface JsonSchema {
  * @since 0.1.0
  */
 export interface Options {
-  /** Whether properties that are not the model's are accepted. Defaults to true. */
+  /**
+   * Whether properties that are not the model's are accepted, at any depth. Defaults to true.
+   *
+   * When they are refused, `_type` and, on the outermost document, `_links` are still accepted, since the documents that
+   * a server sends have them. In the schema for MongoDB it is `_id` that every document may have.
+   */
   readonly additionalProperties?: boolean | undefined
+  /**
+   * Whether the schema is one for MongoDB's `$jsonSchema`, which describes documents as they are stored. Defaults to
+   * false.
+   */
+  readonly mongoCompatibility?: boolean | undefined
 }
 
 /**
- * The schema of the model's wire form. Nested models stand under `definitions`; the type of a field that need not be
- * there also allows `null`; omitted fields are not part of it.
+ * The schema of a model's documents: as a caller sees them, or as MongoDB stores them.
+ *
+ * **Details**
+ *
+ * On the wire, nested models and schemas with an identifier stand under `definitions`. Omitted fields are not part of it.
+ * A `Model.optional` field may also be `null`, and `_type` may be missing, so that the schema fits what a caller sends
+ * as well. A date-time has a `pattern`, and no `format`: that of the name `date-time` demands a zone, which date-times on
+ * the wire don't have. Dates and e-mail addresses have a `format`.
+ *
+ * For MongoDB, the schema is what `validator: { $jsonSchema }` of `createCollection` takes. It describes the stored form:
+ * omitted fields are part of it, the identifier is `_id`, dates are BSON dates, and whole numbers are whole whether they
+ * are stored as `int`, `long` or `double`. Nested models stand where they are used; where a model comes up inside itself,
+ * any object is accepted. Patterns are those that PCRE reads as JavaScript does; others are left out, as is `format`.
+ * What a declared type is in BSON, other than a date, a `Uint8Array` or a `RegExp`, it says by the annotation `bsonType`:
+ * `Schema.instanceOf(ObjectId).annotate({ bsonType: "objectId" })`.
+ *
+ * **Gotchas**
+ *
+ * A schema can't say all that a decoder checks: rules that are code (`Validator.past`, `Validator.future`, filters),
+ * patterns with other flags than `u`, and the texts of transformed types (`Schema.FiniteFromString`) are described by
+ * their type alone.
+ *
+ * **Example** (A schema that refuses unknown properties)
+ *
+ * ```ts
+ * import { Schema } from "effect"
+ * import { JsonSchema, Model, Validator } from "appkernel"
+ *
+ * class Tag extends Model.Class<Tag>()("Tag", {
+ *   name: Schema.String.pipe(Validator.notEmpty, Validator.max(20))
+ * }) {}
+ *
+ * const schema = JsonSchema.make(Tag, { additionalProperties: false, mongoCompatibility: true })
+ * schema["properties"] // => { name: { bsonType: "string", minLength: 1, maxLength: 20 }, _id: {} }
+ * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (model: Model.Any, options?: Options): JsonSchema => {
-  const document = EffectJsonSchema.toDocumentDraft04(Schema.toJsonSchemaDocument(model.wire))
-  const read: Reading = {
-    additionalProperties: options?.additionalProperties ?? true,
-    root: `#/definitions/${model.modelName}`
+export const make: {
+  (options?: Options): (model: Model.Any) => JsonSchema
+  (model: Model.Any, options?: Options): JsonSchema
+} = Function.dual(
+  (args) => isModelLike(args[0]),
+  (model: Model.Any, { additionalProperties = true, mongoCompatibility = false }: Options = {}): JsonSchema => {
+    const schema = { title: model.modelName }
+    return mongoCompatibility
+      ? { ...schema, ...toMongo(describeModel(model, { variant: "store", additionalProperties })) }
+      : {
+        $schema: "http://json-schema.org/draft-04/schema#",
+        ...schema,
+        ...toDraft04(describeModel(model, { variant: "wire", additionalProperties }))
+      }
   }
-  const definitions = mapValues(
-    document.definitions,
-    (definition, name) => isModel(definition, name) ? modelSchema(definition, read) : simplified(definition, read)
-  )
-  const { [model.modelName]: own, ...others } = definitions
-  return {
-    $schema: "http://json-schema.org/draft-04/schema#",
-    title: model.modelName,
-    ...own,
-    ...(Object.keys(others).length === 0 ? {} : { definitions: others })
-  }
-}
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-interface Reading {
-  readonly additionalProperties: boolean
-  /** How the document refers to what becomes its root. */
-  readonly root: string
-}
-
-const isSchema = (u: unknown): u is JsonSchema => Predicate.isObject(u)
-
-const schemasIn = (u: unknown): ReadonlyArray<JsonSchema> => Array.isArray(u) ? u.filter(isSchema) : []
-
-const mapValues = (all: unknown, f: (value: JsonSchema, name: string) => JsonSchema) =>
-  Object.fromEntries(
-    Object.entries(isSchema(all) ? all : {}).map(([name, value]) => [name, f(isSchema(value) ? value : {}, name)])
-  )
-
-const isModel = ({ properties }: JsonSchema, name: string): boolean => {
-  const tag = isSchema(properties) && isSchema(properties["_type"]) ? properties["_type"]["enum"] : undefined
-  return Array.isArray(tag) && tag.includes(name)
-}
-
-const modelSchema = (schema: JsonSchema, read: Reading): JsonSchema => {
-  const { additionalProperties, properties, required, type, ...rest } = simplified(schema, read)
-  const names: ReadonlyArray<unknown> = Array.isArray(required) ? required : []
-  // `_type` names the model, it is none of its fields.
-  const fields = names.filter((name) => name !== "_type")
-  return {
-    type,
-    properties: mapValues(properties, (property, name) => names.includes(name) ? property : nullable(property)),
-    ...(fields.length === 0 ? {} : { required: fields }),
-    additionalProperties,
-    ...rest
-  }
-}
-
-/** The same in fewer words, at every depth. */
-const simplified = (schema: JsonSchema, read: Reading): JsonSchema => {
-  if (schema["$ref"] === read.root) return { $ref: "#" }
-  const { allOf, anyOf, items, properties, ...rest } = schema
-  const inner = (part: JsonSchema) => simplified(part, read)
-  const own = {
-    ...rest,
-    ...(items === undefined ? {} : { items: isSchema(items) ? inner(items) : items }),
-    ...(properties === undefined
-      ? {}
-      : { properties: mapValues(properties, inner), additionalProperties: read.additionalProperties })
-  }
-  return withAlternatives(withConstraints(own, schemasIn(allOf).map(inner)), schemasIn(anyOf).map(inner))
-}
-
-/** Constraints of different keywords all hold when they stand side by side. */
-const withConstraints = (schema: JsonSchema, constraints: ReadonlyArray<JsonSchema>): JsonSchema => {
-  const keywords = [schema, ...constraints].flatMap(Object.keys)
-  if (new Set(keywords).size === keywords.length) return Object.assign({}, schema, ...constraints)
-  return { ...schema, allOf: constraints }
-}
-
-const withAlternatives = (schema: JsonSchema, alternatives: ReadonlyArray<JsonSchema>): JsonSchema => {
-  if (alternatives.length === 0) return schema
-  const others = alternatives.filter((one) => one["type"] !== "null")
-  const type = others[0]?.["type"]
-  const values = others.flatMap((other) =>
-    other["type"] === type && Array.isArray(other["enum"]) ? [other["enum"]] : []
-  )
-  const one = others.length === 1
-    ? others[0]
-    : values.length === others.length
-    ? { type, enum: values.flat() }
-    : undefined
-  const merged = one === undefined || "type" in schema ? { ...schema, anyOf: others } : { ...schema, ...one }
-  return others.length === alternatives.length ? merged : nullable(merged)
-}
-
-const nullable = (schema: JsonSchema): JsonSchema => {
-  const { anyOf, enum: values, type } = schema
-  if (typeof type === "string") {
-    return { ...schema, type: [type, "null"], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) }
-  }
-  if (Array.isArray(type) && type.includes("null")) return schema
-  const alternatives = schemasIn(anyOf)
-  if (alternatives.some((one) => one["type"] === "null")) return schema
-  return { anyOf: [...(alternatives.length === 0 ? [schema] : alternatives), { type: "null" }] }
-}
+)

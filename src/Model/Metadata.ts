@@ -5,8 +5,8 @@
  */
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { temporalKind, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
-import { isKind } from "./internal/fields.ts"
+import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
+import { kindOf } from "./internal/kind.ts"
 import { toWire } from "./internal/serialiser.ts"
 import { elementOf, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./internal/variants.ts"
 import type * as Model from "./Model.ts"
@@ -101,41 +101,27 @@ const validatorsOf = (model: ModelLike, name: string): ReadonlyArray<ValidatorEn
     // A field of a struct is a schema.
     field === undefined ? [] : entriesOf(unwrapped(field as Schema.Top).ast)
   )
+  entries.push(
+    ...(model.store.ast.checks ?? []).filter((check) => check.annotations?.[relatedAnnotation] === name).flatMap(
+      entryOf
+    )
+  )
   return entries.filter((entry, i) => entries.findIndex((other) => isSame(entry, other)) === i)
 }
 
-const entriesOf = (ast: SchemaAST.AST): ReadonlyArray<ValidatorEntry> =>
-  (ast.checks ?? []).flatMap((check) => {
-    const entry: unknown = check.annotations?.[validatorAnnotation]
-    // Only validators write this annotation.
-    return entry === undefined ? [] : [entry as ValidatorEntry]
-  })
+const entriesOf = (ast: SchemaAST.AST): ReadonlyArray<ValidatorEntry> => (ast.checks ?? []).flatMap(entryOf)
+
+const entryOf = (check: SchemaAST.Check<never>): ReadonlyArray<ValidatorEntry> => {
+  const entry: unknown = check.annotations?.[validatorAnnotation]
+  // Only validators write this annotation.
+  return entry === undefined ? [] : [entry as ValidatorEntry]
+}
 
 const isSame = (self: ValidatorEntry, that: ValidatorEntry): boolean =>
   self.type === that.type && self.value === that.value
 
 const typeName = (schema: Schema.Top): string => {
-  const own = unwrapped(schema).ast
-  const ast = SchemaAST.toType(own)
-  switch (ast._tag) {
-    case "String":
-      return "str"
-    case "Number":
-      return ast.checks?.some((check) => isKind(check, "isInt")) ? "int" : "float"
-    case "Boolean":
-      return "bool"
-    case "Arrays":
-      return "list"
-    case "Literal":
-    case "Enum":
-      return identifierOf(ast) ?? "enum"
-    case "Union":
-      return identifierOf(ast) ?? (ast.types.every(({ _tag }) => _tag === "Literal") ? "enum" : "any")
-    default: {
-      const kind = SchemaAST.toEncoded(own).annotations?.[temporalKind]
-      return typeof kind === "string" ? kind : identifierOf(ast) ?? "any"
-    }
-  }
+  const { ast } = unwrapped(schema)
+  const kind = kindOf(ast)
+  return kind === "enum" || kind === "any" ? SchemaAST.resolveIdentifier(SchemaAST.toType(ast)) ?? kind : kind
 }
-
-const identifierOf = (ast: SchemaAST.AST): string | undefined => SchemaAST.resolveIdentifier(ast)

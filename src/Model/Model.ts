@@ -25,7 +25,9 @@
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
+import type * as SchemaAST from "effect/SchemaAST"
 import type { Field } from "./Field.ts"
+import { type ModelIndex, modelIndexesTypeId } from "./FieldIndex.ts"
 import { type FieldAttributes, modelAnnotation } from "./internal/annotations.ts"
 import { display } from "./internal/display.ts"
 import { attributesOf, schemasOf } from "./internal/fields.ts"
@@ -35,13 +37,47 @@ import {
   assertSeparable,
   type ModelLike,
   modelTypeId,
+  type Validation,
+  validationTypeId,
   type Variant,
   variants
 } from "./internal/variants.ts"
-import type { ModelError } from "./ModelError.ts"
+import type { ModelError, Problem } from "./ModelError.ts"
 
-export { converted, generated, id, indexed, omitted, optional, versioned, withDefault } from "./Field.ts"
+export { converted, field, generated, id, indexed, marshalled, omitted, optional, withDefault } from "./Field.ts"
+export {
+  /**
+   * The JSON schema (draft-04) of the model, or MongoDB's kind of it: `JsonSchema.make`.
+   *
+   * @category conversions
+   * @since 0.1.0
+   */
+  make as getJsonSchema
+} from "./JsonSchema.ts"
+export {
+  /**
+   * What a user interface needs to know of the model's fields: `Metadata.make`.
+   *
+   * @category conversions
+   * @since 0.1.0
+   */
+  make as getParameterSpec
+} from "./Metadata.ts"
+export {
+  appendTo,
+  dumps,
+  type DumpsOptions,
+  type Elements,
+  fromRecord,
+  type FromRecordOptions,
+  type Lists,
+  type Record,
+  removeFrom,
+  toRecord,
+  type ToRecordOptions
+} from "./Record.ts"
 export { Date, DateTime, type Temporal } from "./Temporal.ts"
+export { audited, versioned } from "./Trait.ts"
 
 /**
  * Any model.
@@ -73,6 +109,7 @@ export type Model<Self, Name extends string, F extends Model.Fields> =
   >
   & {
     readonly [modelTypeId]: { readonly [key: string]: FieldAttributes }
+    readonly [validationTypeId]: Validation | undefined
     /** The class's name, as it stands in `_type`. */
     readonly modelName: Name
     /** The document as it is stored, its identifier still named `id`. */
@@ -102,6 +139,23 @@ export declare namespace Model {
     readonly [K in keyof F]: VariantSchema.Field<WithOptionalPatch<Field.ConfigOf<F[K]>>>
   }
 
+  /** What an instance holds. */
+  export type Values<F extends Fields> = Schema.Struct.Type<VariantSchema.ExtractFields<"store", Variants<F>, true>>
+
+  /** What a model has besides its fields: rules for several of them, and indexes. */
+  export interface Options<Values> {
+    /** Indexes over several fields, and others that can't stand at a single one. */
+    readonly indexes?:
+      | ReadonlyArray<ModelIndex<(keyof Values & string) | `${keyof Values & string}.${string}`>>
+      | undefined
+    /** Validators that look at several fields: those of `Validator.related`. */
+    readonly validators?: ReadonlyArray<SchemaAST.Check<Values>> | undefined
+    /** Looks at an instance whose fields are valid, each for itself, and fails with what is wrong with it. */
+    readonly validate?:
+      | ((instance: Values) => Effect.Effect<void, Problem | ReadonlyArray<Problem>>)
+      | undefined
+  }
+
   export type WireFields<Name extends string, F extends Fields> =
     & { readonly _type: Schema.tag<Name> }
     & VariantSchema.ExtractFields<"wire", Variants<F>>
@@ -109,7 +163,8 @@ export declare namespace Model {
 
 /**
  * Declares a model: `class User extends Model.Class<User>()("User", { …fields }) {}`. `name` is the model's name on the
- * wire (`_type`), in URLs (in the plural), and in the store.
+ * wire (`_type`), in URLs (in the plural), and in the store. `options` are rules that look at several fields; `finalise`
+ * asks them when every field is valid by itself.
  *
  * **Details**
  *
@@ -128,7 +183,8 @@ export declare namespace Model {
 export const Class = <Self = never>() =>
 <const Name extends string, const F extends Model.Fields>(
   name: Name,
-  fields: F
+  fields: F,
+  options?: Model.Options<Model.Values<F>>
 ): [Self] extends [never] ? "Missing `Self` generic: `class Self extends Model.Class<Self>()(…)`"
   : Model<Self, Name, F> =>
 {
@@ -138,7 +194,8 @@ export const Class = <Self = never>() =>
     assertNotReserved(name, key)
     const { patch, ...schemas } = schemasOf(field)
     all[key] = variants.Field(patch === undefined ? schemas : { ...schemas, patch: Schema.optionalKey(patch) })
-    attributes[key] = attributesOf(field)
+    // However it is written, `id` is the identifier.
+    attributes[key] = { ...(key === "id" ? { managed: "id" } : {}), ...attributesOf(field) }
     for (const schema of [schemas.wire, schemas.create, patch]) {
       if (schema !== undefined) assertSeparable(name, key, schema, { suspended: false })
     }
@@ -148,8 +205,13 @@ export const Class = <Self = never>() =>
   const wire = { _type: Schema.tag(name), ...Base.wire.fields }
   const own = {
     [modelTypeId]: attributes,
+    [validationTypeId]: options?.validate,
+    [modelIndexesTypeId]: options?.indexes ?? [],
     modelName: name,
-    store: Base.store.annotate({ ...annotations, identifier: `${name}Stored` }),
+    store: withChecks(Base.store, options?.validators ?? []).annotate({
+      ...annotations,
+      identifier: `${name}Stored`
+    }),
     wire: Schema.Struct(wire).annotate({ ...annotations, identifier: name }),
     create: Base.create.annotate({ ...annotations, identifier: `${name}Create` }),
     patch: Base.patch.annotate({ ...annotations, identifier: `${name}Patch` })
@@ -163,6 +225,15 @@ export const Class = <Self = never>() =>
   // What the loop above makes of `fields` is what the type says of them, field by field.
   return Model as never
 }
+
+const withChecks = <S extends Schema.Top>(
+  schema: S,
+  [check, ...others]: ReadonlyArray<SchemaAST.Check<never>>
+): S["Rebuild"] | S =>
+  check === undefined
+    ? schema
+    // The checks are for values of the schema's type.
+    : (schema.check as (...checks: ReadonlyArray<SchemaAST.Check<never>>) => S["Rebuild"])(check, ...others)
 
 /**
  * Makes an instance of what a caller sent. For each field: the generator where there is no value, then the default

@@ -12,6 +12,22 @@ import { temporalKind } from "./internal/annotations.ts"
 import * as iso from "./internal/iso.ts"
 
 /**
+ * The moments that have a form on the wire.
+ *
+ * @internal
+ */
+export const ofFourDigitYears: Schema.DateTimeUtc = Schema.DateTimeUtc.check(
+  Schema.makeFilter((moment: EffectDateTime.Utc) => iso.hasFourDigitYear(moment.epochMilliseconds), {
+    expected: "a year from 0000 to 9999",
+    arbitraryConstraint: {
+      order: EffectDateTime.Order,
+      minimum: EffectDateTime.makeUnsafe(iso.earliest),
+      maximum: EffectDateTime.makeUnsafe(iso.latest)
+    }
+  })
+)
+
+/**
  * A date-time. In the program a `DateTime.Utc`, in the store a BSON date (milliseconds), on the wire ISO 8601 in UTC
  * without zone and with microseconds: `2026-01-31T09:30:00.123000`. Input may have a zone and 0 to 9 fraction digits;
  * without a zone it is UTC. Years are those of four digits.
@@ -82,7 +98,7 @@ function make(options: {
         encode: SchemaGetter.transform(print)
       })
   })
-  return stored.pipe(Schema.decodeTo(Schema.DateTimeUtc.check(ofFourDigitYears()), {
+  return stored.pipe(Schema.decodeTo(ofFourDigitYears, {
     decode: SchemaGetter.transform((date: globalThis.Date) => EffectDateTime.makeUnsafe(keep(date.getTime()))),
     encode: SchemaGetter.transform((moment) => toDate(keep(moment.epochMilliseconds)))
   }))
@@ -90,15 +106,4 @@ function make(options: {
 
 function toDate(millis: number): globalThis.Date {
   return EffectDateTime.toDateUtc(EffectDateTime.makeUnsafe(millis))
-}
-
-function ofFourDigitYears() {
-  return Schema.makeFilter((moment: EffectDateTime.Utc) => iso.hasFourDigitYear(moment.epochMilliseconds), {
-    expected: "a year from 0000 to 9999",
-    arbitraryConstraint: {
-      order: EffectDateTime.Order,
-      minimum: EffectDateTime.makeUnsafe(iso.earliest),
-      maximum: EffectDateTime.makeUnsafe(iso.latest)
-    }
-  })
 }

@@ -8,13 +8,16 @@
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import type { Field } from "./Field.ts"
-import { validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
+import * as Index from "./FieldIndex.ts"
+import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
 import * as fields from "./internal/fields.ts"
+import { elementOf } from "./internal/variants.ts"
 
 /**
  * The value is not empty: text or a list with at least one element.
@@ -109,6 +112,97 @@ export const future = <F extends Field.Holding<DateTime.DateTime>>(self: F): Fie
     )
   )
 
+/**
+ * No two values are the same. A list: no two of its elements. Anything else: no two documents of the collection, by a
+ * unique index; a write that breaks it fails with `DuplicateKey`.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const unique = <F extends Field.Input>(self: F): Field.Same<F> =>
+  isListOf(self)
+    ? fields.evolve(fields.checked(self, distinct), {})
+    : fields.evolve(fields.checked(self, indexedAsUnique), {}, { index: Index.unique })
+
+/**
+ * A rule of your own for one value. `type` names it in problems and metadata; `isValid` must be pure.
+ *
+ * **Example** (A rule of your own)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Model, Validator } from "appkernel"
+ *
+ * const even = Validator.make("Even", (value: number) => value % 2 === 0, { message: "must be even" })
+ *
+ * class Pair extends Model.Class<Pair>()("Pair", { shoes: Schema.Int.pipe(even) }) {}
+ *
+ * const problem = await Effect.runPromise(Effect.flip(Model.finalise(Pair, { shoes: 3 })))
+ * problem.message // => "The property shoes on class Pair must be even"
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <A>(
+  type: string,
+  isValid: (value: A) => boolean,
+  options: Options
+): <F extends Field.Holding<A>>(self: F) => Field.Checked<F> => {
+  const check = Schema.makeFilter(isValid, annotations(type, options))
+  return (self) => checked(self, check)
+}
+
+/**
+ * A rule of your own that looks at all fields, and is reported for one of them. It is a filter for any struct, and stands
+ * among the `validators` of a model.
+ *
+ * **Example** (One field that depends on another)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Model, Validator } from "appkernel"
+ *
+ * class Stay extends Model.Class<Stay>()("Stay", {
+ *   from: Schema.Int,
+ *   to: Schema.Int
+ * }, {
+ *   validators: [Validator.related("After", "to", ({ from, to }) => to > from, { message: "must be after from" })]
+ * }) {}
+ *
+ * const problem = await Effect.runPromise(Effect.flip(Model.finalise(Stay, { from: 2, to: 1 })))
+ * problem.problems.map(({ field, validator }) => [field, validator]) // => [["to", "After"]]
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const related = <A>(
+  type: string,
+  field: keyof A & string,
+  isValid: (values: A) => boolean,
+  options: Options
+): SchemaAST.Filter<A> =>
+  Schema.makeFilter(
+    (values) => isValid(values) || { path: [field], issue: options.message },
+    annotations(type, options, field)
+  )
+
+/**
+ * What a validator of your own says of itself.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** What is wrong, to go behind the field's name: `must be even`. The value is not to be part of it. */
+  readonly message: string
+  /** The validator's argument, for the metadata. */
+  readonly value?: unknown
+  /** The constraint in JSON schema (draft-04), where it can be said there: `{ multipleOf: 2 }`. */
+  readonly jsonSchema?: { readonly [keyword: string]: Schema.Json } | undefined
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -125,6 +219,37 @@ const now = (): number =>
 const named = (type: string, message: string, value?: unknown) => {
   const entry: ValidatorEntry = value === undefined ? { type } : { type, value }
   return { message, [validatorAnnotation]: entry }
+}
+
+const annotations = (type: string, { jsonSchema, message, value }: Options, field?: string) => ({
+  ...named(type, message, value),
+  ...(field === undefined ? {} : { [relatedAnnotation]: field }),
+  ...(jsonSchema === undefined ? {} : { toJsonSchema: () => jsonSchema })
+})
+
+const indexedAsUnique = Schema.makeFilter(() => true, named("Unique", "must be unique"))
+
+// Effect's own filter compares each element with every other one.
+const distinct = Schema.makeFilter(
+  (values: ReadonlyArray<unknown>) => new Set(values.map(identityOf)).size === values.length,
+  { ...Schema.isUnique().annotations, ...named("Unique", "must not have an element twice") }
+)
+
+/** Text that equal values share, and no others. A hash would let a caller send many values with the same one. */
+const identityOf = (value: unknown): unknown => {
+  if (typeof value === "string") return JSON.stringify(value)
+  if (typeof value === "bigint") return `${value}n`
+  if (!Predicate.isObjectOrArray(value)) return String(value)
+  if (DateTime.isDateTime(value)) return `@${value.epochMilliseconds}`
+  if (value instanceof Date) return `@${value.getTime()}`
+  if (Array.isArray(value)) return `[${value.map(identityOf).join()}]`
+  const keys = Object.keys(value).toSorted()
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${String(identityOf(Reflect.get(value, key)))}`).join()}}`
+}
+
+const isListOf = (self: Field.Input): boolean => {
+  const value = fields.valueOf(self)
+  return value !== undefined && elementOf(value) !== undefined
 }
 
 // A check changes no type.

@@ -10,8 +10,17 @@
  * a folder open.
  *
  * Filters, updates and pipelines are MongoDB's, evaluated by `mingo` with MongoDB's order of all BSON values. Indexes
- * serve equality, `$in`, ranges, and sorts with or without them; where documents have lists, an index finds values and
- * one bound of a range, and sorts nothing.
+ * serve equality, `$in`, ranges, plain beginnings of texts (`/^Ann/`), and sorts with or without them; where documents
+ * have lists, an index finds values and one bound of a range, and sorts nothing. A partial index serves what asks for no
+ * more than it holds. Expired documents are removed every minute, and when the store is opened.
+ *
+ * A text index holds the words of its fields in lower case and without diacritics, taken apart by Unicode's rules, and by
+ * all that is no letter, digit, mark or underscore. `$text` has words, phrases and excluded words, and `$meta: "textScore"`
+ * sorts by MongoDB's score, or projects it.
+ *
+ * A transaction keeps what it writes in memory until it is written in one go. It runs again when others have meanwhile
+ * written a document that it has read by its identifier, or any document of a collection that it has searched otherwise;
+ * after five times it has the store for itself, while other writers wait.
  *
  * **Gotchas**
  *
@@ -21,20 +30,25 @@
  *
  * What is known to differ from MongoDB:
  *
- * - There is no `$where`, `$function`, `$accumulator`, `$text`, `$jsonSchema`, no geographic and no bitwise filter, no
- *   `$out`, `$merge` and `$documents`, no `$lookup` with a pipeline, no update by a pipeline, no array filter, no
- *   `$push`, `$addToSet` and `$pullAll` on a positional path, no positional projection, no collation. All of them fail
- *   with `Unsupported`; so do indexes other than ascending and descending ones.
+ * - There is no `$where`, `$function`, `$accumulator`, `$jsonSchema`, no geographic and no bitwise filter, no
+ *   `$out`, `$merge` and `$documents`, no `$lookup` with a pipeline, no update by a pipeline, no
+ *   `$push`, `$addToSet` and `$pullAll` on a path with `$`, no positional projection, no collation. All of them fail
+ *   with `Unsupported`; so do geographic, hashed and wildcard indexes, text indexes with other fields, and a schema
+ *   for all documents of a collection.
+ * - A text index knows no language: it leaves out no words, and takes none for the same because of their stem, as
+ *   MongoDB's do with the language `none`. It doesn't matter what a document's `language` is.
  * - Regular expressions have RE2's syntax: neither look-around nor back references, and no option `x`. `$` matches at
  *   the very end only.
  * - Numbers lose their type: what is stored as a 64-bit integer or a double comes back as a `number`, and `$type` only
  *   tells `int` from `double`, and `long` where a `number` would not be exact.
  * - Expressions of pipelines and of `$expr` compute with doubles, pass over `Decimal128` values and over integers
  *   beyond the safe ones, and name BSON's own types in lower case. A stage that needs all its input at once, other than
- *   `$sort`, `$group` and those made of them, computes in one go, during which nothing else runs.
+ *   `$sort`, `$group` and those made of them, computes in one go, during which nothing else runs and no time limit is
+ *   looked at.
  * - Many documents change in several steps: when `updateMany` or `deleteMany` fails, earlier changes stay, as they do in
  *   MongoDB.
  * - A unique index that is being made already refuses duplicates, even if it fails later.
+ * - A read whose index is dropped meanwhile fails with a retryable `StoreUnavailable`, as MongoDB's do, at once.
  * - A document in memory may be of any size.
  *
  * @since 0.1.0
@@ -48,10 +62,13 @@ import { Catalog } from "./internal/catalog.ts"
 import { DocumentWriter } from "./internal/documentWriter.ts"
 import { makeIndexing } from "./internal/embeddedIndexing.ts"
 import { makeReading } from "./internal/embeddedRead.ts"
+import { makeGate, makePolicy } from "./internal/embeddedTransaction.ts"
 import { makeWriting } from "./internal/embeddedWrite.ts"
+import { makeExpiry } from "./internal/expiry.ts"
 import type { KeyValue } from "./internal/keyValue.ts"
 import * as keyValueLmdb from "./internal/keyValueLmdb.ts"
 import * as keyValueMemory from "./internal/keyValueMemory.ts"
+import { makeTransactional } from "./internal/transaction.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
 
 /**
@@ -94,7 +111,7 @@ export const make: (
  * @category constructors
  * @since 0.1.0
  */
-export const makeMemory: Effect.Effect<DocumentStore["Service"]> = Effect.orDie(
+export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.orDie(
   Effect.flatMap(keyValueMemory.make, (store) => fromKeyValue(store, "memory"))
 )
 
@@ -133,15 +150,21 @@ export const layerMemory: Layer.Layer<DocumentStore> = Layer.effect(DocumentStor
 const fromKeyValue = (
   store: KeyValue,
   place: string
-): Effect.Effect<DocumentStore["Service"], StoreUnavailable> =>
-  Effect.suspend(() => {
-    const catalog = new Catalog(store)
-    const writer = new DocumentWriter(store, catalog)
-    return Effect.map(makeIndexing(store, catalog, writer), (indexing) =>
-      DocumentStore.of({
-        description: `the embedded store in ${place}`,
-        ...makeReading(store, catalog),
-        ...makeWriting(store, catalog, writer),
-        ...indexing
-      }))
+): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
+  Effect.gen(function*() {
+    const gate = makeGate(store)
+    const { store: gated } = gate
+    const catalog = new Catalog(gated)
+    const writer = new DocumentWriter(gated, catalog)
+    const indexing = yield* makeIndexing(gated, catalog, writer, yield* makeExpiry(gated, catalog, writer))
+    const { operations, outside, transaction } = makeTransactional(
+      { ...makeReading(gated, catalog), ...makeWriting(gated, catalog, writer) },
+      makePolicy(store, gate, catalog, writer)
+    )
+    return DocumentStore.of({
+      description: `the embedded store in ${place}`,
+      ...operations,
+      transaction,
+      ...outside(indexing)
+    })
   })

@@ -8,6 +8,10 @@
  * read closes its cursor and its connection, which makes the server stop. The credentials never appear in an error, a
  * log or a span.
  *
+ * A transaction needs a replica set or a sharded cluster. It reads from a snapshot of the primary and is acknowledged by
+ * the majority. It runs again, for two minutes at most, when another one has written the same documents, the connection
+ * breaks, or another server becomes the primary.
+ *
  * **Gotchas**
  *
  * `undefined` in a stored document leaves its key out; in a filter or a pipeline it means `null`.
@@ -19,24 +23,20 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import type { UpdateResult as DriverUpdateResult } from "mongodb"
-import {
-  type Document,
-  DocumentStore,
-  type Filter,
-  type FindOptions,
-  type IndexDescription,
-  type InsertManyResult,
-  type UpdateResult
-} from "./DocumentStore.ts"
+import { type Document, DocumentStore, type IndexDescription, type ValidatorOptions } from "./DocumentStore.ts"
+import { missingOf } from "./internal/indexDefinition.ts"
+import { makeSync } from "./internal/indexSync.ts"
 import * as mongo from "./internal/mongo.ts"
 import { parseAddress } from "./internal/mongoAddress.ts"
-import { conflictOf, fromDriverIndex, toDriverIndex } from "./internal/mongoIndex.ts"
-import { DuplicateKey, QueryRejected, type ReadError, StoreUnavailable } from "./RepositoryError.ts"
+import { dropIndex, setValidator } from "./internal/mongoCollection.ts"
+import { connect } from "./internal/mongoConnection.ts"
+import { fromDriverIndex, toDriverIndex } from "./internal/mongoIndex.ts"
+import { makeOperations } from "./internal/mongoOperations.ts"
+import { makePolicy } from "./internal/mongoTransaction.ts"
+import { makeTransactional } from "./internal/transaction.ts"
+import { type ReadError, type StoreError, StoreUnavailable } from "./RepositoryError.ts"
 
 /**
  * Options of {@link make} and {@link layerWith}.
@@ -94,7 +94,7 @@ export const make: (
     }
     const database = options.db ?? address.database ?? "app"
     const timeout = Duration.fromInputUnsafe(options.connectTimeout ?? "5 seconds")
-    const session = yield* mongo.connect(address, database, timeout)
+    const session = yield* connect(address, database, timeout)
     return makeStore(session, `MongoDB at ${address.hosts}/${database}`)
   }
 )
@@ -123,12 +123,6 @@ export const layer: Layer.Layer<DocumentStore, StoreUnavailable | Config.ConfigE
 
 // internal
 
-// Few round trips, and never many documents in memory at once.
-const streamBatchSize = 1000
-
-// The client leaves `undefined` out of what it sends; in a filter that would match more than was asked for.
-const asked = { ignoreUndefined: false } as const
-
 const makeStore = (session: mongo.MongoSession, description: string): DocumentStore["Service"] => {
   const call = (operation: string, collection: string): mongo.MongoCall => ({ session, operation, collection })
 
@@ -138,154 +132,45 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
       (infos) => infos.filter((info) => info.name !== "_id_").map((info) => fromDriverIndex(info))
     )
 
-  return DocumentStore.of({
-    description,
-    findById: (collection, id) =>
-      Effect.map(
-        mongo.read(
-          call("findById", collection),
-          (_, signal) => _.findOne(byId(id), { ...asked, signal })
-        ),
-        (document) => document ?? undefined
-      ),
-    find: (collection, options) =>
-      limited(options, Effect.succeed([]), (limit) =>
-        mongo.read(call("find", collection), (_, signal) =>
-          // As many as will come may come at once.
-          _.find(options.filter ?? {}, { ...findOptions(options), ...limit, signal }).toArray())),
-    stream: (collection, options) =>
-      Stream.unwrap(limited(options, Effect.succeed(Stream.empty), (limit) =>
-        Effect.succeed(
-          mongo.readBatches(call("stream", collection), (_, signal) =>
-            _.find(options.filter ?? {}, { ...findOptions(options), ...limit, batchSize: streamBatchSize, signal }))
-        ))),
-    count: (collection, filter) =>
-      mongo.read(call("count", collection), (_, signal) => _.countDocuments(filter, { ...asked, signal })),
-    insertOne: (collection, document) =>
-      Effect.asVoid(mongo.write(call("insertOne", collection), (_) => _.insertOne(document))),
-    insertMany: (collection, documents, options) =>
-      documents.length === 0
-        ? Effect.succeed({ insertedCount: 0, failures: [] })
-        : Effect.uninterruptible(Effect.flatMap(
-          mongo.insertMany(call("insertMany", collection), documents, options?.ordered ?? true),
-          (result) => withFields(result, listIndexes(collection))
-        )),
-    replaceOne: (collection, filter, document, options) =>
-      Effect.map(
-        mongo.write(
-          call("replaceOne", collection),
-          (_) => _.replaceOne(pinned(filter), document, { upsert: options?.upsert ?? false })
-        ),
-        updateResult
-      ),
-    updateOne: (collection, filter, update, options) =>
-      Effect.map(
-        mongo.write(
-          call("updateOne", collection),
-          (_) => _.updateOne(pinned(filter), update, { upsert: options?.upsert ?? false })
-        ),
-        updateResult
-      ),
-    updateMany: (collection, filter, update) =>
-      Effect.map(
-        mongo.write(call("updateMany", collection), (_) => _.updateMany(pinned(filter), update)),
-        updateResult
-      ),
-    deleteOne: (collection, filter) =>
-      Effect.map(
-        mongo.remove(call("deleteOne", collection), (_) => _.deleteOne(filter, asked)),
-        (result) => result.deletedCount
-      ),
-    deleteMany: (collection, filter) =>
-      Effect.map(
-        mongo.remove(call("deleteMany", collection), (_) => _.deleteMany(filter, asked)),
-        (result) => result.deletedCount
-      ),
-    aggregate: (collection, pipeline) =>
-      mongo.readBatches(
-        call("aggregate", collection),
-        (_, signal) => _.aggregate<Document>([...pipeline], { ...asked, batchSize: streamBatchSize, signal }),
-        { writes: pipeline.some((stage) => Object.hasOwn(stage, "$out") || Object.hasOwn(stage, "$merge")) }
-      ),
-    createIndexes: (collection, indexes) =>
-      indexes.length === 0
+  const createIndexes = (
+    collection: string,
+    indexes: ReadonlyArray<IndexDescription>
+  ): Effect.Effect<void, StoreError> => {
+    const missing = Effect.flatMap(
+      listIndexes(collection),
+      (installed) => Effect.fromResult(missingOf("createIndexes", collection, indexes, installed))
+    )
+    return indexes.length === 0 ? Effect.void : Effect.flatMap(missing, (some) =>
+      some.length === 0
         ? Effect.void
         // A build may take hours, and asking again is harmless: whoever waits may leave.
-        : mongo.attempt(call("createIndexes", collection), (_) => _.createIndexes(indexes.map(toDriverIndex))).pipe(
+        : mongo.attempt(call("createIndexes", collection), (_) => _.createIndexes(some.map(toDriverIndex))).pipe(
           Effect.asVoid,
-          Effect.catchTag("QueryRejected", (rejected) =>
-            Effect.flatMap(listIndexes(collection), (installed) =>
-              Effect.fail(conflictOf(collection, indexes, installed) ?? rejected)))
-        ),
-    listIndexes
-  })
-}
+          // Somebody else may have been faster, with another definition.
+          Effect.catchTag("QueryRejected", (rejected) => Effect.andThen(missing, Effect.fail(rejected)))
+        ))
+  }
 
-// The driver takes 0 for "all", and a negative limit for its amount.
-const limited = <A, E>(
-  options: FindOptions,
-  none: Effect.Effect<A>,
-  some: (limit: { readonly limit?: number; readonly batchSize?: number }) => Effect.Effect<A, E>
-): Effect.Effect<A, E | QueryRejected> => {
-  const { limit } = options
-  if (limit === undefined) return some({})
-  if (limit === 0) return none
-  return Number.isInteger(limit) && limit > 0
-    ? some({ limit, batchSize: limit })
-    : Effect.fail(new QueryRejected({ operation: "find", detail: `limit must be a whole number from 0, not ${limit}` }))
-}
+  const within = (session: mongo.MongoSession) => makeOperations(session, listIndexes)
+  const { operations, outside, transaction } = makeTransactional(within(session), makePolicy(session, within))
 
-const findOptions = ({ projection, skip, sort }: FindOptions) => ({
-  ...asked,
-  ...projection === undefined ? {} : { projection },
-  ...skip === undefined ? {} : { skip },
-  ...sort === undefined ? {} : { sort }
-})
-
-// An id that came from outside may be an object whose keys are operators.
-const byId = (id: unknown): Filter => ({
-  _id: Predicate.isObject(id) && !(id instanceof Date) && !("_bsontype" in id) ? { $eq: id } : id
-})
-
-// An update's filter travels with its update, so the option above can't tell them apart.
-const pinned = (filter: Filter): Filter => {
-  const pin = (value: unknown): unknown =>
-    value === undefined ? null : Array.isArray(value) ? value.map(pin) : isPlain(value) ? pinned(value) : value
-  return Object.fromEntries(Object.entries(filter).map(([key, value]) => [key, pin(value)]))
-}
-
-const isPlain = (value: unknown): value is Document => {
-  if (typeof value !== "object" || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
-}
-
-const updateResult = (result: DriverUpdateResult): UpdateResult => ({
-  matchedCount: result.matchedCount,
-  modifiedCount: result.modifiedCount,
-  ...result.upsertedCount === 0 ? {} : { upsertedId: result.upsertedId }
-})
-
-const isNameless = (error: DuplicateKey | QueryRejected): error is DuplicateKey =>
-  error._tag === "DuplicateKey" && error.fields.length === 0
-
-// The server names a bulk write's duplicates by their index only.
-const withFields = (
-  result: InsertManyResult,
-  listIndexes: Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
-): Effect.Effect<InsertManyResult, ReadError> => {
-  if (!result.failures.some(({ error }) => isNameless(error))) return Effect.succeed(result)
-  return Effect.map(
-    // The documents are written: not to know their names is no failure.
-    Effect.orElseSucceed(listIndexes, () => []),
-    (indexes) => ({
-      insertedCount: result.insertedCount,
-      failures: result.failures.map(({ error, index }) => {
-        if (!isNameless(error)) return { index, error }
-        const key = indexes.find((_) => _.name === error.index)?.key
-        const fields = key === undefined ? [error.index] : Object.keys(key)
-        return { index, error: new DuplicateKey({ collection: error.collection, index: error.index, fields }) }
-      })
+  return DocumentStore.of({
+    description,
+    ...operations,
+    transaction,
+    ...outside({
+      createIndexes,
+      ...makeSync({
+        list: listIndexes,
+        create: (collection, index) => createIndexes(collection, [index]),
+        drop: (collection, name) => dropIndex(call("dropIndexes", collection), name)
+      }),
+      setValidator: (
+        collection: string,
+        jsonSchema: Document | undefined,
+        options?: ValidatorOptions
+      ) => setValidator(call("setValidator", collection), jsonSchema, options?.action ?? "error"),
+      listIndexes
     })
-  )
+  })
 }

@@ -2,15 +2,46 @@
  * Conditions on the documents of a model, typed by its fields.
  *
  * A condition is written as a function of the model's fields: `($) => $.address.city.equals("Bern")`. A value has the
- * field's decoded type and is encoded by the field's own schema.
+ * field's decoded type and is encoded by the field's own schema, without its validators: what may not be written can
+ * still be looked for.
+ *
+ * **Example** (Conditions)
+ *
+ * ```ts
+ * import { Schema } from "effect"
+ * import { Model, Query } from "appkernel"
+ *
+ * class Line extends Model.Class<Line>()("Line", { product: Schema.String, quantity: Schema.Int }) {}
+ *
+ * class Order extends Model.Class<Order>()("Order", {
+ *   id: Model.id({ prefix: "O" }),
+ *   customer: Schema.String,
+ *   lines: Schema.Array(Line)
+ * }) {}
+ *
+ * Query.toFilter(Order, ($) => $.id.in(["O1", "O2"])) // => { _id: { $in: ["O1", "O2"] } }
+ *
+ * const { customer, lines } = Query.toFilter(Order, ($) =>
+ *   $.customer.contains("jan").and($.lines.any((line) => line.product.equals("tea").and(line.quantity.greaterThan(3)))))
+ *
+ * customer // => { $regex: "jan", $options: "i" }
+ * lines // => { $elemMatch: { product: { $eq: "tea" }, quantity: { $gt: 3 } } }
+ * ```
  *
  * @since 0.1.0
  */
+import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import * as SchemaParser from "effect/SchemaParser"
-import { modelTypeId, nestedModel } from "../Model/internal/variants.ts"
+import { perModel } from "../Model/internal/perModel.ts"
+import type { ModelLike } from "../Model/internal/variants.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "./DocumentStore.ts"
+import { filtersOf } from "./internal/conditions.ts"
+import { partOf } from "./internal/fieldPart.ts"
+import { elementBaseOf, type FieldPath, fieldsUnder, opened, rootOf } from "./internal/fieldPath.ts"
+import type { AnyList, AnyModel, AnyMoment, EncodedOf, FieldsOf, Own, TypeOf } from "./internal/fieldTypes.ts"
+
+export { type Path, select, type Selection, type SortKey, toSort } from "./Selection.ts"
 
 /**
  * Something that a document fulfils or not.
@@ -25,26 +56,126 @@ export interface Condition {
   readonly and: (that: Condition) => Condition
   /** Either, or both. */
   readonly or: (that: Condition) => Condition
+  /** The contrary. */
+  readonly not: () => Condition
 }
 
 /**
  * What can be said of a field whose values are of type `A`.
  *
+ * **Details**
+ *
+ * Through a list of models (`$.lines.quantity`) a condition holds when it does for one of the elements; `notEquals` and
+ * `notIn` hold when they do for all.
+ *
  * @category models
  * @since 0.1.0
  */
-export type Field<A> =
-  & {
-    /** The value is this one. */
-    readonly equals: (value: A) => Condition
-    /** The value is one of these. */
-    readonly in: (values: ReadonlyArray<A>) => Condition
-  }
-  & (NonNullable<A> extends ReadonlyArray<infer Element> ? {
-      /** The list has this element. */
-      readonly contains: (element: Element) => Condition
-    }
-    : unknown)
+export interface Field<A> {
+  /** The value is this one. */
+  readonly equals: (value: A) => Condition
+  /** The value is another one, or there is none. */
+  readonly notEquals: (value: A) => Condition
+  /** The value is one of these. */
+  readonly in: (values: ReadonlyArray<A>) => Condition
+  /** The value is none of these, or there is none. */
+  readonly notIn: (values: ReadonlyArray<A>) => Condition
+  /** There is a value. Of an optional field, `null` is none. */
+  readonly exists: () => Condition
+  /** There is no value. Of an optional field, `null` is none. */
+  readonly isMissing: () => Condition
+}
+
+/**
+ * What can be said of a field whose values come one after the other. They do so as the store has them: texts by their
+ * code points, calendar dates without the time of the day. A missing value is neither less nor greater.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Ordered<A> extends Field<A> {
+  /** The value comes after this one. */
+  readonly greaterThan: (value: NonNullable<A>) => Condition
+  /** The value comes after this one, or is it. */
+  readonly greaterThanOrEqualTo: (value: NonNullable<A>) => Condition
+  /** The value comes before this one. */
+  readonly lessThan: (value: NonNullable<A>) => Condition
+  /** The value comes before this one, or is it. */
+  readonly lessThanOrEqualTo: (value: NonNullable<A>) => Condition
+  /** The value is one of these bounds or between them. */
+  readonly between: (minimum: NonNullable<A>, maximum: NonNullable<A>) => Condition
+}
+
+/**
+ * What can be said of a point in time.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Moment<A> extends Ordered<A> {
+  /** The same as `lessThan`. */
+  readonly before: (value: NonNullable<A>) => Condition
+  /** The same as `greaterThan`. */
+  readonly after: (value: NonNullable<A>) => Condition
+}
+
+/**
+ * What can be said of a text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Text<A> extends Ordered<A> {
+  /** The text has this one in it, upper and lower case being the same. No index helps. */
+  readonly contains: (text: string) => Condition
+  /** The text begins with this one, case by case. An index helps. */
+  readonly startsWith: (prefix: string) => Condition
+  /**
+   * The text has a part that the expression matches: in the syntax that JavaScript and the store share, which is RE2's
+   * in the embedded one. Of the flags, `i`, `m` and `s` count.
+   */
+  readonly matches: (pattern: RegExp) => Condition
+}
+
+/**
+ * What can be said of a list of type `A` with elements of type `Element`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface List<A, Element> extends Field<A> {
+  /** The list has this element. */
+  readonly contains: (element: Element) => Condition
+  /** The list has so many elements. */
+  readonly size: (elements: number) => Condition
+}
+
+/**
+ * What can be said of a list of models with the fields `F`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Models<A, Element, F> extends List<A, Element> {
+  /** There is an element that fulfils the condition as a whole. */
+  readonly any: (where: (element: Fields<F>) => Condition) => Condition
+}
+
+/**
+ * What can be said of a field, by its schema. A field within a model that has the name of something that can be said of
+ * the model itself is out of reach: `path` reaches it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type FieldOf<S> = Own<S> extends infer O
+  ? O extends AnyModel ? Field<TypeOf<S>> & Inner<FieldsOf<O>, Field<unknown>>
+  : O extends AnyList<infer Item>
+    ? Own<Item> extends infer I extends AnyModel
+      ? Models<TypeOf<S>, TypeOf<Item>, FieldsOf<I>> & Inner<FieldsOf<I>, Models<unknown, unknown, unknown>>
+    : List<TypeOf<S>, TypeOf<Item>>
+  : Scalar<TypeOf<S>, NonNullable<EncodedOf<O>>>
+  : never
 
 /**
  * The fields of a model, and those of the models in it.
@@ -52,11 +183,7 @@ export type Field<A> =
  * @category models
  * @since 0.1.0
  */
-export type Fields<F> = {
-  readonly [K in keyof F]-?:
-    & Field<Value<F[K]>>
-    & (NestedFields<F[K]> extends never ? unknown : Fields<NestedFields<F[K]>>)
-}
+export type Fields<F> = { readonly [K in keyof F]: FieldOf<F[K]> }
 
 /**
  * Chooses documents of the model `M`.
@@ -67,9 +194,24 @@ export type Fields<F> = {
 export type Where<M extends Model.Any> = (fields: Fields<M["store"]["fields"]>) => Condition
 
 /**
+ * Options of {@link text}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TextOptions {
+  /** Whose word stems and stop words count: `"de"`, `"none"`. Defaults to the language of the text index. */
+  readonly language?: string | undefined
+  /** Defaults to false. */
+  readonly caseSensitive?: boolean | undefined
+  /** Whether letters with and without accents differ. Defaults to false. */
+  readonly diacriticSensitive?: boolean | undefined
+}
+
+/**
  * The condition in the store's terms; without one, every document.
  *
- * @category constructors
+ * @category conversions
  * @since 0.1.0
  */
 export const toFilter = <M extends Model.Any>(model: M, where: Where<M> | undefined): Filter =>
@@ -77,66 +219,128 @@ export const toFilter = <M extends Model.Any>(model: M, where: Where<M> | undefi
   where === undefined ? {} : where(fieldsOf(model) as Fields<M["store"]["fields"]>).filter
 
 /**
+ * A condition on the elements of a list of models, whose paths begin at the element.
+ *
+ * @internal
+ */
+export const elementFilter = (model: ModelLike, where: (element: object) => Condition): Filter =>
+  where(elementFieldsOf(model)).filter
+
+/**
+ * All of the conditions; of none, every document.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const and = (conditions: ReadonlyArray<Condition>): Condition =>
+  native(joined("$and", conditions.map(({ filter }) => filter)) ?? {})
+
+/**
+ * At least one of the conditions; of none, no document.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const or = (conditions: ReadonlyArray<Condition>): Condition =>
+  native(joined("$or", conditions.map(({ filter }) => filter)) ?? { _id: { $in: [] } })
+
+/**
+ * The contrary.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const not = ({ filter }: Condition): Condition => native({ $nor: [filter] })
+
+/**
+ * A path that is none of the model's fields, whose values are those of the schema: `Query.path("meta.colour",
+ * Schema.String).equals("red")`. Within `any` it begins at the element. Dies when the path is empty or begins with `$`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const path = <S extends Schema.Top>(path: string, schema: S): FieldOf<S> => {
+  if (path === "" || path.startsWith("$")) {
+    return Effect.runSync(Effect.die(new Error(`"${path}" is not a path in a document`)))
+  }
+  const field = { model: "", path, name: path, part: partOf("value", schema, {}), list: undefined, mayBeMissing: true }
+  // What is made of a schema is what the type says of it.
+  return opened(field, operatorsOf, () => true) as FieldOf<S>
+}
+
+/**
+ * Documents with these words, by the text index of their collection: any of them, `"phrases in quotes"` and no `-word`.
+ * It can't stand within `any` or `not`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const text = (search: string, options?: TextOptions): Condition => {
+  const { caseSensitive, diacriticSensitive, language } = options ?? {}
+  return native({
+    $text: {
+      $search: search,
+      ...(language === undefined ? {} : { $language: language }),
+      ...(caseSensitive === undefined ? {} : { $caseSensitive: caseSensitive }),
+      ...(diacriticSensitive === undefined ? {} : { $diacriticSensitive: diacriticSensitive })
+    }
+  })
+}
+
+/**
  * A condition in the store's own query language, for what the typed ones can't say.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const native = (filter: Filter): Condition => ({
-  filter,
-  and: (that) => native({ $and: [filter, that.filter] }),
-  or: (that) => native({ $or: [filter, that.filter] })
-})
+export const native = (filter: Filter): Condition => {
+  const self: Condition = {
+    filter,
+    and: (that) => and([self, that]),
+    or: (that) => or([self, that]),
+    not: () => not(self)
+  }
+  return self
+}
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-type Value<S> = S extends { readonly Type: infer A } ? A : never
+type Inner<F, Operators> = { readonly [K in Exclude<keyof F, keyof Operators>]: FieldOf<F[K]> }
 
-type NestedFields<S> = S extends { readonly store: { readonly fields: infer F } } ? F
-  : S extends { readonly from: infer From } ? NestedFields<From>
-  : S extends { readonly schema: infer Inner } ? NestedFields<Inner>
-  : S extends { readonly members: readonly [infer Inner, Schema.Null] } ? NestedFields<Inner>
-  : never
+type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Field<A>
+  : [NonNullable<A>] extends [AnyMoment] ? Moment<A>
+  : [NonNullable<A>] extends [string] ? [Encoded] extends [string] ? Text<A> : Ordered<A>
+  : [NonNullable<A>] extends [number | bigint] ? Ordered<A>
+  : Field<A>
 
-const cache = new WeakMap<Model.Any, object>()
+const fieldsOf = perModel((model: Model.Any) => fieldsUnder(rootOf(model), operatorsOf, () => true))
 
-const fieldsOf = (model: Model.Any): object => {
-  const known = cache.get(model)
-  if (known !== undefined) return known
-  const fields = fieldsUnder(model, "")
-  cache.set(model, fields)
-  return fields
+const elementFieldsOf = perModel((model: ModelLike) => fieldsUnder(elementBaseOf(model), operatorsOf, () => true))
+
+const operatorsOf = (field: FieldPath): object => {
+  const { isList, model } = field.part
+  const operators: { [name: string]: (...operands: ReadonlyArray<never>) => Condition } = {}
+  for (const [name, filter] of Object.entries(filtersOf(field))) {
+    operators[name] = (...operands) => native(filter(...operands))
+  }
+  if (isList && model !== undefined) {
+    operators["any"] = (where: (element: object) => Condition) =>
+      native({ [field.path]: { $elemMatch: elementFilter(model, where) } })
+  }
+  return operators
 }
 
-const fieldsUnder = (model: Model.Any, prefix: string): object => {
-  const fields = Object.create(null)
-  for (const [name, schema] of Object.entries(model.store.fields)) {
-    const path = model[modelTypeId][name]?.managed === "id" && prefix === "" ? "_id" : prefix + name
-    Object.defineProperty(fields, name, {
-      enumerable: true,
-      get: () => {
-        // A field of a struct is a schema; whatever is model-like was made by `Class`.
-        const field = fieldAt(path, schema as Schema.Top)
-        const inner = nestedModel(schema)
-        return inner === undefined ? field : Object.assign(fieldsUnder(inner, `${path}.`), field)
-      }
-    })
-  }
-  return fields
-}
-
-const fieldAt = (path: string, schema: Schema.Top) => {
-  // Fields are plain codecs.
-  const encode = SchemaParser.encodeUnknownSync(schema as unknown as Schema.Codec<unknown>)
-  const encodeElement = (element: unknown): unknown => {
-    const encoded: unknown = encode([element])
-    return Array.isArray(encoded) ? encoded[0] : encoded
-  }
-  return {
-    equals: (value: unknown) => native({ [path]: { $eq: encode(value) } }),
-    in: (values: ReadonlyArray<unknown>) => native({ [path]: { $in: values.map((value) => encode(value)) } }),
-    contains: (element: unknown) => native({ [path]: { $elemMatch: { $eq: encodeElement(element) } } })
-  }
+/** The filters as one, those that are joined in the same way already taken apart; `undefined` for none. */
+const joined = (operator: "$and" | "$or", filters: ReadonlyArray<Filter>): Filter | undefined => {
+  const parts = filters.flatMap((filter) => {
+    const inner = filter[operator]
+    return Array.isArray(inner) && inner.length > 0 && Object.keys(filter).length === 1 ? inner : [filter]
+  })
+  if (parts.length < 2) return parts[0]
+  const keys = parts.flatMap((part) => Object.keys(part))
+  return operator === "$and" && new Set(keys).size === keys.length
+    ? Object.fromEntries(parts.flatMap((part) => Object.entries(part)))
+    : { [operator]: parts }
 }

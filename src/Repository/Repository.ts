@@ -4,24 +4,54 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
+import type * as Stream from "effect/Stream"
 import { managedField } from "../Model/internal/variants.ts"
-import * as Model from "../Model/Model.ts"
+import * as JsonSchema from "../Model/JsonSchema.ts"
+import type * as Model from "../Model/Model.ts"
 import type { ModelError } from "../Model/ModelError.ts"
-import { type Document, DocumentStore, type FindOptions } from "./DocumentStore.ts"
-import { retryConflicts } from "./internal/conflicts.ts"
-import { documentCodec, indexesOf } from "./internal/documents.ts"
-import { applyPatch, changeOf } from "./internal/patch.ts"
-import { traced } from "./internal/traced.ts"
-import * as Query from "./Query.ts"
 import {
-  type DocumentInvalid,
+  type Document,
+  DocumentStore,
+  type FindOptions as StoreFindOptions,
+  type IndexChanges,
+  type ReadOptions,
+  type UpdateResult,
+  type ValidatorOptions
+} from "./DocumentStore.ts"
+import { documentCodec, indexesOf } from "./internal/documents.ts"
+import type { ElementOf, Selected } from "./internal/fieldTypes.ts"
+import { makeReading } from "./internal/repositoryReads.ts"
+import { makeWriting } from "./internal/repositoryWrites.ts"
+import type * as Query from "./Query.ts"
+import type {
+  BulkInsertFailed,
+  DocumentInvalid,
   DocumentNotFound,
-  type ReadError,
-  type StoreError,
+  QueryRejected,
+  ReadError,
+  StoreError,
   VersionConflict
 } from "./RepositoryError.ts"
+import type * as Update from "./Update.ts"
+
+/**
+ * In which order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SortOptions<M extends Model.Any> {
+  /** The field to sort by. Defaults to the identifier. */
+  readonly sortBy?: (keyof M["store"]["fields"] & string) | undefined
+  /** Defaults to `"ASC"`. */
+  readonly sortOrder?: "ASC" | "DESC" | undefined
+  /** Several fields to sort by, in order of weight, in the place of `sortBy`. */
+  readonly sort?: ReadonlyArray<Query.SortKey<M>> | undefined
+}
 
 /**
  * Which of the matching documents, and in which order. Pages never overlap: ties break by the identifier.
@@ -29,15 +59,37 @@ import {
  * @category models
  * @since 0.1.0
  */
-export interface PageOptions<M extends Model.Any> {
-  /** The field to sort by. Defaults to the identifier. */
-  readonly sortBy?: (keyof M["store"]["fields"] & string) | undefined
-  /** Defaults to `"ASC"`. */
-  readonly sortOrder?: "ASC" | "DESC" | undefined
+export interface FindOptions<M extends Model.Any> extends SortOptions<M>, ReadOptions {
   /** From 1 upwards. Defaults to 1; without `pageSize` there is one page of everything. */
   readonly page?: number | undefined
   /** Documents per page. Defaults to all. */
   readonly pageSize?: number | undefined
+}
+
+/**
+ * Which page, by a place in the order instead of a number: documents that come or go meanwhile move nothing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CursorOptions<M extends Model.Any> extends SortOptions<M> {
+  /** The `next` of the page before. Defaults to the beginning. */
+  readonly cursor?: string | undefined
+  /** Documents per page. */
+  readonly pageSize: number
+  /** How long the store may take. Defaults to as long as it takes. */
+  readonly timeLimit?: Duration.Input | undefined
+}
+
+/**
+ * A page, and the cursor of the next one where there is one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Page<A> {
+  readonly items: ReadonlyArray<A>
+  readonly next: Option.Option<string>
 }
 
 /**
@@ -52,13 +104,51 @@ export interface Repository<M extends Model.Any> {
   readonly collection: string
   /** The instance with this identifier. */
   readonly findById: (id: string) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | ReadError>
-  /** The instances that fulfil the condition, all in memory: bound them by `pageSize`. */
-  readonly find: (
+  /** The first instance that fulfils the condition. */
+  readonly findOne: (
     where?: Query.Where<M>,
-    options?: PageOptions<M>
-  ) => Effect.Effect<ReadonlyArray<M["Type"]>, DocumentInvalid | ReadError>
+    options?: SortOptions<M>
+  ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ReadError>
+  /**
+   * The instances that fulfil the condition, all in memory: bound them by `pageSize`. With `select`, only those fields
+   * of them.
+   */
+  readonly find: {
+    <const P extends Query.Path<M>>(
+      where: Query.Where<M> | undefined,
+      options: FindOptions<M> & { readonly select: ReadonlyArray<P> }
+    ): Effect.Effect<ReadonlyArray<Selected<M["Type"], P>>, DocumentInvalid | ReadError>
+    (
+      where?: Query.Where<M>,
+      options?: FindOptions<M>
+    ): Effect.Effect<ReadonlyArray<M["Type"]>, DocumentInvalid | ReadError>
+  }
+  /** A page of them that begins behind a cursor. Fails with `QueryRejected` when the cursor is of another order. */
+  readonly findPage: (
+    where: Query.Where<M> | undefined,
+    options: CursorOptions<M>
+  ) => Effect.Effect<Page<M["Type"]>, DocumentInvalid | QueryRejected | ReadError>
+  /** The instances that fulfil the condition, read as they are pulled. */
+  readonly stream: (
+    where?: Query.Where<M>,
+    options?: FindOptions<M>
+  ) => Stream.Stream<M["Type"], DocumentInvalid | ReadError>
   /** How many instances fulfil the condition, exactly. */
   readonly count: (where?: Query.Where<M>) => Effect.Effect<number, ReadError>
+  /** How many instances there are, more or less, without looking at them. */
+  readonly estimatedCount: Effect.Effect<number, ReadError>
+  /** Whether an instance fulfils the condition. */
+  readonly exists: (where?: Query.Where<M>) => Effect.Effect<boolean, ReadError>
+  /** The values that a field has among the instances that fulfil the condition, each once; of a list, its elements. */
+  readonly distinct: <K extends keyof M["store"]["fields"] & string>(
+    field: K,
+    where?: Query.Where<M>
+  ) => Effect.Effect<ReadonlyArray<ElementOf<M["store"]["fields"][K]>>, ReadError>
+  /** The documents that leave a pipeline in the store's own terms, read as they are pulled. */
+  readonly aggregate: (
+    pipeline: ReadonlyArray<Document>,
+    options?: ReadOptions
+  ) => Stream.Stream<Document, ReadError>
   /** Adds an instance; a versioned one gets version 1. Fails with `DuplicateKey` when its identifier is taken. */
   readonly insert: (instance: M["Type"]) => Effect.Effect<M["Type"], StoreError>
   /** Inserts or updates. A versioned instance whose stored version is another one fails with `VersionConflict`. */
@@ -75,15 +165,49 @@ export interface Repository<M extends Model.Any> {
     id: string,
     changes: M["patch"]["Type"]
   ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | StoreError>
-  /** Adds instances in their order and stops at the first that is refused; those before it stay. The result is their number. */
-  readonly bulkInsert: (instances: ReadonlyArray<M["Type"]>) => Effect.Effect<number, StoreError>
+  /**
+   * Adds instances; the result is their number. `ordered` (the default) stops at the first that is refused, and those
+   * before it stay; otherwise all that can be added are. Fails with `BulkInsertFailed`, which has each refusal with its
+   * place.
+   */
+  readonly bulkInsert: (
+    instances: ReadonlyArray<M["Type"]>,
+    options?: { readonly ordered?: boolean | undefined }
+  ) => Effect.Effect<number, BulkInsertFailed | ReadError>
+  /** Changes the first instance that fulfils the condition, in one atomic operation. */
+  readonly updateOne: (
+    where: Query.Where<M> | undefined,
+    changes: Update.Changes<M>
+  ) => Effect.Effect<UpdateResult, ModelError | StoreError>
+  /** Changes every instance that fulfils the condition, each in one atomic operation. */
+  readonly updateMany: (
+    where: Query.Where<M> | undefined,
+    changes: Update.Changes<M>
+  ) => Effect.Effect<UpdateResult, ModelError | StoreError>
+  /** Changes the first instance that fulfils the condition and gives it as it is then, or as it was `before`. */
+  readonly findOneAndUpdate: (
+    where: Query.Where<M> | undefined,
+    changes: Update.Changes<M>,
+    options?: {
+      readonly sort?: ReadonlyArray<Query.SortKey<M>> | undefined
+      readonly returnDocument?: "before" | "after" | undefined
+    }
+  ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ModelError | StoreError>
   /** Removes the instance, which must be there. */
   readonly deleteById: (id: string) => Effect.Effect<void, DocumentNotFound | ReadError>
+  /** Removes the instances that fulfil the condition; the result is their number. */
+  readonly deleteMany: (where: Query.Where<M>) => Effect.Effect<number, ReadError>
+  /** Removes all instances; the result is their number. */
+  readonly deleteAll: Effect.Effect<number, ReadError>
+  /** Makes the installed indexes those of the model: what nobody declares is dropped, what changed is built anew. */
+  readonly syncIndexes: Effect.Effect<IndexChanges, StoreError>
+  /** Has the store look at documents by the model's JSON schema, where it can: see `DocumentStore.setValidator`. */
+  readonly installValidator: (options?: ValidatorOptions) => Effect.Effect<void, ReadError>
   /** The stored document with this identifier as it is, or `undefined`. */
   readonly findDocumentById: (id: string) => Effect.Effect<Document | undefined, ReadError>
   /** Stored documents as they are. */
-  readonly findDocuments: (options: FindOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
-  /** Adds a document as it is, in a versioned model as version 1. Nobody asks whether it is one of the model's. */
+  readonly findDocuments: (options: StoreFindOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
+  /** Adds a document, in a versioned model as version 1. Nobody asks whether it is one of the model's. */
   readonly insertDocument: (document: Document) => Effect.Effect<void, StoreError>
   /** How many stored documents match. */
   readonly countDocuments: (filter: Document) => Effect.Effect<number, ReadError>
@@ -132,151 +256,23 @@ export {
 export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   model: M
 ): Effect.fn.Return<Repository<M>, StoreError, DocumentStore> {
+  if (managedField(model, "id") === undefined) {
+    return yield* Effect.die(new Error(`${model.modelName} has no id, so its documents can't be told apart`))
+  }
   const store = yield* DocumentStore
   const collection = model.modelName
   const indexes = indexesOf(model)
   if (indexes.length > 0) yield* store.createIndexes(collection, indexes)
-  const { fromDocument, toDocument } = documentCodec(model)
-  const versionField = managedField(model, "version")
-
-  const versionOf = (document: Document): number | undefined => {
-    const version = versionField === undefined ? undefined : document[versionField]
-    return typeof version === "number" ? version : undefined
-  }
-  const withVersion = (document: Document, version: number): Document =>
-    versionField === undefined ? document : { ...document, [versionField]: version }
-
-  const notFound = (id: unknown) => new DocumentNotFound({ model: model.modelName, id: String(id) })
-
-  const conflict = (id: unknown, expected: number) =>
-    new VersionConflict({ model: model.modelName, id: String(id), expected })
-
-  /** The stored document is another version, or there is none. */
-  const conflictOrNotFound = Effect.fnUntraced(function*(id: unknown, expected: number | undefined) {
-    const there = yield* store.findById(collection, id)
-    return yield* there === undefined || expected === undefined
-      ? notFound(id)
-      : conflict(id, expected)
-  })
-
-  const asFirst = (document: Document): Document => versionOf(document) === 1 ? document : withVersion(document, 1)
-
-  const insertDocument = (document: Document): Effect.Effect<Document, StoreError> => {
-    const first = asFirst(document)
-    return Effect.as(store.insertOne(collection, first), first)
-  }
-
-  /** Whether the document of the same identifier (and version) was there. */
-  const replaceDocument = Effect.fnUntraced(function*(document: Document, upsert: boolean) {
-    const version = versionOf(document)
-    const filter = version === undefined || versionField === undefined
-      ? { _id: document["_id"] }
-      : { _id: document["_id"], [versionField]: version }
-    const next = version === undefined ? document : withVersion(document, version + 1)
-    const { matchedCount, upsertedId } = yield* store.replaceOne(collection, filter, next, { upsert })
-    return matchedCount > 0 || upsertedId !== undefined ? next : undefined
-  })
-
-  const instanceOf = (document: Document) => Effect.orDie(fromDocument(document))
-
-  const span = <Args extends ReadonlyArray<unknown>, A, E>(
-    name: string,
-    operation: (...args: Args) => Effect.Effect<A, E>
-  ) => traced(`Repository.${name}`, collection, operation)
-
-  const findById = Effect.fnUntraced(function*(id: string) {
-    const document = yield* store.findById(collection, id)
-    return document === undefined ? yield* notFound(id) : yield* fromDocument(document)
-  })
-
-  /** One attempt; a document that somebody else wrote in between is a conflict, whoever named a version or not. */
-  const patchOnce = Effect.fnUntraced(function*(id: string, changes: object, expected: number | undefined) {
-    const stored = yield* store.findById(collection, id)
-    if (stored === undefined) return yield* notFound(id)
-    const current = yield* fromDocument(stored)
-    if (expected !== undefined && expected !== versionOf(stored)) return yield* conflict(id, expected)
-    const changed = yield* Model.finalise(model, applyPatch(Object(current), changes, versionField))
-    const change = changeOf(stored, toDocument(changed), Object.keys(changes), versionField)
-    if (change === undefined) return current
-    const { matchedCount } = yield* store.updateOne(collection, change.filter, change.update)
-    return matchedCount > 0 ? yield* findById(id) : yield* conflict(id, versionOf(stored) ?? 0)
-  })
-
+  const codec = documentCodec(model)
+  const reading = makeReading(model, store, codec)
   return {
     model,
     collection,
-    findById: span("findById", findById),
-    find: span(
-      "find",
-      Effect.fnUntraced(function*(where, options) {
-        const documents = yield* store.find(collection, {
-          filter: Query.toFilter(model, where),
-          ...pageOf(options ?? {}, model)
-        })
-        return yield* Effect.forEach(documents, (document) => fromDocument(document))
-      })
-    ),
-    count: span("count", (where) => store.count(collection, Query.toFilter(model, where))),
-    insert: span(
-      "insert",
-      Effect.fnUntraced(function*(instance) {
-        const document = toDocument(instance)
-        const inserted = yield* insertDocument(document)
-        return inserted === document ? instance : yield* instanceOf(inserted)
-      })
-    ),
-    save: span(
-      "save",
-      Effect.fnUntraced(function*(instance) {
-        const document = toDocument(instance)
-        const replaced = yield* replaceDocument(document, versionField === undefined)
-        if (replaced !== undefined) return yield* instanceOf(replaced)
-        // Nobody has this version: either nobody has the identifier, or somebody wrote in between.
-        const inserted = yield* insertDocument(document).pipe(
-          Effect.catchTag("DuplicateKey", (error) =>
-            // The store may name any of the indexes that are in the way, so the identifier is asked for.
-            Effect.flatMap(
-              store.findById(collection, document["_id"]),
-              (there) => Effect.fail(there === undefined ? error : conflict(document["_id"], versionOf(document) ?? 0))
-            ))
-        )
-        return yield* instanceOf(inserted)
-      })
-    ),
-    replace: span(
-      "replace",
-      Effect.fnUntraced(function*(instance) {
-        const document = toDocument(instance)
-        const replaced = yield* replaceDocument(document, false)
-        return replaced === undefined
-          ? yield* conflictOrNotFound(document["_id"], versionOf(document))
-          : yield* instanceOf(replaced)
-      })
-    ),
-    patch: span("patch", (id, changes) => {
-      const named = Object(changes)
-      const expected = versionOf(named)
-      const patched = patchOnce(id, named, expected)
-      return expected === undefined ? retryConflicts(patched) : patched
-    }),
-    bulkInsert: span(
-      "bulkInsert",
-      Effect.fnUntraced(function*(instances) {
-        const documents = instances.map((instance) => asFirst(toDocument(instance)))
-        const { failures, insertedCount } = yield* store.insertMany(collection, documents)
-        return failures[0] === undefined ? insertedCount : yield* failures[0].error
-      })
-    ),
-    deleteById: span(
-      "deleteById",
-      Effect.fnUntraced(function*(id) {
-        if ((yield* store.deleteOne(collection, { _id: id })) === 0) return yield* notFound(id)
-      })
-    ),
-    insertDocument: span("insertDocument", (document) => store.insertOne(collection, asFirst(document))),
-    findDocumentById: span("findDocumentById", (id) => store.findById(collection, id)),
-    findDocuments: span("findDocuments", (options) => store.find(collection, options)),
-    countDocuments: span("countDocuments", (filter) => store.count(collection, filter))
+    ...reading,
+    ...makeWriting(model, store, codec, reading.findById),
+    syncIndexes: store.syncIndexes(collection, indexes),
+    installValidator: (options) =>
+      store.setValidator(collection, JsonSchema.make(model, { mongoCompatibility: true }), options)
   }
 })
 
@@ -290,16 +286,35 @@ export const layer = <M extends Model.Any>(
   model: M
 ): Layer.Layer<RepositoryOf<M["modelName"]>, StoreError, DocumentStore> => Layer.effect(key(model), make(model))
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const pageOf = <M extends Model.Any>(options: PageOptions<M>, model: M): FindOptions => {
-  const { page = 1, pageSize, sortBy, sortOrder } = options
-  const direction = sortOrder === "DESC" ? -1 : 1
-  const isId = sortBy === undefined || sortBy === managedField(model, "id")
-  return {
-    sort: isId ? { _id: direction } : { [sortBy]: direction, _id: direction },
-    ...(pageSize === undefined ? {} : { skip: (page - 1) * pageSize, limit: pageSize })
-  }
-}
+/**
+ * Runs an effect whose operations on the store happen all or not at all: see `DocumentStore.transaction`. It may run
+ * several times, when others write what it reads.
+ *
+ * **Example** (All or nothing)
+ *
+ * ```ts
+ * import { Effect, Layer, Schema } from "effect"
+ * import { EmbeddedStore, Model, Repository } from "appkernel"
+ *
+ * class Account extends Model.Class<Account>()("Account", { id: Model.id(), balance: Schema.Int }) {}
+ *
+ * const transfer = Effect.gen(function*() {
+ *   const accounts = yield* Repository.for(Account)
+ *   yield* accounts.bulkInsert([new Account({ id: "A", balance: 3 }), new Account({ id: "B", balance: 0 })])
+ *   yield* Repository.transaction(Effect.gen(function*() {
+ *     yield* accounts.updateOne(($) => $.id.equals("A"), ($) => [$.balance.increment(-2)])
+ *     yield* accounts.updateOne(($) => $.id.equals("B"), ($) => [$.balance.increment(2)])
+ *   }))
+ *   return (yield* accounts.findById("B")).balance
+ * }).pipe(Effect.provide(Repository.layer(Account).pipe(Layer.provideMerge(EmbeddedStore.layerMemory))))
+ *
+ * await Effect.runPromise(transfer) // => 2
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const transaction = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | StoreError, R | DocumentStore> =>
+  Effect.flatMap(DocumentStore, (store) => store.transaction(effect))

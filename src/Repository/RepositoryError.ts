@@ -41,17 +41,49 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
 }
 
 /**
- * Occurs when the store refuses a filter, an update, a pipeline or a document as malformed. A retry fails too.
+ * An index that is asked for, and another one that stands in its way. `installed` and `requested` are their definitions
+ * as MongoDB's extended JSON, from the same fields in the same order: `{"name":"by age","key":{"age":1}}`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const IndexConflict = Schema.Struct({
+  collection: Schema.String,
+  index: Schema.String,
+  installed: Schema.String,
+  requested: Schema.String
+})
+
+/**
+ * Occurs when the store refuses a filter, an update, a pipeline, an index or a document: as malformed, as not fulfilling
+ * the rules of its collection, or, with `conflict`, because another definition of an index is installed. A retry fails
+ * too.
  *
  * @category errors
  * @since 0.1.0
  */
 export class QueryRejected extends Schema.TaggedError<QueryRejected>()("QueryRejected", {
   operation: Schema.String,
-  detail: Schema.String
+  detail: Schema.String,
+  conflict: Schema.optionalKey(IndexConflict)
 }) {
   override get message(): string {
     return `The store rejected the ${this.operation}: ${this.detail}`
+  }
+}
+
+/**
+ * Occurs when a read took longer than the time limit that it was given, and was stopped in the store. A retry takes as
+ * long: ask for less, or for what an index serves.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class QueryTimeout extends Schema.TaggedError<QueryTimeout>()("QueryTimeout", {
+  operation: Schema.String
+}) {
+  override get message(): string {
+    return `The ${this.operation} took too long and was stopped`
   }
 }
 
@@ -108,7 +140,7 @@ export class VersionConflict extends Schema.TaggedError<VersionConflict>()("Vers
  * @category errors
  * @since 0.1.0
  */
-export type StoreError = DuplicateKey | StoreUnavailable | QueryRejected | Unsupported
+export type StoreError = DuplicateKey | StoreUnavailable | QueryRejected | QueryTimeout | Unsupported
 
 /**
  * Any failure of a store that has nothing to do with unique indexes: all that a read or a removal may fail with.
@@ -117,6 +149,27 @@ export type StoreError = DuplicateKey | StoreUnavailable | QueryRejected | Unsup
  * @since 0.1.0
  */
 export type ReadError = Exclude<StoreError, DuplicateKey>
+
+/**
+ * Occurs when some of several instances are refused. `failures` has each with its place among them, from 0, in order;
+ * `insertedCount` are stored all the same.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class BulkInsertFailed extends Schema.TaggedError<BulkInsertFailed>()("BulkInsertFailed", {
+  collection: Schema.String,
+  insertedCount: Schema.Int,
+  failures: Schema.Array(Schema.Struct({ index: Schema.Int, error: Schema.Union([DuplicateKey, QueryRejected]) }))
+}) {
+  override get message(): string {
+    const [first] = this.failures
+    const others = this.failures.length > 1 ? ` and ${this.failures.length - 1} more` : ""
+    return `Not all of ${this.collection} could be inserted: at ${first?.index ?? 0}, ${
+      first?.error.message ?? ""
+    }${others}`
+  }
+}
 
 /**
  * Occurs when a stored document does not have the form of its model: somebody else wrote it, or the model changed

@@ -1,6 +1,8 @@
+export * as Cursor from "./Cursor.ts"
 export * as DocumentStore from "./DocumentStore.ts"
 export * as EmbeddedStore from "./EmbeddedStore.ts"
 export * as MongoStore from "./MongoStore.ts"
 export * as Query from "./Query.ts"
 export * as Repository from "./Repository.ts"
 export * as RepositoryError from "./RepositoryError.ts"
+export * as Update from "./Update.ts"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Result, Schema } from "effect"
 import { Model } from "../../src/Model/index.ts"
+import * as iso from "../../src/Model/internal/iso.ts"
 
 /** The ISO text in UTC of what a caller's text stands for; `undefined` when it is refused. */
 const readBy = (schema: Model.Temporal) => {
@@ -165,4 +166,99 @@ describe("Model.Date", () => {
     assert.strictEqual(text, DateTime.formatIsoDateUtc(moment))
     assert.strictEqual(read(text), `${text}T00:00:00.000Z`)
   }, { arbitrary: { runs: 1000 } })
+})
+
+const pattern = new RegExp(
+  [
+    /^(\d{4}-\d\d-\d\d)[T ]((?:[01]\d|2[0-3]):[0-5]\d)/u,
+    /(?:(:[0-5]\d)(?:\.(\d{1,9}))?)?/u,
+    /(?:[Zz]|([+-](?:[01]\d|2[0-3])):?([0-5]\d))?$/u
+  ].map(({ source }) => source).join(""),
+  "u"
+)
+
+/** Read by JavaScript, which would take the 30th of February for a day of March. */
+const midnightOf = (date: string): number | undefined => {
+  const midnight = new Date(`${date}T00:00:00Z`)
+  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(`${date}T`)
+  return isDay ? midnight.getTime() : undefined
+}
+
+const readByPattern = (text: string): number | undefined => {
+  const [, date = "", time, seconds = ":00", fraction = "", zoneHours = "+00", zoneMinutes = "00"] =
+    pattern.exec(text) ?? []
+  const millis = fraction.padEnd(3, "0").slice(0, 3)
+  return midnightOf(date) === undefined
+    ? undefined
+    : Date.parse(`${date}T${time}${seconds}.${millis}${zoneHours}:${zoneMinutes}`)
+}
+
+const oneOf = (...texts: ReadonlyArray<string>) => Arbitrary.schema(Schema.Literals(texts))
+
+const number = (width: number, maximum: number) =>
+  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))).pipe(
+    Arbitrary.map((n) => String(n).padStart(width, "0"))
+  )
+
+/** Nearly all have the right characters in the right places; most numbers are ones that there are. */
+const texts = Arbitrary.all([
+  number(4, 9999),
+  oneOf("-01-", "-02-", "-04-", "-12-", "-13-", "-00-", "/02/", "-2-"),
+  oneOf("01", "28", "29", "30", "31", "32", "00"),
+  oneOf("T", " ", "t", ""),
+  number(2, 24),
+  oneOf(":00", ":59", ":60", "00", ":"),
+  oneOf("", ":00", ":59", ":60", ":07.", ":07.1", ":07.12", ":07.123456789", ":07.1234567890", ".5", ":٣٣"),
+  oneOf("", "Z", "z", "+01:00", "-0130", "-00:00", "+23:59", "+24:00", "-12:60", "+1:00", "+01", " Z", "ZZ", "+٣٣:00"),
+  number(1, 60)
+]).pipe(Arbitrary.map(([...parts]) => {
+  const text = parts.slice(0, -1).join("")
+  const at = Number(parts.at(-1))
+  return at < text.length ? [text, `${text.slice(0, at)}x${text.slice(at + 1)}`, text.slice(0, at)] : [text]
+}))
+
+describe("the parsers and printers of dates", () => {
+  it.prop("read what a pattern accepts, as JavaScript does", [texts], ([texts]) => {
+    for (const text of texts) {
+      assert.strictEqual(iso.parseDateTime(text), readByPattern(text), text)
+      const date = text.slice(0, 10)
+      assert.strictEqual(iso.parseDate(date), /^\d{4}-\d\d-\d\d$/u.test(date) ? midnightOf(date) : undefined, date)
+    }
+  }, { arbitrary: { runs: 20_000 } })
+
+  it("read and write every day of the years 0000 to 9999", () => {
+    const day = new Date(iso.earliest)
+    for (; day.getTime() <= iso.latest; day.setUTCDate(day.getUTCDate() + 1)) {
+      const text = iso.formatDate(day)
+      // An assertion for each of them would take too long.
+      if (text !== day.toISOString().slice(0, 10)) assert.fail(`${text} for ${day.toISOString()}`)
+      if (iso.parseDate(text) !== day.getTime()) assert.fail(`${text} is read as ${iso.parseDate(text)}`)
+    }
+    assert.strictEqual(day.getTime(), iso.latest + 1)
+  })
+
+  it("know how long each month is", () => {
+    for (let year = 0; year <= 9999; year++) {
+      const day = new Date(Date.UTC(2000, 1, 29))
+      day.setUTCFullYear(year)
+      const isLeap = day.getUTCMonth() === 1
+      const last = `${String(year).padStart(4, "0")}-02-29`
+      if ((iso.parseDate(last) !== undefined) !== isLeap) assert.fail(last)
+    }
+    const tooLong = [
+      "01-32",
+      "02-30",
+      "03-32",
+      "04-31",
+      "05-32",
+      "06-31",
+      "07-32",
+      "08-32",
+      "09-31",
+      "10-32",
+      "11-31",
+      "12-32"
+    ]
+    for (const day of tooLong) assert.isUndefined(iso.parseDate(`2024-${day}`), day)
+  })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Exit, Fiber, Layer, Result, Scope, Stream } from "effect"
+import { Clock, ConfigProvider, Effect, Exit, Fiber, Layer, Result, Scope, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -52,6 +52,8 @@ describe("EmbeddedStore / embedded", () => {
       const refused = yield* Effect.flip(store.insertOne("things", { _id: "late" }))
       assert.strictEqual(refused.message, "The store is unavailable (insertOne): the store is closed")
       assert.strictEqual((yield* Effect.flip(store.find("things", {})))._tag, "StoreUnavailable")
+      const transaction = yield* Effect.flip(store.transaction(store.insertOne("things", { _id: "late" })))
+      assert.strictEqual(transaction._tag, "StoreUnavailable")
       yield* inFolder(folder, (store) =>
         Effect.gen(function*() {
           const written = results.filter(Result.isSuccess).length
@@ -219,6 +221,8 @@ for (
             store.updateMany(things, { n: { $gte: 0 } }, { $set: { m: 1 } }),
             Stream.runDrain(store.aggregate(things, [{ $group: { _id: "$text", n: { $sum: 1 } } }])),
             Stream.runDrain(store.stream(things, {})),
+            store.distinct(things, "text", {}),
+            store.transaction(store.count(things, { text: "none" })),
             store.createIndexes(things, [{ name: "text", key: { text: 1 } }]),
             store.deleteMany(things, { n: { $gte: 0 } })
           ]
@@ -236,17 +240,67 @@ for (
     it.effect("stops looking when it is interrupted", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
-        for (
-          const long of [
-            store.count(things, { text: "none" }),
-            store.find(things, { sort: { n: 1, text: -1 } }),
-            Stream.runDrain(store.aggregate(things, [{ $unwind: "$text" }, { $match: { text: "none" } }]))
-          ]
-        ) {
+        const reads: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+          store.count(things, { text: "none" }),
+          store.find(things, { sort: { n: 1, text: -1 } }),
+          store.distinct(things, "text", {}),
+          store.findOneAndUpdate(things, { text: "none" }, { $set: { m: 1 } }),
+          store.transaction(store.count(things, { text: "none" })),
+          Stream.runDrain(store.aggregate(things, [{ $unwind: "$text" }, { $match: { text: "none" } }]))
+        ]
+        for (const long of reads) {
           const fiber = yield* Effect.forkChild(Effect.asVoid(long), { startImmediately: true })
           yield* Fiber.interrupt(fiber)
           assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
         }
+      }))
+
+    it.effect("stops a read that takes longer than its time limit", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        const timeLimit = "1 second"
+        const reads = {
+          find: store.find(things, { filter: { text: "none" }, timeLimit }),
+          stream: Stream.runDrain(store.stream(things, { sort: { text: 1 }, timeLimit })),
+          count: store.count(things, { text: "none" }, { timeLimit }),
+          distinct: store.distinct(things, "text", {}, { timeLimit }),
+          aggregate: Stream.runDrain(store.aggregate(things, [{ $group: { _id: "$text" } }], { timeLimit }))
+        }
+        for (const [operation, read] of Object.entries<Effect.Effect<unknown, unknown>>(reads)) {
+          const error = yield* Effect.flip(slowly(read))
+          assert.deepStrictEqual({ ...Object(error) }, { _tag: "QueryTimeout", operation })
+          yield* read
+        }
+        assert.strictEqual((yield* slowly(store.find(things, { filter: { _id: 1 }, timeLimit }))).length, 1)
+      }))
+
+    it.effect("gets a transaction done, however busy others are", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        let written = 0
+        let attempts = 0
+        let isOver = false
+        const others = yield* Effect.forkChild(Effect.repeat(
+          Effect.andThen(
+            store.updateOne(things, { _id: 1 }, { $inc: { n: 1 } }),
+            Effect.sync(() => written += 1)
+          ),
+          { until: () => isOver }
+        ))
+        yield* store.transaction(Effect.gen(function*() {
+          attempts += 1
+          const before = yield* store.findById(things, 1)
+          const count = yield* store.count(things, { text: "none" })
+          yield* store.updateOne(things, { _id: 1 }, { $set: { n: Number(before?.["n"]) + 1_000_000 + count } })
+        }))
+        const soFar = written
+        yield* store.updateOne(things, { _id: 2 }, { $set: { n: 0 } })
+        yield* store.updateOne(things, { _id: 2 }, { $set: { n: 1 } })
+        isOver = true
+        yield* Fiber.join(others)
+        assert.isAbove(attempts, 1)
+        assert.isAbove(written, soFar)
+        assert.strictEqual((yield* store.findById(things, 1))?.["n"], 1 + 1_000_000 + written)
       }))
 
     it.effect("reads a stream as it is pulled, holding nothing open meanwhile", () =>
@@ -376,16 +430,21 @@ for (
         const { store, things } = yield* withThings
         const calls = {
           $where: store.find(things, { filter: { $where: "true" } }),
-          $text: store.count(things, { $text: { $search: "a" } }),
+          $near: store.count(things, { place: { $near: [1, 2] } }),
           $bitsAllSet: store.count(things, { n: { $bitsAllSet: 1 } }),
           $function: store.count(things, { $expr: { $function: { body: "return true", args: [], lang: "js" } } }),
           $out: Stream.runDrain(store.aggregate(things, [{ $out: "others" }])),
           $merge: Stream.runDrain(store.aggregate(things, [{ $merge: { into: "others" } }])),
           $accumulator: Stream.runDrain(store.aggregate(things, [{ $group: { _id: null, n: { $accumulator: {} } } }])),
-          "array filters": store.updateOne(things, {}, { $set: { "l.$[x]": 1 } }),
+          "$ and $[] in one path": store.updateOne(things, { l: 1 }, { $set: { "l.$.m.$[]": 1 } }),
           "positional projection": store.find(things, { projection: { "l.$": 1 } }),
-          "an index of kind \"text\"": store.createIndexes(things, [{ name: "t", key: { text: "text" } }]),
-          "an index of kind \"2dsphere\"": store.createIndexes(things, [{ name: "t", key: { text: "2dsphere" } }])
+          "an index of kind \"2dsphere\"": store.createIndexes(things, [{ name: "t", key: { text: "2dsphere" } }]),
+          "an index over all fields": store.createIndexes(things, [{ name: "t", key: { "$**": 1 } }]),
+          "a text index with other fields": store.createIndexes(things, [{ name: "t", key: { n: 1, text: "text" } }]),
+          "a partial index with $or": store.createIndexes(things, [
+            { name: "t", key: { n: 1 }, partialFilterExpression: { $or: [{ n: 1 }, { n: 2 }] } }
+          ]),
+          "a rule for all documents of a collection": store.setValidator(things, { required: ["n"] })
         }
         for (const [feature, call] of Object.entries<Effect.Effect<unknown, { readonly _tag: string }>>(calls)) {
           const error = yield* Effect.flip(call)
@@ -399,6 +458,16 @@ for (
 // internal
 
 let collections = 0
+
+/** Does something while every look at the clock takes 100 milliseconds. */
+const slowly = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.flatMap(Clock.Clock, (clock) => {
+    let looks = 0
+    return Effect.provideService(effect, Clock.Clock, {
+      ...clock,
+      currentTimeMillisUnsafe: () => (looks += 1) * 100
+    })
+  })
 
 const programFile = path.join(import.meta.dirname, "../support/embeddedProgram.ts")
 

@@ -1,18 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope, Stream, Tracer } from "effect"
+import { ConfigProvider, Effect, Exit, Fiber, Layer, Logger, Redacted, Result, Scope, Stream, Tracer } from "effect"
 import { TestClock } from "effect/testing"
-import { createServer, type Server, type Socket } from "node:net"
+import { connect, createServer, type Server, type Socket } from "node:net"
 import { inspect } from "node:util"
 import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
 import * as MongoStore from "../../src/Repository/MongoStore.ts"
-import { failCommand, freshDatabase, freshStore, onMongo, withClient } from "../support/mongo.ts"
+import { failCommand, freshDatabase, freshStore, onMongo } from "../support/mongo.ts"
+import { differencesOf } from "../support/serverDifferences.ts"
 import { documentStoreContract } from "./contracts/documentStore.ts"
 
 // A password that must not be seen anywhere.
 const canary = "canary-password"
 
 onMongo("MongoStore / mongodb", (layer, server) => {
-  documentStoreContract("mongodb", layer)
+  documentStoreContract("mongodb", layer, differencesOf(server))
 
   it.layer(layer)((it) => {
     it.effect("says where it is", () =>
@@ -91,28 +92,6 @@ onMongo("MongoStore / mongodb", (layer, server) => {
         ])
       }))
 
-    it.effect("names the index that is there with another definition, or under another name", () =>
-      Effect.gen(function*() {
-        const store = yield* DocumentStore
-        const install = (name: string, key: Record<string, 1 | -1>, unique = false) =>
-          store.createIndexes("clash", [{ name: "fine", key: { fine: 1 } }, { name, key, unique }])
-        yield* install("by a", { a: 1 })
-        const detail = (effect: ReturnType<typeof install>) =>
-          Effect.map(Effect.flip(effect), (error) => error._tag === "QueryRejected" ? error.detail : error)
-        assert.strictEqual(
-          yield* detail(install("by a", { a: -1 })),
-          "the index \"by a\" of \"clash\" is there with another definition"
-        )
-        assert.strictEqual(
-          yield* detail(install("by a", { a: 1 }, true)),
-          "the index \"by a\" of \"clash\" is there with another definition"
-        )
-        assert.strictEqual(
-          yield* detail(install("a", { a: 1 })),
-          "the index \"a\" of \"clash\" is there under the name \"by a\""
-        )
-      }))
-
     it.effect.each<[string, (store: DocumentStore["Service"]) => Effect.Effect<unknown, unknown>]>([
       ["an unknown operator", (store) => store.find("bad", { filter: { a: { $foo: 1 } } })],
       ["an unknown operator, counting", (store) => store.count("bad", { $foo: 1 })],
@@ -144,17 +123,55 @@ onMongo("MongoStore / mongodb", (layer, server) => {
         assert.propertyVal(error, "_tag", "QueryRejected")
       }))
 
-    it.effect("rejects what the collection's validator does not accept", () =>
+    it.effect("refuses what a collection's schema does not allow, and names fields and rules without their values", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
-        const db = store.description.split("/").at(-1)
-        const validator = { $jsonSchema: { required: ["name"] } }
-        yield* withClient(server, (client) => client.db(db).createCollection("strict", { validator }))
-        const error = yield* Effect.flip(store.insertOne("strict", { _id: 1 }))
+        const schema = {
+          bsonType: "object",
+          required: ["name"],
+          properties: { name: { bsonType: "string", minLength: 2 }, n: { properties: { x: { bsonType: "number" } } } }
+        }
+        const rejected = (operation: string, rules: string) => ({
+          _tag: "QueryRejected",
+          operation,
+          detail: `the document does not fulfil the rules of its collection: ${rules}`
+        })
+        yield* store.setValidator("strict", schema)
+        assert.deepStrictEqual(
+          factsOf(yield* Effect.flip(store.insertOne("strict", { _id: 1 }))),
+          rejected("insertOne", "name (required)")
+        )
+        yield* store.insertOne("strict", { _id: 1, name: "fine" })
+        const long = { $set: { name: canary[0], n: { x: canary } } }
+        assert.deepStrictEqual(
+          factsOf(yield* Effect.flip(store.updateOne("strict", { _id: 1 }, long))),
+          rejected("updateOne", "name (minLength), n.x (bsonType)")
+        )
+        const several = [{ _id: 2, name: "fine", n: { x: canary } }, { _id: 3, name: "fine" }]
+        const { failures, insertedCount } = yield* store.insertMany("strict", several, { ordered: false })
+        assert.deepStrictEqual(
+          failures.map(({ error, index }) => [index, factsOf(error)]),
+          [[0, rejected("insertMany", "n.x (bsonType)")]]
+        )
+        assert.strictEqual(insertedCount, 1)
+      }))
+
+    it.effect("sets, changes and takes away a collection's schema, whether or not there is a collection", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const refused = (_id: number) => Effect.map(Effect.result(store.insertOne("rule", { _id })), Result.isFailure)
+        yield* store.setValidator("rule", undefined)
+        assert.isFalse(yield* refused(1))
+        yield* store.setValidator("rule", { required: ["name"] })
+        assert.isTrue(yield* refused(2))
+        yield* store.setValidator("rule", { required: ["other"] }, { action: "warn" })
+        assert.isFalse(yield* refused(2))
+        yield* store.setValidator("rule", { required: ["name"] }, { action: "error" })
+        assert.isTrue(yield* refused(3))
+        yield* store.setValidator("rule", undefined)
+        assert.isFalse(yield* refused(3))
+        const error = yield* Effect.flip(store.setValidator("rule", { bsonType: "nothing" }))
         assert.strictEqual(error._tag, "QueryRejected")
-        const result = yield* store.insertMany("strict", [{ _id: 2 }, { _id: 3, name: "a" }], { ordered: false })
-        assert.deepStrictEqual(result.failures.map(({ error, index }) => [index, error._tag]), [[0, "QueryRejected"]])
-        assert.strictEqual(result.insertedCount, 1)
       }))
   })
 
@@ -164,6 +181,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
       const indexes = [{ name: "a", key: { a: 1 as const }, unique: true }, { name: "b", key: { b: -1 as const } }]
       const stores = yield* Effect.all(Array.from({ length: 5 }, () => MongoStore.make({ host: server.url, db })))
       yield* Effect.forEach(stores, (store) => store.createIndexes("same", indexes), { concurrency: 5 })
+      yield* Effect.forEach(stores, (store) => store.syncIndexes("same", indexes), { concurrency: 5 })
       assert.deepStrictEqual(yield* stores[0]?.listIndexes("same") ?? Effect.void, [
         { name: "a", key: { a: 1 }, unique: true },
         { name: "b", key: { b: -1 } }
@@ -216,6 +234,39 @@ onMongo("MongoStore / mongodb", (layer, server) => {
       assert.isTrue(store.description.endsWith("/configured"))
     }))
 
+  it.effect("reads in a transaction from the primary, wherever else it reads", () =>
+    Effect.gen(function*() {
+      const db = yield* freshDatabase(server)
+      const options = "readPreference=secondaryPreferred&readConcernLevel=local"
+      const host = `${server.url}${server.url.includes("?") ? "&" : "?"}${options}`
+      const store = yield* MongoStore.make({ host, db })
+      yield* store.insertOne("primary", { _id: 1 })
+      const found = yield* store.transaction(Effect.all([store.find("primary", {}), store.count("primary", {})]))
+      assert.deepStrictEqual(found, [[{ _id: 1 }], 1])
+    }))
+
+  it.effect("survives a server that goes away and comes back", () =>
+    Effect.gen(function*() {
+      const db = yield* freshDatabase(server)
+      const door = yield* doorTo(server.url)
+      yield* door.open
+      const host = `mongodb://127.0.0.1:${door.port}/?directConnection=true`
+      // The driver looks for its server every half of a second.
+      const store = yield* MongoStore.make({ host, db, connectTimeout: "1 second" })
+      yield* store.insertOne("kept", { _id: 1 })
+      for (let round = 0; round < 2; round++) {
+        yield* door.close
+        for (const call of [store.findById("kept", 1), store.insertOne("kept", { _id: `lost ${round}` })]) {
+          const error = yield* Effect.flip(call)
+          assert.deepInclude(factsOf(error), { _tag: "StoreUnavailable", retryable: true })
+        }
+        yield* door.open
+        assert.deepStrictEqual(yield* store.find("kept", {}), [{ _id: 1 }])
+        yield* store.transaction(store.updateOne("kept", { _id: 1 }, { $set: { round } }))
+        yield* store.replaceOne("kept", { _id: 1 }, {})
+      }
+    }))
+
   describe.runIf(server.failPoints)("when the server misbehaves", () => {
     const appName = "appkernel-misbehaving"
     const fail = (
@@ -224,7 +275,10 @@ onMongo("MongoStore / mongodb", (layer, server) => {
       data: Readonly<Record<string, unknown>>
     ) => failCommand(server, mode, { appName, failCommands, ...data })
 
-    it.layer(freshStore(server, `appName=${appName}`))((it) => {
+    // Looked at often, so that the end of an election is noticed soon.
+    const monitoring = "serverMonitoringMode=poll&heartbeatFrequencyMS=500"
+
+    it.layer(freshStore(server, `appName=${appName}&${monitoring}`))((it) => {
       it.effect("does not notice that a connection is closed once", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore
@@ -243,6 +297,11 @@ onMongo("MongoStore / mongodb", (layer, server) => {
             Stream.runDrain(store.stream("lost", {})),
             Stream.runDrain(store.aggregate("lost", [])),
             store.count("lost", {}),
+            store.estimatedCount("lost"),
+            store.distinct("lost", "a", {}),
+            store.findOneAndUpdate("lost", {}, { $set: { a: 1 } }),
+            store.findOneAndReplace("lost", {}, { a: 1 }),
+            store.findOneAndDelete("lost", {}),
             store.insertOne("lost", { _id: 1 }),
             store.insertMany("lost", [{ _id: 1 }]),
             store.replaceOne("lost", {}, { a: 1 }),
@@ -253,7 +312,18 @@ onMongo("MongoStore / mongodb", (layer, server) => {
             store.createIndexes("lost", [{ name: "a", key: { a: 1 } }]),
             store.listIndexes("lost")
           ]
-          const commands = ["find", "aggregate", "insert", "update", "delete", "createIndexes", "listIndexes"]
+          const commands = [
+            "find",
+            "aggregate",
+            "count",
+            "distinct",
+            "insert",
+            "update",
+            "delete",
+            "findAndModify",
+            "createIndexes",
+            "listIndexes"
+          ]
           for (const [index, operation] of operations.entries()) {
             yield* Effect.scoped(Effect.gen(function*() {
               yield* fail("alwaysOn", commands, { closeConnection: true })
@@ -315,17 +385,144 @@ onMongo("MongoStore / mongodb", (layer, server) => {
             store.find("slow", {}),
             store.findById("slow", 1),
             Stream.runDrain(store.stream("slow", {})),
-            store.count("slow", {})
+            Stream.runDrain(store.aggregate("slow", [])),
+            store.count("slow", {}),
+            store.estimatedCount("slow"),
+            store.distinct("slow", "a", {})
           ]
+          const commands = ["find", "aggregate", "count", "distinct"]
           for (const read of reads) {
-            yield* fail({ times: 1 }, ["find", "aggregate"], { blockConnection: true, blockTimeMS: 5_000 })
             const begun = performance.now()
-            const fiber = yield* Effect.forkChild(read)
-            yield* TestClock.withLive(Effect.sleep("50 millis"))
-            yield* Fiber.interrupt(fiber)
+            yield* Effect.scoped(Effect.gen(function*() {
+              yield* fail("alwaysOn", commands, { blockConnection: true, blockTimeMS: 5_000 })
+              const fiber = yield* Effect.forkChild(read)
+              yield* TestClock.withLive(Effect.sleep("50 millis"))
+              yield* Fiber.interrupt(fiber)
+            }))
             yield* Effect.forEach(Array.from({ length: 20 }), () => store.find("slow", {}), { concurrency: 10 })
             assert.isBelow(performance.now() - begun, 3_000)
           }
+        }))
+
+      it.effect("stops a read that the server has stopped because of its time limit, or that it does not answer", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          const commands = ["find", "aggregate", "distinct"]
+          const timeLimit = "100 millis"
+          const reads = {
+            find: store.find("slow", { timeLimit }),
+            stream: Stream.runDrain(store.stream("slow", { timeLimit })),
+            count: store.count("slow", {}, { timeLimit }),
+            distinct: store.distinct("slow", "a", {}, { timeLimit }),
+            aggregate: Stream.runDrain(store.aggregate("slow", [], { timeLimit }))
+          }
+          for (const [operation, read] of Object.entries<Effect.Effect<unknown, unknown>>(reads)) {
+            for (const trouble of [{ errorCode: 50 }, { blockConnection: true, blockTimeMS: 5_000 }]) {
+              yield* fail({ times: 2 }, commands, trouble)
+              const begun = performance.now()
+              const error = yield* TestClock.withLive(Effect.flip(read))
+              assert.deepStrictEqual(factsOf(error), { _tag: "QueryTimeout", operation })
+              assert.isBelow(performance.now() - begun, 3_000)
+            }
+          }
+          yield* fail({ times: 1 }, ["ping"], { errorCode: 50 })
+          assert.deepStrictEqual(yield* store.find("slow", { timeLimit }), [])
+        }))
+
+      it.effect("reads again when there was an election", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          yield* store.insertOne("elected", { _id: 1 })
+          const reads: ReadonlyArray<readonly [number, Effect.Effect<unknown, unknown>, unknown]> = [
+            [10107, store.find("elected", {}), [{ _id: 1 }]],
+            [11602, store.findById("elected", 1), { _id: 1 }],
+            [189, Stream.runCollect(store.stream("elected", {})), [{ _id: 1 }]],
+            [91, Stream.runCollect(store.aggregate("elected", [])), [{ _id: 1 }]],
+            [10107, store.count("elected", {}), 1],
+            [10107, store.estimatedCount("elected"), 1],
+            [10107, store.distinct("elected", "_id", {}), [1]]
+          ]
+          for (const [errorCode, read, result] of reads) {
+            yield* fail({ times: 1 }, ["find", "aggregate", "count", "distinct"], { errorCode })
+            assert.deepStrictEqual(yield* read, result)
+          }
+        }))
+
+      it.effect("writes again, and once, when there was an election or the connection broke", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          const troubles = [{ errorCode: 10107, errorLabels: ["RetryableWriteError"] }, { closeConnection: true }]
+          for (const [place, trouble] of troubles.entries()) {
+            const _id = `written ${place}`
+            const failing = ["insert", "update", "findAndModify"]
+            const write = <A, E>(effect: Effect.Effect<A, E>) =>
+              Effect.scoped(Effect.andThen(fail({ times: 1 }, failing, trouble), effect))
+            yield* write(store.insertOne("retried", { _id, n: 0 }))
+            yield* write(store.updateOne("retried", { _id }, { $inc: { n: 1 } }))
+            yield* write(store.findOneAndUpdate("retried", { _id }, { $inc: { n: 1 } }))
+            assert.deepStrictEqual(yield* store.findById("retried", _id), { _id, n: 2 })
+          }
+        }))
+
+      const attempted = Effect.fnUntraced(function*(collection: string) {
+        const store = yield* DocumentStore
+        yield* store.replaceOne(collection, { _id: "before" }, {}, { upsert: true })
+        let attempts = 0
+        const run = store.transaction(Effect.gen(function*() {
+          attempts += 1
+          yield* store.insertOne(collection, { _id: 1, attempts })
+          yield* store.updateOne(collection, { _id: 1 }, { $inc: { n: 1 } })
+        }))
+        return { store, run: TestClock.withLive(run), attempts: () => attempts }
+      })
+
+      it.effect.each<[string, ReadonlyArray<string>, object]>([
+        ["another transaction wrote the same", ["update"], { errorCode: 112, errorLabels: [transient] }],
+        ["there was an election", ["update"], { errorCode: 10107, errorLabels: [transient] }],
+        ["the connection breaks", ["update"], { closeConnection: true }],
+        ["the connection breaks at the first write", ["insert"], { closeConnection: true }],
+        ["the commit says so", ["commitTransaction"], { errorCode: 251, errorLabels: [transient] }]
+      ])("runs a whole transaction again when %s", ([why, commands, trouble]) =>
+        Effect.gen(function*() {
+          const { attempts, run, store } = yield* attempted(`again: ${why}`)
+          yield* fail({ times: 2 }, commands, { ...trouble })
+          yield* run
+          assert.strictEqual(attempts(), 3)
+          assert.deepStrictEqual(yield* store.findById(`again: ${why}`, 1), { _id: 1, attempts: 3, n: 1 })
+        }))
+
+      it.effect.each<[string, object]>([
+        ["the connection breaks", { closeConnection: true }],
+        ["there was an election", { errorCode: 10107 }],
+        ["the majority is late", { writeConcernError: { code: 64, errmsg: "waiting for replication timed out" } }]
+      ])("commits a transaction again, and does not run it again, when %s", ([why, trouble]) =>
+        Effect.gen(function*() {
+          const { attempts, run, store } = yield* attempted(`commit: ${why}`)
+          yield* fail({ times: 3 }, ["commitTransaction"], { ...trouble })
+          yield* run
+          assert.strictEqual(attempts(), 1)
+          assert.deepStrictEqual(yield* store.findById(`commit: ${why}`, 1), { _id: 1, attempts: 1, n: 1 })
+        }))
+
+      it.effect("gives a transaction up when the commit is refused for good", () =>
+        Effect.gen(function*() {
+          const { attempts, run, store } = yield* attempted("refused")
+          yield* fail({ times: 1 }, ["commitTransaction"], { errorCode: 257 })
+          assert.strictEqual((yield* Effect.flip(run))._tag, "QueryRejected")
+          assert.strictEqual(attempts(), 1)
+          assert.isUndefined(yield* store.findById("refused", 1))
+        }))
+
+      it.effect("keeps nothing of a transaction that can't be aborted, and goes on", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          yield* store.insertOne("unaborted", { _id: "before" })
+          yield* fail({ times: 1 }, ["abortTransaction"], { errorCode: 251 })
+          const insert = store.insertOne("unaborted", { _id: 1 })
+          const exit = yield* Effect.exit(store.transaction(Effect.andThen(insert, Effect.fail("no"))))
+          assert.deepStrictEqual(exit, Exit.fail("no"))
+          assert.deepStrictEqual(yield* store.find("unaborted", {}), [{ _id: "before" }])
+          yield* store.transaction(store.insertOne("unaborted", { _id: 2 }))
         }))
 
       it.effect("waits for a write that is interrupted", () =>
@@ -423,6 +620,41 @@ const factsOf = (error: unknown): Readonly<Record<string, unknown>> => Object.fr
 
 const itself: Record<string, unknown> = { _id: 1 }
 itself["self"] = itself
+
+const transient = "TransientTransactionError"
+
+/** A way to a server that can be shut, which cuts who is on it off. */
+const doorTo = Effect.fnUntraced(function*(url: string) {
+  const target = new URL(url)
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(Number(target.port || 27017), target.hostname)
+    for (const socket of [near, far]) {
+      sockets.add(socket.on("error", () => {}).on("close", () => sockets.delete(socket)))
+    }
+    near.pipe(far).pipe(near)
+  })
+  let port = 0
+  const open = Effect.callback<void>((resume) => {
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address()
+      port = typeof address === "object" && address !== null ? address.port : 0
+      resume(Effect.void)
+    })
+  })
+  const close = Effect.callback<void>((resume) => {
+    server.close(() => resume(Effect.void))
+    for (const socket of sockets) socket.destroy()
+  })
+  yield* Effect.addFinalizer(() => close)
+  return {
+    open,
+    close,
+    get port() {
+      return port
+    }
+  }
+})
 
 /** A server that takes connections and says nothing. */
 const silentServer = Effect.acquireRelease(

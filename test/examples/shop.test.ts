@@ -71,6 +71,44 @@ describe("the shop / embedded", () => {
       yield* serves({ APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") })
     }), 60_000)
 
+  it.live(
+    "describes its models: by JSON schema, for MongoDB as well, and with labels in English and German",
+    () =>
+      Effect.gen(function*() {
+        const { base } = yield* start({ APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") })
+        const schema = yield* request(`${base}/products/schema`)
+        assert.strictEqual(schema.body.$schema, "http://json-schema.org/draft-04/schema#")
+        assert.deepInclude(schema.body.properties.price, { type: "number", minimum: 0, maximum: 100_000 })
+        const mongo = yield* request(`${base}/products/schema?mongo=true`)
+        assert.deepInclude(mongo.body, { bsonType: "object" })
+        assert.strictEqual(mongo.body.properties.added.bsonType, "date")
+        assert.strictEqual(mongo.body.properties._id.bsonType, "string")
+        const labelOf = (language: string) =>
+          Effect.map(
+            request(`${base}/products/meta`, { headers: { "accept-language": language } }),
+            ({ body, headers }) => [headers.get("content-language"), body.price.label, body.currency.type]
+          )
+        assert.deepStrictEqual(yield* labelOf("en-GB, de;q=0.5"), ["en", "Price", "Currency"])
+        assert.deepStrictEqual(yield* labelOf("de-CH"), ["de", "Preis", "Currency"])
+        const body = JSON.stringify({ code: "x", name: "", price: 1e9, currency: "CHF", stock: 1, tags: ["a", "a"] })
+        const headers = { "content-type": "application/json", "accept-language": "de" }
+        const bad = yield* request(`${base}/products`, { method: "POST", headers, body })
+        assert.deepStrictEqual(
+          bad.body.errors.map(({ message, validator }: { message: string; validator: string }) => [validator, message]),
+          [
+            [
+              "Regexp",
+              "muss aus drei Großbuchstaben, einem Bindestrich und vier Ziffern bestehen, zum Beispiel ABC-1234"
+            ],
+            ["NotEmpty", "darf nicht leer sein"],
+            ["Max", "darf höchstens 100.000 sein"],
+            ["Unique", "darf keinen Eintrag zweimal haben"]
+          ]
+        )
+      }),
+    60_000
+  )
+
   it.live("keeps every write that it answered when it is killed in the middle of them", () =>
     Effect.gen(function*() {
       const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") }

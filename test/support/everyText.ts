@@ -2,7 +2,7 @@
 import { Cause, Formatter } from "effect"
 import { format, inspect } from "node:util"
 
-export const everyTextOf = (value: object): ReadonlyArray<string> => [
+export const everyTextOf = (value: unknown): ReadonlyArray<string> => [
   format("%s", value),
   JSON.stringify(value),
   inspect(value, { depth: 20 }),

@@ -3,16 +3,27 @@ import { Schema } from "effect"
 
 export class OrderLine extends Model.Class<OrderLine>()("OrderLine", {
   product: Schema.String.pipe(Validator.notEmpty),
-  quantity: Schema.Int.pipe(Validator.min(1)),
-  price: Schema.Finite.pipe(Validator.min(0))
+  quantity: Schema.Int.pipe(Validator.min(1), Validator.max(1_000)),
+  price: Schema.Finite.pipe(Validator.min(0), Validator.max(100_000))
 }) {}
+
+const OrderState = Schema.Literals(["placed", "paid", "shipped", "delivered", "cancelled"]).annotate({
+  identifier: "OrderState"
+})
 
 export class Order extends Model.Class<Order>()("Order", {
   id: Model.id({ prefix: "O" }),
   customer: Schema.String.pipe(Validator.notEmpty, Model.indexed(Index.plain)),
   lines: Schema.Array(OrderLine).pipe(Validator.notEmpty),
-  state: Schema.Literals(["placed", "paid", "shipped", "delivered", "cancelled"]).pipe(
-    Model.withDefault(() => "placed" as const)
-  ),
-  placed: Model.DateTime.pipe(Model.generated(Generator.dateNow))
+  state: OrderState.pipe(Model.withDefault(() => "placed" as const)),
+  placed: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow))
+}, {
+  validators: [
+    Validator.related(
+      "OneLinePerProduct",
+      "lines",
+      ({ lines }) => new Set(lines.map(({ product }) => product)).size === lines.length,
+      { message: "must not have two lines for one product" }
+    )
+  ]
 }) {}

@@ -19,9 +19,11 @@ export const errorMessage = (
 ): HttpServerResponse.HttpServerResponse =>
   json(`{"_type":"ErrorMessage","code":${code},"message":${quote(message)}}`, code, headers)
 
-const badRequest = (
+/** @internal */
+export const badRequest = (
   message: string,
-  problems: ReadonlyArray<FieldProblem>
+  problems: ReadonlyArray<FieldProblem>,
+  headers?: { readonly [name: string]: string }
 ): HttpServerResponse.HttpServerResponse => {
   let errors = ""
   for (const { field, message, validator } of problems) {
@@ -29,17 +31,18 @@ const badRequest = (
       quote(message)
     }}`
   }
-  return json(`{"_type":"ErrorMessage","code":400,"message":${quote(message)},"errors":[${errors}]}`, 400)
+  return json(`{"_type":"ErrorMessage","code":400,"message":${quote(message)},"errors":[${errors}]}`, 400, headers)
 }
 
-/** @internal */
-export const invalid = (problems: ReadonlyArray<FieldProblem>): HttpServerResponse.HttpServerResponse =>
-  badRequest(
-    `The request is not valid: ${
-      problems.map(({ field, message }) => field === "" ? message : `${field} ${message}`).join("; ")
-    }`,
-    problems
-  )
+/**
+ * All that is wrong, in one sentence.
+ *
+ * @internal
+ */
+export const sentence = (problems: ReadonlyArray<FieldProblem>): string =>
+  `The request is not valid: ${
+    problems.map(({ field, message }) => field === "" ? message : `${field} ${message}`).join("; ")
+  }`
 
 /** @internal */
 export const ofError = (error: HttpError): HttpServerResponse.HttpServerResponse =>

@@ -10,6 +10,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { type Failure, fromFailure, type HttpError, statusOf } from "../HttpError.ts"
 import * as answers from "./answers.ts"
 import type { Route } from "./interpreter.ts"
+import type { Refuse } from "./translation.ts"
 
 /** @internal */
 export const routerConfig: Partial<FindMyWay.RouterConfig> = {
@@ -21,18 +22,22 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
 }
 
 /**
- * The answer of a route whatever becomes of it: a failure is an `ErrorMessage`, by one table, and so is a defect.
+ * The answer of a route whatever becomes of it: a failure is an `ErrorMessage`, by one table, and so is a defect. What is
+ * wrong with fields is said as the route says it.
  *
  * @internal
  */
 export const answered = (
-  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure>
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure>,
+  refuse: Refuse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.catchCause(handler, (cause) => {
     const failure = Cause.findErrorOption(cause)
     if (failure._tag === "Some") {
-      const error = failure.value
-      return Effect.succeed(answers.ofError(isHttpError(error) ? error : fromFailure(error)))
+      const error = isHttpError(failure.value) ? failure.value : fromFailure(failure.value)
+      return error._tag === "BadRequest" && error.errors.length > 0
+        ? refuse(error.errors, error.message)
+        : Effect.succeed(answers.ofError(error))
     }
     // A request whose caller has gone has nobody to answer.
     return Cause.hasInterruptsOnly(cause) ? Effect.interrupt : defect(cause)

@@ -1,16 +1,12 @@
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
-import * as SchemaParser from "effect/SchemaParser"
 import { completer } from "../../Model/internal/completer.ts"
-import { compileDecoder, invalid } from "../../Model/internal/decoder.ts"
-import { problemsOf } from "../../Model/internal/issues.ts"
+import { bodyDecoder } from "../../Model/internal/explainer.ts"
+import { recordEncoder } from "../../Model/internal/record.ts"
 import { compileSerialiser } from "../../Model/internal/serialiser.ts"
 import { managedField } from "../../Model/internal/variants.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
@@ -18,16 +14,18 @@ import * as Metadata from "../../Model/Metadata.ts"
 import * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { retryConflicts } from "../../Repository/internal/conflicts.ts"
-import { documentEncoder } from "../../Repository/internal/documents.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { Failure, HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import * as Links from "../Links.ts"
 import type { Method, ResourceInfo } from "../Resource.ts"
+import type { Translations } from "../Translations.ts"
 import * as UrlQuery from "../UrlQuery.ts"
 import * as answers from "./answers.ts"
 import { readJson } from "./body.ts"
+import { described, refusal, type Refuse } from "./translation.ts"
+import { parameters as parametersOf, placesIn } from "./translationPlaces.ts"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure>
 
@@ -36,6 +34,8 @@ export interface Route {
   readonly method: Method
   readonly path: `/${string}`
   readonly handler: Answer
+  /** Says what is wrong with fields, where the handler fails with that. */
+  readonly refuse: Refuse
 }
 
 /**
@@ -46,16 +46,19 @@ export interface Route {
 export const routesOf = (
   { enableHateoas, methods, model, path }: ResourceInfo,
   repository: Repository<Model.Any>,
-  limits: Limits
+  { limits, translations }: { readonly limits: Limits; readonly translations: Translations }
 ): ReadonlyArray<Route> => {
   const links = enableHateoas ? Links.ofDocument(path, methods) : Links.none
   const serialise = compileSerialiser(model)
-  const create = decoderOf(model.create)
-  const patch = decoderOf(model.patch)
+  const create = bodyDecoder(model.create)
+  const patch = bodyDecoder(model.patch)
   const complete = completer(model)
-  const toDocument = documentEncoder(model)
+  const toDocument = recordEncoder(model, "_id")
   const readQuery = UrlQuery.make(model, limits)
   const versionField = managedField(model, "version")
+  const places = placesIn(model)
+  const refuse = refusal(translations, places)
+  const refuseQuery = refusal(translations, parametersOf(collectionParameters(limits), places))
 
   const textOf = (document: Document): string | undefined => serialise(document, links(document["_id"]))
 
@@ -82,7 +85,7 @@ export const routesOf = (
     // The router puts the parameters of each request into the context.
     const parameters = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as UrlQuery.Parameters
     const read = readQuery(parameters)
-    if (Result.isFailure(read)) return Effect.succeed(answers.invalid(read.failure))
+    if (Result.isFailure(read)) return refuseQuery(read.failure)
     const query = read.success
     return Effect.flatMap(repository.countDocuments(query.filter), (total) =>
       Effect.flatMap(
@@ -114,7 +117,7 @@ export const routesOf = (
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       return Effect.flatMap(readJson(request, types, limits.maxBodySize), (body) => {
         const decoded = decode(body)
-        return decoded._tag === "Valid" ? use(decoded.value) : Effect.succeed(answers.invalid(decoded.problems))
+        return decoded._tag === "Valid" ? use(decoded.value) : refuse(decoded.problems)
       })
     })
 
@@ -153,7 +156,7 @@ export const routesOf = (
       )
     })
 
-  const handlers: { readonly [K in Method]: ReadonlyArray<Route> } = {
+  const handlers: { readonly [K in Method]: ReadonlyArray<Omit<Route, "refuse">> } = {
     GET: [
       { method: "GET", path, handler: list },
       { method: "GET", path: `${path}/:id`, handler: get }
@@ -165,7 +168,7 @@ export const routesOf = (
         const id = value["id"]
         if (typeof id !== "string") return insert(value)
         const problem = idProblem(id)
-        return problem === undefined ? insertOrReplace(id, value) : Effect.succeed(answers.invalid([problem]))
+        return problem === undefined ? insertOrReplace(id, value) : refuse([problem])
       })
     }],
     PUT: [{
@@ -175,7 +178,7 @@ export const routesOf = (
         withBody(create, jsonTypes, (value) =>
           value["id"] === undefined || value["id"] === id
             ? replaceWith(id, value)
-            : Effect.succeed(answers.invalid([otherId])))
+            : refuse([otherId]))
       )
     }],
     PATCH: [{
@@ -196,20 +199,17 @@ export const routesOf = (
     }]
   }
 
-  return [
-    { method: "GET", path: `${path}/schema`, handler: constant(JsonSchema.make(model)) },
-    { method: "GET", path: `${path}/meta`, handler: constant(Metadata.make(model)) },
+  const routes: ReadonlyArray<Omit<Route, "refuse">> = [
+    { method: "GET", path: `${path}/schema`, handler: schemaOf(model, translations) },
+    { method: "GET", path: `${path}/meta`, handler: described(translations, Metadata.make(model)) },
     ...methods.flatMap((method) => handlers[method])
   ]
+  return routes.map((route) => ({ ...route, refuse }))
 }
 
 type Values = Record<string, unknown>
 
-type Decoded =
-  | { readonly _tag: "Valid"; readonly value: Values }
-  | { readonly _tag: "Invalid"; readonly problems: ReturnType<typeof problemsOf> }
-
-type Decode = (body: unknown) => Decoded
+type Decode = ReturnType<typeof bodyDecoder>
 
 const jsonTypes = ["application/json"]
 
@@ -224,10 +224,43 @@ const unreachable: ReadonlySet<string> = new Set(["schema", "meta", "aggregate",
 
 const idProblem = (id: string) =>
   unreachable.has(id) || !id.isWellFormed() || id.includes("\0")
-    ? { field: "id", validator: "Id", message: "can't be part of a URL" }
+    ? { field: "id", validator: "Url", message: "can't be part of a URL" }
     : undefined
 
-const constant = (value: unknown): Answer => Effect.succeed(answers.json(JSON.stringify(value)))
+/** What is known of the collection's parameters, for messages about them. */
+const collectionParameters = ({ maxPageSize }: Limits) => ({
+  page: { type: "int" },
+  page_size: { type: "int", value: maxPageSize },
+  sort_by: { type: "str" },
+  sort_order: { type: "enum", value: "ASC, DESC" }
+})
+
+/** The schema in each of its forms, which are made once. */
+const schemaOf = (model: Model.Any, translations: Translations): Answer => {
+  const variant = (mongoCompatibility: boolean, additionalProperties: boolean) =>
+    answers.json(JSON.stringify(JsonSchema.make(model, { additionalProperties, mongoCompatibility })))
+  const plain = { open: variant(false, true), closed: variant(false, false) }
+  const mongo = { open: variant(true, true), closed: variant(true, false) }
+  const refuse = refusal(
+    translations,
+    parametersOf({ mongo: { type: "bool" }, additional_properties: { type: "bool" } })
+  )
+  return Effect.withFiber((fiber) => {
+    // The router puts the parameters of each request into the context.
+    const parameters = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as UrlQuery.Parameters
+    const problems = Object.keys(parameters).flatMap((name) => {
+      const message = name !== "mongo" && name !== "additional_properties"
+        ? "is not a parameter of the schema"
+        : parameters[name] !== "true" && parameters[name] !== "false"
+        ? "must be true or false"
+        : undefined
+      return message === undefined ? [] : [{ field: name, validator: "Parameter", message }]
+    })
+    if (problems.length > 0) return refuse(problems)
+    const { closed, open } = parameters["mongo"] === "true" ? mongo : plain
+    return Effect.succeed(parameters["additional_properties"] === "false" ? closed : open)
+  })
+}
 
 const withId = (use: (id: string) => Answer): Answer =>
   Effect.withFiber((fiber) => {
@@ -235,20 +268,3 @@ const withId = (use: (id: string) => Answer): Answer =>
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     return use(params["id"] ?? "")
   })
-
-const decoderOf = (schema: Schema.Struct<Schema.Struct.Fields>): Decode => {
-  // Fields are plain codecs.
-  const codec = Schema.toCodecJson(schema as unknown as Schema.Codec<Values>)
-  SchemaJITCompiler.enable(codec.ast)
-  const decode = compileDecoder(codec.ast)
-  const decodeAll = SchemaParser.decodeUnknownExit(codec, { errors: "all" })
-  return (body) => {
-    const value = decode(body)
-    // What a struct's schema decoded is an object of its fields.
-    if (value !== invalid) return { _tag: "Valid", value: value as Values }
-    const exit = decodeAll(body)
-    if (exit._tag === "Success") return { _tag: "Valid", value: exit.value }
-    const issue = Cause.findErrorOption(exit.cause)
-    return { _tag: "Invalid", problems: issue._tag === "Some" ? problemsOf(issue.value) : [] }
-  }
-}

@@ -18,6 +18,13 @@ export const temporalKind = "appkernel/temporal"
 export const validatorAnnotation = "appkernel/validator"
 
 /**
+ * Where a check of a whole struct carries the field that it is about.
+ *
+ * @internal
+ */
+export const relatedAnnotation = "appkernel/related"
+
+/**
  * Where a model's class and its variants carry the model, as a function, since the class is annotated before it exists.
  *
  * @internal
@@ -50,9 +57,11 @@ export interface FieldAttributes {
   readonly unconverted?: Schema.Top | undefined
   /** Need not be there; `null` is as good as nothing. */
   readonly optional?: boolean | undefined
+  /** Stored and sent in forms of its own. */
+  readonly marshalled?: boolean | undefined
   /** Never part of an output. */
   readonly omitted?: boolean | undefined
   readonly index?: Index | undefined
   /** The place that the framework itself keeps up to date: the identifier, the version, the audit. */
-  readonly managed?: "id" | "version" | "inserted" | "updated" | undefined
+  readonly managed?: "id" | "version" | "inserted" | "updated" | "created_by" | "updated_by" | undefined
 }

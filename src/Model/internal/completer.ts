@@ -5,7 +5,8 @@ import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "./annotations.ts"
 import { finaliser, inOrder, isNullValue, type Place, report, reported, under, validator } from "./finaliser.ts"
 import { immediateOf } from "./immediate.ts"
-import { type ModelLike, modelTypeId, nestedModel } from "./variants.ts"
+import { perModel } from "./perModel.ts"
+import { type ModelLike, modelTypeId, nestedModel, validationTypeId } from "./variants.ts"
 
 type Values = Record<string, unknown>
 
@@ -19,8 +20,9 @@ type Step = (values: Values, place: Place) => Effect.Effect<void> | void
  * @internal
  */
 export const completer = (model: Any): (decoded: Values) => Effect.Effect<Values, ModelError> => {
-  if (!isIncomplete(model)) return Effect.succeed
-  if (isConvertedAsInstance(model)) {
+  const isNeeded = needsInstance(model)
+  if (!isNeeded && !isIncomplete(model)) return Effect.succeed
+  if (isNeeded) {
     const finalise = finaliser(model)
     // An instance is an object of its fields.
     return (decoded) => Effect.map(finalise(decoded), (instance) => ({ ...instance as Values }))
@@ -30,15 +32,7 @@ export const completer = (model: Any): (decoded: Values) => Effect.Effect<Values
     reported(model, decoded, (place) => Effect.mapEager(complete(decoded, place) ?? Effect.void, () => decoded))
 }
 
-const plans = new WeakMap<ModelLike, Step>()
-
-const planOf = (model: ModelLike): Step => {
-  const known = plans.get(model)
-  if (known !== undefined) return known
-  const plan = compile(model)
-  plans.set(model, plan)
-  return plan
-}
+const planOf: (model: ModelLike) => Step = perModel((model) => compile(model))
 
 const isSupplied = ({ converter, default: byDefault, generator }: FieldAttributes): boolean =>
   generator !== undefined || byDefault !== undefined || converter !== undefined
@@ -51,13 +45,17 @@ const isIncomplete = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()
       inner !== undefined && isIncomplete(inner, new Set([...seen, model]))
   })
 
-/** Whether anything in the model is a model that is converted: converters are for instances. */
-const isConvertedAsInstance = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
-  !seen.has(model) && Object.entries(model.store.fields).some(([key, schema]) => {
+/** Whether the model, or one within it, has rules for all its fields or is converted: both are for instances. */
+const needsInstance = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
+  !seen.has(model) &&
+  (hasRules(model) || Object.entries(model.store.fields).some(([key, schema]) => {
     const inner = nestedModel(schema)
     return inner !== undefined &&
-      (model[modelTypeId][key]?.converter !== undefined || isConvertedAsInstance(inner, new Set([...seen, model])))
-  })
+      (model[modelTypeId][key]?.converter !== undefined || needsInstance(inner, new Set([...seen, model])))
+  }))
+
+const hasRules = (model: ModelLike): boolean =>
+  model[validationTypeId] !== undefined || model.store.ast.checks !== undefined
 
 const compile = (model: ModelLike): Step => {
   const steps = Object.entries(model.store.fields).flatMap(([key, schema]) => {
@@ -73,7 +71,8 @@ const compile = (model: ModelLike): Step => {
 }
 
 const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top): Step => {
-  const { converter, default: byDefault, generator, omitted } = attributes
+  const { converter, default: byDefault, generator, omitted, optional } = attributes
+  const supply = (generated: unknown): unknown => generated === undefined ? byDefault?.() : generated
   const generate = generator === undefined ? undefined : immediateOf(generator)
   const issueOf = validator(Schema.toType(schema))
   const nullIsValue = isNullValue(schema, attributes)
@@ -84,8 +83,15 @@ const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top):
       if (issue !== undefined) report(issue, value, under(place, key, omitted))
     })
   }
+  const missing = (values: Values, place: Place): void => {
+    delete values[key]
+    if (optional === true) return
+    place.problems.push({ field: under(place, key).path, validator: "Required", message: "is required" })
+  }
   const convert = (values: Values, place: Place, value: unknown): Effect.Effect<void> | void =>
-    converter === undefined
+    value === undefined
+      ? missing(values, place)
+      : converter === undefined
       ? keep(values, place, value)
       : Effect.flatMapEager(converter(value), (converted) => keep(values, place, converted) ?? Effect.void)
   return (values, place) => {
@@ -95,9 +101,9 @@ const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top):
         ? undefined
         : convert(values, place, given)
     }
-    if (generate !== undefined) return convert(values, place, generate(place.fiber))
+    if (generate !== undefined) return convert(values, place, supply(generate(place.fiber)))
     if (generator !== undefined) {
-      return Effect.flatMap(generator, (value) => convert(values, place, value) ?? Effect.void)
+      return Effect.flatMap(generator, (value) => convert(values, place, supply(value)) ?? Effect.void)
     }
     return byDefault === undefined ? undefined : convert(values, place, byDefault())
   }

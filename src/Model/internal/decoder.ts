@@ -1,7 +1,10 @@
+import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
+import * as Temporal from "../Temporal.ts"
+import * as iso from "./iso.ts"
 
 /**
  * Stands for a value that a schema does not accept, or of which only the schema's own parser knows.
@@ -10,17 +13,42 @@ import * as SchemaParser from "effect/SchemaParser"
  */
 export const invalid: unique symbol = Symbol("invalid")
 
+/**
+ * Stands for no value, where an object has none or is to have none.
+ *
+ * @internal
+ */
+export const nothing: unique symbol = Symbol("nothing")
+
 /** @internal */
 export type Decode = (input: unknown) => unknown
 
 /**
- * Decodes valid JSON values without finding out what is wrong with others: who gets {@link invalid} asks the schema's own
- * parser for the reasons. What is valid as it is, is not copied, so the input must be the caller's own.
+ * A field of an object: where its value comes from, and what is there when none comes: {@link nothing},
+ * {@link invalid}, or a value.
+ *
+ * @internal
+ */
+export interface DecodedField {
+  readonly key: string
+  readonly from: string
+  readonly decode: Decode
+  readonly absent: () => unknown
+}
+
+/**
+ * Decodes valid JSON values without finding out what is wrong with others: who gets {@link invalid} asks the schema's
+ * own parser for the reasons. Objects of named fields and lists are made anew; what else is in them may be the input's
+ * own.
  *
  * @internal
  */
 export const compileDecoder = (ast: SchemaAST.AST): Decode => {
-  const decode = ast.encoding === undefined ? decoderOf(ast) : undefined
+  const decode = hasEncodingChecks(ast)
+    ? undefined
+    : ast.encoding === undefined
+    ? decoderOf(ast, compileDecoder)
+    : temporalOf(ast)
   if (decode === undefined) return parserOf(ast)
   const filters = filtersOf(ast.checks)
   if (filters.length === 0) return decode
@@ -28,16 +56,23 @@ export const compileDecoder = (ast: SchemaAST.AST): Decode => {
     const value = decode(input)
     if (value === invalid) return invalid
     for (let i = 0; i < filters.length; i++) {
-      if (filters[i]!.run(value, ast, options) !== undefined) return invalid
+      if (filters[i]!.run(value, ast, noOptions) !== undefined) return invalid
     }
     return value
   }
 }
 
-const options: SchemaAST.ParseOptions = {}
+const noOptions: SchemaAST.ParseOptions = {}
 
-/** The values of a kind, regardless of what is checked besides; `undefined` for kinds that are left to the library. */
-const decoderOf = (ast: SchemaAST.AST): Decode | undefined => {
+/** A schema that was turned round has checks that are for its input. */
+const hasEncodingChecks = (ast: SchemaAST.AST): boolean => "encodingChecks" in ast && ast.encodingChecks !== undefined
+
+/**
+ * The values of a kind, regardless of what is checked besides; `undefined` for kinds that are left to the library.
+ *
+ * @internal
+ */
+export const decoderOf = (ast: SchemaAST.AST, compile: (ast: SchemaAST.AST) => Decode): Decode | undefined => {
   switch (ast._tag) {
     case "String":
       return (input) => typeof input === "string" ? input : invalid
@@ -50,87 +85,158 @@ const decoderOf = (ast: SchemaAST.AST): Decode | undefined => {
     case "Literal":
       return (input) => input === ast.literal ? input : invalid
     case "Union":
-      return ast.options?.mode !== "oneOf" ? unionOf(ast.types) : undefined
+      return ast.options?.mode !== "oneOf" ? unionOf(ast.types.map(compile)) : undefined
     case "Arrays":
-      return ast.elements.length === 0 && ast.rest.length === 1 ? listOf(ast.rest[0]!) : undefined
+      return ast.elements.length === 0 && ast.rest.length === 1 ? listOf(compile(ast.rest[0]!)) : undefined
     case "Objects":
-      return ast.indexSignatures.length === 0 ? structOf(ast.propertySignatures) : undefined
+      return isStruct(ast) ? objectOf(ast.propertySignatures.map((field) => fieldOf(field, compile))) : undefined
     default:
       return undefined
   }
 }
 
-const unionOf = (types: ReadonlyArray<SchemaAST.AST>): Decode => {
-  const members = types.map(compileDecoder)
-  return (input) => {
-    for (let i = 0; i < members.length; i++) {
-      const value = members[i]!(input)
-      if (value !== invalid) return value
+const unionOf = (members: ReadonlyArray<Decode>): Decode => (input) => {
+  for (let i = 0; i < members.length; i++) {
+    const value = members[i]!(input)
+    if (value !== invalid) return value
+  }
+  return invalid
+}
+
+const listOf = (decode: Decode): Decode => (input) => {
+  if (!Array.isArray(input)) return invalid
+  const output: Array<unknown> = []
+  for (let i = 0; i < input.length; i++) {
+    const value = decode(input[i])
+    if (value === invalid) return invalid
+    output.push(value)
+  }
+  return output
+}
+
+/**
+ * Whether it has named fields only. What every object inherits can't be told from what it has by looking at it.
+ *
+ * @internal
+ */
+export const isStruct = (ast: SchemaAST.AST): ast is SchemaAST.Objects =>
+  ast._tag === "Objects" && ast.indexSignatures.length === 0 &&
+  ast.propertySignatures.every(({ name }) => typeof name === "string" && !(name in Object.prototype))
+
+/**
+ * A field as its schema says. What a schema itself supplies where there is no value is asked of its parser.
+ *
+ * @internal
+ */
+export const fieldOf = (
+  signature: SchemaAST.PropertySignature,
+  compile: (ast: SchemaAST.AST) => Decode,
+  options?: SchemaAST.ParseOptions
+): DecodedField => {
+  const key = String(signature.name)
+  const { type } = signature
+  const field = { key, from: key, decode: compile(type) }
+  if (staysAbsent(type)) {
+    const absent = SchemaAST.isOptional(type) ? nothing : invalid
+    return { ...field, absent: () => absent }
+  }
+  const supply = parserOf(new SchemaAST.Objects([signature], []), options)
+  return {
+    ...field,
+    absent: () => {
+      const supplied = supply({})
+      if (typeof supplied !== "object" || supplied === null) return invalid
+      return Object.hasOwn(supplied, key) ? Reflect.get(supplied, key) : nothing
     }
-    return invalid
   }
 }
 
-const listOf = (type: SchemaAST.AST): Decode => {
-  const decode = compileDecoder(type)
-  return (input) => {
-    if (!Array.isArray(input)) return invalid
-    let output: Array<unknown> = input
-    for (let i = 0; i < input.length; i++) {
-      const value = decode(input[i])
-      if (value === invalid) return invalid
-      if (value === input[i]) continue
-      if (output === input) output = input.slice()
-      output[i] = value
-    }
-    return output
-  }
-}
+/**
+ * Whether no value decodes to none, rather than to one that a transformation supplies.
+ *
+ * @internal
+ */
+export const staysAbsent = (ast: SchemaAST.AST): boolean =>
+  (ast.encoding ?? []).every(({ to, transformation }) =>
+    transformation._tag === "Transformation" && !isOfOptional(transformation.decode) && staysAbsent(to)
+  )
 
-const structOf = (signatures: ReadonlyArray<SchemaAST.PropertySignature>): Decode | undefined => {
-  const fields: Array<{ readonly key: string; readonly isOptional: boolean; readonly decode: Decode }> = []
-  for (const { name, type } of signatures) {
-    // What every object inherits can't be told from what it has by looking at it.
-    if (typeof name !== "string" || name in Object.prototype) return undefined
-    fields.push({ key: name, isOptional: SchemaAST.isOptional(type), decode: compileDecoder(type) })
-  }
-  return (input) => {
+const isOfOptional = ({ _tag }: { readonly _tag: string }): boolean =>
+  _tag === "TransformOptional" || _tag === "TransformOptionalEffect"
+
+/**
+ * An object of the fields. A key that is there without a value is left to the library.
+ *
+ * @internal
+ */
+export const objectOf =
+  (fields: ReadonlyArray<DecodedField>): (input: unknown) => Values | typeof invalid => (input) => {
     if (typeof input !== "object" || input === null || Array.isArray(input)) return invalid
     // Every property of an object may be asked for.
     const given = input as Values
-    let output = given
-    let present = 0
+    const output: Values = {}
     for (let i = 0; i < fields.length; i++) {
-      const { decode, isOptional, key } = fields[i]!
-      const before = given[key]
-      if (before === undefined) {
-        if (isOptional && !Object.hasOwn(given, key)) continue
-        return invalid
-      }
-      present++
-      const value = decode(before)
+      const { absent, decode, from, key } = fields[i]!
+      const before = given[from]
+      const value = before !== undefined ? decode(before) : from in given ? invalid : absent()
       if (value === invalid) return invalid
-      if (value === before) continue
-      if (output === given) output = { ...given }
-      output[key] = value
+      if (value !== nothing) output[key] = value
     }
-    return Object.keys(given).length === present ? output : knownOf(output, fields)
+    return output
+  }
+
+/** @internal */
+export type Values = Record<string, unknown>
+
+/** A date or a date-time, which is text in JSON. */
+const temporalOf = (ast: SchemaAST.AST): Decode | undefined => {
+  const parse = textParserOf(ast)
+  return parse === undefined ? undefined : (input) => {
+    const millis = typeof input === "string" ? parse(input) : undefined
+    return millis !== undefined && iso.hasFourDigitYear(millis) ? DateTime.makeUnsafe(millis) : invalid
   }
 }
 
-type Values = Record<string, unknown>
-
-/** Without the properties that the schema does not name. */
-const knownOf = (values: Values, fields: ReadonlyArray<{ readonly key: string }>): Values => {
-  const known: Values = {}
-  for (const { key } of fields) if (values[key] !== undefined) known[key] = values[key]
-  return known
+/**
+ * How the text of a date or a date-time is read; `undefined` for other schemas, and where more is asked of the text.
+ *
+ * @internal
+ */
+export const textParserOf = (ast: SchemaAST.AST): ((text: string) => number | undefined) | undefined => {
+  const stored = ast.encoding?.[0]?.to
+  const text = stored?.encoding?.length === 1 ? stored.encoding[0].to : undefined
+  if (stored?.checks !== undefined || !isPlainText(text)) return undefined
+  return isLinkedBy(ast, Temporal.DateTime)
+    ? iso.parseDateTime
+    : isLinkedBy(ast, Temporal.Date)
+    ? iso.parseDate
+    : undefined
 }
 
-const parserOf = (ast: SchemaAST.AST): Decode => {
+const isPlainText = (ast: SchemaAST.AST | undefined): boolean =>
+  ast?._tag === "String" && ast.checks === undefined && ast.encoding === undefined
+
+/**
+ * Whether values are transformed as those of the date or the date-time are, and in no other way.
+ *
+ * @internal
+ */
+export const isLinkedBy = ({ encoding }: SchemaAST.AST, { ast }: Temporal.Temporal): boolean => {
+  const [link, ...others] = encoding ?? []
+  const own = ast.encoding?.[0]
+  return others.length === 0 && link?.transformation === own?.transformation &&
+    link?.to.annotations === own?.to.annotations
+}
+
+/**
+ * The schema's own parser.
+ *
+ * @internal
+ */
+export const parserOf = (ast: SchemaAST.AST, options?: SchemaAST.ParseOptions): Decode => {
   SchemaJITCompiler.enable(ast)
   // Fields are plain codecs.
-  const decode = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast))
+  const decode = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), options)
   return (input) => {
     const exit = decode(input)
     return exit._tag === "Success" ? exit.value : invalid

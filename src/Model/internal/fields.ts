@@ -120,9 +120,17 @@ export const changed = (schemas: Schemas, change: Change): Schemas => {
  *
  * @internal
  */
-export const isKind = (check: SchemaAST.Check<never>, kind: "isInt" | "isFinite"): boolean => {
-  const representation: unknown = check.annotations?.["representation"]
-  return Predicate.hasProperty(representation, "id") && representation.id === `effect/schema/${kind}`
+export const isKind = (check: SchemaAST.Check<never>, kind: "isInt" | "isFinite"): boolean =>
+  representsAs(check.annotations, `effect/schema/${kind}`)
+
+/**
+ * Whether a check or a node of a syntax tree is the one that Effect knows by this name.
+ *
+ * @internal
+ */
+export const representsAs = (annotations: Schema.Annotations.Annotations | undefined, id: string): boolean => {
+  const representation: unknown = annotations?.["representation"]
+  return Predicate.hasProperty(representation, "id") && representation.id === id
 }
 
 const make = (value: Schemas, around: ReadonlyArray<Change>, attributes: FieldAttributes): Field.Any => {

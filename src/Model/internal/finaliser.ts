@@ -12,7 +12,8 @@ import { type ModelError, Problem, PropertyRequiredException, ValidationExceptio
 import type { FieldAttributes } from "./annotations.ts"
 import { stripped } from "./fields.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
-import { type ModelLike, modelTypeId, nestedModel } from "./variants.ts"
+import { perModel } from "./perModel.ts"
+import { type ModelLike, modelTypeId, nestedModel, validationTypeId } from "./variants.ts"
 
 /**
  * Where in the whole a part is being finalised, by which fiber, and what was found to be wrong so far.
@@ -53,19 +54,11 @@ export const reported = <A>(
     return Effect.flatMapEager(
       run(place),
       (result): Effect.Effect<A, ModelError> =>
-        place.problems.length === 0 ? Effect.succeed(result) : failure(model, input, place.problems)
+        place.problems.length === 0 ? Effect.succeed(result) : failureOf(model, input, place.problems)
     )
   })
 
-const plans = new WeakMap<ModelLike, Resolve>()
-
-const planOf = (model: ModelLike): Resolve => {
-  const known = plans.get(model)
-  if (known !== undefined) return known
-  const plan = compile(model)
-  plans.set(model, plan)
-  return plan
-}
+const planOf: (model: ModelLike) => Resolve = perModel((model) => compile(model))
 
 const compile = (model: ModelLike): Resolve => {
   const fields = Object.entries(model.store.fields).map(([key, field]) => {
@@ -76,6 +69,7 @@ const compile = (model: ModelLike): Resolve => {
   })
   const issueOf = validator(Schema.toType(model.store))
   const construct = constructorOf(model)
+  const validate = validationOf(model)
   return (input, place) => {
     const values: Values = {}
     const keep = (i: number, value: unknown) => {
@@ -90,12 +84,32 @@ const compile = (model: ModelLike): Resolve => {
     return Effect.flatMapEager(
       filled,
       () =>
-        Effect.mapEager(
-          issueOf(values),
-          (issue) => issue === undefined ? construct(values) : report(issue, values, place)
-        )
+        Effect.flatMapEager(issueOf(values), (issue) => {
+          if (issue !== undefined) return Effect.succeed(report(issue, values, place))
+          const instance = construct(values)
+          return validate === undefined ? Effect.succeed(instance) : Effect.as(validate(instance, place), instance)
+        })
     )
   }
+}
+
+/**
+ * What the model itself says of an instance of it; `undefined` when it says nothing.
+ *
+ * @internal
+ */
+export const validationOf = (
+  model: ModelLike
+): ((instance: unknown, place: Place) => Effect.Effect<void>) | undefined => {
+  const validate = model[validationTypeId]
+  return validate === undefined ? undefined : (instance, { path, problems }) =>
+    // It is asked about instances of its own model only.
+    Effect.catch(validate(instance as never), (found) =>
+      Effect.sync(() => {
+        for (const { field, message, validator } of Array.isArray(found) ? found : [found]) {
+          problems.push({ field: [path, field].filter((key) => key !== "").join("."), validator, message })
+        }
+      }))
 }
 
 /**
@@ -226,15 +240,24 @@ export const report = (issue: SchemaIssue.Issue, value: unknown, place: Place): 
 const partAt = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
 
-/** The class makes an instance of values that were validated just before, as its decoder does. */
-const constructorOf = (model: ModelLike): (values: Values) => unknown => {
+/**
+ * The class makes an instance of values that were validated just before, as its decoder does.
+ *
+ * @internal
+ */
+export const constructorOf = (model: ModelLike): (values: Values) => unknown => {
   const transformation = model.ast.encoding?.[0]?.transformation
   return transformation?._tag === "Transformation" && transformation.decode._tag === "Transform"
     ? transformation.decode.transform
     : (values) => Reflect.construct(model, [values, { disableChecks: true }])
 }
 
-const failure = (
+/**
+ * The problems as the error that a caller gets; what is missing counts most.
+ *
+ * @internal
+ */
+export const failureOf = (
   model: Any,
   input: unknown,
   found: ReadonlyArray<FieldProblem>

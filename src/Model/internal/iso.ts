@@ -1,46 +1,90 @@
-import * as DateTime from "effect/DateTime"
-
 const millisPerDay = 86_400_000
 
-const dateTimePattern = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|z|[+-]\d{2}:?\d{2})?$/u
-const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/u
+/** What is read where there are no digits: more than any part of a date may be. */
+const noNumber = 99_999
 
-/** Years before 100 mean others to `Date.UTC`, but the calendar repeats itself after 400. */
-const startOfMonth = (year: number, month: number): number => Date.UTC(year + 400, month) - 146_097 * millisPerDay
-
-const dayToMillis = (text: string): number | undefined => {
-  const match = datePattern.exec(text)
-  if (match === null) return undefined
-  const [year, month, day] = [Number(match[1]), Number(match[2]) - 1, Number(match[3])]
-  const start = startOfMonth(year, month)
-  const days = (startOfMonth(year, month + 1) - start) / millisPerDay
-  return month < 0 || month > 11 || day < 1 || day > days ? undefined : start + (day - 1) * millisPerDay
+const digits = (text: string, from: number, to: number): number => {
+  let number = 0
+  for (let i = from; i < to; i++) {
+    const code = text.charCodeAt(i)
+    if (!isDigit(code)) return noNumber
+    number = number * 10 + code - 48
+  }
+  return number
 }
 
-const zoneToMinutes = (zone: string): number | undefined => {
-  if (zone === "Z" || zone === "z") return 0
-  const hours = Number(zone.slice(1, 3))
-  const minutes = Number(zone.slice(-2))
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+
+const [plus, hyphen, point, colon] = [43, 45, 46, 58]
+
+/** To 1970 from 1 March of the year -400: the calendar repeats itself after 400 years, so nothing below is negative. */
+const epoch = 146_097 + 719_468
+
+/** Years begin in March here, so that a leap day is the last of its year. */
+const daysSince1970 = (year: number, month: number, day: number): number => {
+  const years = year + (month > 2 ? 400 : 399)
+  const leapDays = (years >> 2) - ((years / 100) | 0) + ((years / 400) | 0)
+  const days = ((153 * ((month + 9) % 12) + 2) / 5) | 0
+  return years * 365 + leapDays + days + day - 1 - epoch
+}
+
+const lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+const lengthOf = (year: number, month: number): number =>
+  month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : lengths[month - 1]!
+
+/** Of the first ten characters. */
+const dayToMillis = (text: string): number | undefined => {
+  if (text.charCodeAt(4) !== hyphen || text.charCodeAt(7) !== hyphen) return undefined
+  const year = digits(text, 0, 4)
+  const month = digits(text, 5, 7)
+  const day = digits(text, 8, 10)
+  if (year > 9999 || month < 1 || month > 12 || day < 1 || day > lengthOf(year, month)) return undefined
+  return daysSince1970(year, month, day) * millisPerDay
+}
+
+/** Of the characters from there on; none of them is UTC. */
+const zoneToMinutes = (text: string, at: number): number | undefined => {
+  const length = text.length - at
+  if (length === 0 || length === 1 && (text[at] === "Z" || text[at] === "z")) return 0
+  const sign = text.charCodeAt(at)
+  if (sign !== plus && sign !== hyphen) return undefined
+  if (length !== 5 && (length !== 6 || text.charCodeAt(at + 3) !== colon)) return undefined
+  const hours = digits(text, at + 1, at + 3)
+  const minutes = digits(text, text.length - 2, text.length)
   if (hours > 23 || minutes > 59) return undefined
-  return (zone.startsWith("-") ? -1 : 1) * (hours * 60 + minutes)
+  return (sign === hyphen ? -1 : 1) * (hours * 60 + minutes)
 }
 
 /**
- * Milliseconds since 1970 of an ISO 8601 date-time; without a zone it is UTC; digits past the millisecond are cut off.
+ * Milliseconds since 1970 of an ISO 8601 date-time: `YYYY-MM-DD`, `T` or a space, `hh:mm`, perhaps `:ss` and perhaps a
+ * point and 1 to 9 digits after it, perhaps `Z` or an offset as `+hh:mm` or `+hhmm`. Without a zone it is UTC; digits
+ * past the millisecond are cut off.
  *
  * @internal
  */
 export const parseDateTime = (text: string): number | undefined => {
-  const match = dateTimePattern.exec(text)
-  if (match === null) return undefined
-  const day = dayToMillis(match[1]!)
-  const hours = Number(match[2])
-  const minutes = Number(match[3])
-  const seconds = Number(match[4] ?? 0)
-  const offset = zoneToMinutes(match[6] ?? "Z")
+  if (text[10] !== "T" && text[10] !== " " || text.charCodeAt(13) !== colon) return undefined
+  const day = dayToMillis(text)
+  const hours = digits(text, 11, 13)
+  const minutes = digits(text, 14, 16)
+  let seconds = 0
+  let millis = 0
+  let at = 16
+  if (text.charCodeAt(at) === colon) {
+    seconds = digits(text, 17, 19)
+    at = 19
+    if (text.charCodeAt(at) === point) {
+      const from = ++at
+      while (isDigit(text.charCodeAt(at))) at++
+      const count = at - from
+      if (count < 1 || count > 9) return undefined
+      millis = count < 3 ? digits(text, from, at) * (count === 1 ? 100 : 10) : digits(text, from, from + 3)
+    }
+  }
+  const offset = zoneToMinutes(text, at)
   if (day === undefined || offset === undefined || hours > 23 || minutes > 59 || seconds > 59) return undefined
-  const fraction = match[5] === undefined ? 0 : Number(match[5].slice(0, 3).padEnd(3, "0"))
-  return day + ((hours * 60 + minutes - offset) * 60 + seconds) * 1000 + fraction
+  return day + ((hours * 60 + minutes - offset) * 60 + seconds) * 1000 + millis
 }
 
 /**
@@ -48,7 +92,7 @@ export const parseDateTime = (text: string): number | undefined => {
  *
  * @internal
  */
-export const parseDate = (text: string): number | undefined => dayToMillis(text)
+export const parseDate = (text: string): number | undefined => text.length === 10 ? dayToMillis(text) : undefined
 
 /**
  * The first millisecond of the years that are written with four digits; {@link latest} is the last.
@@ -94,14 +138,22 @@ export const formatDate = (date: Date): string => formatDays(Math.floor(date.get
 
 const twoDigits = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, "0"))
 
-// A page has many dates, most of them of a few days; writing the day is three times as slow as all the rest of one.
+// A page has many dates, most of them of a few days.
 let lastDays = Number.NaN
 let lastText = ""
 
+/** Of days since 1970, in years of four digits; the counterpart of {@link daysSince1970}. */
 const formatDays = (days: number): string => {
-  if (days !== lastDays) {
-    lastText = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(days * millisPerDay))
-    lastDays = days
-  }
+  if (days === lastDays) return lastText
+  const since = days + epoch
+  const day = since % 146_097
+  const years = ((day - ((day / 1460) | 0) + ((day / 36_524) | 0) - ((day / 146_096) | 0)) / 365) | 0
+  const dayOfYear = day - (years * 365 + (years >> 2) - ((years / 100) | 0))
+  const months = ((5 * dayOfYear + 2) / 153) | 0
+  const date = dayOfYear - (((153 * months + 2) / 5) | 0) + 1
+  const year = ((since / 146_097) | 0) * 400 - 400 + years + (months < 10 ? 0 : 1)
+  const month = months < 10 ? months + 3 : months - 9
+  lastDays = days
+  lastText = `${twoDigits[(year / 100) | 0]}${twoDigits[year % 100]}-${twoDigits[month]}-${twoDigits[date]}`
   return lastText
 }

@@ -1,6 +1,7 @@
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { type FieldAttributes, validatorAnnotation, type ValidatorEntry } from "./annotations.ts"
+import { type FieldAttributes, temporalKind, validatorAnnotation, type ValidatorEntry } from "./annotations.ts"
+import { isKind } from "./fields.ts"
 import { modelOf, modelTypeId } from "./variants.ts"
 
 /**
@@ -12,6 +13,8 @@ export interface FieldProblem {
   readonly field: string
   readonly validator: string
   readonly message: string
+  /** Whether the value is of another type than the field: then the type of the field says as much as `message`. */
+  readonly mismatch?: boolean | undefined
 }
 
 /**
@@ -48,7 +51,7 @@ const collect = (issue: SchemaIssue.Issue, place: Place, problems: Array<FieldPr
       // Of a union's members, the one that got furthest says most; a value that fits none is of the wrong type.
       const nested = issue.issues.filter((inner) => inner._tag === "Composite" || inner._tag === "Filter")
       if (nested.length === 1) return collect(nested[0]!, place, problems)
-      problems.push({ field: path, validator: "Type", message: firstLine(issue) })
+      problems.push({ field: path, validator: "Type", message: firstLine(issue), mismatch: true })
       return
     }
     case "Filter": {
@@ -56,7 +59,8 @@ const collect = (issue: SchemaIssue.Issue, place: Place, problems: Array<FieldPr
       if (isNamed(annotation)) {
         const message = issue.filter.annotations?.message
         const known = typeof message === "string" ? message : firstLine(issue)
-        problems.push({ field: path, validator: annotation.type, message: known })
+        const at = issue.issue._tag === "Pointer" ? issue.issue.path.reduce(within, place) : place
+        problems.push({ field: at.path, validator: annotation.type, message: known })
         return
       }
       if (issue.issue._tag === "Pointer" || issue.issue._tag === "Composite") {
@@ -65,12 +69,18 @@ const collect = (issue: SchemaIssue.Issue, place: Place, problems: Array<FieldPr
       problems.push({
         field: path,
         validator: "Type",
-        message: place.discreet ? filterMessage(issue) : firstLine(issue)
+        message: place.discreet ? filterMessage(issue) : firstLine(issue),
+        mismatch: isKind(issue.filter, "isInt") || isKind(issue.filter, "isFinite")
       })
       return
     }
     default:
-      problems.push({ field: path, validator: leafValidator(issue), message: leafMessage(issue, place.discreet) })
+      problems.push({
+        field: path,
+        validator: leafValidator(issue),
+        message: leafMessage(issue, place.discreet),
+        mismatch: issue._tag === "InvalidType" || isTemporal(place.whole)
+      })
   }
 }
 
@@ -90,6 +100,9 @@ const into = (place: Place, whole: SchemaAST.AST): Place => ({
   whole,
   attributes: modelOf(whole)?.[modelTypeId] ?? place.attributes
 })
+
+/** A text that is no date is of another type than dates are, though both are texts. */
+const isTemporal = (ast: SchemaAST.AST | undefined): boolean => ast?.annotations?.[temporalKind] !== undefined
 
 const unsaid = "is not valid"
 

@@ -4,8 +4,9 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { temporalKind } from "./annotations.ts"
 import { isKind } from "./fields.ts"
+import { isNullValue } from "./finaliser.ts"
 import { formatDate, formatDateTime, isDate } from "./iso.ts"
-import { assertSeparable, type ModelLike, modelOf, modelTypeId } from "./variants.ts"
+import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "./variants.ts"
 
 /**
  * Writes a stored document as the JSON text of its wire form, in one step. `links` is put behind `_type`: either empty,
@@ -90,7 +91,7 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
       head += `"_type":${JSON.stringify(type.literal)},`
       continue
     }
-    const write = compile(type)
+    const write = (model === undefined ? undefined : rewriter(model, key)) ?? compile(type)
     const { default: byDefault, managed, optional } = model?.[modelTypeId][key] ?? {}
     members.push({
       key: managed === "id" ? idKey : key,
@@ -120,6 +121,50 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
     }
     // The comma behind `_type` or the links has no member to lead to.
     return between === "" && text !== "{" ? `${text.slice(0, -1)}}` : `${text}}`
+  }
+}
+
+/** By way of the value, where the stored form may be an old one, or is not the form on the wire. */
+const rewriter = (model: ModelLike, key: string): Write | undefined => {
+  // Fields of a struct are schemas.
+  const [stored, wire] = [model.store.fields[key], model.wire.fields[key]].map((field) =>
+    unwrapped(field as Schema.Top)
+  )
+  if (stored === undefined || wire === undefined) return undefined
+  if (!isMarshalled(stored.ast) && !isMarshalled(wire.ast)) return undefined
+  SchemaJITCompiler.enable(stored.ast)
+  // Fields are plain codecs.
+  const decode = SchemaParser.decodeUnknownExit(stored as Schema.Codec<unknown>, { disableChecks: true })
+  const codec = Schema.toCodecJson(wire as Schema.Codec<unknown>)
+  SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
+  const encode = SchemaParser.encodeUnknownExit(codec, { disableChecks: true })
+  // A field of a struct is a schema.
+  const nullIsValue = isNullValue(model.store.fields[key] as Schema.Top, model[modelTypeId][key] ?? {})
+  return (value) => {
+    if (value === null && nullIsValue) return "null"
+    const decoded = decode(value)
+    const encoded = decoded._tag === "Success" ? encode(decoded.value) : decoded
+    return encoded._tag === "Success" ? JSON.stringify(encoded.value) : undefined
+  }
+}
+
+/** Whether values have another form outside than in the program, other than that of dates. */
+const isMarshalled = (ast: SchemaAST.AST): boolean => {
+  if (modelOf(ast) !== undefined) return false
+  if (ast.encoding !== undefined) {
+    const { to } = ast.encoding[0]
+    return ast.encoding.length > 1 || to.annotations?.[temporalKind] === undefined
+  }
+  switch (ast._tag) {
+    case "Arrays":
+      return [...ast.elements, ...ast.rest].some(isMarshalled)
+    case "Objects":
+      return ast.propertySignatures.some(({ type }) => isMarshalled(type)) ||
+        ast.indexSignatures.some(({ type }) => isMarshalled(type))
+    case "Union":
+      return ast.types.some(isMarshalled)
+    default:
+      return false
   }
 }
 

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as VariantSchema from "effect/schema/VariantSchema"
 import * as SchemaAST from "effect/SchemaAST"
+import type { Problem } from "../ModelError.ts"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
 
 /**
@@ -21,8 +22,19 @@ export const variants = VariantSchema.make({
 export const modelTypeId = "~appkernel/Model"
 
 /** @internal */
+export const validationTypeId = "~appkernel/Model/validation"
+
+/**
+ * Looks at all fields of an instance.
+ *
+ * @internal
+ */
+export type Validation = (instance: never) => Effect.Effect<void, Problem | ReadonlyArray<Problem>>
+
+/** @internal */
 export interface ModelLike extends Schema.Top {
   readonly [modelTypeId]: { readonly [key: string]: FieldAttributes }
+  readonly [validationTypeId]: Validation | undefined
   readonly modelName: string
   readonly store: Schema.Struct<Schema.Struct.Fields>
   readonly wire: Schema.Struct<Schema.Struct.Fields>
@@ -76,8 +88,15 @@ const nullable = (u: Schema.Top): Schema.Top | undefined => {
   return other.length === 1 ? other[0] : undefined
 }
 
-const withChecksOf = (source: Schema.Top, target: Schema.Top): Schema.Top =>
-  source.ast.checks === undefined ? target : target.check(...source.ast.checks)
+/**
+ * The second schema with the checks of the first, too.
+ *
+ * @internal
+ */
+export const withChecksOf = (source: Schema.Top, target: Schema.Top): Schema.Top => {
+  const [check, ...others] = (source.ast.checks ?? []).filter((check) => target.ast.checks?.includes(check) !== true)
+  return check === undefined ? target : target.check(check, ...others)
+}
 
 /** A recursive model names itself in a suspended schema, which has no class yet when it is made. */
 const suspended = (schema: Schema.Top): Schema.Top | undefined => {
@@ -93,6 +112,8 @@ export const nested = (schema: Schema.Top, variant: Variant): Schema.Top => {
     const inner = nested(schema.schema, variant)
     return inner === schema.schema ? schema : Schema.optionalKey(inner)
   }
+  // What is in lists of lists is not looked for, so that a model there is refused.
+  if (hasValue(schema) && hasValue(nullable(schema.value) ?? schema.value)) return schema
   if (hasValue(schema)) {
     const item = nested(schema.value, variant === "patch" ? "create" : variant)
     return item === schema.value ? schema : withChecksOf(schema, Schema.Array(item))

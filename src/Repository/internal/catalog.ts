@@ -1,11 +1,15 @@
 /**
  * Which collections and indexes there are, as the embedded store remembers them.
  */
+import * as Result from "effect/Result"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
 import { isArray, isDocument } from "./bsonValue.ts"
 import { type Direction, isPosition, segmentsOf } from "./documentPath.ts"
+import { isText, normalised } from "./indexDefinition.ts"
+import { parsePart, type Part } from "./indexPart.ts"
 import { everything, type KeyValue } from "./keyValue.ts"
 import { component } from "./orderedKey.ts"
+import type { TextField } from "./textSearch.ts"
 
 /**
  * What the keys of an index, or of the documents themselves, are known to be. It only ever gets worse.
@@ -26,6 +30,10 @@ export interface Index {
   readonly paths: ReadonlyArray<string>
   readonly directions: ReadonlyArray<Direction>
   readonly traits: KeyTraits
+  /** Which documents are in it; without one, all. */
+  readonly part: Part | undefined
+  /** What it knows the words of, when that is what it is for. */
+  readonly text: ReadonlyArray<TextField> | undefined
   /** Whether all documents are in it; until then it is written, but not read. */
   readonly isReady: boolean
 }
@@ -39,17 +47,28 @@ export interface Collection {
 }
 
 /** @internal */
-export const makeIndex = (number: number, description: IndexDescription): Index => ({
-  number,
-  description,
-  paths: Object.keys(description.key),
-  directions: Object.entries(description.key).map(([path, direction]) => ({
+export const makeIndex = (number: number, description: IndexDescription): Index => {
+  const directions = Object.entries(description.key).map(([path, direction]) => ({
     path: segmentsOf(path),
     descending: direction === -1
-  })),
-  traits: { multikey: false, inexact: false },
-  isReady: false
-})
+  }))
+  const { partialFilterExpression, weights = {} } = description
+  return {
+    number,
+    description,
+    paths: Object.keys(description.key),
+    directions,
+    // It only ever had one that could be read.
+    part: partialFilterExpression === undefined
+      ? undefined
+      : Result.getOrThrowWith(parsePart(partialFilterExpression), ({ text }) => new Error(text)),
+    text: isText(description)
+      ? directions.map(({ path }) => ({ path, weight: weights[path.join(".")] ?? 1 }))
+      : undefined,
+    traits: { multikey: false, inexact: false },
+    isReady: false
+  }
+}
 
 /**
  * Whether a filter on the paths of an index means the same to both: a place in an array may also be a field's name.
@@ -57,7 +76,15 @@ export const makeIndex = (number: number, description: IndexDescription): Index 
  * @internal
  */
 export const isSearchable = (index: Index): boolean =>
-  index.isReady && !index.directions.some(({ path }) => path.some(isPosition))
+  index.isReady && index.text === undefined && !index.directions.some(({ path }) => path.some(isPosition))
+
+/**
+ * The index that knows the words of a collection's texts, when there is one to be read.
+ *
+ * @internal
+ */
+export const textIndexOf = (collection: Collection | undefined): Index | undefined =>
+  collection?.indexes.find(({ isReady, text }) => isReady && text !== undefined)
 
 const collectionPrefix = "collection:"
 
@@ -76,6 +103,10 @@ const toDocument = ({ indexes, name, number, traits }: Collection): Document => 
     key: Object.entries(description.key),
     unique: description.unique === true,
     sparse: description.sparse === true,
+    ...description.expireAfterSeconds === undefined ? {} : { expireAfterSeconds: description.expireAfterSeconds },
+    ...description.partialFilterExpression === undefined ? {} : { part: description.partialFilterExpression },
+    ...description.weights === undefined ? {} : { weights: Object.entries(description.weights) },
+    ...description.defaultLanguage === undefined ? {} : { defaultLanguage: description.defaultLanguage },
     isReady,
     ...traits
   }))
@@ -90,22 +121,41 @@ const fromDocument = (document: Document): Collection => ({
   name: String(document["name"]),
   number: Number(document["number"]),
   traits: traitsOf(document),
-  indexes: (isArray(document["indexes"]) ? document["indexes"] : []).filter(isDocument).map((index) => ({
-    ...makeIndex(Number(index["number"]), {
-      name: String(index["name"]),
-      key: Object.fromEntries(
-        (isArray(index["key"]) ? index["key"] : []).filter(isArray).map(([path, direction]) => [
-          String(path),
-          direction === -1 ? -1 : 1
-        ])
-      ),
-      ...index["unique"] === true ? { unique: true } : {},
-      ...index["sparse"] === true ? { sparse: true } : {}
-    }),
+  indexes: listAt(document, "indexes").filter(isDocument).map((index) => ({
+    ...makeIndex(Number(index["number"]), descriptionOf(index)),
     traits: traitsOf(index),
     isReady: index["isReady"] === true
   }))
 })
+
+const descriptionOf = (index: Document): IndexDescription => {
+  const { defaultLanguage, expireAfterSeconds, part, weights } = index
+  return normalised({
+    name: String(index["name"]),
+    key: Object.fromEntries(
+      pairsOf(index, "key").map(([path, direction]) => [
+        path,
+        direction === -1 || direction === 1 ? direction : String(direction)
+      ])
+    ),
+    unique: index["unique"] === true,
+    sparse: index["sparse"] === true,
+    expireAfterSeconds: expireAfterSeconds === undefined ? undefined : Number(expireAfterSeconds),
+    partialFilterExpression: isDocument(part) ? part : undefined,
+    weights: weights === undefined
+      ? undefined
+      : Object.fromEntries(pairsOf(index, "weights").map(([path, weight]) => [path, Number(weight)])),
+    defaultLanguage: typeof defaultLanguage === "string" ? defaultLanguage : undefined
+  })
+}
+
+const listAt = (document: Document, key: string): ReadonlyArray<unknown> => {
+  const list = document[key]
+  return isArray(list) ? list : []
+}
+
+const pairsOf = (document: Document, key: string): ReadonlyArray<[string, unknown]> =>
+  listAt(document, key).filter(isArray).map(([path, value]) => [String(path), value])
 
 /**
  * The collections as the last commit left them, and as the jobs that have run since will. Readers use the former: what
@@ -137,7 +187,7 @@ export class Catalog {
         // Nobody who has read before may believe that nothing happened.
         for (const activity of this.#activities.values()) {
           const writes = activity.pending.writes + 1
-          activity.committed = activity.pending = { writes, size: activity.committed.size }
+          activity.committed = activity.pending = { ...activity.committed, writes }
         }
       }
     })
@@ -203,9 +253,13 @@ export class Catalog {
   /** For jobs: a document was written, and there are so many more of them. */
   touch(collection: Collection, more: number): void {
     const activity = this.#activity(collection)
-    const { size, writes } = activity.pending
+    const { estimate, size, writes } = activity.pending
     if (activity.pending === activity.committed) this.#touched.push(activity)
-    activity.pending = { writes: writes + 1, size: size === undefined ? undefined : size + more }
+    activity.pending = {
+      writes: writes + 1,
+      size: size === undefined ? undefined : size + more,
+      estimate: estimate === undefined ? undefined : estimate + more
+    }
   }
 
   /** How many writes a reader sees. */
@@ -225,11 +279,21 @@ export class Catalog {
     return this.#activity(collection).committed.size
   }
 
-  /** They were counted when a reader saw so many writes; that helps if there were none since. */
+  /** About how many documents there are, once somebody has counted them. */
+  estimate(collection: Collection): number | undefined {
+    const { estimate, size } = this.#activity(collection).committed
+    return size ?? estimate
+  }
+
+  /** They were counted when a reader saw so many writes; if there were some since, it is about right. */
   counted(collection: Collection, size: number, seen: number): void {
     const activity = this.#activity(collection)
     if (activity.pending.writes === seen && activity.committed.writes === seen) {
-      activity.committed = activity.pending = { writes: seen, size }
+      activity.committed = activity.pending = { writes: seen, size, estimate: size }
+    } else {
+      const isTouched = activity.pending !== activity.committed
+      activity.committed = { ...activity.committed, estimate: size }
+      activity.pending = isTouched ? { ...activity.pending, estimate: size } : activity.committed
     }
   }
 }
@@ -238,6 +302,8 @@ export class Catalog {
 interface State {
   readonly writes: number
   readonly size: number | undefined
+  /** The number of documents, save some of those that were written while they were counted. */
+  readonly estimate: number | undefined
 }
 
 interface Activity {
@@ -245,4 +311,4 @@ interface Activity {
   pending: State
 }
 
-const noState: State = { writes: 0, size: undefined }
+const noState: State = { writes: 0, size: undefined, estimate: undefined }

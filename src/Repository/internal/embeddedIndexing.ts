@@ -6,13 +6,21 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { DocumentStore, IndexDescription } from "../DocumentStore.ts"
 import type { DuplicateKey, StoreError, StoreUnavailable } from "../RepositoryError.ts"
+import { normalise } from "./bsonValue.ts"
 import { type Catalog, type Collection, type Index, makeIndex } from "./catalog.ts"
 import type { DocumentWriter } from "./documentWriter.ts"
+import type { BeginExpiry } from "./expiry.ts"
+import { missingOf } from "./indexDefinition.ts"
+import { parsePart } from "./indexPart.ts"
+import { makeSync } from "./indexSync.ts"
 import { everything, type KeyValue } from "./keyValue.ts"
-import { type Problem, rejected, toError, unsupported } from "./problem.ts"
+import { type Problem, toError, unsupported } from "./problem.ts"
 
 /** @internal */
-export type Indexing = Pick<DocumentStore["Service"], "createIndexes" | "listIndexes">
+export type Indexing = Pick<
+  DocumentStore["Service"],
+  "createIndexes" | "listIndexes" | "syncIndexes" | "dropIndexes" | "setValidator"
+>
 
 /**
  * Also gives up the indexes that a process that ended has not finished.
@@ -22,38 +30,47 @@ export type Indexing = Pick<DocumentStore["Service"], "createIndexes" | "listInd
 export const makeIndexing = (
   store: KeyValue,
   catalog: Catalog,
-  writer: DocumentWriter
+  writer: DocumentWriter,
+  beginExpiry: BeginExpiry
 ): Effect.Effect<Indexing, StoreUnavailable> => {
-  const install = (name: string, description: IndexDescription): Effect.Effect<void, StoreError> => {
-    if (isIdentifier(description)) return Effect.void
-    return Effect.flatMap(
-      store.write(operation, () => begin(catalog.ensure(name), description)),
-      (begun): Effect.Effect<void, StoreError> => {
-        if (Result.isFailure(begun)) return Effect.fail(toError(begun.failure, operation))
-        const index = begun.success
-        return index === undefined
-          ? Effect.void
-          : Effect.onError(fill(name, index, everything.start), () => Effect.ignore(drop(name, index)))
-      }
+  const install = (name: string, description: IndexDescription): Effect.Effect<void, StoreError> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(
+        store.write(operation, () => begin(catalog.ensure(name), description)),
+        (index) =>
+          restore(fill(name, index, everything.start)).pipe(
+            Effect.onError(() => Effect.ignore(drop(name, index))),
+            Effect.andThen(description.expireAfterSeconds === undefined ? Effect.void : beginExpiry)
+          )
+      )
     )
+
+  /** Adds the index to its collection, so that writers keep it. */
+  const begin = (collection: Collection, description: IndexDescription): Index => {
+    const index = makeIndex(catalog.nextNumber(), description)
+    catalog.save({ ...collection, indexes: [...collection.indexes, index] })
+    return index
   }
 
-  /** Adds the index to its collection, so that writers keep it; unless it is there already. */
-  const begin = (collection: Collection, description: IndexDescription): Result.Result<Index | undefined, Problem> => {
-    const wanted = normalised(description)
-    const same = collection.indexes.find((index) => index.description.name === wanted.name)
-    if (same !== undefined) {
-      return isSameIndex(same.description, wanted)
-        // Nobody else is making it: whoever was has left.
-        ? Result.succeed(same.isReady ? undefined : same)
-        : Result.fail(rejected(`there is another index named "${wanted.name}"`))
-    }
-    const twin = collection.indexes.find((index) => isSameIndex(index.description, wanted))
-    if (twin !== undefined) return Result.fail(rejected(`the index is there as "${twin.description.name}"`))
-    const index = makeIndex(catalog.nextNumber(), wanted)
-    catalog.save({ ...collection, indexes: [...collection.indexes, index] })
-    return Result.succeed(index)
-  }
+  const installAll = (
+    name: string,
+    descriptions: ReadonlyArray<IndexDescription>
+  ): Effect.Effect<void, StoreError> =>
+    Effect.suspend(() => {
+      const missing = missingOf(operation, name, descriptions, listed(name))
+      if (Result.isFailure(missing)) return Effect.fail(missing.failure)
+      const problem = missing.success.map(problemOf).find((problem) => problem !== undefined)
+      if (problem !== undefined) return Effect.fail(toError(problem, operation))
+      // Nobody else is making them: whoever was has left, and could not clear up.
+      const unfinished = (catalog.get(name)?.indexes ?? []).filter(({ isReady }) => !isReady)
+      return Effect.andThen(
+        Effect.forEach(unfinished, (index) => drop(name, index), { discard: true }),
+        Effect.forEach(missing.success, (description) => install(name, frozen(description)), { discard: true })
+      )
+    })
+
+  const listed = (name: string): ReadonlyArray<IndexDescription> =>
+    (catalog.get(name)?.indexes ?? []).filter(({ isReady }) => isReady).map(({ description }) => description)
 
   const fill = (name: string, index: Index, from: string): Effect.Effect<void, StoreError> =>
     Effect.flatMap(
@@ -116,24 +133,41 @@ export const makeIndexing = (
     )
   }
 
+  const { dropIndexes, syncIndexes } = makeSync({
+    list: (name) => Effect.sync(() => listed(name)),
+    create: (name, index) => installAll(name, [index]),
+    drop: (name, indexName) =>
+      Effect.suspend(() => {
+        const index = catalog.get(name)?.indexes.find(({ description }) => description.name === indexName)
+        return index === undefined ? Effect.succeed(false) : Effect.as(Effect.uninterruptible(drop(name, index)), true)
+      })
+  })
+
   return Effect.gen(function*() {
     const oneAtATime = yield* Semaphore.make(1)
     for (const collection of Array.from(catalog.all)) {
-      for (const index of collection.indexes) if (!index.isReady) yield* drop(collection.name, index)
+      for (const index of collection.indexes) {
+        if (!index.isReady) yield* drop(collection.name, index)
+        else if (index.description.expireAfterSeconds !== undefined) yield* beginExpiry
+      }
     }
     return {
-      createIndexes: (name, descriptions) => {
-        const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
-        return problem === undefined
-          ? oneAtATime.withPermit(Effect.forEach(descriptions, (description) => install(name, description), {
-            discard: true
-          }))
-          : Effect.fail(toError(problem, operation))
-      },
-      listIndexes: (name) =>
-        Effect.sync(() =>
-          (catalog.get(name)?.indexes ?? []).filter(({ isReady }) => isReady).map(({ description }) => description)
-        )
+      createIndexes: (name, descriptions) => oneAtATime.withPermit(installAll(name, descriptions)),
+      syncIndexes: (name, descriptions) =>
+        Effect.suspend(() => {
+          // Before anything is dropped.
+          const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
+          return problem === undefined
+            ? oneAtATime.withPermit(syncIndexes(name, descriptions))
+            : Effect.fail(toError(problem, "syncIndexes"))
+        }),
+      dropIndexes: (name, names) => oneAtATime.withPermit(dropIndexes(name, names)),
+      listIndexes: (name) => Effect.sync(() => listed(name)),
+      setValidator: (_, jsonSchema) =>
+        jsonSchema === undefined
+          // There never was one.
+          ? Effect.void
+          : Effect.fail(toError(unsupported("a rule for all documents of a collection"), "setValidator"))
     }
   })
 }
@@ -144,29 +178,24 @@ const operation = "createIndexes"
 
 const maxPerJob = 256
 
-const problemOf = ({ key, name }: IndexDescription): Problem | undefined => {
-  const fields = Object.entries(key)
-  if (name === "" || fields.length === 0) return rejected("an index needs a name and at least one path")
-  const kind = fields.map(([, direction]) => direction).find((direction) => typeof direction === "string")
+// So that nobody changes it afterwards.
+const frozen = (description: IndexDescription): IndexDescription =>
+  description.partialFilterExpression === undefined
+    ? description
+    : {
+      ...description,
+      partialFilterExpression: Result.getOrElse(normalise(description.partialFilterExpression, true), () => ({}))
+    }
+
+/** What this store can't do. */
+const problemOf = ({ key, partialFilterExpression }: IndexDescription): Problem | undefined => {
+  const kinds = Object.values(key)
+  const kind = kinds.find((kind) => typeof kind === "string" && kind !== "text")
   if (kind !== undefined) return unsupported(`an index of kind "${kind}"`)
-  const wrong = fields.find(([path, direction]) =>
-    (direction !== 1 && direction !== -1)
-    || path.split(".").some((segment) => segment === "" || segment.startsWith("$"))
-  )
-  return wrong === undefined ? undefined : rejected(`"${wrong[0]}" can't be indexed by ${wrong[1]}`)
+  if (Object.keys(key).some((path) => path.split(".").includes("$**"))) return unsupported("an index over all fields")
+  if (kinds.includes("text") && !kinds.every((kind) => kind === "text")) {
+    return unsupported("a text index with other fields")
+  }
+  const part = partialFilterExpression === undefined ? undefined : parsePart(partialFilterExpression)
+  return part !== undefined && Result.isFailure(part) ? part.failure : undefined
 }
-
-// It is always there.
-const isIdentifier = ({ key }: IndexDescription): boolean => Object.keys(key).length === 1 && key["_id"] !== undefined
-
-const normalised = ({ key, name, sparse, unique }: IndexDescription): IndexDescription => ({
-  name,
-  key: { ...key },
-  ...unique === true ? { unique } : {},
-  ...sparse === true ? { sparse } : {}
-})
-
-const isSameIndex = (a: IndexDescription, b: IndexDescription): boolean =>
-  (a.unique === true) === (b.unique === true)
-  && (a.sparse === true) === (b.sparse === true)
-  && JSON.stringify(Object.entries(a.key)) === JSON.stringify(Object.entries(b.key))

@@ -4,30 +4,37 @@
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Document, DocumentStore, FindOptions, Sort } from "../DocumentStore.ts"
-import type { ReadError } from "../RepositoryError.ts"
+import { QueryTimeout, type ReadError } from "../RepositoryError.ts"
 import { isDocument, normalise, normaliseValue } from "./bsonValue.ts"
-import type { Catalog } from "./catalog.ts"
-import type { Direction } from "./documentPath.ts"
+import { type Catalog, textIndexOf } from "./catalog.ts"
+import { distinctValues } from "./distinct.ts"
+import { type Direction, segmentsOf } from "./documentPath.ts"
 import { type Filter, matchAll, parseFilter } from "./filter.ts"
 import { everything, type KeyValue } from "./keyValue.ts"
 import { documentKey } from "./orderedKey.ts"
 import { parsePipeline } from "./pipeline.ts"
-import { planOf } from "./plan.ts"
-import { type Problem, rejected, toError } from "./problem.ts"
+import { type Plan, planOf } from "./plan.ts"
+import { overtaken, type Problem, rejected, toError } from "./problem.ts"
 import { parseProjection } from "./projection.ts"
 import { type Found, scan } from "./scan.ts"
 import { parseSort } from "./sort.ts"
 import { ended, fromArray, mapChunks, mapEach, slice, sorted, type Source } from "./source.ts"
+import { makeStopwatch, type Stopwatch } from "./stopwatch.ts"
+import { isByScore, parseScoredProjection, withScore } from "./textScore.ts"
 
 type Store = DocumentStore["Service"]
 
 /** @internal */
-export type Reading = Pick<Store, "findById" | "find" | "stream" | "count" | "aggregate">
+export type Reading = Pick<
+  Store,
+  "findById" | "find" | "stream" | "count" | "estimatedCount" | "distinct" | "aggregate"
+>
 
 /**
  * Does something with the current time, in milliseconds.
@@ -60,10 +67,12 @@ export const take = <A>(
 export const drain = <A>(
   store: KeyValue,
   operation: string,
-  source: Source<A>
+  source: Source<A>,
+  stopwatch?: Stopwatch
 ): Effect.Effect<ReadonlyArray<A>, ReadError> => {
   const all: Array<A> = []
   const go = (): Effect.Effect<ReadonlyArray<A>, ReadError> => {
+    if (stopwatch?.isOver() === true) return Effect.fail(new QueryTimeout({ operation }))
     for (let i = 0; i < stepsPerTurn; i++) {
       const items = take(store, operation, source)
       if (Result.isFailure(items)) return Effect.fail(items.failure)
@@ -74,6 +83,18 @@ export const drain = <A>(
   }
   return Effect.suspend(go)
 }
+
+/**
+ * Reads a filter for the documents of a collection.
+ *
+ * @internal
+ */
+export const parseFilterOf = (
+  catalog: Catalog,
+  name: string,
+  filter: unknown,
+  now: number
+): Result.Result<Filter, Problem> => parseFilter(filter, now, textIndexOf(catalog.get(name))?.text)
 
 /**
  * Documents of a collection that a filter matches, in an order when one is asked for.
@@ -90,24 +111,44 @@ export const findSource = (
 ): Source<Found> => {
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
-  const plan = planOf(collection, filter.constraints, sort)
-  if (plan.isOrdered) return scan(store, collection, plan, filter, wanted)
-  const found = scan(store, collection, plan, filter)
-  return sorted(found, ({ document }) => document, sort, wanted)
+  const plan = planOf(collection, filter.constraints, sort, filter.search?.words)
+  if (plan.isOrdered) return whileThere(catalog, name, plan, scan(store, collection, plan, filter, wanted))
+  const found = whileThere(catalog, name, plan, scan(store, collection, plan, filter))
+  const { search } = filter
+  return search === undefined || !sort.some(isByScore)
+    ? sorted(found, ({ document }) => document, sort, wanted)
+    : sorted(found, ({ document }) => withScore(document, search), sort, wanted)
+}
+
+// What an index knew that was dropped is gone, some of it perhaps from one step to the next.
+const whileThere = (catalog: Catalog, name: string, plan: Plan, source: Source<Found>): Source<Found> => {
+  if (plan.kind === "documents" || plan.index === undefined) return source
+  const { number } = plan.index
+  return () =>
+    catalog.get(name)?.indexes.some((index) => index.number === number) === true
+      ? source()
+      : Result.fail(overtaken("an index was dropped while it was read"))
 }
 
 /** @internal */
 export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
+  const parse = (name: string, filter: unknown, now: number) => parseFilterOf(catalog, name, filter, now)
+
   const find = (options: FindOptions, name: string, now: number): Result.Result<Source, Problem> => {
     const { limit, projection, skip = 0, sort } = options
     if (!isCount(skip) || !isCount(limit ?? 0)) {
       return Result.fail(rejected("skip and limit must be whole numbers from 0"))
     }
-    const filter = parseFilter(options.filter ?? {}, now)
+    const filter = parse(name, options.filter ?? {}, now)
     if (Result.isFailure(filter)) return Result.fail(filter.failure)
-    const directions = parseSort(sort ?? {})
+    const { search } = filter.success
+    const directions = parseSort(sort ?? {}, search !== undefined)
     if (Result.isFailure(directions)) return Result.fail(directions.failure)
-    const project = projection === undefined ? Result.succeed(undefined) : parseProjection(projection, now)
+    const project = projection === undefined
+      ? Result.succeed(undefined)
+      : search === undefined
+      ? parseProjection(projection, now)
+      : parseScoredProjection(projection, now, search)
     if (Result.isFailure(project)) return Result.fail(project.failure)
     const wanted = limit === undefined ? Infinity : skip + limit
     const found = slice(findSource(store, catalog, name, filter.success, directions.success, wanted), skip, limit)
@@ -164,6 +205,23 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
   const countMatching = (name: string, filter: Filter): Source<number> =>
     mapChunks(findSource(store, catalog, name, filter), (found) => Result.succeed([found.length]))
 
+  const distinct = (
+    name: string,
+    path: string,
+    filter: unknown,
+    now: number
+  ): Result.Result<Source<unknown>, Problem> =>
+    path === "" || path.startsWith("$")
+      ? Result.fail(rejected(`"${path}" is no path`))
+      : Result.map(parse(name, filter, now), (parsed) =>
+        distinctValues(
+          mapChunks(
+            findSource(store, catalog, name, parsed),
+            (found) => Result.succeed(found.map(({ document }) => document))
+          ),
+          segmentsOf(path)
+        ))
+
   const findById = (name: string, id: unknown): Result.Result<Document | undefined, Problem> => {
     const collection = catalog.get(name)
     if (collection === undefined) return Result.succeed(undefined)
@@ -180,21 +238,31 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     find: (name, options) =>
       options.limit === 0
         ? Effect.succeed([])
-        : run(store, "find", (now) => find(options, name, now)),
-    stream: (name, options) => pulled(store, "stream", Effect.succeed((now) => find(options, name, now))),
-    count: (name, filter) =>
+        : run(store, "find", options.timeLimit, (now) => find(options, name, now)),
+    stream: (name, options) =>
+      pulled(store, "stream", options.timeLimit, Effect.succeed((now) => find(options, name, now))),
+    count: (name, filter, options) =>
       Effect.map(
-        run(store, "count", (now) =>
-          Result.map(parseFilter(filter, now), (parsed) =>
+        run(store, "count", options?.timeLimit, (now) =>
+          Result.map(parse(name, filter, now), (parsed) =>
             parsed.isEmpty ? countAll(name) : countMatching(name, parsed))),
-        (counts) =>
-          counts.reduce((sum, count) =>
-            sum + count, 0)
+        sumOf
       ),
-    aggregate: (name, pipeline) =>
+    estimatedCount: (name) =>
+      Effect.suspend(() => {
+        const collection = catalog.get(name)
+        const known = collection === undefined ? 0 : catalog.estimate(collection)
+        return known === undefined
+          ? Effect.map(drain(store, "estimatedCount", countAll(name)), sumOf)
+          : Effect.succeed(known)
+      }),
+    distinct: (name, path, filter, options) =>
+      run(store, "distinct", options?.timeLimit, (now) => distinct(name, path, filter, now)),
+    aggregate: (name, pipeline, options) =>
       pulled(
         store,
         "aggregate",
+        options?.timeLimit,
         Effect.withFiber((fiber) => {
           const random = fiber.getRef(Random.Random)
           return Effect.succeed((now) => aggregate(name, pipeline, now, () => random.nextDoubleUnsafe()))
@@ -212,44 +280,60 @@ const keysPerStep = 4096
 
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0
 
+const sumOf = (counts: ReadonlyArray<number>): number => counts.reduce((sum, count) => sum + count, 0)
+
 const run = <A>(
   store: KeyValue,
   operation: string,
+  timeLimit: Duration.Input | undefined,
   make: (now: number) => Result.Result<Source<A>, Problem>
 ): Effect.Effect<ReadonlyArray<A>, ReadError> =>
-  withNow((now) => {
-    const source = take(store, operation, () => make(now))
-    return Result.isSuccess(source) ? drain(store, operation, source.success) : Effect.fail(source.failure)
+  Effect.withFiber((fiber) => {
+    const clock = fiber.getRef(Clock.Clock)
+    const stopwatch = makeStopwatch(clock, timeLimit)
+    stopwatch.start()
+    const source = take(store, operation, () => make(clock.currentTimeMillisUnsafe()))
+    return Result.isSuccess(source)
+      ? drain(store, operation, source.success, stopwatch)
+      : Effect.fail(source.failure)
   })
 
 const pulled = (
   store: KeyValue,
   operation: string,
+  timeLimit: Duration.Input | undefined,
   make: Effect.Effect<(now: number) => Result.Result<Source, Problem>>
 ): Stream.Stream<Document, ReadError> =>
-  Stream.fromPull(
-    Effect.flatMap(make, (make) =>
-      withNow((now) =>
-        Effect.map(
-          Effect.fromResult(take(store, operation, () => make(now))),
-          (source) => {
-            const pull: Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> = Effect.suspend(
-              () => {
-                const documents = take(store, operation, source)
-                if (Result.isFailure(documents)) return Effect.fail(documents.failure)
-                if (documents.success === undefined) {
-                  return Cause.done()
-                }
-                return Arr.isReadonlyArrayNonEmpty(documents.success)
-                  ? Effect.as(Effect.yieldNow, documents.success)
-                  : Effect.andThen(Effect.yieldNow, pull)
-              }
-            )
-            return pull
-          }
-        )
-      ))
-  )
+  Stream.fromPull(Effect.flatMap(make, (make) =>
+    Effect.withFiber((fiber) => {
+      const clock = fiber.getRef(Clock.Clock)
+      const stopwatch = makeStopwatch(clock, timeLimit)
+      const source = take(store, operation, () => make(clock.currentTimeMillisUnsafe()))
+      return Result.isSuccess(source)
+        ? Effect.succeed(pullFrom(store, operation, source.success, stopwatch))
+        : Effect.fail(source.failure)
+    })))
+
+const pullFrom = (
+  store: KeyValue,
+  operation: string,
+  source: Source,
+  stopwatch: Stopwatch
+): Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> => {
+  const go: Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> = Effect.suspend(() => {
+    if (stopwatch.isOver()) return Effect.fail(new QueryTimeout({ operation }))
+    const documents = take(store, operation, source)
+    if (Result.isFailure(documents)) return Effect.fail(documents.failure)
+    if (documents.success === undefined) return Cause.done()
+    if (!Arr.isReadonlyArrayNonEmpty(documents.success)) return Effect.andThen(Effect.yieldNow, go)
+    stopwatch.stop()
+    return Effect.as(Effect.yieldNow, documents.success)
+  })
+  return Effect.suspend(() => {
+    stopwatch.start()
+    return go
+  })
+}
 
 // What a pipeline begins with may use an index, where it is what a find does.
 const asFind = (

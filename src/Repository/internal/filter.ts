@@ -9,15 +9,19 @@ import { isArray, isDocument, normalise, Rank, rankOf } from "./bsonValue.ts"
 import { attempt, documentOptions, isExpression, problemOf, withNow } from "./expression.ts"
 import { escapePath, isOperatorDocument, isValueCondition, Operand } from "./filterOperator.ts"
 import { type Problem, rejected, unsupported } from "./problem.ts"
+import { beginningOf } from "./regularExpression.ts"
+import { parseTextSearch, type TextField, type TextSearch } from "./textSearch.ts"
 
 /**
- * Something that every matching document fulfils, as an index may use it. `in` is equality with one of the values.
+ * Something that every matching document fulfils, as an index may use it. `in` is equality with one of the values; `least`
+ * and `most` leave out the value itself when they are strict; `begins` is a text that begins so, or a regular expression.
  *
  * @internal
  */
 export type Constraint =
   | { readonly kind: "in"; readonly path: string; readonly values: ReadonlyArray<unknown> }
-  | { readonly kind: "least" | "most"; readonly path: string; readonly value: unknown }
+  | { readonly kind: "least" | "most"; readonly path: string; readonly value: unknown; readonly isStrict: boolean }
+  | { readonly kind: "begins"; readonly path: string; readonly text: string }
   | { readonly kind: "exists"; readonly path: string }
 
 /** @internal */
@@ -31,28 +35,62 @@ export interface Filter {
   readonly isEmpty: boolean
   /** The filter as mingo reads it. */
   readonly condition: Document
+  /** The words that it asks for, when it does. */
+  readonly search?: Search | undefined
 }
 
 /**
- * Reads a filter; `now` is the time that `$$NOW` stands for, in milliseconds.
+ * A search among the texts of a collection.
  *
  * @internal
  */
-export const parseFilter = (filter: unknown, now: number): Result.Result<Filter, Problem> => {
+export interface Search {
+  /** A match has one of them at least. */
+  readonly words: ReadonlyArray<string>
+  /** How well a document matches. */
+  readonly score: (document: Document) => number
+}
+
+/**
+ * Reads a filter; `now` is the time that `$$NOW` stands for, in milliseconds. `texts` are the fields that `$text` looks
+ * at; without them, there is no `$text`.
+ *
+ * @internal
+ */
+export const parseFilter = (
+  filter: unknown,
+  now: number,
+  texts?: ReadonlyArray<TextField>
+): Result.Result<Filter, Problem> => {
   const normalised = Result.mapError(normalise(filter, true), rejected)
   if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
   const reader = new Reader(now)
   const condition = reader.filter(normalised.success, true)
   if (reader.problem !== undefined) return Result.fail(reader.problem)
   const isEmpty = Object.keys(condition).length === 0
-  return Result.map(attempt(() => new Query(condition, documentOptions)), (query) => ({
-    matches: isEmpty ? () => true : (document) => query.test(document),
-    constraints: reader.constraints,
-    equalities: reader.equalities,
-    isEmpty,
-    condition
-  }))
+  const { search } = reader
+  return Result.flatMap(attempt(() => new Query(condition, documentOptions)), (query) => {
+    const found: Filter = {
+      matches: isEmpty ? () => true : (document) => query.test(document),
+      constraints: reader.constraints,
+      equalities: reader.equalities,
+      isEmpty,
+      condition
+    }
+    return search === undefined
+      ? Result.succeed(found)
+      : texts === undefined
+      ? Result.fail(rejected("$text needs a text index, and in a pipeline it needs to be in the first stage"))
+      : Result.succeed(searching(found, search, texts))
+  })
 }
+
+const searching = (filter: Filter, search: TextSearch, texts: ReadonlyArray<TextField>): Filter => ({
+  ...filter,
+  matches: (document) => filter.matches(document) && search.matches(document, texts),
+  isEmpty: false,
+  search: { words: search.words, score: (document) => search.score(document, texts) }
+})
 
 /**
  * The filter that every document matches.
@@ -80,7 +118,7 @@ export const parseItemCondition = (condition: unknown, now: number): Result.Resu
   return reader.problem === undefined ? Result.succeed(read) : Result.fail(reader.problem)
 }
 
-const topOperators = new Set(["$and", "$or", "$nor", "$expr", "$comment"])
+const topOperators = new Set(["$and", "$or", "$nor", "$expr", "$comment", "$text"])
 
 const fieldOperators = new Set([
   "$eq",
@@ -105,7 +143,6 @@ const fieldOperators = new Set([
 
 const unsupportedOperators = new Set([
   "$where",
-  "$text",
   "$jsonSchema",
   "$near",
   "$nearSphere",
@@ -121,6 +158,7 @@ const unsupportedOperators = new Set([
 // Rewrites a filter so that mingo understands it as MongoDB would.
 class Reader {
   problem: Problem | undefined = undefined
+  search: TextSearch | undefined = undefined
   readonly constraints: Array<Constraint> = []
   readonly equalities: Array<readonly [path: string, value: unknown]> = []
   readonly #now: number
@@ -146,10 +184,19 @@ class Reader {
       else {
         this.#check(key, topOperators)
         if (key === "$expr") read[key] = this.#expression(operand)
+        else if (key === "$text") this.#text(operand, certain)
         else if (key !== "$comment") read[key] = this.#branches(key, operand, certain)
       }
     }
     return read
+  }
+
+  #text(operand: unknown, certain: boolean): void {
+    const search = parseTextSearch(operand)
+    if (Result.isFailure(search)) this.problem ??= search.failure
+    else if (!certain || this.search !== undefined) {
+      this.#reject("$text can be used once, and not in $or, $nor or $elemMatch")
+    } else this.search = search.success
   }
 
   #branches(operator: string, operand: unknown, certain: boolean): ReadonlyArray<Document> {
@@ -176,7 +223,7 @@ class Reader {
     const read: { [key: string]: unknown } = {}
     for (const [operator, operand] of Object.entries(operators)) {
       this.#check(operator, fieldOperators)
-      if (certain) this.#constrain(path, operator, operand)
+      if (certain) this.#constrain(path, operator, operand, operators["$options"])
       switch (operator) {
         case "$comment":
           break
@@ -235,7 +282,7 @@ class Reader {
     return { $every: conditions }
   }
 
-  #constrain(path: string, operator: string, operand: unknown): void {
+  #constrain(path: string, operator: string, operand: unknown, options?: unknown): void {
     const rank = rankOf(operand)
     const isUsable = rank !== Rank.regularExpression && rank !== Rank.array
     if (operator === "$eq" && rank !== Rank.regularExpression) this.equalities.push([path, operand])
@@ -246,10 +293,14 @@ class Reader {
       this.constraints.push({ kind: "in", path, values: operand })
     }
     if ((operator === "$gt" || operator === "$gte") && isUsable) {
-      this.constraints.push({ kind: "least", path, value: operand })
+      this.constraints.push({ kind: "least", path, value: operand, isStrict: operator === "$gt" })
     }
     if ((operator === "$lt" || operator === "$lte") && isUsable) {
-      this.constraints.push({ kind: "most", path, value: operand })
+      this.constraints.push({ kind: "most", path, value: operand, isStrict: operator === "$lt" })
+    }
+    if (operator === "$regex" || (operator === "$eq" && operand instanceof RegExp)) {
+      const text = beginningOf(operand, options)
+      if (text !== "") this.constraints.push({ kind: "begins", path, text })
     }
     if (operator === "$exists" && operand === true) this.constraints.push({ kind: "exists", path })
   }

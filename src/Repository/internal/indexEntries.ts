@@ -7,6 +7,7 @@ import { fieldOf, isArray, isDocument } from "./bsonValue.ts"
 import type { Index } from "./catalog.ts"
 import { isPosition, keysOf, type Segments } from "./documentPath.ts"
 import { component, fit, invert } from "./orderedKey.ts"
+import { indexedWords, type TextField } from "./textSearch.ts"
 
 /** @internal */
 export interface Entries {
@@ -14,6 +15,14 @@ export interface Entries {
   readonly multikey: boolean
   readonly inexact: boolean
 }
+
+/**
+ * Whether entries with the same values are in the order of the identifiers turned round: as the last of the values are, so
+ * that an order by it that ends with the identifier in the same direction is an index's.
+ *
+ * @internal
+ */
+export const isTurned = ({ directions }: Index): boolean => directions.at(-1)?.descending === true
 
 const none: Entries = { keys: new Set(), multikey: false, inexact: false }
 
@@ -24,10 +33,12 @@ const none: Entries = { keys: new Set(), multikey: false, inexact: false }
  * @internal
  */
 export const entriesOf = (index: Index, document: Document, documentKey: string): Result.Result<Entries, string> => {
+  if (index.part?.holds(document) === false) return Result.succeed(none)
+  if (index.text !== undefined) return Result.succeed(textEntries(document, index.text, documentKey))
   if (index.description.sparse === true && !index.directions.some(({ path }) => leadsSomewhere(document, path, 0))) {
     return Result.succeed(none)
   }
-  const suffix = index.description.unique === true ? "" : documentKey
+  const suffix = index.description.unique === true ? "" : isTurned(index) ? invert(documentKey) : documentKey
   return Result.map(keysOf(document, index.directions.map(({ path }) => path)), ({ keys, multiple }) => {
     const notes = { inexact: false }
     return {
@@ -44,6 +55,21 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
     }
   })
 }
+
+/**
+ * What the keys of a word in a text index begin with.
+ *
+ * @internal
+ */
+export const wordKey = (word: string): string => component(word, { inexact: false })
+
+const textEntries = (document: Document, fields: ReadonlyArray<TextField>, documentKey: string): Entries => ({
+  keys: new Set(
+    Array.from(indexedWords(document, fields), (word) => fit(wordKey(word), { inexact: false }) + documentKey)
+  ),
+  multikey: true,
+  inexact: false
+})
 
 const leadsSomewhere = (node: unknown, path: Segments, at: number): boolean => {
   const segment = path[at]

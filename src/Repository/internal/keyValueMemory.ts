@@ -15,7 +15,7 @@ const blockLength = 256
  *
  * @internal
  */
-class MemoryTable<Value> implements Table<Value> {
+export class MemoryTable<Value> implements Table<Value> {
   readonly #values = new Map<string, Value>()
   readonly #blocks: Array<Array<string>> = []
   #unordered: Array<string> = []

@@ -1,25 +1,23 @@
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import {
   type AbstractCursor,
+  type ClientSession,
   type Collection,
-  type Db,
   type IndexDescriptionInfo,
   MongoBulkWriteError,
-  MongoClient,
-  MongoError,
   MongoServerError
 } from "mongodb"
 import type { Document, InsertManyResult } from "../DocumentStore.ts"
-import { QueryRejected, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
-import type { MongoAddress } from "./mongoAddress.ts"
+import { QueryRejected, QueryTimeout, type ReadError, type StoreError } from "../RepositoryError.ts"
 import { classify, classifyWriteError, defect, type FailureContext } from "./mongoError.ts"
+import { brokenRuleCode, brokenRules } from "./mongoValidation.ts"
+import { makeStopwatch } from "./stopwatch.ts"
 
 /**
  * A connected database, and what failures and spans say about it.
@@ -30,6 +28,22 @@ export interface MongoSession {
   readonly collection: (name: string) => Collection
   readonly redact: (text: string) => string
   readonly attributes: Readonly<Record<string, string>>
+  readonly startSession: () => ClientSession
+  /** The transaction that all calls are part of. */
+  readonly transaction?: Participation
+}
+
+/**
+ * How calls take part in a transaction.
+ *
+ * @internal
+ */
+export interface Participation {
+  readonly session: ClientSession
+  /** Waits for its turn: the server takes one call of a transaction at a time. */
+  readonly inTurn: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Looks at what the driver failed with. */
+  readonly note: (cause: unknown) => void
 }
 
 /**
@@ -41,17 +55,24 @@ export interface MongoCall {
   readonly session: MongoSession
   readonly operation: string
   readonly collection: string
+  readonly timeLimit?: Duration.Input
 }
 
 const closeTimeout = Duration.seconds(3)
 
-// A longer timer of Node fires at once.
-const maxTimerMillis = 2 ** 31 - 1
+/**
+ * A longer timer of Node fires at once.
+ *
+ * @internal
+ */
+export const maxTimerMillis = 2 ** 31 - 1
 
-// The driver's own timeout knows why it could not connect, so it may speak first.
-const connectGrace = Duration.seconds(1)
-
-class Unforeseen {
+/**
+ * What nobody foresaw: a defect.
+ *
+ * @internal
+ */
+export class Unforeseen {
   readonly _tag = "Unforeseen"
   readonly cause: unknown
   constructor(cause: unknown) {
@@ -62,11 +83,25 @@ class Unforeseen {
 const contextOf = (call: MongoCall): FailureContext => ({
   operation: call.operation,
   collection: call.collection,
-  redact: call.session.redact
+  redact: call.session.redact,
+  isLimited: call.timeLimit !== undefined
 })
 
 const translate = (cause: unknown, context: FailureContext): StoreError | Unforeseen =>
   classify(cause, context) ?? new Unforeseen(defect(cause, context))
+
+const failureOf = (cause: unknown, call: MongoCall): StoreError | Unforeseen => {
+  call.session.transaction?.note(cause)
+  return translate(cause, contextOf(call))
+}
+
+/**
+ * What the driver failed with, as a failure.
+ *
+ * @internal
+ */
+export const failWith = (cause: unknown, call: MongoCall): Effect.Effect<never, StoreError> =>
+  dieUnforeseen(Effect.fail(translate(cause, contextOf(call))))
 
 const dieUnforeseen = <A>(self: Effect.Effect<A, StoreError | Unforeseen>): Effect.Effect<A, StoreError> =>
   Effect.catchTag(self, "Unforeseen", (unforeseen) => Effect.die(unforeseen.cause))
@@ -87,21 +122,59 @@ const withClientSpan = <A, E>(self: Effect.Effect<A, E>, call: MongoCall): Effec
   )
 
 /**
- * Runs a call that may be abandoned: `signal` closes its cursor and its connection.
+ * Runs a call that may be abandoned: `signal` closes its cursor and its connection. So many milliseconds, and a moment,
+ * are waited for it.
  *
  * @internal
  */
 export const attempt = <A>(
   call: MongoCall,
-  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>
+  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>,
+  milliseconds = call.timeLimit === undefined ? Infinity : Duration.toMillis(Duration.fromInputUnsafe(call.timeLimit))
 ): Effect.Effect<A, StoreError> =>
   withClientSpan(
-    dieUnforeseen(Effect.tryPromise({
-      try: (signal) => run(call.session.collection(call.collection), signal),
-      catch: (cause) => translate(cause, contextOf(call))
-    })),
+    inTurn(
+      inTime(
+        dieUnforeseen(Effect.tryPromise({
+          try: (signal) => run(call.session.collection(call.collection), signal),
+          catch: (cause) => failureOf(cause, call)
+        })),
+        call,
+        milliseconds
+      ),
+      call
+    ),
     call
   )
+
+const inTurn = <A, E>(self: Effect.Effect<A, E>, { session }: MongoCall): Effect.Effect<A, E> =>
+  session.transaction === undefined ? self : session.transaction.inTurn(self)
+
+// The server keeps the limit, too, and leaves the connection as it is: it may speak first.
+const limitGrace = 500
+
+// For a server that does not answer, or did not get to it.
+const inTime = <A, E>(
+  self: Effect.Effect<A, E>,
+  { operation }: MongoCall,
+  milliseconds: number
+): Effect.Effect<A, E | QueryTimeout> =>
+  milliseconds + limitGrace > maxTimerMillis ? self : Effect.timeoutOrElse(self, {
+    duration: milliseconds + limitGrace,
+    orElse: () => Effect.fail(new QueryTimeout({ operation }))
+  })
+
+/**
+ * What tells the server how long a call may take.
+ *
+ * @internal
+ */
+export const limits = (timeLimit: Duration.Input | undefined): { readonly maxTimeMS?: number } => {
+  if (timeLimit === undefined) return {}
+  const milliseconds = Math.ceil(Duration.toMillis(Duration.fromInputUnsafe(timeLimit)))
+  // 0 would be none.
+  return milliseconds > maxTimerMillis ? {} : { maxTimeMS: Math.max(1, milliseconds) }
+}
 
 /**
  * {@link attempt} of what adds nothing to a collection, save a pipeline that ends in `$merge`: its duplicate is the
@@ -111,8 +184,9 @@ export const attempt = <A>(
  */
 export const read = <A>(
   call: MongoCall,
-  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>
-): Effect.Effect<A, ReadError> => withoutDuplicate(attempt(call, run), call)
+  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>,
+  milliseconds?: number
+): Effect.Effect<A, ReadError> => withoutDuplicate(attempt(call, run, milliseconds), call)
 
 const withoutDuplicate = <A>(self: Effect.Effect<A, StoreError>, call: MongoCall): Effect.Effect<A, ReadError> =>
   Effect.catchTag(
@@ -163,10 +237,11 @@ const isNamespaceNotFound = (cause: unknown): boolean => cause instanceof MongoS
 export const insertMany = (
   call: MongoCall,
   documents: ReadonlyArray<Document>,
-  ordered: boolean
+  ordered: boolean,
+  options: { readonly session?: ClientSession } = {}
 ): Effect.Effect<InsertManyResult, ReadError> =>
   remove(call, (collection) =>
-    collection.insertMany(documents, { ordered }).then(
+    collection.insertMany(documents, { ...options, ordered }).then(
       ({ insertedCount }): BulkOutcome => ({ insertedCount, refusals: [] }),
       (cause: unknown) => refusalsOf(cause)
     )).pipe(Effect.flatMap(({ insertedCount, refusals }) =>
@@ -196,7 +271,11 @@ const refusalsOf = (cause: unknown): Promise<BulkOutcome> => {
   return Promise.resolve({
     insertedCount: cause.insertedCount,
     refusals: writeErrors
-      .map(({ code, errmsg, index }) => ({ code, index, message: errmsg ?? "" }))
+      .map(({ code, err, errmsg, index }) => ({
+        code,
+        index,
+        message: code === brokenRuleCode ? brokenRules(err.errInfo) : errmsg ?? ""
+      }))
       .toSorted((a, b) => a.index - b.index)
   })
 }
@@ -214,23 +293,28 @@ export const readBatches = (
 ): Stream.Stream<Document, ReadError> =>
   Stream.unwrap(Effect.gen(function*() {
     const signal = yield* Effect.abortSignal
+    const stopwatch = makeStopwatch(yield* Clock.Clock, call.timeLimit)
     let pulling = false
     const cursor = yield* Effect.acquireRelease(
       withoutDuplicate(
         dieUnforeseen(Effect.try({
           try: () => open(call.session.collection(call.collection), signal),
-          catch: (cause) => translate(cause, contextOf(call))
+          catch: (cause) => failureOf(cause, call)
         })),
         call
       ),
       // To close a cursor that waits for its server would wait too; the signal, which comes next, makes the driver do it.
       (cursor) => pulling ? Effect.void : bounded(() => cursor.close())
     )
-    const batch = read(call, () => {
-      pulling = true
-      return cursor.hasNext().then((more) => more ? cursor.readBufferedDocuments() : []).finally(() => {
-        pulling = false
-      })
+    const batch = Effect.suspend(() => {
+      stopwatch.start()
+      const next = read(call, () => {
+        pulling = true
+        return cursor.hasNext().then((more) => more ? cursor.readBufferedDocuments() : []).finally(() => {
+          pulling = false
+        })
+      }, stopwatch.left())
+      return Effect.ensuring(next, Effect.sync(stopwatch.stop))
     })
     const pull = Effect.filterOrElse(
       options?.writes === true ? Effect.uninterruptible(batch) : batch,
@@ -240,93 +324,10 @@ export const readBatches = (
     return Stream.fromPull(Effect.succeed(pull))
   }))
 
-const bounded = (run: () => PromiseLike<unknown>): Effect.Effect<void> =>
-  Effect.promise(run).pipe(Effect.interruptible, Effect.timeoutOption(closeTimeout), Effect.ignoreCause, Effect.asVoid)
-
 /**
- * A client that has answered a `ping`, for as long as the scope is open.
+ * Waits for something that ends, but not for long, and whatever comes of it.
  *
  * @internal
  */
-export const connect = (
-  address: MongoAddress,
-  database: string,
-  timeout: Duration.Duration
-): Effect.Effect<MongoSession, StoreUnavailable, Scope.Scope> =>
-  Effect.gen(function*() {
-    const { hosts, redact, sets } = address
-    const milliseconds = Math.min(Duration.toMillis(timeout), maxTimerMillis)
-    const context = { operation: "connect", collection: "", redact }
-    const failed = (cause: unknown) => unconnected(cause, context)
-    const client = yield* Effect.acquireRelease(
-      Effect.try({
-        try: () =>
-          new MongoClient(Redacted.value(address.url), {
-            ignoreUndefined: true,
-            // The driver looks every key up in it, and one like `constructor` is found in what has a prototype.
-            fieldsAsRaw: Object.create(null),
-            // The driver would otherwise add an `_id` to the caller's own object.
-            forceServerObjectId: true,
-            ...sets("serverSelectionTimeoutMS") ? {} : { serverSelectionTimeoutMS: milliseconds },
-            ...sets("connectTimeoutMS") ? {} : { connectTimeoutMS: milliseconds }
-          }),
-        // Nothing is running yet: whatever is wrong is wrong with the host.
-        catch: (cause) => misconfigured(cause, context)
-      }),
-      (client) => bounded(() => client.close())
-    )
-    const db = yield* Effect.tryPromise({
-      try: (signal) => client.connect().then(() => ping(client.db(database), signal)),
-      catch: failed
-    }).pipe(Effect.timeoutOrElse({
-      duration: Duration.sum(timeout, connectGrace),
-      orElse: () =>
-        Effect.fail(
-          new StoreUnavailable({
-            operation: "connect",
-            detail: `${hosts} did not answer within ${Duration.format(timeout)}`,
-            retryable: true
-          })
-        )
-    }))
-    return makeSession(db, address)
-  }).pipe(Effect.catchTag("Unforeseen", (unforeseen) => Effect.die(unforeseen.cause)))
-
-const ping = (db: Db, signal: AbortSignal): Promise<Db> => db.command({ ping: 1 }, { signal }).then(() => db)
-
-// What the driver refuses while there is no connection is the configuration, whatever it would be later.
-const unconnected = (cause: unknown, context: FailureContext): StoreUnavailable | Unforeseen => {
-  const error = classify(cause, context)
-  if (error?._tag === "StoreUnavailable") return error
-  return error !== undefined || cause instanceof MongoError
-    ? misconfigured(cause, context)
-    : new Unforeseen(defect(cause, context))
-}
-
-const misconfigured = (cause: unknown, { operation, redact }: FailureContext): StoreUnavailable =>
-  new StoreUnavailable({
-    operation,
-    detail: cause instanceof Error ? redact(cause.message) : "the driver does not take the host",
-    retryable: false
-  })
-
-const makeSession = (db: Db, address: MongoAddress): MongoSession => {
-  const collections = new Map<string, Collection>()
-  const port = /^[^,]*:(\d+)$/.exec(address.hosts)?.[1]
-  return {
-    redact: address.redact,
-    attributes: {
-      "db.system.name": "mongodb",
-      "db.namespace": db.databaseName,
-      "server.address": port === undefined ? address.hosts : address.hosts.slice(0, -port.length - 1),
-      ...port === undefined ? {} : { "server.port": port }
-    },
-    collection: (name) => {
-      const known = collections.get(name)
-      if (known !== undefined) return known
-      const collection = db.collection(name)
-      collections.set(name, collection)
-      return collection
-    }
-  }
-}
+export const bounded = (run: () => PromiseLike<unknown>): Effect.Effect<void> =>
+  Effect.promise(run).pipe(Effect.interruptible, Effect.timeoutOption(closeTimeout), Effect.ignoreCause, Effect.asVoid)

@@ -21,7 +21,15 @@ import {
   MongoStalePrimaryError,
   MongoTopologyClosedError
 } from "mongodb"
-import { DuplicateKey, QueryRejected, type StoreError, StoreUnavailable, Unsupported } from "../RepositoryError.ts"
+import {
+  DuplicateKey,
+  QueryRejected,
+  QueryTimeout,
+  type StoreError,
+  StoreUnavailable,
+  Unsupported
+} from "../RepositoryError.ts"
+import { brokenRuleCode, brokenRules } from "./mongoValidation.ts"
 
 /**
  * What was going on when the driver failed.
@@ -32,9 +40,13 @@ export interface FailureContext {
   readonly operation: string
   readonly collection: string
   readonly redact: (text: string) => string
+  /** Whether it has a time limit, which the server may have kept. */
+  readonly isLimited?: boolean
 }
 
 const duplicateKeyCode = 11000
+
+const timeLimitCode = 50 // MaxTimeMSExpired
 
 // Numbers from here on are places in the server's source where an assertion on the caller's input failed.
 const firstLocationCode = 10_000
@@ -46,7 +58,7 @@ const busyCodes = new Set([
   24, // LockTimeout
   43, // CursorNotFound
   46, // LockBusy
-  50, // MaxTimeMSExpired
+  timeLimitCode,
   63, // StaleShardVersion
   64, // WriteConcernTimeout
   89, // NetworkTimeout
@@ -128,7 +140,7 @@ const rejectionCodes = new Set([
   86, // IndexKeySpecsConflict
   96, // OperationFailed
   116, // DocTooLargeForCapped
-  121, // DocumentValidationFailure
+  brokenRuleCode,
   146, // ExceededMemoryLimit
   165, // ViewDepthLimitExceeded
   168, // InvalidPipelineOperator
@@ -212,6 +224,7 @@ const classifyCode = (
   if (typeof code !== "number") return undefined
   const { operation } = context
   const detail = explain(message, context)
+  if (code === timeLimitCode && context.isLimited === true) return new QueryTimeout({ operation })
   if (busyCodes.has(code)) return new StoreUnavailable({ operation, detail, retryable: true })
   if (refusalCodes.has(code)) {
     return new StoreUnavailable({ operation, detail: refusalCodes.get(code) ?? detail, retryable: false })
@@ -234,8 +247,9 @@ const classifyServerError = (cause: MongoServerError, context: FailureContext): 
     return classify(cause.errorResponse, context)
   }
   if (cause.code === duplicateKeyCode) return duplicateKey(cause.message, cause["keyPattern"], context)
-  const known = classifyCode(cause.code, cause.message, context)
-  if (known?._tag === "StoreUnavailable") return known
+  const message = cause.code === brokenRuleCode ? brokenRules(cause.errInfo) : cause.message
+  const known = classifyCode(cause.code, message, context)
+  if (known?._tag === "StoreUnavailable" || known?._tag === "QueryTimeout") return known
   return retryLabels.some((label) => cause.hasErrorLabel(label))
     ? new StoreUnavailable({
       operation: context.operation,

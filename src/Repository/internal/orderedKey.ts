@@ -129,6 +129,13 @@ export const bound = (value: unknown): string => {
 }
 
 /**
+ * What the components of all texts begin with that begin so.
+ *
+ * @internal
+ */
+export const beginning = (value: string): string => tag(Rank.string) + text(value)
+
+/**
  * What all components of a class of values begin with.
  *
  * @internal

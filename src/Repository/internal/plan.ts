@@ -2,12 +2,13 @@
  * Which documents to look at for a filter and a sort. An index only ever narrows them down: the filter still decides.
  */
 import { Rank, rankOf } from "./bsonValue.ts"
-import { type Collection, type Index, isSearchable } from "./catalog.ts"
+import { type Collection, type Index, isSearchable, textIndexOf } from "./catalog.ts"
 import type { Direction } from "./documentPath.ts"
 import type { Constraint } from "./filter.ts"
+import { isTurned, wordKey } from "./indexEntries.ts"
 import type { Range } from "./keyValue.ts"
 import { everything } from "./keyValue.ts"
-import { bound, component, documentKey, fitRange, invert, rankBound } from "./orderedKey.ts"
+import { beginning, bound, component, documentKey, fitRange, invert, rankBound } from "./orderedKey.ts"
 
 /** @internal */
 export type Plan =
@@ -33,15 +34,24 @@ const maxRanges = 200
 
 const worth = { unique: 1000, equality: 10, range: 5, order: 6 }
 
-/** @internal */
+/**
+ * Of a filter with `words`, every match has one of them.
+ *
+ * @internal
+ */
 export const planOf = (
   collection: Collection,
   constraints: ReadonlyArray<Constraint>,
-  sort: ReadonlyArray<Direction>
+  sort: ReadonlyArray<Direction>,
+  words?: ReadonlyArray<string>
 ): Plan => {
   const ids = valuesAt(constraints, "_id")
   if (ids !== undefined && ids.length <= maxRanges) return byIds(collection, ids, sort)
-  const candidates = collection.indexes.filter(isSearchable).flatMap((index) => ofIndex(index, constraints, sort))
+  const texts = words === undefined ? undefined : textIndexOf(collection)
+  if (texts !== undefined && words !== undefined) return byWords(texts, words, sort)
+  const candidates = collection.indexes
+    .filter((index) => isSearchable(index) && index.part?.isImpliedBy(constraints) !== false)
+    .flatMap((index) => ofIndex(index, constraints, sort))
   const best = [ofDocuments(collection, constraints, sort), ...candidates]
     .reduce((best, candidate) => candidate.worth > best.worth ? candidate : best)
   return best.plan
@@ -72,6 +82,15 @@ const byIds = (collection: Collection, ids: ReadonlyArray<unknown>, sort: Readon
   }
 }
 
+const byWords = (index: Index, words: ReadonlyArray<string>, sort: ReadonlyArray<Direction>): Plan => ({
+  kind: "scan",
+  index,
+  ranges: distinct(
+    words.map(wordKey).toSorted().map((key) => ({ ...fitRange(key, key), reverse: false }))
+  ),
+  isOrdered: sort.length === 0
+})
+
 const ofDocuments = (
   collection: Collection,
   constraints: ReadonlyArray<Constraint>,
@@ -101,7 +120,7 @@ interface Bounds {
 // Between the bounds that a filter sets; values of other classes than theirs don't match.
 const boundsAt = (constraints: ReadonlyArray<Constraint>, path: string, isMultikey: boolean): Bounds | undefined => {
   const bounds = constraints.flatMap((constraint) => {
-    if (constraint.path !== path || constraint.kind === "in" || constraint.kind === "exists") return []
+    if (constraint.path !== path || (constraint.kind !== "least" && constraint.kind !== "most")) return []
     const rank = rankOf(constraint.value)
     // Those compare with values of all classes.
     if (rank === Rank.minKey || rank === Rank.maxKey) return []
@@ -119,6 +138,15 @@ const boundsAt = (constraints: ReadonlyArray<Constraint>, path: string, isMultik
   }), first)
 }
 
+// Where a text with a certain beginning is; a regular expression may be looked for by itself, too.
+const beginningsAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<Bounds> => {
+  const found = constraints.find((constraint) => constraint.kind === "begins" && constraint.path === path)
+  if (found?.kind !== "begins") return []
+  const from = beginning(found.text)
+  const expressions = rankBound(Rank.regularExpression)
+  return [{ from, to: from }, { from: expressions, to: expressions }]
+}
+
 const isSparseMiss = ({ description, paths }: Index, constraints: ReadonlyArray<Constraint>): boolean =>
   description.sparse === true &&
   !constraints.some((constraint) => paths.includes(constraint.path) && isPresent(constraint))
@@ -126,6 +154,7 @@ const isSparseMiss = ({ description, paths }: Index, constraints: ReadonlyArray<
 // Whether only documents that have the field fulfil it.
 const isPresent = (constraint: Constraint): boolean =>
   constraint.kind === "exists"
+  || constraint.kind === "begins"
   || (constraint.kind === "in"
     ? constraint.values.every((value) => value !== null)
     : constraint.value !== null && rankOf(constraint.value) !== Rank.minKey && rankOf(constraint.value) !== Rank.maxKey)
@@ -138,7 +167,7 @@ const ofIndex = (
   if (isSparseMiss(index, constraints)) return []
   const { multikey } = index.traits
   let prefixes: ReadonlyArray<string> = [""]
-  let bounds: Bounds | undefined
+  let spans: ReadonlyArray<Bounds> = []
   const constants = new Set<string>()
   const used: Array<string> = []
   for (const [i, path] of index.paths.entries()) {
@@ -147,8 +176,9 @@ const ofIndex = (
     const descending = index.directions[i]?.descending === true
     const values = valuesAt(constraints, path)
     if (values === undefined || values.length * prefixes.length > maxRanges) {
-      const found = boundsAt(constraints, path, multikey)
-      bounds = found === undefined || !descending ? found : { from: invert(found.to), to: invert(found.from) }
+      const bounds = boundsAt(constraints, path, multikey)
+      const found = bounds === undefined ? beginningsAt(constraints, path) : [bounds]
+      spans = descending ? found.map(({ from, to }) => ({ from: invert(to), to: invert(from) })) : found
       break
     }
     used.push(path)
@@ -157,14 +187,16 @@ const ofIndex = (
     prefixes = prefixes.flatMap((prefix) => components.map((text) => prefix + (descending ? invert(text) : text)))
   }
   const order = orderOf(index, sort, constants)
-  const isUsed = used.length > 0 || bounds !== undefined
+  const isUsed = used.length > 0 || spans.length > 0
   if (!isUsed && order === undefined) return []
-  const ranges = Array.from(new Set(prefixes)).toSorted().map((prefix) => ({
-    ...prefix === "" && bounds === undefined
-      ? everything
-      : fitRange(prefix + (bounds?.from ?? ""), prefix + (bounds?.to ?? "")),
-    reverse: order === "down"
-  }))
+  const ranges = prefixes
+    .flatMap((prefix) =>
+      spans.length === 0
+        ? [prefix === "" ? everything : fitRange(prefix, prefix)]
+        : spans.map(({ from, to }) => fitRange(prefix + from, prefix + to))
+    )
+    .toSorted((a, b) => a.start < b.start ? -1 : a.start > b.start ? 1 : 0)
+    .map((range) => ({ ...range, reverse: order === "down" }))
   const isWhole = index.description.unique === true && used.length === index.paths.length
   return [{
     plan: {
@@ -174,7 +206,7 @@ const ofIndex = (
       isOrdered: sort.length === 0 || order !== undefined
     },
     worth: (isWhole ? worth.unique : 0) + used.length * worth.equality
-      + (bounds === undefined ? 0 : worth.range)
+      + (spans.length === 0 ? 0 : worth.range)
       + (order === undefined ? 0 : worth.order)
   }]
 }
@@ -187,10 +219,11 @@ const firstSegment = (path: string): string => path.split(".", 1)[0] ?? path
 
 /** Which way an index has to be read for its entries to come in the order of a sort. */
 const orderOf = (
-  { description, directions, paths, traits }: Index,
+  index: Index,
   sort: ReadonlyArray<Direction>,
   constants: ReadonlySet<string>
 ): "up" | "down" | undefined => {
+  const { description, directions, paths, traits } = index
   if (sort.length === 0 || traits.multikey || traits.inexact) return undefined
   let way: "up" | "down" | undefined
   let at = 0
@@ -202,7 +235,7 @@ const orderOf = (
     const isId = at === paths.length && name === "_id"
     if (isId && description.unique === true) break
     if (!isId && paths[at] !== name) return undefined
-    const step = descending === (isId ? false : directions[at]?.descending) ? "up" : "down"
+    const step = descending === (isId ? isTurned(index) : directions[at]?.descending) ? "up" : "down"
     if (way !== undefined && way !== step) return undefined
     way = step
     at += 1

@@ -1,11 +1,11 @@
 /**
  * What is wrong with a request, before it is known which operation it belongs to.
  */
-import { QueryRejected, Unsupported } from "../RepositoryError.ts"
+import { QueryRejected, StoreUnavailable, Unsupported } from "../RepositoryError.ts"
 
 /** @internal */
 export interface Problem {
-  readonly kind: "rejected" | "unsupported"
+  readonly kind: "rejected" | "unsupported" | "overtaken"
   readonly text: string
 }
 
@@ -15,6 +15,24 @@ export const rejected = (text: string): Problem => ({ kind: "rejected", text })
 /** @internal */
 export const unsupported = (feature: string): Problem => ({ kind: "unsupported", text: feature })
 
+/**
+ * Something happened in the meantime that has not to happen the next time.
+ *
+ * @internal
+ */
+export const overtaken = (text: string): Problem => ({ kind: "overtaken", text })
+
 /** @internal */
-export const toError = ({ kind, text }: Problem, operation: string): QueryRejected | Unsupported =>
-  kind === "rejected" ? new QueryRejected({ operation, detail: text }) : new Unsupported({ operation, feature: text })
+export const toError = (
+  { kind, text }: Problem,
+  operation: string
+): QueryRejected | StoreUnavailable | Unsupported => {
+  switch (kind) {
+    case "rejected":
+      return new QueryRejected({ operation, detail: text })
+    case "unsupported":
+      return new Unsupported({ operation, feature: text })
+    case "overtaken":
+      return new StoreUnavailable({ operation, detail: text, retryable: true })
+  }
+}

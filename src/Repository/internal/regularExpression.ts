@@ -56,3 +56,20 @@ export const compilePattern = (pattern: string, options: string): Result.Result<
  */
 export const compileRegExp = (expression: RegExp): Result.Result<Pattern, string> =>
   compilePattern(RE2JS.translateRegExp(expression.source), expression.flags.replace("g", "s"))
+
+/**
+ * What every text begins with that an expression matches, as far as it says so plainly; `""` when it doesn't.
+ *
+ * @internal
+ */
+export const beginningOf = (expression: unknown, options: unknown): string => {
+  const isRegExp = expression instanceof RegExp
+  const flags = typeof options === "string" && options !== "" ? options : isRegExp ? expression.flags : ""
+  const source = isRegExp ? expression.source : expression
+  // Of alternatives, each may begin otherwise; and so does what has other letters, or other beginnings.
+  if (typeof source !== "string" || /[imx]/.test(flags) || source.includes("|")) return ""
+  const [, plain = "", next = ""] = /^\^((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*)([^]?)/u.exec(source) ?? []
+  // The last character may be missing.
+  const sure = /[*?{]/.test(next) ? plain.replace(/\\?[^]$/u, "") : plain
+  return sure.replaceAll(/\\([^])/gu, "$1")
+}

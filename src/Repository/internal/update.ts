@@ -12,10 +12,11 @@ import { compareKeys, isPosition, segmentsOf, sortKeyOf } from "./documentPath.t
 import { attempt, updateContext } from "./expression.ts"
 import type { Filter } from "./filter.ts"
 import { escapePath } from "./filterOperator.ts"
+import { type ArrayFilters, isItems, parseArrayFilters, placesOf } from "./positional.ts"
 import { type Problem, rejected, unsupported } from "./problem.ts"
 import { thaw } from "./projection.ts"
 import { parseSort } from "./sort.ts"
-import { type Change, isPlaceholder, type Push, readChanges } from "./updateReader.ts"
+import { type Change, type Push, readChanges, withoutConflict } from "./updateReader.ts"
 
 /** @internal */
 export interface Update {
@@ -30,24 +31,50 @@ export interface Update {
  *
  * @internal
  */
-export const parseUpdate = (update: unknown, now: number): Result.Result<Update, Problem> => {
+export const parseUpdate = (
+  update: unknown,
+  now: number,
+  arrayFilters?: ReadonlyArray<unknown>
+): Result.Result<Update, Problem> => {
   if (isArray(update)) return Result.fail(unsupported("an update by a pipeline"))
+  const filters = parseArrayFilters(arrayFilters, now)
+  if (Result.isFailure(filters)) return Result.fail(filters.failure)
   const read = Result.flatMap(
     Result.mapError(normalise(update), rejected),
-    (normalised) => readChanges(normalised, now)
+    (normalised) => readChanges(normalised, now, filters.success)
   )
   return Result.map(read, (changes): Update => {
     const existing = changes.filter(({ operator }) => operator !== "$setOnInsert")
+    const applyTo = changes.some(({ path }) => segmentsOf(path).some(isItems))
+      ? (some: ReadonlyArray<Change>, document: Document, filter: Filter) =>
+        Result.flatMap(placed(some, document, filters.success), (changes) => apply(changes, document, filter))
+      : apply
     return {
-      apply: (document, filter) => apply(existing, document, filter),
+      apply: (document, filter) => applyTo(existing, document, filter),
       insert: (filter) =>
         Result.flatMap(
           fromEqualities(filter),
-          (document) => Result.map(apply(changes, document, filter), (changed) => withId(changed ?? document))
+          (document) => Result.map(applyTo(changes, document, filter), (changed) => withId(changed ?? document))
         )
     }
   })
 }
+
+// What is to be done with each of the items that a path stands for.
+const placed = (
+  changes: ReadonlyArray<Change>,
+  document: Document,
+  filters: ArrayFilters
+): Result.Result<ReadonlyArray<Change>, Problem> =>
+  Result.flatMap(
+    Result.all(changes.map((change) =>
+      Result.map(
+        placesOf(document, change.path, filters),
+        (paths) => paths.map((path): Change => ({ ...change, path }))
+      )
+    )),
+    (changes) => withoutConflict(changes.flat())
+  )
 
 /**
  * Reads a replacement.
@@ -123,7 +150,7 @@ const apply = (
   for (const change of changes) {
     const { operand, operator, path } = change
     const segments = segmentsOf(path)
-    if (segments.some(isPlaceholder)) {
+    if (segments.includes("$")) {
       isPositional = true
       const positional = positionalModifier(change)
       if (Result.isFailure(positional)) return Result.fail(positional.failure)

@@ -8,6 +8,7 @@ import { dateOf, isArray, isDocument, isNumber } from "./bsonValue.ts"
 import { segmentsOf } from "./documentPath.ts"
 import { parseItemCondition } from "./filter.ts"
 import { Operand } from "./filterOperator.ts"
+import { type ArrayFilters, filterName, isItems, noArrayFilters } from "./positional.ts"
 import { type Problem, rejected, unsupported } from "./problem.ts"
 import { parseSort } from "./sort.ts"
 
@@ -27,7 +28,11 @@ export interface Change {
  *
  * @internal
  */
-export const readChanges = (update: Document, now: number): Result.Result<ReadonlyArray<Change>, Problem> => {
+export const readChanges = (
+  update: Document,
+  now: number,
+  filters: ArrayFilters
+): Result.Result<ReadonlyArray<Change>, Problem> => {
   const operators = Object.entries(update)
   if (operators.length === 0) return Result.fail(rejected("an update needs operators"))
   const changes: Array<Change> = []
@@ -36,35 +41,46 @@ export const readChanges = (update: Document, now: number): Result.Result<Readon
     if (read === undefined) return Result.fail(rejected(`${operator} is no update operator`))
     if (!isDocument(fields)) return Result.fail(rejected(`${operator} needs a document of paths`))
     for (const [path, given] of Object.entries(fields)) {
-      const problem = pathProblem(path)
+      const problem = operator === "$rename" && path.includes("$")
+        ? rejected(`"${path}" can't be renamed`)
+        : pathProblem(path, filters)
       if (problem !== undefined) return Result.fail(problem)
       const operand = read(given, now)
       if (Result.isFailure(operand)) return Result.fail(operand.failure)
       changes.push({ operator, path, operand: operand.success })
     }
   }
+  const used = new Set(changes.flatMap(({ path }) => segmentsOf(path).map(filterName)))
+  const unused = Array.from(filters.keys()).find((name) => !used.has(name))
+  if (unused !== undefined) return Result.fail(rejected(`the array filter "${unused}" is not used`))
+  return withoutConflict(changes)
+}
+
+const pathProblem = (path: string, filters: ArrayFilters): Problem | undefined => {
+  const segments = segmentsOf(path)
+  if (segments.includes("")) return rejected(`"${path}" has an empty field name`)
+  const wrong = segments.find((segment, i) => segment.startsWith("$") && (i === 0 || !isPlaceholder(segment)))
+  if (wrong !== undefined) return rejected(`"${wrong}" can't be part of a path`)
+  const names = segments.map(filterName).filter((name) => name !== undefined)
+  const unknown = names.find((name) => !filters.has(name))
+  if (unknown !== undefined) return rejected(`there is no array filter "${unknown}"`)
+  return segments.includes("$") && segments.some(isItems) ? unsupported("$ and $[] in one path") : undefined
+}
+
+const isPlaceholder = (segment: string): boolean => segment === "$" || /^\$\[.*\]$/.test(segment)
+
+/**
+ * The changes, unless two of them are of one path, or of a path and of another one that it leads through.
+ *
+ * @internal
+ */
+export const withoutConflict = (changes: ReadonlyArray<Change>): Result.Result<ReadonlyArray<Change>, Problem> => {
   const conflict = conflictOf(changes)
   return conflict === undefined
     ? Result.succeed(changes)
     : Result.fail(rejected(`several changes of "${conflict}" conflict`))
 }
 
-const pathProblem = (path: string): Problem | undefined => {
-  const segments = segmentsOf(path)
-  if (segments.includes("")) return rejected(`"${path}" has an empty field name`)
-  if (segments.some((segment) => /^\$\[.+\]$/.test(segment))) return unsupported("array filters")
-  const wrong = segments.find((segment, i) => segment.startsWith("$") && (i === 0 || !isPlaceholder(segment)))
-  return wrong === undefined ? undefined : rejected(`"${wrong}" can't be part of a path`)
-}
-
-/**
- * Whether a part of a path stands for places in an array.
- *
- * @internal
- */
-export const isPlaceholder = (segment: string): boolean => segment === "$" || segment === "$[]"
-
-// A path and another one that it leads through can't both be changed.
 const conflictOf = (changes: ReadonlyArray<Change>): string | undefined => {
   const paths = changes
     .flatMap(({ operand, operator, path }) => operator === "$rename" ? [path, String(operand)] : [path])
@@ -141,7 +157,9 @@ const dated: Reader = (operand, now) => {
 
 const renamed: Reader = (operand) => {
   if (typeof operand !== "string") return Result.fail(rejected("$rename needs a path"))
-  const problem = operand.includes("$") ? rejected(`"${operand}" can't be renamed to`) : pathProblem(operand)
+  const problem = operand.includes("$")
+    ? rejected(`"${operand}" can't be renamed to`)
+    : pathProblem(operand, noArrayFilters)
   return problem === undefined ? Result.succeed(operand) : Result.fail(problem)
 }
 

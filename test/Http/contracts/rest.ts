@@ -378,7 +378,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           assert.deepStrictEqual(invalid, ["address.street"])
           const { result: count } = yield* client.users.delete({ params: { id: result } })
           assert.strictEqual(count, 1)
-          assert.strictEqual((yield* client.users.schema())["title"], "User")
+          assert.strictEqual((yield* client.users.schema({ query: {} }))["title"], "User")
           assert.deepStrictEqual(Object.keys(yield* client.notes.meta()), ["id", "text", "rank"])
         }))
     }

@@ -1,19 +1,28 @@
 import { it } from "@effect/vitest"
 import type { Layer } from "effect"
 import type { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
+import { asMongo, type Differs } from "../../support/serverDifferences.ts"
+import { aggregateContract } from "./documentStore/aggregates.ts"
 import { concurrencyContract } from "./documentStore/concurrency.ts"
 import { equivalenceContract } from "./documentStore/equivalence.ts"
 import { filterContract } from "./documentStore/filters.ts"
+import { findOneAndContract } from "./documentStore/findOneAnd.ts"
 import { indexContract } from "./documentStore/indexes.ts"
+import { modelContract } from "./documentStore/model.ts"
 import { pipelineContract } from "./documentStore/pipelines.ts"
 import { readContract } from "./documentStore/reads.ts"
 import { refusalContract } from "./documentStore/refusals.ts"
+import { transactionContract } from "./documentStore/transactions.ts"
 import { updateContract } from "./documentStore/updates.ts"
 import { valueContract } from "./documentStore/values.ts"
 import { writeContract } from "./documentStore/writes.ts"
 
 /** What a store of documents does, whichever it is: what MongoDB does, as far as an application relies on it. */
-export const documentStoreContract = <E>(name: string, layer: Layer.Layer<DocumentStore, E>) =>
+export const documentStoreContract = <E>(
+  name: string,
+  layer: Layer.Layer<DocumentStore, E>,
+  differs: Differs = asMongo
+) =>
   it.layer(layer)(`DocumentStore / ${name}`, (it) => {
     writeContract(it)
     readContract(it)
@@ -24,5 +33,9 @@ export const documentStoreContract = <E>(name: string, layer: Layer.Layer<Docume
     indexContract(it)
     equivalenceContract(it)
     valueContract(it)
+    findOneAndContract(it, differs)
+    aggregateContract(it, differs)
     concurrencyContract(it)
+    transactionContract(it)
+    modelContract(it)
   })

@@ -157,25 +157,42 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
             ["b1", "b2", "b1", "b3"],
             (name) => finalised(`${name}@bulk.example.com`)
           )
-          assert.strictEqual((yield* Effect.flip(users.bulkInsert(instances)))._tag, "DuplicateKey")
+          const error = yield* Effect.flip(users.bulkInsert(instances))
+          if (error._tag !== "BulkInsertFailed") return assert.fail(error._tag)
+          assert.strictEqual(error.insertedCount, 2)
+          assert.deepStrictEqual(error.failures.map(({ error, index }) => [index, error._tag]), [[2, "DuplicateKey"]])
+          assert.notInclude(error.message, "bulk.example.com")
           const count = yield* users.count(($) => $.email.in(instances.map(({ email }) => email)))
           assert.strictEqual(count, 2)
+        }))
+
+      it.effect("inserts all that it can in bulk when the order does not matter, and tells each refusal's place", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const instances = yield* Effect.forEach(
+            ["u1", "u1", "u2", "u2", "u3"],
+            (name) => finalised(`${name}@unordered.example.com`)
+          )
+          const error = yield* Effect.flip(users.bulkInsert(instances, { ordered: false }))
+          if (error._tag !== "BulkInsertFailed") return assert.fail(error._tag)
+          assert.strictEqual(error.insertedCount, 3)
+          assert.deepStrictEqual(error.failures.map(({ index }) => index), [1, 3])
         }))
 
       it.effect("lets one of many concurrent inserts of a unique value win", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           const tags = yield* Effect.forEach(
-            Array.from({ length: 20 }, () => "race@example.com"),
+            Array.from({ length: 200 }, () => "race@example.com"),
             (email) =>
               Effect.matchEffect(Effect.flatMap(finalised(email), users.insert), {
                 onFailure: (error) => Effect.succeed<string>(error._tag),
                 onSuccess: () => Effect.succeed("inserted")
               }),
-            { concurrency: 20 }
+            { concurrency: "unbounded" }
           )
           assert.deepStrictEqual(tags.filter((tag) => tag === "inserted").length, 1)
-          assert.deepStrictEqual(tags.filter((tag) => tag === "DuplicateKey").length, 19)
+          assert.deepStrictEqual(tags.filter((tag) => tag === "DuplicateKey").length, 199)
         }))
 
       it.effect("reads an old document without a defaulted field, and says what is wrong with a broken one", () =>

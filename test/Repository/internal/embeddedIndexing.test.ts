@@ -28,7 +28,7 @@ describe("embeddedIndexing", () => {
       }
       assert.strictEqual(entries(), 150)
       const catalog = new Catalog(store)
-      const indexing = yield* makeIndexing(store, catalog, new DocumentWriter(store, catalog))
+      const indexing = yield* makeIndexing(store, catalog, new DocumentWriter(store, catalog), Effect.void)
       assert.deepStrictEqual(yield* indexing.listIndexes("things"), [])
       assert.strictEqual(entries(), 0)
       yield* indexing.createIndexes("things", [unfinished.description])

@@ -1,9 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber, Stream, Tracer } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, Stream, Tracer } from "effect"
 import { type CommandStartedEvent, MongoClient } from "mongodb"
 import { inspect } from "node:util"
 import type { Document } from "../../../src/Repository/DocumentStore.ts"
 import * as mongo from "../../../src/Repository/internal/mongo.ts"
+import { makeOperations } from "../../../src/Repository/internal/mongoOperations.ts"
 import { type FoundServer, freshDatabase, onMongo } from "../../support/mongo.ts"
 
 onMongo("internal/mongo / mongodb", (_, server) => {
@@ -48,6 +49,53 @@ onMongo("internal/mongo / mongodb", (_, server) => {
       yield* Fiber.interrupt(fiber)
       assert.strictEqual(yield* Deferred.await(closed), "error")
       assert.strictEqual((yield* Stream.runCollect(readAll(call))).length, 100)
+    }))
+
+  it.effect("aborts any read that is on its way when it is interrupted", () =>
+    Effect.gen(function*() {
+      const { call, client } = yield* observed(server)
+      yield* insertMany(call, 10)
+      const operations = makeOperations(call.session, () => Effect.succeed([]))
+      const reads: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+        operations.find("things", {}),
+        operations.findById("things", 1),
+        operations.count("things", {}),
+        operations.estimatedCount("things"),
+        operations.distinct("things", "_id", {})
+      ]
+      for (const read of reads) {
+        const sent = yield* Deferred.make<void>()
+        client.once("commandStarted", () => Deferred.doneUnsafe(sent, Effect.void))
+        const closed = yield* Deferred.make<string>()
+        client.once("connectionClosed", (event) => Deferred.doneUnsafe(closed, Effect.succeed(event.reason)))
+        const fiber = yield* Effect.forkChild(read)
+        yield* Deferred.await(sent)
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual(yield* Deferred.await(closed), "error")
+        assert.strictEqual(yield* operations.count("things", {}), 10)
+      }
+    }))
+
+  it.effect("tells the server the time limit, in whole milliseconds, and never 0", () =>
+    Effect.gen(function*() {
+      const { call, client } = yield* observed(server)
+      const operations = makeOperations(call.session, () => Effect.succeed([]))
+      const sent: Array<unknown> = []
+      client.on("commandStarted", ({ command }) => sent.push(command["maxTimeMS"]))
+      const limited = (timeLimit: Duration.Input) =>
+        Effect.all([
+          operations.find("things", { timeLimit }),
+          Stream.runDrain(operations.stream("things", { timeLimit })),
+          operations.count("things", {}, { timeLimit }),
+          operations.distinct("things", "_id", {}, { timeLimit }),
+          Stream.runDrain(operations.aggregate("things", [], { timeLimit }))
+        ])
+      yield* limited("2.5 seconds")
+      assert.deepStrictEqual(sent.splice(0), [2_500, 2_500, 2_500, 2_500, 2_500])
+      yield* limited(Duration.infinity)
+      assert.deepStrictEqual(sent.splice(0), [undefined, undefined, undefined, undefined, undefined])
+      yield* Effect.ignore(operations.find("things", { timeLimit: 0 }))
+      assert.deepStrictEqual(sent, [1])
     }))
 
   it.effect("waits for a write that is interrupted, and not for a read", () =>
@@ -133,6 +181,7 @@ const observed = Effect.fnUntraced(function*(server: FoundServer) {
   client.on("commandStarted", (event: CommandStartedEvent) => commands.push(event.commandName))
   const session: mongo.MongoSession = {
     collection: (name) => client.db(database).collection(name),
+    startSession: () => client.startSession(),
     redact: (text) => text.replaceAll(canary, "<redacted>"),
     attributes: { "db.system.name": "mongodb", "db.namespace": database }
   }

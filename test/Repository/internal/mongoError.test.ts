@@ -135,7 +135,6 @@ describe("classify, by the server's code", () => {
     85,
     86,
     96,
-    121,
     146,
     168,
     171,
@@ -151,6 +150,15 @@ describe("classify, by the server's code", () => {
       assert.deepInclude({ ...error }, { operation: "updateOne", detail: "said the server" })
     }
   )
+
+  it("says of code 121 which rules a document breaks, not what it holds", () => {
+    const errInfo = { details: { operatorName: "required", missingProperties: ["age"], consideredValue: "secret" } }
+    const error = classify(new MongoServerError({ code: 121, message: "said the server", errInfo }), context)
+    assert.deepInclude({ ...error }, {
+      _tag: "QueryRejected",
+      detail: "the document does not fulfil the rules of its collection: age (required)"
+    })
+  })
 
   it.each([40324, 51091, 6108304])("says that the failed assertion %i is the caller's mistake", (number) => {
     assert.strictEqual(code(number)?._tag, "QueryRejected")

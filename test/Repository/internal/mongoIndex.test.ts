@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { conflictOf, fromDriverIndex, toDriverIndex } from "../../../src/Repository/internal/mongoIndex.ts"
+import { fromDriverIndex, toDriverIndex } from "../../../src/Repository/internal/mongoIndex.ts"
 
 describe("mongoIndex", () => {
   it("says only what makes an index special", () => {
@@ -13,6 +13,24 @@ describe("mongoIndex", () => {
       unique: true,
       sparse: true
     })
+    const partialFilterExpression = { a: { $gt: 1 } }
+    assert.deepStrictEqual(
+      toDriverIndex({ name: "a", key: { a: 1 }, expireAfterSeconds: 0, partialFilterExpression }),
+      { name: "a", key: { a: 1 }, expireAfterSeconds: 0, partialFilterExpression }
+    )
+  })
+
+  it("asks for a text index as the server names its options (the test server has none)", () => {
+    assert.deepStrictEqual(
+      toDriverIndex({
+        name: "text",
+        key: { title: "text", body: "text" },
+        sparse: true,
+        weights: { title: 10, body: 1 },
+        defaultLanguage: "none"
+      }),
+      { name: "text", key: { title: "text", body: "text" }, weights: { title: 10 }, default_language: "none" }
+    )
   })
 
   it("reads back what the server lists, in the order of the key", () => {
@@ -27,24 +45,15 @@ describe("mongoIndex", () => {
       name: "search",
       key: { tenant: 1, _fts: "text", _ftsx: 1, date: -1 },
       weights: { body: 1, title: 10 },
+      default_language: "english",
+      language_override: "language",
       textIndexVersion: 3
     })
-    assert.deepStrictEqual(listed, { name: "search", key: { tenant: 1, body: "text", title: "text", date: -1 } })
+    assert.deepStrictEqual(listed, {
+      name: "search",
+      key: { tenant: 1, body: "text", title: "text", date: -1 },
+      weights: { title: 10 }
+    })
     assert.deepStrictEqual(Object.keys(listed.key), ["tenant", "body", "title", "date"])
-  })
-
-  it("finds no conflict where everything is as it should be", () => {
-    const index = { name: "a", key: { a: 1 as const } }
-    assert.isUndefined(conflictOf("things", [{ ...index, unique: false }], [index, { name: "b", key: { b: 1 } }]))
-    assert.isUndefined(conflictOf("things", [index], []))
-  })
-
-  it("tells the order of a key", () => {
-    const wanted = { name: "a", key: { a: 1 as const, b: 1 as const } }
-    const installed = { name: "a", key: { b: 1 as const, a: 1 as const } }
-    assert.strictEqual(
-      conflictOf("things", [wanted], [installed])?.detail,
-      "the index \"a\" of \"things\" is there with another definition"
-    )
   })
 })

@@ -33,7 +33,9 @@ const indexes: ReadonlyArray<IndexDescription> = [
   { name: "city and age", key: { city: 1, age: -1 } },
   { name: "created", key: { created: 1 } },
   { name: "maybe", key: { maybe: 1 }, sparse: true },
-  { name: "first", key: { "list.0": 1 } }
+  { name: "first", key: { "list.0": 1 } },
+  { name: "part", key: { part: 1 }, partialFilterExpression: { part: { $gt: 5 } } },
+  { name: "words", key: { text: "text" } }
 ]
 
 describe("plan", () => {
@@ -54,7 +56,9 @@ describe("plan", () => {
     ]],
     ["a page by an index", {}, { created: -1, _id: -1 }, ["created", 1, true]],
     ["a page by an index against its identifiers", {}, { created: -1, _id: 1 }, ["all", 1, false]],
-    ["a page of a value", { city: "Bern" }, { city: 1, age: 1, _id: -1 }, ["city and age", 1, true]],
+    ["a page of a value", { city: "Bern" }, { city: 1, age: 1, _id: 1 }, ["city and age", 1, true]],
+    ["a page of a value, turned", { city: "Bern" }, { city: 1, age: -1, _id: -1 }, ["city and age", 1, true]],
+    ["a page of a value against its identifiers", { city: "Bern" }, { age: 1, _id: -1 }, ["city and age", 1, false]],
     ["a page of a value in no index's order", { city: "Bern" }, { created: 1 }, ["city and age", 1, false]],
     ["several values in the order of what follows", { city: { $in: ["Bern", "Chur"] } }, { age: -1 }, [
       "city and age",
@@ -65,7 +69,18 @@ describe("plan", () => {
     ["only the second field of an index", { age: 3 }, {}, ["all", 1, true]],
     ["either of two", { $or: [{ city: "Bern" }, { email: "a" }] }, {}, ["all", 1, true]],
     ["a negation", { city: { $ne: "Bern" } }, {}, ["all", 1, true]],
-    ["a pattern", { city: /^B/ }, {}, ["all", 1, true]],
+    ["a pattern", { city: /er/ }, {}, ["all", 1, true]],
+    ["a beginning, which may also be an expression itself", { city: /^B/ }, {}, ["city and age", 2, true]],
+    ["a beginning in order", { city: /^B/ }, { city: -1, age: 1 }, ["city and age", 2, true]],
+    ["a value and a beginning", { city: "Bern", age: { $regex: "^1" } }, { age: 1 }, ["city and age", 2, true]],
+    ["a beginning in either case", { city: /^B/i }, {}, ["all", 1, true]],
+    ["one of two beginnings", { city: /^B|^C/ }, {}, ["all", 1, true]],
+    ["no beginning", { city: { $not: /^B/ } }, {}, ["all", 1, true]],
+    ["a beginning in a sparse index", { maybe: /^B/ }, {}, ["maybe", 2, true]],
+    ["what a partial index holds all of", { part: { $gt: 6 } }, { part: -1 }, ["part", 1, true]],
+    ["what a partial index may not hold", { part: { $gt: 4 } }, { part: -1 }, ["all", 1, false]],
+    ["everything, in the order of a partial index", {}, { part: 1 }, ["all", 1, false]],
+    ["a text in an index of words", { text: "a" }, { text: 1 }, ["all", 1, false]],
     ["a value in a sparse index", { maybe: 1 }, {}, ["maybe", 1, true]],
     ["what exists, in the order of a sparse index", { maybe: { $exists: true } }, { maybe: 1 }, ["maybe", 1, true]],
     ["all, in the order of a sparse index", {}, { maybe: 1 }, ["all", 1, false]],
@@ -100,6 +115,21 @@ describe("plan", () => {
       const plan = planOf(items, Result.getOrThrow(parseFilter({ "items.a": 1, "items.b": 2 }, 0)).constraints, [])
       const narrower = planOf(items, Result.getOrThrow(parseFilter({ "items.a": 1 }, 0)).constraints, [])
       assert.deepStrictEqual(plan, narrower)
+    }))
+
+  it.effect("looks for words where they are, unless the identifier is known", () =>
+    Effect.sync(() => {
+      const texts = [{ path: ["text"], weight: 1 }]
+      const filter = (more: Filter) =>
+        Result.getOrThrow(parseFilter({ $text: { $search: "tea tea coffee -milk" }, ...more }, 0, texts))
+      const plan = (more: Filter) => {
+        const { constraints, search } = filter(more)
+        return planOf(collectionWith(indexes), constraints, [], search?.words)
+      }
+      const byWords = plan({ city: "Bern" })
+      assert.isTrue(byWords.kind === "scan" && byWords.index?.description.name === "words")
+      assert.strictEqual(byWords.kind === "scan" ? byWords.ranges.length : 0, 2)
+      assert.strictEqual(plan({ _id: 1 }).kind, "documents")
     }))
 
   it.effect("does not read an index that is still being made", () =>

@@ -48,7 +48,12 @@ const indexes: ReadonlyArray<IndexDescription> = [
   { name: "c", key: { "c.x": 1 } },
   { name: "two of c", key: { "c.x": -1, "c.y": 1 } },
   { name: "some d", key: { d: 1 }, sparse: true },
-  { name: "some c", key: { "c.y": 1, d: -1 }, sparse: true }
+  { name: "some c", key: { "c.y": 1, d: -1 }, sparse: true },
+  { name: "a where b", key: { a: -1 }, partialFilterExpression: { b: { $gte: 0 } } },
+  { name: "great d", key: { d: -1 }, partialFilterExpression: { d: { $gt: 0, $lte: 2 } } },
+  { name: "c that is there", key: { "c.x": -1, d: 1 }, partialFilterExpression: { "c.x": { $exists: true } } },
+  { name: "a of text", key: { a: 1, b: 1 }, partialFilterExpression: { a: { $type: "string" } } },
+  { name: "b without d", key: { b: 1 }, partialFilterExpression: { d: null } }
 ]
 
 type Some<A> = Arbitrary.Arbitrary<A>

@@ -194,7 +194,10 @@ export const indexContract = (it: Tests) => {
         { name: "b then a", key: { b: 1, a: -1 } },
         { name: "nested", key: { "n.x": -1 }, unique: true },
         { name: "few", key: { few: 1 }, sparse: true },
-        { name: "both", key: { both: 1 }, unique: true, sparse: true }
+        { name: "both", key: { both: 1 }, unique: true, sparse: true },
+        { name: "soon", key: { at: -1 }, expireAfterSeconds: 0 },
+        { name: "some", key: { some: 1 }, partialFilterExpression: { some: { $gt: day(1) }, "n.x": true } },
+        { name: "one of some", key: { some: 1 }, unique: true, partialFilterExpression: { "n.x": { $exists: true } } }
       ]
       const { name, store } = yield* collectionOf([])
       yield* store.createIndexes(name, indexes.slice(0, 2))
@@ -214,24 +217,208 @@ export const indexContract = (it: Tests) => {
     ["another direction", { name: "a", key: { a: -1 } }],
     ["more paths", { name: "a", key: { a: 1, b: 1 } }],
     ["uniqueness", { name: "a", key: { a: 1 }, unique: true }],
-    ["sparseness", { name: "a", key: { a: 1 }, sparse: true }]
-  ])("refuses an index of a known name with %s", ([, other]) =>
-    Effect.gen(function*() {
-      const index: IndexDescription = { name: "a", key: { a: 1 } }
-      const { name, store } = yield* indexed([{ _id: 1 }], index)
-      const error = yield* Effect.flip(store.createIndexes(name, [other]))
-      assert.strictEqual(error._tag, "QueryRejected")
-      assert.deepStrictEqual(yield* store.listIndexes(name), [index])
-    }))
+    ["sparseness", { name: "a", key: { a: 1 }, sparse: true }],
+    ["an end of its documents", { name: "a", key: { a: 1 }, expireAfterSeconds: 60 }],
+    ["only some documents", { name: "a", key: { a: 1 }, partialFilterExpression: { a: { $gt: 1 } } }]
+  ])(
+    "refuses an index of a known name with %s, and installs none of those that come with it",
+    ([, other]) =>
+      Effect.gen(function*() {
+        const index: IndexDescription = { name: "a", key: { a: 1 } }
+        const { name, store } = yield* indexed([{ _id: 1 }], index)
+        const [installed, requested] = [JSON.stringify(index), JSON.stringify(other)]
+        const detail = `the index "a" of "${name}" is in conflict with one that is there: ${installed} is installed, `
+          + `${requested} is asked for`
+        const conflict = { collection: name, index: "a", installed, requested }
+        const error = yield* Effect.flip(store.createIndexes(name, [{ name: "new", key: { n: 1 } }, other]))
+        assert.deepStrictEqual(factsOf(error), { _tag: "QueryRejected", operation: "createIndexes", detail, conflict })
+        assert.deepStrictEqual(yield* store.listIndexes(name), [index])
+        // The other way round.
+        yield* store.syncIndexes(name, [other])
+        const again = yield* Effect.flip(store.createIndexes(name, [index]))
+        assert.deepInclude(factsOf(again), { conflict: { ...conflict, installed: requested, requested: installed } })
+      })
+  )
 
   it.effect("refuses the same index under another name", () =>
     Effect.gen(function*() {
       const index: IndexDescription = { name: "a", key: { a: 1, b: 1 } }
       const { name, store } = yield* indexed([{ _id: 1 }], index)
-      const error = yield* Effect.flip(store.createIndexes(name, [{ ...index, name: "other" }]))
-      assert.strictEqual(error._tag, "QueryRejected")
+      const other = { ...index, name: "other" }
+      const error = yield* Effect.flip(store.createIndexes(name, [other]))
+      assert.deepInclude(factsOf(error), {
+        _tag: "QueryRejected",
+        conflict: {
+          collection: name,
+          index: "other",
+          installed: JSON.stringify(index),
+          requested: JSON.stringify(other)
+        }
+      })
       yield* store.createIndexes(name, [{ name: "turned", key: { b: 1, a: 1 } }])
       assert.strictEqual((yield* store.listIndexes(name)).length, 2)
+    }))
+
+  it.effect("refuses two different indexes of one name, and takes one that is described twice", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf([])
+      const index: IndexDescription = { name: "a", key: { a: 1 } }
+      const error = yield* Effect.flip(store.createIndexes(name, [index, { name: "a", key: { a: -1 } }]))
+      assert.strictEqual(error._tag, "QueryRejected")
+      assert.deepStrictEqual(yield* store.listIndexes(name), [])
+      yield* store.createIndexes(name, [index, index])
+      assert.deepStrictEqual(yield* store.listIndexes(name), [index])
+    }))
+
+  it.effect.each<[string, IndexDescription]>([
+    ["no name", { name: "", key: { a: 1 } }],
+    ["no path", { name: "a", key: {} }],
+    ["an empty path", { name: "a", key: { "": 1 } }],
+    ["a path with an empty part", { name: "a", key: { "a..b": 1 } }],
+    ["an end of documents by two fields", { name: "a", key: { a: 1, b: 1 }, expireAfterSeconds: 1 }],
+    ["an end of documents by their identifier", { name: "a", key: { _id: 1 }, expireAfterSeconds: 1 }],
+    ["an end of documents before their date", { name: "a", key: { a: 1 }, expireAfterSeconds: -1 }],
+    ["an end of documents after part of a second", { name: "a", key: { a: 1 }, expireAfterSeconds: 0.5 }],
+    ["an end of documents beyond what can be counted", { name: "a", key: { a: 1 }, expireAfterSeconds: Infinity }],
+    ["two reasons to leave documents out", {
+      name: "a",
+      key: { a: 1 },
+      sparse: true,
+      partialFilterExpression: { a: 1 }
+    }],
+    ["unique words", { name: "a", key: { a: "text" }, unique: true }],
+    ["a weight of what is no text", { name: "a", key: { a: "text" }, weights: { b: 2 } }],
+    ["a weight of nothing", { name: "a", key: { a: "text" }, weights: { a: 0 } }]
+  ])("refuses an index with %s", ([, index]) =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf([{ _id: 1 }])
+      for (const install of [store.createIndexes, store.syncIndexes]) {
+        const error = yield* Effect.flip(install(name, [{ name: "fine", key: { fine: 1 } }, index]))
+        assert.strictEqual(error._tag, "QueryRejected")
+      }
+      assert.deepStrictEqual(yield* store.listIndexes(name), [])
+    }))
+
+  it.effect("makes the indexes of a collection those that are described, and says what it did", () =>
+    Effect.gen(function*() {
+      const kept: IndexDescription = { name: "kept", key: { kept: 1 }, unique: true }
+      const { find, ids, name, store } = yield* indexed(
+        [{ _id: 1, kept: 1, a: 3 }, { _id: 2, kept: 2, a: 1 }],
+        kept,
+        { name: "changed", key: { a: 1 } },
+        { name: "old", key: { b: 1 } },
+        { name: "renamed", key: { c: 1, a: 1 } }
+      )
+      const wanted: ReadonlyArray<IndexDescription> = [
+        kept,
+        { name: "changed", key: { a: -1 }, unique: true },
+        { name: "new name", key: { c: 1, a: 1 } },
+        { name: "new", key: { d: 1 }, sparse: true }
+      ]
+      const changes = yield* store.syncIndexes(name, wanted)
+      assert.deepStrictEqual(changes, {
+        created: ["new name", "new"],
+        rebuilt: ["changed"],
+        dropped: ["old", "renamed"]
+      })
+      assert.sameDeepMembers([...yield* store.listIndexes(name)], [...wanted])
+      const nothing = { created: [], rebuilt: [], dropped: [] }
+      assert.deepStrictEqual(yield* store.syncIndexes(name, wanted.toReversed()), nothing)
+      assert.deepStrictEqual(yield* ids({ a: { $gte: 1 } }), [1, 2])
+      assert.deepStrictEqual(idsOf(yield* find({ sort: { a: -1 } })), [1, 2])
+      const error = yield* Effect.flip(store.insertOne(name, { _id: 3, kept: 3, a: 3 }))
+      assert.deepInclude(factsOf(error), { _tag: "DuplicateKey", index: "changed" })
+      assert.deepStrictEqual((yield* store.syncIndexes(name, [])).dropped.toSorted(), [
+        "changed",
+        "kept",
+        "new",
+        "new name"
+      ])
+      assert.deepStrictEqual(yield* store.listIndexes(name), [])
+      yield* store.insertOne(name, { _id: 3, kept: 1, a: 3 })
+      assert.deepStrictEqual(yield* ids({ kept: 1 }), [1, 3])
+    }))
+
+  it.effect("has the old index again when the new one can't be made", () =>
+    Effect.gen(function*() {
+      const old: ReadonlyArray<IndexDescription> = [{ name: "a", key: { a: 1 } }, { name: "b", key: { b: 1 } }]
+      const { ids, name, store } = yield* indexed([{ _id: 1, a: 1 }, { _id: 2, a: 1 }], ...old)
+      const error = yield* Effect.flip(store.syncIndexes(name, [{ name: "a", key: { a: 1 }, unique: true }]))
+      assert.deepInclude(factsOf(error), { _tag: "DuplicateKey", index: "a" })
+      assert.sameDeepMembers([...yield* store.listIndexes(name)], [...old])
+      assert.deepStrictEqual(yield* ids({ a: 1 }), [1, 2])
+    }))
+
+  it.effect("drops the indexes that are named, or all, and never that of the identifier", () =>
+    Effect.gen(function*() {
+      const a: IndexDescription = { name: "a", key: { a: 1 } }
+      const { name, store } = yield* indexed([{ _id: 1, b: 1 }], a, unique({ b: 1 }), unique({ c: 1 }))
+      assert.deepStrictEqual(yield* store.dropIndexes(name, ["_id_", "unique b", "none"]), ["unique b"])
+      yield* store.insertOne(name, { _id: 2, b: 1, c: 1 })
+      assert.strictEqual((yield* Effect.flip(store.insertOne(name, { _id: 2, c: 2 })))._tag, "DuplicateKey")
+      assert.deepStrictEqual((yield* store.dropIndexes(name)).toSorted(), ["a", "unique c"])
+      assert.deepStrictEqual(yield* store.dropIndexes(name), [])
+      assert.strictEqual((yield* Effect.flip(store.insertOne(name, { _id: 2 })))._tag, "DuplicateKey")
+      yield* store.createIndexes(name, [a])
+      assert.deepStrictEqual(yield* store.listIndexes(name), [a])
+      assert.deepStrictEqual(yield* store.dropIndexes("no such collection", ["a"]), [])
+      assert.deepStrictEqual(yield* store.dropIndexes("no such collection"), [])
+    }))
+
+  it.effect("has only some documents in a partial index, which refuses and finds no others", () =>
+    Effect.gen(function*() {
+      const documents = [
+        { _id: 1, mail: "a", active: true, age: 30 },
+        { _id: 2, mail: "a", active: false, age: 40 },
+        { _id: 3, mail: "b", active: true },
+        { _id: 4, mail: "a", age: 50 }
+      ]
+      const { ids, name, store } = yield* indexed(
+        documents,
+        unique({ mail: 1 }, { partialFilterExpression: { active: true } }),
+        { name: "ages", key: { age: 1 }, partialFilterExpression: { age: { $gt: 35 } } }
+      )
+      const mail = (error: object) => assert.deepInclude(factsOf(error), { _tag: "DuplicateKey", index: "unique mail" })
+      mail(yield* Effect.flip(store.insertOne(name, { _id: 5, mail: "a", active: true })))
+      mail(yield* Effect.flip(store.updateOne(name, { _id: 2 }, { $set: { active: true } })))
+      yield* store.insertOne(name, { _id: 5, mail: "a" })
+      yield* store.updateOne(name, { _id: 1 }, { $set: { active: false } })
+      yield* store.updateOne(name, { _id: 2 }, { $set: { active: true } })
+      mail(yield* Effect.flip(store.replaceOne(name, { _id: 4 }, { mail: "a", active: true })))
+      assert.deepStrictEqual(yield* ids({ mail: "a" }), [1, 2, 4, 5])
+      assert.deepStrictEqual(yield* ids({ mail: "a", active: true }), [2])
+      assert.deepStrictEqual(yield* ids({ mail: { $in: ["a", "b"] }, active: { $in: [true] } }), [2, 3])
+      assert.deepStrictEqual(yield* ids({ age: { $gt: 20 } }), [1, 2, 4])
+      assert.deepStrictEqual(yield* ids({ age: { $gte: 40 } }), [2, 4])
+      assert.deepStrictEqual(yield* ids({ age: 30 }), [1])
+      assert.deepStrictEqual(yield* ids({ age: 50 }), [4])
+      assert.deepStrictEqual(yield* ids({ age: null }), [3, 5])
+    }))
+
+  it.effect("finds texts by how they begin", () =>
+    Effect.gen(function*() {
+      const texts = ["", "a", "ab", "ab.c", "abc", "aB", "b", "é", "éa", "a|b", "\0a", "ab\0", "ab\nab"]
+      const documents = texts.map((v, i) => ({ _id: i, v: i % 2 === 0 ? v : [v, 1] }))
+      for (const key of [{ v: 1 }, { v: -1 }] as const) {
+        const { ids, name, store } = yield* indexed(documents, { name: "v", key })
+        const plain = yield* collectionOf(documents)
+        for (
+          const $regex of ["^ab", "^ab\\.", "^ab.c", "^abc?", "^ab*", "^a|^b", "^a\\|", "^é", "^(ab)", "^[a]b", "^"]
+        ) {
+          assert.deepStrictEqual(yield* ids({ v: { $regex } }), yield* plain.ids({ v: { $regex } }), $regex)
+        }
+        for (
+          const v of [
+            { $regex: "^AB", $options: "i" },
+            { $regex: "^ab", $options: "m" },
+            { $regex: "^a", $gte: "aa" },
+            { $not: { $regex: "^ab" } }
+          ]
+        ) {
+          assert.deepStrictEqual(yield* ids({ v }), yield* plain.ids({ v }), JSON.stringify(v))
+        }
+        yield* store.dropIndexes(name)
+      }
     }))
 
   it.effect("sorts by the least item of a list, not by the least that its filter takes", () =>

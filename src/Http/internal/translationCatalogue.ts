@@ -1,0 +1,124 @@
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import { IntlMessageFormat } from "intl-messageformat"
+
+/**
+ * A text, and the file that has it.
+ *
+ * @internal
+ */
+export interface Entry {
+  readonly text: string
+  readonly file: string
+}
+
+/**
+ * What is wrong with a catalogue, and where.
+ *
+ * @internal
+ */
+export interface Fault {
+  readonly file: string
+  readonly key?: string
+  readonly detail: string
+}
+
+/**
+ * The texts of a file by key, the keys of nested objects joined by dots.
+ *
+ * @internal
+ */
+export const parse = (text: string, file: string): Result.Result<ReadonlyMap<string, Entry>, Fault> => {
+  const json = Result.try({
+    try: (): unknown => JSON.parse(text),
+    catch: (cause): Fault => ({ file, detail: `it is no JSON: ${Predicate.isError(cause) ? cause.message : "?"}` })
+  })
+  return Result.flatMap(json, (value) => {
+    const entries = new Map<string, Entry>()
+    const fault = collect(value, "", file, entries)
+    return fault === undefined ? Result.succeed(entries) : Result.fail(fault)
+  })
+}
+
+/**
+ * The messages of a language.
+ *
+ * @internal
+ */
+export const compile = (
+  entries: ReadonlyMap<string, Entry>,
+  tag: string
+): Result.Result<ReadonlyMap<string, IntlMessageFormat>, Fault> => {
+  const messages = new Map<string, IntlMessageFormat>()
+  for (const [key, { file, text }] of entries) {
+    const message = Result.try({
+      // English rules are for a language that the platform has none for; texts are no markup.
+      try: () => new IntlMessageFormat(text, [tag, "en"], undefined, { ignoreTag: true }),
+      catch: (cause): Fault => ({ file, key, detail: `it is no ICU message: ${reasonOf(cause)}` })
+    })
+    if (Result.isFailure(message)) return Result.fail(message.failure)
+    const known = argumentsFor(key)
+    const other = argumentsIn(message.success.getAst()).find((name) => !known.includes(name))
+    if (other !== undefined) return Result.fail({ file, key, detail: unknownArgument(other, known) })
+    messages.set(key, message.success)
+  }
+  return Result.succeed(messages)
+}
+
+const collect = (
+  value: unknown,
+  key: string,
+  file: string,
+  entries: Map<string, Entry>
+): Fault | undefined => {
+  const at = key === "" ? { file } : { file, key }
+  if (Predicate.isString(value) && key !== "") {
+    if (entries.has(key)) return { ...at, detail: "it is there twice" }
+    entries.set(key, { text: value, file })
+    return undefined
+  }
+  if (!Predicate.isObject(value)) {
+    return { ...at, detail: key === "" ? "it is no object of texts" : "it is neither a text nor an object of texts" }
+  }
+  for (const [name, inner] of Object.entries(value)) {
+    const fault = collect(inner, key === "" ? name : `${key}.${name}`, file, entries)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+const argumentsFor = (key: string): ReadonlyArray<string> =>
+  key.startsWith("validators.") ? ["label", "field", "type", "value"] : errorArguments.get(key) ?? []
+
+const errorArguments: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["errors.Invalid", ["problems", "count"]],
+  ["errors.Problem", ["label", "field", "message"]]
+])
+
+const unknownArgument = (name: string, known: ReadonlyArray<string>): string =>
+  known.length === 0
+    ? `it takes no arguments, so {${name}} is not there`
+    : `there is no argument {${name}}, only ${known.map((one) => `{${one}}`).join(", ")}`
+
+type Elements = ReturnType<IntlMessageFormat["getAst"]>
+
+/** The names of arguments, those within the branches of a choice included. */
+const argumentsIn = (elements: Elements): ReadonlyArray<string> =>
+  elements.flatMap((element) => {
+    const type: number = element.type
+    if (!("value" in element) || type === literal) return []
+    const branches = "options" in element ? Object.values(element.options) : []
+    return [element.value, ...branches.flatMap(({ value }) => argumentsIn(value))]
+  })
+
+/** The type of an element that is mere text. */
+const literal = 0
+
+/** The parser throws the name of a rule, and the place. */
+const reasonOf = (cause: unknown): string => {
+  const rule = Predicate.isError(cause) ? cause.message.toLowerCase().replaceAll("_", " ") : "?"
+  const location: unknown = Reflect.get(Object(cause), "location")
+  const start: unknown = Reflect.get(Object(location), "start")
+  const offset: unknown = Reflect.get(Object(start), "offset")
+  return Predicate.isNumber(offset) ? `${rule} at character ${offset + 1}` : rule
+}

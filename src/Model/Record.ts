@@ -1,0 +1,315 @@
+/**
+ * Instances as records and text, and changed copies of them. `Model` exports all of it.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import { dual } from "effect/Function"
+import * as Schema from "effect/Schema"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaParser from "effect/SchemaParser"
+import { failureOf } from "./internal/finaliser.ts"
+import { inspector } from "./internal/inspector.ts"
+import { perModel } from "./internal/perModel.ts"
+import { recordDecoder, recordEncoder } from "./internal/record.ts"
+import { isModelLike, type ModelLike, modelTypeId, nestedModel } from "./internal/variants.ts"
+import type { Any } from "./Model.ts"
+import type { ModelError } from "./ModelError.ts"
+
+/**
+ * An instance in terms of the store: a date-time is a `Date`, a nested model a record of its own.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Record {
+  readonly [field: string]: unknown
+}
+
+/**
+ * Options of {@link dumps}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DumpsOptions {
+  /** Whether the instance is validated first. Defaults to true. */
+  readonly validate?: boolean | undefined
+  /** Whether the text has a line for each member, indented by two spaces. Defaults to false. */
+  readonly prettyPrint?: boolean | undefined
+}
+
+/**
+ * Options of {@link toRecord}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ToRecordOptions {
+  /** Whether `id` is named `_id`, as in the store. Defaults to false. */
+  readonly convertId?: boolean | undefined
+  /** Whether the instance is validated first. Defaults to true. */
+  readonly validate?: boolean | undefined
+  /** Whether omitted fields are left out, those of nested models as well. Defaults to false. */
+  readonly skipOmittedFields?: boolean | undefined
+}
+
+/**
+ * Options of {@link fromRecord}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FromRecordOptions {
+  /** Whether keys that are not the model's become properties of the instance. Defaults to false: they are ignored. */
+  readonly setUnmanagedParameters: boolean
+}
+
+/**
+ * The fields of `A` that are lists, each with the elements to append.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Lists<A> = {
+  readonly [K in keyof A as NonNullable<A[K]> extends ReadonlyArray<unknown> ? K : never]?: NonNullable<A[K]>
+}
+
+/**
+ * The fields of `A` that are lists, each with the element to remove.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Elements<A> = {
+  readonly [K in keyof A as NonNullable<A[K]> extends ReadonlyArray<unknown> ? K : never]?: NonNullable<
+    A[K]
+  > extends ReadonlyArray<infer E> ? E : never
+}
+
+/**
+ * The JSON text (RFC 8259) of an instance as a caller sees it: `_type` first, omitted fields left out.
+ *
+ * Fails as `finalise` does when the instance is not valid, unless `validate` is false.
+ *
+ * **Example** (Without what is omitted)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Model } from "appkernel"
+ *
+ * class User extends Model.Class<User>()("User", {
+ *   name: Schema.String,
+ *   password: Schema.String.pipe(Model.omitted)
+ * }) {}
+ *
+ * const text = await Effect.runPromise(Model.dumps(new User({ name: "Jane", password: "secret" })))
+ * text // => '{"_type":"User","name":"Jane"}'
+ * ```
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const dumps: {
+  (options?: DumpsOptions): (self: object) => Effect.Effect<string, ModelError>
+  (self: object, options?: DumpsOptions): Effect.Effect<string, ModelError>
+} = dual(
+  (args) => isInstance(args[0]),
+  (self: object, options: DumpsOptions = {}): Effect.Effect<string, ModelError> => {
+    const model = modelOfInstance(self)
+    const text = Effect.sync(() => JSON.stringify(wireEncoder(model)(self), undefined, options.prettyPrint ? 2 : 0))
+    return options.validate === false ? text : Effect.andThen(inspector(model)(self), text)
+  }
+)
+
+/**
+ * An instance as a record, as it is stored. Omitted fields are part of it unless `skipOmittedFields` is true.
+ *
+ * Fails as `finalise` does when the instance is not valid, unless `validate` is false.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const toRecord: {
+  (options?: ToRecordOptions): (self: object) => Effect.Effect<Record, ModelError>
+  (self: object, options?: ToRecordOptions): Effect.Effect<Record, ModelError>
+} = dual(
+  (args) => isInstance(args[0]),
+  (self: object, options: ToRecordOptions = {}): Effect.Effect<Record, ModelError> => {
+    const model = modelOfInstance(self)
+    const record = Effect.sync(() => {
+      const all = encodersOf(model)[options.convertId === true ? "_id" : "id"](self)
+      return options.skipOmittedFields === true ? withoutOmitted(model, all) : all
+    })
+    return options.validate === false ? record : Effect.andThen(inspector(model)(self), record)
+  }
+)
+
+/**
+ * The instance of a record, whose identifier is under `id` or `_id`. It is read as a stored document is: a field with a
+ * default that is not there has the default, and validators are not asked.
+ *
+ * Fails with `PropertyRequiredException` when something required is missing, else with `ValidationException` when a value
+ * is of another kind than its field.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const fromRecord: {
+  <M extends Any>(
+    model: M,
+    options: FromRecordOptions
+  ): (record: Record) => Effect.Effect<M["Type"], ModelError>
+  <M extends Any>(model: M): (record: Record) => Effect.Effect<M["Type"], ModelError>
+  <M extends Any>(model: M, record: Record, options?: FromRecordOptions): Effect.Effect<M["Type"], ModelError>
+} = (model: Any, record?: Record | FromRecordOptions, options?: FromRecordOptions): never => {
+  const read = (record: Record, { setUnmanagedParameters }: FromRecordOptions) =>
+    decoderOf(model)(record).pipe(
+      Effect.catch((problems) => failureOf(model, record, problems)),
+      Effect.map((instance) =>
+        setUnmanagedParameters ? Object.defineProperties(Object(instance), unmanaged(model, record)) : instance
+      )
+    )
+  const ignoring = { setUnmanagedParameters: false }
+  // The overloads say what is given for what.
+  return (record === undefined
+    ? (record: Record) => read(record, ignoring)
+    : isFromRecordOptions(record)
+    ? (given: Record) => read(given, record)
+    : read(record, options ?? ignoring)) as never
+}
+
+/**
+ * A copy of the instance with elements behind those of its lists. A list that is not there begins with them.
+ *
+ * Fails as `finalise` does when what comes out is not valid.
+ *
+ * **Example** (Appending and removing)
+ *
+ * ```ts
+ * import { Effect, pipe, Schema } from "effect"
+ * import { Model } from "appkernel"
+ *
+ * class User extends Model.Class<User>()("User", { roles: Schema.Array(Schema.String) }) {}
+ *
+ * const user = await pipe(
+ *   new User({ roles: ["user"] }),
+ *   Model.appendTo({ roles: ["admin", "auditor"] }),
+ *   Effect.flatMap(Model.removeFrom({ roles: "user" })),
+ *   Effect.runPromise
+ * )
+ * user.roles // => ["admin", "auditor"]
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const appendTo: {
+  <A extends object>(lists: Lists<NoInfer<A>>): (self: A) => Effect.Effect<A, ModelError>
+  <A extends object>(self: A, lists: Lists<A>): Effect.Effect<A, ModelError>
+} = dual(
+  2,
+  <A extends object>(self: A, lists: Lists<A>): Effect.Effect<A, ModelError> =>
+    withLists(self, lists, (list, added) => [...list, ...Array.isArray(added) ? added : []])
+)
+
+/**
+ * A copy of the instance without an element of its lists, wherever it stands in them. Elements are compared by value.
+ *
+ * Fails as `finalise` does when what comes out is not valid.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const removeFrom: {
+  <A extends object>(elements: Elements<NoInfer<A>>): (self: A) => Effect.Effect<A, ModelError>
+  <A extends object>(self: A, elements: Elements<A>): Effect.Effect<A, ModelError>
+} = dual(
+  2,
+  <A extends object>(self: A, elements: Elements<A>): Effect.Effect<A, ModelError> =>
+    withLists(self, elements, (list, removed) => list.filter((element) => !Equal.equals(element, removed)))
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const isInstance = (u: unknown): u is object => u instanceof Object && isModelLike(u.constructor)
+
+/** Whoever has none has made no use of a model at all, which nothing could be done about while the program runs. */
+const modelOfInstance = (self: object): Any =>
+  isModelLike(self.constructor)
+    ? self.constructor
+    : Effect.runSync(Effect.die(new Error("Only the instance of a model can be used here")))
+
+const decoderOf = perModel((model: Any) => recordDecoder(model))
+
+const encodersOf = perModel((model) => ({ id: recordEncoder(model, "id"), _id: recordEncoder(model, "_id") }))
+
+const wireEncoder = perModel((model) => {
+  // Fields are plain codecs.
+  const codec = Schema.toCodecJson(model.wire as unknown as Schema.Codec<unknown>)
+  SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
+  const encode = SchemaParser.encodeUnknownSync(codec, { disableChecks: true })
+  return (instance: unknown) => encode(asWire(model, instance))
+})
+
+/** The fields that a caller sees, nested ones too, with the name of the model. */
+const asWire = (model: ModelLike, instance: unknown): unknown => {
+  if (typeof instance !== "object" || instance === null) return instance
+  const seen: { [key: string]: unknown } = { _type: model.modelName }
+  for (const [key, value] of Object.entries(instance)) {
+    if (!Object.hasOwn(model.wire.fields, key)) continue
+    const inner = nestedModel(model.store.fields[key])
+    seen[key] = inner === undefined
+      ? value
+      : Array.isArray(value)
+      ? value.map((item) => asWire(inner, item))
+      : asWire(inner, value)
+  }
+  return seen
+}
+
+const withoutOmitted = (model: ModelLike, record: Record): Record =>
+  Object.fromEntries(
+    Object.entries(record).filter(([key]) => model[modelTypeId][key]?.omitted !== true).map(([key, value]) => {
+      const inner = nestedModel(model.store.fields[key])
+      // What is stored of a nested model is a record.
+      const skip = (part: unknown) =>
+        inner !== undefined && part instanceof Object ? withoutOmitted(inner, part as Record) : part
+      return [key, Array.isArray(value) ? value.map(skip) : skip(value)]
+    })
+  )
+
+/** What would hide something of the class, its prototype included, stays out. */
+const unmanaged = (model: ModelLike, record: Record): PropertyDescriptorMap => {
+  const prototype: unknown = Reflect.get(model, "prototype")
+  return Object.fromEntries(
+    Object.entries(record)
+      .filter(([key]) => key !== "_id" && key !== "_type" && !(key in Object(prototype)))
+      .filter(([key]) => !Object.hasOwn(model.store.fields, key))
+      .map(([key, value]) => [key, { value, enumerable: true, configurable: true, writable: true }])
+  )
+}
+
+const isFromRecordOptions = (u: Record | FromRecordOptions): u is FromRecordOptions =>
+  Object.keys(u).length === 1 && "setUnmanagedParameters" in u && typeof u.setUnmanagedParameters === "boolean"
+
+const withLists = <A extends object>(
+  self: A,
+  given: object,
+  change: (list: ReadonlyArray<unknown>, given: unknown) => ReadonlyArray<unknown>
+): Effect.Effect<A, ModelError> => {
+  const model = modelOfInstance(self)
+  const values: { [key: string]: unknown } = Object.assign<{ [key: string]: unknown }, object>({}, self)
+  for (const [key, of] of Object.entries(given)) {
+    if (of === undefined) continue
+    const list = values[key]
+    values[key] = change(Array.isArray(list) ? list : [], of)
+  }
+  // The class makes instances of itself.
+  const changed: A = Reflect.construct(model as never, [values, { disableChecks: true }])
+  return Effect.as(inspector(model)(changed), changed)
+}

@@ -1,0 +1,44 @@
+import * as SchemaAST from "effect/SchemaAST"
+import { temporalKind } from "./annotations.ts"
+import { isKind, representsAs } from "./fields.ts"
+import { modelOf } from "./variants.ts"
+
+/**
+ * What values a schema has, in the words of the metadata: `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`,
+ * `enum`, the name of a model, or `any`. Whether there may be none is another question.
+ *
+ * @internal
+ */
+export const kindOf = (ast: SchemaAST.AST): string => {
+  const model = modelOf(ast)
+  if (model !== undefined) return model.modelName
+  switch (ast._tag) {
+    case "String":
+    case "TemplateLiteral":
+      return "str"
+    case "Number":
+      return ast.checks?.some((check) => isKind(check, "isInt")) ? "int" : "float"
+    case "Boolean":
+      return "bool"
+    case "Arrays":
+      return "list"
+    case "Literal":
+    case "Enum":
+      return "enum"
+    case "Suspend":
+      return kindOf(ast.thunk())
+    case "Union": {
+      const kinds = new Set(ast.types.filter(({ _tag }) => _tag !== "Null").map(kindOf))
+      const [kind] = kinds
+      return kind === undefined || kinds.size > 1 ? "any" : kind
+    }
+    default: {
+      const kind = SchemaAST.toEncoded(ast).annotations?.[temporalKind]
+      return typeof kind === "string"
+        ? kind
+        : representsAs(ast.annotations, "effect/schema/DateTimeUtc")
+        ? "datetime"
+        : "any"
+    }
+  }
+}

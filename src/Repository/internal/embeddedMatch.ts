@@ -1,0 +1,181 @@
+/**
+ * Matches that are written: looked for before their turn comes, and once more when it is there.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { DuplicateKey, ReadError } from "../RepositoryError.ts"
+import type { Catalog, Collection } from "./catalog.ts"
+import type { Direction } from "./documentPath.ts"
+import { inTurn, maxPerJob, outcome, runJob } from "./embeddedJob.ts"
+import { drain, findSource } from "./embeddedRead.ts"
+import { attempt } from "./expression.ts"
+import type { Filter } from "./filter.ts"
+import type { KeyValue } from "./keyValue.ts"
+import { documentKey } from "./orderedKey.ts"
+import type { Problem } from "./problem.ts"
+import type { Found } from "./scan.ts"
+import { mapChunks, slice } from "./source.ts"
+
+/**
+ * Which matches, and in what order.
+ *
+ * @internal
+ */
+export interface Request {
+  readonly filter: Filter
+  readonly sort?: ReadonlyArray<Direction>
+}
+
+/**
+ * What is done with a match; nothing but what it is given may be written to.
+ *
+ * @internal
+ */
+export type Use<A, D extends DuplicateKey> = (collection: Collection, found: Found) => Result.Result<A, D | Problem>
+
+// What is done without a match.
+interface Without<A, D extends DuplicateKey> {
+  readonly insert: () => Result.Result<A, D | Problem>
+  /** Whether it does not matter when somebody writes a match meanwhile. */
+  readonly isFinal: boolean
+}
+
+/** @internal */
+export interface Matching {
+  /**
+   * Uses the first match, or does without one. It is looked for before its turn comes, since that may take long: when
+   * it is no longer one by then, or there was none and something was written since, it is looked for again.
+   */
+  readonly onFirst: <A, D extends DuplicateKey = never>(
+    operation: string,
+    name: string,
+    request: Request,
+    use: Use<A, D>,
+    without: Without<A, D>
+  ) => Effect.Effect<A, D | ReadError>
+  /** Uses every match, a few in each job; what no longer matches by then is left alone. */
+  readonly onEach: <A, D extends DuplicateKey = never>(
+    operation: string,
+    name: string,
+    filter: Filter,
+    use: Use<A, D>
+  ) => Effect.Effect<ReadonlyArray<A>, D | ReadError>
+}
+
+/** @internal */
+export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
+  /** The match as it is now, if it still is one. */
+  const current = (
+    collection: Collection,
+    filter: Filter,
+    key: string
+  ): Result.Result<Found | undefined, Problem> => {
+    const document = store.documents(collection.number).get(key)
+    if (document === undefined) return Result.succeed(undefined)
+    return Result.map(attempt(() => filter.matches(document)), (isMatch) => isMatch ? { key, document } : undefined)
+  }
+
+  const useMatch = <A, D extends DuplicateKey>(
+    name: string,
+    filter: Filter,
+    key: string,
+    use: Use<A, D>
+  ): Result.Result<A | undefined, D | Problem> => {
+    const collection = catalog.pending(name)
+    if (collection === undefined) return Result.succeed(undefined)
+    return Result.flatMap(
+      current(collection, filter, key),
+      (found): Result.Result<A | undefined, D | Problem> =>
+        found === undefined ? Result.succeed(undefined) : use(collection, found)
+    )
+  }
+
+  const findFirst = (
+    operation: string,
+    name: string,
+    { filter, sort = [] }: Request
+  ): Effect.Effect<Found | undefined, ReadError> =>
+    Effect.map(
+      drain(store, operation, slice(findSource(store, catalog, name, filter, sort, 1), 0, 1)),
+      ([found]) => found
+    )
+
+  const onFirst = <A, D extends DuplicateKey = never>(
+    operation: string,
+    name: string,
+    request: Request,
+    use: Use<A, D>,
+    without: Without<A, D>
+  ): Effect.Effect<A, D | ReadError> => {
+    const { filter } = request
+    const key = pinnedKey(filter)
+    if (key !== undefined) {
+      // There is only one place to look at.
+      return runJob(store, operation, () =>
+        Result.flatMap(
+          useMatch(name, filter, key, use),
+          (used) => used === undefined ? without.insert() : Result.succeed(used)
+        ))
+    }
+    const go: Effect.Effect<A, D | ReadError> = Effect.suspend(() => {
+      const seen = catalog.seen(name)
+      return Effect.flatMap(findFirst(operation, name, request), (found) => {
+        if (found === undefined && without.isFinal) return outcome(operation, without.insert())
+        return Effect.flatMap(
+          runJob(store, operation, (): Result.Result<A | undefined, D | Problem> =>
+            found !== undefined
+              ? useMatch(name, filter, found.key, use)
+              : catalog.written(name) === seen
+              ? without.insert()
+              : Result.succeed(undefined)),
+          (used) => used === undefined ? go : Effect.succeed(used)
+        )
+      })
+    })
+    return go
+  }
+
+  const onEach = <A, D extends DuplicateKey = never>(
+    operation: string,
+    name: string,
+    filter: Filter,
+    use: Use<A, D>
+  ): Effect.Effect<ReadonlyArray<A>, D | ReadError> => {
+    const keys = mapChunks(
+      findSource(store, catalog, name, filter),
+      (found) => Result.succeed(found.map(({ key }) => key))
+    )
+    const go = (
+      all: ReadonlyArray<string>,
+      from: number,
+      results: Array<A>
+    ): Effect.Effect<ReadonlyArray<A>, D | ReadError> =>
+      from >= all.length
+        ? Effect.succeed(results)
+        : Effect.flatMap(
+          runJob(store, operation, () => {
+            const used: Array<A> = []
+            for (const key of all.slice(from, from + maxPerJob)) {
+              const result = useMatch(name, filter, key, use)
+              if (Result.isFailure(result)) return Result.fail(result.failure)
+              if (result.success !== undefined) used.push(result.success)
+            }
+            return Result.succeed(used)
+          }),
+          (used) => {
+            for (const result of used) results.push(result)
+            return inTurn(from + maxPerJob < all.length, () => go(all, from + maxPerJob, results))
+          }
+        )
+    return Effect.flatMap(drain(store, operation, keys), (all) => Effect.uninterruptible(go(all, 0, [])))
+  }
+
+  return { onFirst, onEach }
+}
+
+// internal
+
+const pinnedKey = ({ constraints }: Filter): string | undefined => {
+  const id = constraints.find((constraint) => constraint.kind === "in" && constraint.path === "_id")
+  return id?.kind === "in" && id.values.length === 1 ? documentKey(id.values[0]) : undefined
+}

@@ -1,0 +1,102 @@
+import type * as DateTime from "effect/DateTime"
+import type * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
+
+/**
+ * What a schema is a schema of.
+ *
+ * @internal
+ */
+export type TypeOf<S> = S extends { readonly Type: infer A } ? A : never
+
+/** @internal */
+export type EncodedOf<S> = S extends { readonly Encoded: infer E } ? E : never
+
+/**
+ * A field's own schema, without what optionality and defaults put around it.
+ *
+ * @internal
+ */
+export type Own<S> = S extends AnyModel ? S
+  : S extends { readonly from: Schema.optionalKey<infer Inner> } ? Own<Inner>
+  : S extends { readonly schema: infer Inner } ? Own<Inner>
+  : S extends { readonly members: readonly [infer Inner, Schema.Null] } ? Own<Inner>
+  : S
+
+/**
+ * The values of a field; of a list, its elements.
+ *
+ * @internal
+ */
+export type ElementOf<S> = NonNullable<TypeOf<S>> extends ReadonlyArray<infer Element> ? Element
+  : NonNullable<TypeOf<S>>
+
+/**
+ * What only models have. To infer the fields as well costs hundreds of times as much as to look them up.
+ *
+ * @internal
+ */
+export interface AnyModel {
+  readonly modelName: string
+}
+
+/**
+ * The stored fields of a model.
+ *
+ * @internal
+ */
+export type FieldsOf<M> = Get<Get<M, "store">, "fields">
+
+type Get<A, K extends string> = A[K & keyof A]
+
+/** @internal */
+export interface AnyList<Item> {
+  readonly ast: SchemaAST.Arrays
+  readonly value: Item
+}
+
+/**
+ * The fields of the model that a field holds: alone, in a list, or perhaps not at all. Of any other field, `never`.
+ *
+ * @internal
+ */
+type FieldsIn<S> = Own<S> extends infer O ? O extends AnyModel ? FieldsOf<O>
+  : O extends AnyList<infer Item> ? Own<Item> extends infer I extends AnyModel ? FieldsOf<I> : never
+  : never
+  : never
+
+/** @internal */
+export type AnyMoment = DateTime.DateTime | Date
+
+/**
+ * The names of a model's fields, and those of the fields in them behind a dot: at most three in a row.
+ *
+ * @internal
+ */
+export type PathOf<F> = PathWithin<F, [0, 0]>
+
+type PathWithin<F, Depth extends ReadonlyArray<0>> = {
+  readonly [K in keyof F & string]:
+    | K
+    | (Depth extends readonly [0, ...infer Less extends ReadonlyArray<0>]
+      ? FieldsIn<F[K]> extends infer Inner ? [Inner] extends [never] ? never : `${K}.${PathWithin<Inner, Less>}`
+      : never
+      : never)
+}[keyof F & string]
+
+/**
+ * Of the values that `A` has, those at the paths.
+ *
+ * @internal
+ */
+export type Selected<A, P extends string> = {
+  readonly [K in keyof A as K extends Head<P> ? K : never]: K extends P ? A[K] : SelectedIn<A[K], Tail<P, K>>
+}
+
+type SelectedIn<A, P extends string> = A extends ReadonlyArray<infer Item> ? ReadonlyArray<SelectedIn<Item, P>>
+  : A extends object ? Selected<A, P>
+  : A
+
+type Head<P extends string> = P extends `${infer K}.${string}` ? K : P
+
+type Tail<P extends string, K> = K extends string ? P extends `${K}.${infer Rest}` ? Rest : never : never

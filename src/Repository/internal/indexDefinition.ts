@@ -1,0 +1,154 @@
+/**
+ * What an index is, whichever store has it: which definitions make sense, and which are the same.
+ */
+import { EJSON } from "bson"
+import * as Result from "effect/Result"
+import type { IndexDescription } from "../DocumentStore.ts"
+import { QueryRejected } from "../RepositoryError.ts"
+
+/**
+ * A description that says only what makes the index special, always in the same order.
+ *
+ * @internal
+ */
+export const normalised = (description: IndexDescription): IndexDescription => {
+  const { defaultLanguage, expireAfterSeconds, key, name, partialFilterExpression, sparse, unique } = description
+  const weights = weightsOf(description).filter(([, weight]) => weight !== 1)
+  return {
+    name,
+    key: { ...key },
+    ...unique === true ? { unique } : {},
+    // The server ignores it for a text index, which is sparse anyway.
+    ...sparse === true && !isText(description) ? { sparse } : {},
+    ...expireAfterSeconds === undefined ? {} : { expireAfterSeconds },
+    ...partialFilterExpression === undefined ? {} : { partialFilterExpression },
+    ...weights.length === 0 ? {} : { weights: Object.fromEntries(weights) },
+    ...defaultLanguage === undefined || defaultLanguage === standardLanguage ? {} : { defaultLanguage }
+  }
+}
+
+const standardLanguage = "english"
+
+/** @internal */
+export const isText = ({ key }: IndexDescription): boolean => Object.values(key).includes("text")
+
+const weightsOf = ({ key, weights = {} }: IndexDescription): ReadonlyArray<readonly [path: string, weight: number]> =>
+  Object.keys(key).toSorted().flatMap((path) => key[path] === "text" ? [[path, weights[path] ?? 1] as const] : [])
+
+// The fields of a text index have no order.
+const keyOf = (description: IndexDescription): ReadonlyArray<unknown> => [
+  ...Object.entries(description.key).filter(([, kind]) => kind !== "text"),
+  isText(description) ? Object.keys(description.key).findIndex((path) => description.key[path] === "text") : -1,
+  weightsOf(description).map(([path]) => path)
+]
+
+const conditionOf = ({ partialFilterExpression }: IndexDescription): string =>
+  partialFilterExpression === undefined ? "" : EJSON.stringify(partialFilterExpression)
+
+// Of two indexes with the same identity, a collection has one.
+const identityOf = (description: IndexDescription): string =>
+  isText(description)
+    ? "text"
+    : JSON.stringify([
+      keyOf(description),
+      description.unique === true,
+      description.sparse === true,
+      conditionOf(description)
+    ])
+
+const definitionOf = (description: IndexDescription): string => {
+  const { defaultLanguage, expireAfterSeconds, sparse, unique } = normalised(description)
+  return JSON.stringify([
+    keyOf(description),
+    weightsOf(description),
+    [unique, sparse, expireAfterSeconds, defaultLanguage],
+    conditionOf(description)
+  ])
+}
+
+/**
+ * Whether two indexes can't be in one collection.
+ *
+ * @internal
+ */
+export const excludeEachOther = (a: IndexDescription, b: IndexDescription): boolean =>
+  a.name === b.name || identityOf(a) === identityOf(b)
+
+/** @internal */
+export const isSameIndex = (a: IndexDescription, b: IndexDescription): boolean =>
+  a.name === b.name && definitionOf(a) === definitionOf(b)
+
+/**
+ * Which of the wanted indexes are missing, if none of the installed ones stands in their way.
+ *
+ * @internal
+ */
+export const missingOf = (
+  operation: string,
+  collection: string,
+  wanted: ReadonlyArray<IndexDescription>,
+  installed: ReadonlyArray<IndexDescription>
+): Result.Result<ReadonlyArray<IndexDescription>, QueryRejected> => {
+  const missing: Array<IndexDescription> = []
+  for (const description of wanted) {
+    const problem = problemOf(description)
+    if (problem !== undefined) return Result.fail(new QueryRejected({ operation, detail: problem }))
+    if (isIdentifier(description)) continue
+    const index = normalised(description)
+    const others = [...installed, ...missing].filter((other) => excludeEachOther(other, index))
+    const other = others.find((other) => !isSameIndex(other, index))
+    if (other !== undefined) return Result.fail(conflict(operation, collection, index, normalised(other)))
+    if (others.length === 0) missing.push(index)
+  }
+  return Result.succeed(missing)
+}
+
+const conflict = (
+  operation: string,
+  collection: string,
+  index: IndexDescription,
+  other: IndexDescription
+): QueryRejected => {
+  const [installed, requested] = [EJSON.stringify(other), EJSON.stringify(index)]
+  return new QueryRejected({
+    operation,
+    detail: `the index "${index.name}" of "${collection}" is in conflict with one that is there: ${installed} is `
+      + `installed, ${requested} is asked for`,
+    conflict: { collection, index: index.name, installed, requested }
+  })
+}
+
+// It is always there.
+const isIdentifier = ({ key }: IndexDescription): boolean =>
+  Object.keys(key).length === 1 && (key["_id"] === 1 || key["_id"] === -1)
+
+const maxSeconds = 2 ** 31 - 1
+
+/** What is wrong with a description, in any store. */
+const problemOf = (description: IndexDescription): string | undefined => {
+  const { expireAfterSeconds, key, name, partialFilterExpression, sparse, unique, weights = {} } = description
+  const fields = Object.entries(key)
+  if (name === "" || name === "*" || fields.length === 0) return "an index needs a name and at least one path"
+  const wrong = fields.find(([path, kind]) =>
+    (kind !== 1 && kind !== -1 && typeof kind !== "string")
+    || path.split(".").some((segment) => segment === "" || (segment.startsWith("$") && segment !== "$**"))
+  )
+  if (wrong !== undefined) return `"${wrong[0]}" can't be indexed by ${wrong[1]}`
+  if (sparse === true && partialFilterExpression !== undefined) return `the index "${name}" is both sparse and partial`
+  if (unique === true && isText(description)) return `the text index "${name}" can't be unique`
+  const isExpiring = expireAfterSeconds !== undefined
+  if (isExpiring && (fields.length > 1 || isIdentifier(description) || typeof fields[0]?.[1] === "string")) {
+    return `the index "${name}" can't make documents expire: that takes one field other than _id`
+  }
+  if (
+    isExpiring && !(Number.isInteger(expireAfterSeconds) && expireAfterSeconds >= 0 && expireAfterSeconds <= maxSeconds)
+  ) {
+    return `the index "${name}" needs a whole number of seconds from 0 to ${maxSeconds}, not ${expireAfterSeconds}`
+  }
+  const weight = Object.entries(weights).find(([path, weight]) =>
+    key[path] !== "text" || !Number.isInteger(weight) || weight < 1 || weight > 99_999
+  )
+  return weight === undefined
+    ? undefined
+    : `the index "${name}" can't give "${weight[0]}" the weight ${weight[1]}: it takes a text field and 1 to 99,999`
+}

@@ -1,0 +1,55 @@
+/**
+ * Makes the indexes of a collection those that are described, in any store.
+ */
+import * as Effect from "effect/Effect"
+import type { DocumentStore, IndexChanges, IndexDescription } from "../DocumentStore.ts"
+import type { ReadError, StoreError } from "../RepositoryError.ts"
+import { excludeEachOther, isSameIndex, missingOf } from "./indexDefinition.ts"
+
+/**
+ * What a store does with the indexes of one collection.
+ *
+ * @internal
+ */
+export interface IndexTools {
+  readonly list: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
+  readonly create: (collection: string, index: IndexDescription) => Effect.Effect<void, StoreError>
+  /** Whether it was there. */
+  readonly drop: (collection: string, name: string) => Effect.Effect<boolean, ReadError>
+}
+
+/** @internal */
+export const makeSync = (tools: IndexTools): Pick<DocumentStore["Service"], "syncIndexes" | "dropIndexes"> => ({
+  syncIndexes: Effect.fnUntraced(function*(collection, indexes): Effect.fn.Return<IndexChanges, StoreError> {
+    const wanted = yield* Effect.fromResult(missingOf("syncIndexes", collection, indexes, []))
+    const installed = yield* tools.list(collection)
+    const stale = new Set(installed.filter((index) => !wanted.some((other) => isSameIndex(index, other))))
+    const known = new Set(Array.from(stale, ({ name }) => name))
+    const missing = wanted.filter((index) => !installed.some((other) => isSameIndex(index, other)))
+    for (const index of missing) {
+      const inTheWay = Array.from(stale).filter((other) => excludeEachOther(other, index))
+      for (const other of inTheWay) {
+        yield* tools.drop(collection, other.name)
+        stale.delete(other)
+      }
+      yield* Effect.onError(
+        tools.create(collection, index),
+        () => Effect.forEach(inTheWay, (other) => Effect.ignore(tools.create(collection, other)), { discard: true })
+      )
+    }
+    for (const { name } of stale) yield* tools.drop(collection, name)
+    const names = new Set(wanted.map(({ name }) => name))
+    return {
+      created: missing.map(({ name }) => name).filter((name) => !known.has(name)),
+      rebuilt: missing.map(({ name }) => name).filter((name) => known.has(name)),
+      dropped: Array.from(known).filter((name) => !names.has(name))
+    }
+  }),
+  dropIndexes: (collection, names) =>
+    Effect.flatMap(
+      names === undefined
+        ? Effect.map(tools.list(collection), (indexes) => indexes.map(({ name }) => name))
+        : Effect.succeed(names.filter((name) => name !== "_id_")),
+      (names) => Effect.filter(new Set(names), (name) => tools.drop(collection, name))
+    )
+})

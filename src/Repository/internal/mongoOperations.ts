@@ -1,0 +1,273 @@
+/**
+ * What the driver does with documents, in a transaction or without one.
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import type { UpdateResult as DriverUpdateResult } from "mongodb"
+import type {
+  Document,
+  Filter,
+  FindOneAndDeleteOptions,
+  FindOneAndReplaceOptions,
+  FindOptions,
+  IndexDescription,
+  InsertManyResult,
+  UpdateManyOptions,
+  UpdateResult
+} from "../DocumentStore.ts"
+import { DuplicateKey, QueryRejected, type ReadError } from "../RepositoryError.ts"
+import * as mongo from "./mongo.ts"
+import type { Operations } from "./transaction.ts"
+
+/** @internal */
+export const makeOperations = (
+  session: mongo.MongoSession,
+  listIndexes: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
+): Operations => {
+  const call = (operation: string, collection: string, timeLimit?: Duration.Input): mongo.MongoCall =>
+    timeLimit === undefined ? { session, operation, collection } : { session, operation, collection, timeLimit }
+
+  const participant = session.transaction === undefined ? {} : { session: session.transaction.session }
+  const asked = { ...never, ...participant }
+
+  const count: Operations["count"] = (collection, filter, options) =>
+    mongo.read(
+      call("count", collection, options?.timeLimit),
+      (_, signal) => _.countDocuments(filter, { ...asked, ...mongo.limits(options?.timeLimit), signal })
+    )
+
+  return {
+    findById: (collection, id) =>
+      Effect.map(
+        mongo.read(
+          call("findById", collection),
+          (_, signal) => _.findOne(byId(id), { ...asked, signal })
+        ),
+        (document) => document ?? undefined
+      ),
+    find: (collection, options) =>
+      limited(
+        options,
+        Effect.succeed([]),
+        (limit) =>
+          mongo.read(call("find", collection, options.timeLimit), (_, signal) =>
+            // As many as will come may come at once.
+            _.find(options.filter ?? {}, { ...asked, ...findOptions(options), ...limit, signal }).toArray())
+      ),
+    stream: (collection, options) =>
+      Stream.unwrap(limited(options, Effect.succeed(Stream.empty), (limit) =>
+        Effect.succeed(
+          mongo.readBatches(call("stream", collection, options.timeLimit), (_, signal) =>
+            _.find(options.filter ?? {}, {
+              ...asked,
+              ...findOptions(options),
+              ...limit,
+              batchSize: streamBatchSize,
+              signal
+            }))
+        ))),
+    count,
+    estimatedCount: session.transaction === undefined
+      ? (collection) =>
+        mongo.read(
+          call("estimatedCount", collection),
+          (_, signal) => _.estimatedDocumentCount(withSignal(mongo.limits(undefined), signal))
+        )
+      // The server does not take it in a transaction.
+      : (collection) => count(collection, {}),
+    distinct: (collection, path, filter, options) =>
+      path === ""
+        ? Effect.fail(new QueryRejected({ operation: "distinct", detail: "the path is empty" }))
+        : mongo.read(
+          call("distinct", collection, options?.timeLimit),
+          (_, signal) => _.distinct(path, filter, withSignal({ ...asked, ...mongo.limits(options?.timeLimit) }, signal))
+        ),
+    insertOne: (collection, document) =>
+      Effect.asVoid(mongo.write(call("insertOne", collection), (_) => _.insertOne(document, participant))),
+    insertMany: (collection, documents, options) =>
+      documents.length === 0
+        ? Effect.succeed({ insertedCount: 0, failures: [] })
+        : Effect.uninterruptible(Effect.flatMap(
+          mongo.insertMany(call("insertMany", collection), documents, options?.ordered ?? true, participant),
+          (result) => withFields(result, listIndexes(collection))
+        )),
+    replaceOne: (collection, filter, document, options) =>
+      Effect.map(
+        mongo.write(
+          call("replaceOne", collection),
+          (_) => _.replaceOne(pinned(filter), document, { ...participant, upsert: options?.upsert ?? false })
+        ),
+        updateResult
+      ),
+    updateOne: (collection, filter, update, options) =>
+      Effect.map(
+        mongo.write(
+          call("updateOne", collection),
+          (_) =>
+            _.updateOne(pinned(filter), update, {
+              ...participant,
+              ...itemFilters(options),
+              upsert: options?.upsert ?? false
+            })
+        ),
+        updateResult
+      ),
+    updateMany: (collection, filter, update, options) =>
+      Effect.map(
+        mongo.write(
+          call("updateMany", collection),
+          (_) => _.updateMany(pinned(filter), update, { ...participant, ...itemFilters(options) })
+        ),
+        updateResult
+      ),
+    findOneAndUpdate: (collection, filter, update, options = {}) =>
+      Effect.map(
+        mongo.write(
+          call("findOneAndUpdate", collection),
+          (_) =>
+            _.findOneAndUpdate(pinned(filter), update, {
+              ...participant,
+              ...itemFilters(options),
+              ...replaceOptions(options)
+            })
+        ),
+        (document) => document ?? undefined
+      ),
+    findOneAndReplace: (collection, filter, document, options = {}) =>
+      Effect.map(
+        mongo.write(
+          call("findOneAndReplace", collection),
+          (_) => _.findOneAndReplace(pinned(filter), document, { ...participant, ...replaceOptions(options) })
+        ),
+        (document) => document ?? undefined
+      ),
+    findOneAndDelete: (collection, filter, options = {}) =>
+      Effect.map(
+        mongo.remove(
+          call("findOneAndDelete", collection),
+          (_) => _.findOneAndDelete(filter, { ...asked, ...deleteOptions(options) })
+        ),
+        (document) => document ?? undefined
+      ),
+    deleteOne: (collection, filter) =>
+      Effect.map(
+        mongo.remove(call("deleteOne", collection), (_) => _.deleteOne(filter, asked)),
+        (result) => result.deletedCount
+      ),
+    deleteMany: (collection, filter) =>
+      Effect.map(
+        mongo.remove(call("deleteMany", collection), (_) => _.deleteMany(filter, asked)),
+        (result) => result.deletedCount
+      ),
+    aggregate: (collection, pipeline, options) =>
+      mongo.readBatches(
+        call("aggregate", collection, options?.timeLimit),
+        (_, signal) =>
+          _.aggregate<Document>([...pipeline], {
+            ...asked,
+            ...mongo.limits(options?.timeLimit),
+            batchSize: streamBatchSize,
+            signal
+          }),
+        { writes: pipeline.some((stage) => Object.hasOwn(stage, "$out") || Object.hasOwn(stage, "$merge")) }
+      )
+  }
+}
+
+// internal
+
+// Few round trips, and never many documents in memory at once.
+const streamBatchSize = 1000
+
+// The client leaves `undefined` out of what it sends; in a filter that would match more than was asked for.
+const never = { ignoreUndefined: false } as const
+
+// Every operation of the driver takes a signal, though the types of some don't say so.
+const withSignal = <Options extends object>(options: Options, signal: AbortSignal): Options & {
+  readonly signal: AbortSignal
+} => ({ ...options, signal })
+
+// The driver takes 0 for "all", and a negative limit for its amount.
+const limited = <A, E>(
+  options: FindOptions,
+  none: Effect.Effect<A>,
+  some: (limit: { readonly limit?: number; readonly batchSize?: number }) => Effect.Effect<A, E>
+): Effect.Effect<A, E | QueryRejected> => {
+  const { limit } = options
+  if (limit === undefined) return some({})
+  if (limit === 0) return none
+  return Number.isInteger(limit) && limit > 0
+    ? some({ limit, batchSize: limit })
+    : Effect.fail(new QueryRejected({ operation: "find", detail: `limit must be a whole number from 0, not ${limit}` }))
+}
+
+const findOptions = ({ projection, skip, sort, timeLimit }: FindOptions) => ({
+  ...mongo.limits(timeLimit),
+  ...projection === undefined ? {} : { projection },
+  ...skip === undefined ? {} : { skip },
+  ...sort === undefined ? {} : { sort }
+})
+
+const itemFilters = ({ arrayFilters }: UpdateManyOptions = {}) =>
+  arrayFilters === undefined || arrayFilters.length === 0 ? {} : { arrayFilters: arrayFilters.map(pinned) }
+
+const deleteOptions = ({ projection, sort }: FindOneAndDeleteOptions) => ({
+  ...projection === undefined ? {} : { projection },
+  ...sort === undefined ? {} : { sort }
+})
+
+const replaceOptions = (options: FindOneAndReplaceOptions) => ({
+  ...deleteOptions(options),
+  returnDocument: options.returnDocument ?? "before",
+  upsert: options.upsert ?? false
+})
+
+// An id that came from outside may be an object whose keys are operators.
+const byId = (id: unknown): Filter => ({
+  _id: Predicate.isObject(id) && !(id instanceof Date) && !("_bsontype" in id) ? { $eq: id } : id
+})
+
+// An update's filter travels with its update, so the option above can't tell them apart.
+const pinned = (filter: Filter): Filter => {
+  const pin = (value: unknown): unknown =>
+    value === undefined ? null : Array.isArray(value) ? value.map(pin) : isPlain(value) ? pinned(value) : value
+  return Object.fromEntries(Object.entries(filter).map(([key, value]) => [key, pin(value)]))
+}
+
+const isPlain = (value: unknown): value is Document => {
+  if (typeof value !== "object" || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+const updateResult = (result: DriverUpdateResult): UpdateResult => ({
+  matchedCount: result.matchedCount,
+  modifiedCount: result.modifiedCount,
+  ...result.upsertedCount === 0 ? {} : { upsertedId: result.upsertedId }
+})
+
+const isNameless = (error: DuplicateKey | QueryRejected): error is DuplicateKey =>
+  error._tag === "DuplicateKey" && error.fields.length === 0
+
+// The server names a bulk write's duplicates by their index only.
+const withFields = (
+  result: InsertManyResult,
+  listIndexes: Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
+): Effect.Effect<InsertManyResult, ReadError> => {
+  if (!result.failures.some(({ error }) => isNameless(error))) return Effect.succeed(result)
+  return Effect.map(
+    // The documents are written: not to know their names is no failure.
+    Effect.orElseSucceed(listIndexes, () => []),
+    (indexes) => ({
+      insertedCount: result.insertedCount,
+      failures: result.failures.map(({ error, index }) => {
+        if (!isNameless(error)) return { index, error }
+        const key = indexes.find((_) => _.name === error.index)?.key
+        const fields = key === undefined ? [error.index] : Object.keys(key)
+        return { index, error: new DuplicateKey({ collection: error.collection, index: error.index, fields }) }
+      })
+    })
+  )
+}

@@ -1,0 +1,540 @@
+import { NodeHttpServer, NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer, Schema } from "effect"
+import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { engine as shop, translations as shopTranslations } from "../../examples/shop/engine.ts"
+import { EmbeddedStore, JsonSchema, KernelEngine, Model, Translations, Validator } from "../../src/index.ts"
+import { freshDirectory } from "../support/folders.ts"
+
+class Place extends Model.Class<Place>()("Place", {
+  city: Schema.String.pipe(Validator.notEmpty)
+}) {}
+
+class Item extends Model.Class<Item>()("Item", {
+  id: Model.id({ prefix: "I" }),
+  name: Schema.String.pipe(Validator.notEmpty, Validator.min(3)),
+  secret: Schema.String.pipe(Validator.min(8), Model.omitted),
+  price: Schema.Finite.pipe(Validator.min(0), Validator.max(1000)),
+  count: Schema.Int.pipe(Model.optional),
+  kind: Schema.Literals(["big", "small"]).pipe(Model.optional),
+  made: Model.Date.pipe(Model.optional),
+  tags: Schema.Array(Schema.String.pipe(Validator.max(3))).pipe(Validator.max(1), Model.withDefault(() => [])),
+  note: Schema.String.check(Schema.makeFilter((text) => text !== "rude" || "is rude")).pipe(Model.optional),
+  place: Place.pipe(Model.optional),
+  places: Schema.Array(Place).pipe(Model.withDefault(() => []))
+}, {
+  validators: [
+    Validator.related("Bargain", "price", ({ kind, price }) => kind !== "small" || price < 500, {
+      message: "is too much for a small one",
+      value: 500
+    })
+  ]
+}) {}
+
+class Mug extends Model.Class<Mug>()("Mug", {
+  id: Model.id({ prefix: "M" }),
+  size: Schema.Int.pipe(Validator.min(2), Validator.min(5))
+}) {}
+
+interface Box {
+  readonly title: string
+  readonly inner?: Box
+}
+
+class Crate extends Model.Class<Crate>()("Crate", {
+  id: Model.id({ prefix: "C" }),
+  title: Schema.String.pipe(Validator.notEmpty),
+  // An instance has an identifier, too, on which nothing here depends.
+  inner: Schema.suspend((): Schema.Codec<Box, Box> => Crate as never).pipe(Model.optional)
+}) {}
+
+const engine = KernelEngine.make("labels")
+  .register(Item, { methods: ["GET", "POST", "PUT", "PATCH"] })
+  .register(Mug, { methods: ["GET", "POST"] })
+  .register(Crate, { methods: ["GET", "POST"] })
+
+const min =
+  "{type, select, str {muss mindestens {value, plural, one {ein Zeichen} other {# Zeichen}} haben} other {{label} muss mindestens {value} sein}}"
+
+const catalogues = {
+  en: { "Item.name": "Name", "Item.secret": "Secret" },
+  de: {
+    "Item": {
+      name: "Bezeichnung",
+      secret: "Geheimnis",
+      price: "Preis",
+      tags: "Schlagwörter",
+      kind: "Art",
+      places: "Orte"
+    },
+    "Place.city": "Ort",
+    "Mug": { size: "Größe" },
+    "Crate": { title: "Kistenname" },
+    "errors": {
+      Invalid: "{count, plural, one {Ein Fehler} other {# Fehler}}: {problems}",
+      Problem: "„{label}“ {message}"
+    },
+    "validators": {
+      "NotEmpty": "darf nicht leer sein",
+      "Min": min,
+      "Max":
+        "{type, select, list {höchstens {value, plural, one {ein Eintrag} other {# Einträge}}} other {höchstens {value, number}}}",
+      "Max@Item.price": "höchstens {value, number} Franken",
+      "Required": "fehlt",
+      "Type":
+        "{type, select, int {keine ganze Zahl} float {keine Zahl} enum {nur {value}} date {kein Datum} other {kein {type}}}",
+      "Bargain": "für kleine unter {value}",
+      "Url": "geht nicht in einer URL",
+      "Id": "ist nicht die der URL",
+      "Parameter": "{type, select, unknown {kenne ich nicht} bool {true oder false} other {nimmt das nicht}}",
+      "Parameter@page_size": "von 1 bis {value, number}"
+    }
+  },
+  "de-CH": { "Mug.size": "Grösse", "validators.NotEmpty": "darf nöd leer sii" }
+}
+
+/** A folder of catalogues that is gone after the test; what is a text stands in the file as it is. */
+const folderOf = (files: { readonly [language: string]: unknown }) =>
+  Effect.map(freshDirectory, (directory) => {
+    const path = `${directory}/translations`
+    mkdirSync(path)
+    for (const [language, content] of Object.entries(files)) {
+      writeFileSync(`${path}/${language}.json`, typeof content === "string" ? content : JSON.stringify(content))
+    }
+    return path
+  })
+
+const translated = (languages: ReadonlyArray<string>, files: { readonly [language: string]: unknown } = catalogues) =>
+  Layer.unwrap(Effect.map(folderOf(files), (path) => Translations.layerWith({ path, languages }))).pipe(
+    Layer.provide(NodeServices.layer)
+  )
+
+const served = <E, R>(translations: Layer.Layer<never, E, R>) =>
+  engine.layerServe.pipe(
+    Layer.provide(translations),
+    Layer.provideMerge(EmbeddedStore.layerMemory),
+    Layer.provideMerge(NodeHttpServer.layerTest)
+  )
+
+const send = Effect.fnUntraced(
+  function*(method: "GET" | "POST" | "PUT" | "PATCH", path: string, language?: string, body?: unknown) {
+    const headers = language === undefined ? {} : { "accept-language": language }
+    const content = body === undefined
+      ? HttpBody.empty
+      : HttpBody.text(typeof body === "string" ? body : JSON.stringify(body), "application/json")
+    const request = HttpClientRequest.make(method)(path, { headers }).pipe(HttpClientRequest.setBody(content))
+    const response = yield* HttpClient.execute(request)
+    const text = yield* response.text
+    return {
+      status: response.status,
+      language: response.headers["content-language"],
+      vary: response.headers["vary"],
+      text,
+      // The tests look into bodies of every shape.
+      body: JSON.parse(text)
+    }
+  }
+)
+
+type Answer = Effect.Success<ReturnType<typeof send>>
+
+const messages = ({ body }: Answer) =>
+  Object.fromEntries(
+    body.errors.map(({ field, message }: { field: string; message: string }) => [field, message])
+  )
+
+const valid = { name: "Tasse", secret: "12345678", price: 3 }
+
+describe("labels / memory", () => {
+  it.layer(served(translated(["en", "de", "de-CH"])))((it) => {
+    it.effect("are in the language of the request, at every depth", () =>
+      Effect.gen(function*() {
+        const { body, language, status, vary } = yield* send("GET", "/items/meta", "de")
+        assert.deepStrictEqual([status, language, vary], [200, "de", "Accept-Language"])
+        assert.strictEqual(body.name.label, "Bezeichnung")
+        assert.strictEqual(body.place.props.city.label, "Ort")
+        assert.strictEqual(body.places.label, "Orte")
+        assert.strictEqual(body.places.sub_type.props.city.label, "Ort")
+        const english = yield* send("GET", "/items/meta", "en")
+        assert.deepStrictEqual([english.language, english.vary], ["en", "Accept-Language"])
+        assert.strictEqual(english.body.name.label, "Name")
+        assert.deepStrictEqual({ ...body.name, label: "" }, { ...english.body.name, label: "" })
+      }))
+
+    it.effect("are the keys themselves where a catalogue has none", () =>
+      Effect.gen(function*() {
+        const { body } = yield* send("GET", "/items/meta", "de")
+        assert.strictEqual(body.made.label, "Item.made")
+        assert.strictEqual(body.place.label, "Item.place")
+      }))
+
+    it.effect("fall back from a region to its language", () =>
+      Effect.gen(function*() {
+        const mug = yield* send("GET", "/mugs/meta", "de-CH")
+        assert.deepStrictEqual([mug.language, mug.body.size.label], ["de-CH", "Grösse"])
+        assert.strictEqual((yield* send("GET", "/items/meta", "de-CH")).body.name.label, "Bezeichnung")
+      }))
+
+    it.effect("never tell of an omitted field", () =>
+      Effect.gen(function*() {
+        for (const language of ["en", "de"]) {
+          assert.notMatch((yield* send("GET", "/items/meta", language)).text, /secret|Geheimnis/i)
+        }
+      }))
+
+    it.effect("follow the preferences that a request states", () =>
+      Effect.gen(function*() {
+        const cases: ReadonlyArray<readonly [string | undefined, string]> = [
+          [undefined, "en"],
+          ["de-AT", "de"],
+          ["en;q=0.5, de;q=0.9", "de"],
+          ["fr, de;q=0.2, en;q=0.1", "de"],
+          ["fr", "en"],
+          ["*", "en"],
+          ["en;q=0, *;q=0.5", "de"],
+          ["DE-ch", "de-CH"],
+          [";;q=,,\"", "en"],
+          ["", "en"],
+          [`de, ${"x, ".repeat(2_000)}`, "en"]
+        ]
+        for (const [header, expected] of cases) {
+          const { language } = yield* send("GET", "/mugs/meta", header)
+          assert.strictEqual(language, expected, header)
+        }
+      }))
+  })
+})
+
+describe("a 400 / memory", () => {
+  it.layer(served(translated(["en", "de", "de-CH"])))((it) => {
+    it.effect("says in the language of the request what is wrong, with the arguments of the validators", () =>
+      Effect.gen(function*() {
+        const input = {
+          name: "",
+          secret: "canary",
+          price: 1234.5,
+          count: 1.5,
+          kind: "huge",
+          made: "gestern",
+          tags: ["a", "b", "long"],
+          place: {},
+          places: [{ city: "Bern" }, { city: "" }, 3]
+        }
+        const answer = yield* send("POST", "/items", "de-DE, en;q=0.5", input)
+        assert.deepStrictEqual([answer.status, answer.language, answer.vary], [400, "de", "Accept-Language"])
+        assert.deepStrictEqual(messages(answer), {
+          "name": "muss mindestens 3 Zeichen haben",
+          "secret": "muss mindestens 8 Zeichen haben",
+          "price": "höchstens 1.000 Franken",
+          "count": "keine ganze Zahl",
+          "kind": "nur big, small",
+          "made": "kein Datum",
+          "tags.2": "höchstens 3",
+          "place.city": "fehlt",
+          "places.1.city": "darf nicht leer sein",
+          "places.2": "kein Place"
+        })
+        assert.include(answer.body.message, "11 Fehler: ")
+        assert.include(answer.body.message, "„Bezeichnung“ darf nicht leer sein; ")
+        assert.include(answer.body.message, "„Ort“ fehlt")
+        assert.include(answer.body.message, "„count“ keine ganze Zahl")
+        assert.notInclude(answer.text, "canary")
+        assert.deepStrictEqual(Object.keys(answer.body), ["_type", "code", "message", "errors"])
+        for (const problem of answer.body.errors) {
+          assert.deepStrictEqual(Object.keys(problem), ["field", "validator", "message"])
+        }
+      }))
+
+    it.effect("counts in the plural of the language", () =>
+      Effect.gen(function*() {
+        const tags = yield* send("POST", "/items", "de", { ...valid, tags: ["a", "b"] })
+        assert.deepStrictEqual(messages(tags), { tags: "höchstens ein Eintrag" })
+        assert.strictEqual(tags.body.message, "Ein Fehler: „Schlagwörter“ höchstens ein Eintrag")
+        const price = yield* send("PATCH", "/items/I1", "de", { price: -1 })
+        assert.deepStrictEqual(messages(price), { price: "Preis muss mindestens 0 sein" })
+      }))
+
+    it.effect("is in English where a catalogue says nothing, and in the region's words where it does", () =>
+      Effect.gen(function*() {
+        const english = yield* send("POST", "/items", "en", { ...valid, name: "" })
+        assert.strictEqual(english.language, "en")
+        assert.strictEqual(
+          english.body.message,
+          "The request is not valid: name must not be empty; name must have at least 3 characters"
+        )
+        const swiss = yield* send("POST", "/items", "de-CH", { ...valid, place: { city: "" }, price: 2_000 })
+        assert.strictEqual(swiss.language, "de-CH")
+        assert.deepStrictEqual(messages(swiss), {
+          "place.city": "darf nöd leer sii",
+          "price": `höchstens ${new Intl.NumberFormat("de-CH").format(1_000)} Franken`
+        })
+      }))
+
+    it.effect("keeps what a schema of the program says of a value", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(messages(yield* send("POST", "/items", "de", { ...valid, note: "rude" })), {
+          note: "is rude"
+        })
+        assert.deepStrictEqual(messages(yield* send("POST", "/items", "de", { ...valid, note: 3 })), {
+          note: "kein str"
+        })
+      }))
+
+    it.effect("takes the argument of the one validator that was broken", () =>
+      Effect.gen(function*() {
+        const { body } = yield* send("POST", "/mugs", "de", { size: 3 })
+        assert.strictEqual(body.message, "Ein Fehler: „Größe“ Größe muss mindestens 5 sein")
+      }))
+
+    it.effect("finds the label however deep a model is within itself", () =>
+      Effect.gen(function*() {
+        let crate: object = { title: "" }
+        for (let depth = 0; depth < 100; depth++) crate = { title: "x", inner: crate }
+        const { body } = yield* send("POST", "/crates", "de", crate)
+        assert.strictEqual(body.errors[0].field, `${"inner.".repeat(100)}title`)
+        assert.strictEqual(body.message, "Ein Fehler: „Kistenname“ darf nicht leer sein")
+      }))
+
+    it.effect("says in the language what several fields together break", () =>
+      Effect.gen(function*() {
+        const answer = yield* send("POST", "/items", "de", { ...valid, kind: "small", price: 600 })
+        assert.deepStrictEqual([answer.status, answer.language], [400, "de"])
+        assert.deepStrictEqual(messages(answer), { price: "für kleine unter 500" })
+      }))
+
+    it.effect("speaks of parameters, identifiers and bodies that are no objects", () =>
+      Effect.gen(function*() {
+        const list = yield* send("GET", "/items?page_size=5000&nope=1&price=cheap&kind=huge", "de")
+        assert.deepStrictEqual([list.status, list.language], [400, "de"])
+        assert.deepStrictEqual(messages(list), {
+          page_size: "von 1 bis 1.000",
+          nope: "kenne ich nicht",
+          price: "nimmt das nicht",
+          kind: "nimmt das nicht"
+        })
+        const id = yield* send("POST", "/items", "de", { ...valid, id: "meta" })
+        assert.deepStrictEqual(messages(id), { id: "geht nicht in einer URL" })
+        const other = yield* send("PUT", "/items/I1", "de", { ...valid, id: "I2" })
+        assert.deepStrictEqual(messages(other), { id: "ist nicht die der URL" })
+        const whole = yield* send("POST", "/items", "de", [])
+        assert.deepStrictEqual(messages(whole), { "": "kein Item" })
+        assert.strictEqual(whole.body.message, "Ein Fehler: kein Item")
+        const malformed = yield* send("POST", "/items", "de", "{")
+        assert.deepStrictEqual([malformed.status, malformed.language, malformed.body.errors], [400, undefined, []])
+      }))
+
+    it.effect("leaves everything else as it is", () =>
+      Effect.gen(function*() {
+        const missing = yield* send("GET", "/items/I-none", "de")
+        assert.deepStrictEqual([missing.status, missing.language, missing.vary], [404, undefined, undefined])
+        const page = yield* send("GET", "/items", "de")
+        assert.deepStrictEqual([page.status, page.language, page.vary], [200, undefined, undefined])
+      }))
+  })
+})
+
+describe("without languages / memory", () => {
+  it.layer(served(translated([])))((it) => {
+    it.effect("nothing is translated and no header is added", () =>
+      Effect.gen(function*() {
+        const meta = yield* send("GET", "/items/meta", "de")
+        assert.deepStrictEqual([meta.language, meta.vary, meta.body.name.label], [undefined, undefined, "Item.name"])
+        const bad = yield* send("POST", "/items", "de", { ...valid, name: "ab" })
+        assert.deepStrictEqual([bad.status, bad.language, bad.vary], [400, undefined, undefined])
+        assert.strictEqual(bad.body.message, "The request is not valid: name must have at least 3 characters")
+      }))
+  })
+})
+
+describe("the schema / memory", () => {
+  it.layer(served(translated(["de"])))((it) => {
+    it.effect("is served in the form that the parameters ask for", () =>
+      Effect.gen(function*() {
+        for (const mongo of [undefined, true, false]) {
+          for (const open of [undefined, true, false]) {
+            const query = [
+              ...(mongo === undefined ? [] : [`mongo=${mongo}`]),
+              ...(open === undefined ? [] : [`additional_properties=${open}`])
+            ].join("&")
+            const { body, status } = yield* send("GET", `/items/schema?${query}`)
+            const schema = JsonSchema.make(Item, { additionalProperties: open, mongoCompatibility: mongo })
+            assert.deepStrictEqual([status, body], [200, JSON.parse(JSON.stringify(schema))], query)
+          }
+        }
+        assert.isFalse((yield* send("GET", "/mugs/schema?additional_properties=false")).body.additionalProperties)
+        assert.include((yield* send("GET", "/mugs/schema?mongo=true")).text, "bsonType")
+      }))
+
+    it.effect("refuses other values and other parameters, naming each", () =>
+      Effect.gen(function*() {
+        const answer = yield* send(
+          "GET",
+          "/items/schema?mongo=yes&additional_properties=true&additional_properties=false&name=x&__proto__=true"
+        )
+        assert.deepStrictEqual([answer.status, answer.language], [400, "de"])
+        assert.deepStrictEqual(
+          messages(answer),
+          JSON.parse(JSON.stringify({
+            mongo: "true oder false",
+            additional_properties: "true oder false",
+            name: "kenne ich nicht",
+            ["__proto__"]: "kenne ich nicht"
+          }))
+        )
+      }))
+  })
+})
+
+describe("translations", () => {
+  const failure = (files: { readonly [language: string]: unknown }, languages: ReadonlyArray<string>) =>
+    Effect.gen(function*() {
+      const path = yield* folderOf(files)
+      const error = yield* Effect.flip(Translations.make({ path, languages }))
+      assert.strictEqual(error._tag, "TranslationsInvalid")
+      return error.message.replace(path, "…")
+    }).pipe(Effect.provide(NodeServices.layer))
+
+  it.effect("end the start with what is wrong, and where", () =>
+    Effect.gen(function*() {
+      const cases: ReadonlyArray<readonly [unknown, string]> = [
+        ["{", "…/de.json: it is no JSON: "],
+        [[], "…/de.json: it is no object of texts"],
+        ["\"text\"", "…/de.json: it is no object of texts"],
+        [{ "Item.name": 3 }, "…/de.json, Item.name: it is neither a text nor an object of texts"],
+        [{ Item: { name: ["x"] } }, "…/de.json, Item.name: it is neither a text nor an object of texts"],
+        [{ "Item.name": "a", "Item": { name: "b" } }, "…/de.json, Item.name: it is there twice"],
+        [{ validators: { Min: "ab {value" } }, "…/de.json, validators.Min: it is no ICU message: "],
+        [
+          { validators: { Min: "{value, plural, one {x}}" } },
+          "…/de.json, validators.Min: it is no ICU message: missing other clause at character 24"
+        ],
+        [
+          { "validators.Min@Item.price": "{type, select, other {{price}}}" },
+          "…/de.json, validators.Min@Item.price: there is no argument {price}, only {label}, {field}, {type}, {value}"
+        ],
+        [{ "Item.name": "{value}" }, "…/de.json, Item.name: it takes no arguments, so {value} is not there"]
+      ]
+      for (const [content, expected] of cases) {
+        const message = yield* failure({ de: content }, ["de"])
+        assert.include(message, `Can't translate to "de": ${expected}`)
+      }
+    }))
+
+  it.effect("end the start for a language without a file, and for what is no language", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* failure({ de: {} }, ["de", "fr"]),
+        `Can't translate to "fr": …/fr.json: there is no such file`
+      )
+      for (const language of ["de_CH", "*", "../../etc/passwd", "e"]) {
+        assert.strictEqual(
+          yield* failure({ de: {} }, ["de", language]),
+          `Can't translate to "${language}": it is no tag of a language, such as en or de-CH (BCP 47)`
+        )
+      }
+    }))
+
+  it.effect("blame the file of the base language for what is wrong in it", () =>
+    Effect.gen(function*() {
+      const message = yield* failure({ "de-CH": {}, "de": { "Item.name": "{" } }, ["de-CH"])
+      assert.include(message, `Can't translate to "de-CH": …/de.json, Item.name: it is no ICU message`)
+    }))
+
+  it.effect("are named by the configuration", () =>
+    Effect.gen(function*() {
+      const path = yield* folderOf(catalogues)
+      const languagesWith = (env: { readonly [name: string]: string }) =>
+        Effect.gen(function*() {
+          const { languages } = yield* Translations.Translations
+          return languages.map(({ tag }) => tag)
+        }).pipe(
+          Effect.provide(Translations.layer),
+          Effect.provide([NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env }))])
+        )
+      const env = { APPKERNEL_I18N_PATH: path, APPKERNEL_I18N_LANGUAGES: "en, DE-ch,de,en" }
+      assert.deepStrictEqual(yield* languagesWith(env), ["en", "de-CH", "de"])
+      assert.deepStrictEqual(yield* languagesWith({}), [])
+      assert.deepStrictEqual(yield* languagesWith({ APPKERNEL_I18N_LANGUAGES: "" }), [])
+      const missing = yield* Effect.flip(languagesWith({ APPKERNEL_I18N_LANGUAGES: "de" }))
+      assert.include(String(missing), "./translations/de.json: there is no such file")
+    }))
+
+  it.effect("give no text for a message that can't be made of its arguments", () =>
+    Effect.gen(function*() {
+      const path = yield* folderOf({
+        de: { validators: { Odd: "{value, date}", Max: "höchstens {value, number} <b>" } }
+      })
+      const { languageOf } = yield* Translations.make({ path, languages: ["de"] })
+      const language = languageOf("de")
+      assert.isUndefined(language?.text("validators.Odd", { value: "no date" }))
+      assert.isUndefined(language?.text("validators.Max"))
+      assert.isUndefined(language?.text("toString"))
+      assert.strictEqual(language?.text("validators.Max", { value: 1_000 }), "höchstens 1.000 <b>")
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("end the start of a service in one clear line", () =>
+    Effect.gen(function*() {
+      const launched = KernelEngine.launch(served(translated(["de"], { de: { "Item.name": "{" } })))
+      const error = yield* Effect.flip(launched)
+      assert.strictEqual(error._tag, "StartFailed")
+      assert.match(error.message, /^Can't translate to "de": .*de\.json, Item\.name: it is no ICU message: .*$/)
+    }).pipe(Effect.provide(NodeServices.layer)))
+})
+
+describe("the shop / memory", () => {
+  const served = shop.layerServe.pipe(
+    Layer.provide(shopTranslations),
+    Layer.provide(EmbeddedStore.layerMemory),
+    Layer.provide(NodeServices.layer),
+    Layer.provideMerge(NodeHttpServer.layerTest)
+  )
+
+  it.layer(served)((it) => {
+    it.effect("has labels for all its fields in English and German", () =>
+      Effect.gen(function*() {
+        for (const language of ["en", "de"]) {
+          for (const resource of ["users", "products", "orders"]) {
+            const answer = yield* send("GET", `/api/v1/${resource}/meta`, language)
+            assert.strictEqual(answer.language, language)
+            const labels = [...answer.text.matchAll(/"label":"([^"]*)"/g)].map(([, label]) => label)
+            assert.isAbove(labels.length, 4)
+            for (const label of labels) assert.notMatch(label ?? "", /^$|\w\.\w/, `${language} ${resource}`)
+          }
+        }
+      }))
+
+    it.effect("says in German what is wrong with a product", () =>
+      Effect.gen(function*() {
+        const answer = yield* send("POST", "/api/v1/products", "de-CH,de;q=0.9", {
+          code: "x",
+          name: "n".repeat(201),
+          price: -1,
+          currency: "DM",
+          stock: 1.5,
+          dimensions: { width: "breit", height: 1 }
+        })
+        assert.deepStrictEqual(messages(answer), {
+          "code": "muss aus drei Großbuchstaben, einem Bindestrich und vier Ziffern bestehen, zum Beispiel ABC-1234",
+          "name": "darf höchstens 200 Zeichen lang sein",
+          "price": "muss mindestens 0 sein",
+          "currency": "muss einer dieser Werte sein: CHF, EUR, USD",
+          "stock": "muss eine ganze Zahl sein",
+          "dimensions.width": "muss eine Zahl sein",
+          "dimensions.depth": "fehlt"
+        })
+        assert.match(answer.body.message, /^Die Anfrage hat 7 Fehler: /)
+        assert.include(answer.body.message, "„Währung“ muss einer dieser Werte sein: CHF, EUR, USD")
+      }))
+
+    it.effect("says the same in English", () =>
+      Effect.gen(function*() {
+        const answer = yield* send("POST", "/api/v1/users", undefined, {
+          name: "",
+          email: "ada@example.com",
+          password: "secretive"
+        })
+        assert.strictEqual(answer.body.message, "The request has one mistake: Name must not be empty")
+      }))
+  })
+})

@@ -1,0 +1,180 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, DateTime, Effect, Result, Schema } from "effect"
+import { Cursor, DocumentStore, EmbeddedStore, Query } from "../../src/index.ts"
+import { documentCodec } from "../../src/Repository/internal/documents.ts"
+import { freshFolder } from "../support/folders.ts"
+import { onMongo } from "../support/mongo.ts"
+import { Order } from "../support/orders.ts"
+import { cursorContract, Place } from "./contracts/cursor.ts"
+
+cursorContract("memory", EmbeddedStore.layerMemory)
+cursorContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer) => cursorContract("mongodb", layer))
+
+const keysetOf = (order: DocumentStore.Sort) => Effect.fromResult(Cursor.make(Place, order))
+
+describe("a cursor", () => {
+  it.effect("is text for URLs", () =>
+    Effect.gen(function*() {
+      const { cursor } = yield* keysetOf({ name: 1 })
+      assert.match(cursor({ _id: "P1", name: "?&/+ä".repeat(20) }), /^[\w-]+$/u)
+    }))
+
+  it.effect("keeps the kinds of its values", () =>
+    Effect.gen(function*() {
+      const { after, cursor } = yield* keysetOf({ day: 1, rank: 1, weight: 1 })
+      const day = new Date("2026-01-01T10:00:00.123Z")
+      const { $or } = yield* Effect.fromResult(after(cursor({ _id: "P1", day, rank: 3, weight: 0.5, name: "x" })))
+      assert.deepStrictEqual(Reflect.get(Object($or), 3), {
+        day: { $eq: day },
+        rank: { $eq: 3 },
+        weight: { $eq: 0.5 },
+        _id: { $gt: "P1" }
+      })
+    }))
+
+  it.effect("says what an index can be used for", () =>
+    Effect.gen(function*() {
+      const newest = yield* keysetOf({ name: -1 })
+      assert.deepStrictEqual(newest.sort, { name: -1, _id: -1 })
+      assert.deepStrictEqual(yield* Effect.fromResult(newest.after(newest.cursor({ _id: "P1", name: "x" }))), {
+        name: { $lte: "x" },
+        $or: [{ name: { $lt: "x" } }, { name: { $eq: "x" }, _id: { $lt: "P1" } }]
+      })
+      const byId = yield* keysetOf({})
+      assert.deepStrictEqual(byId.sort, { _id: 1 })
+      assert.deepStrictEqual(yield* Effect.fromResult(byId.after(byId.cursor({ _id: "P1" }))), { _id: { $gt: "P1" } })
+      assert.deepStrictEqual(yield* Effect.fromResult(byId.before(byId.cursor({ _id: "P1" }))), { _id: { $lt: "P1" } })
+    }))
+
+  it.effect("finds what has no value where it is sorted", () =>
+    Effect.gen(function*() {
+      const { after, before, cursor } = yield* keysetOf({ rank: 1 })
+      const missing = cursor({ _id: "P1" })
+      assert.deepStrictEqual(yield* Effect.fromResult(after(missing)), {
+        $or: [{ rank: { $ne: null } }, { rank: { $eq: null }, _id: { $gt: "P1" } }]
+      })
+      assert.deepStrictEqual(yield* Effect.fromResult(before(missing)), { rank: { $eq: null }, _id: { $lt: "P1" } })
+    }))
+
+  it.effect("of another query is refused, and so is one that somebody changed", () =>
+    Effect.gen(function*() {
+      const { after, before, cursor } = yield* keysetOf({ name: 1 })
+      const good = cursor({ _id: "P1", name: "x" })
+      const other = yield* keysetOf({ name: -1 })
+      const orders = yield* Effect.fromResult(Cursor.make(Order, {}))
+      const bad = [
+        other.cursor({ _id: "P1", name: "x" }),
+        orders.cursor({ _id: "P1" }),
+        "",
+        "x",
+        good.slice(0, -1),
+        `${good}A`,
+        `${good.slice(0, 30)}${good[30] === "A" ? "B" : "A"}${good.slice(31)}`,
+        "ä".repeat(40)
+      ]
+      for (const text of bad) {
+        for (const read of [after, before]) {
+          const error = yield* Effect.flip(Effect.fromResult(read(text)))
+          assert.deepStrictEqual({ ...error }, {
+            _tag: "QueryRejected",
+            operation: "sort",
+            detail: "the cursor is not one of this query"
+          })
+        }
+      }
+      assert.isTrue(Result.isSuccess(after(good)))
+    }))
+
+  it.effect.each<[order: DocumentStore.Sort, detail: string]>([
+    [{ colour: 1 }, "\"colour\" is no field of Order"],
+    [{ id: 1 }, "\"id\" is no field of Order"],
+    [{ tags: 1 }, "\"tags\" has no single value to sort by"],
+    [{ "lines.quantity": -1 }, "\"lines.quantity\" has no single value to sort by"],
+    [{ address: 1 }, "\"address\" has no single value to sort by"]
+  ])("is not to be had for %j", ([order, detail]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Effect.fromResult(Cursor.make(Order, order)))
+      assert.strictEqual(error.detail, detail)
+    }))
+})
+
+type Some<A> = Arbitrary.Arbitrary<A>
+
+const either = <A>(...choices: ReadonlyArray<Some<A>>): Some<A> =>
+  Arbitrary.flatMap(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: choices.length - 1 }))),
+    // The number is a place in the list.
+    (place) => choices[place] as Some<A>
+  )
+
+const oneOf = <const A>(...values: ReadonlyArray<A>): Some<A> =>
+  either(...values.map((value) => Arbitrary.Constant(value)))
+
+const places = Arbitrary.map(
+  Arbitrary.all([
+    oneOf("P", "a", "a", "b"),
+    oneOf(undefined, 0, 1, 1, 2),
+    oneOf(Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY),
+    oneOf(true, false, null),
+    oneOf(undefined, 0, 1)
+  ]),
+  ([name, rank, weight, open, day]) => ({
+    name,
+    weight,
+    open,
+    ...(rank === undefined ? {} : { rank, at: { x: rank } }),
+    ...(day === undefined ? {} : { day: DateTime.makeUnsafe(day * 86_400_000) })
+  })
+)
+
+const keys = Arbitrary.map(
+  Arbitrary.all([
+    oneOf("name", "rank", "weight", "open", "day", "at.x", "id"),
+    oneOf("ASC", "DESC")
+  ]),
+  ([field, order]) => ({ field, order })
+)
+
+it.effect.prop(
+  "pages show every document once that was there all the time, whatever comes in between",
+  {
+    found: Arbitrary.array(places, { minLength: 1, maxLength: 10 }),
+    inserted: Arbitrary.array(places, { maxLength: 8 }),
+    order: Arbitrary.array(keys, { maxLength: 3 }),
+    limit: oneOf(1, 2, 3)
+  },
+  ({ found, inserted, limit, order }) =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      const codec = documentCodec(Place)
+      const [there, late] = [found, inserted].map((places, late) =>
+        // Identifiers of the late ones lie between the others.
+        places.map((place, i) => codec.toDocument(new Place({ id: `P${i}${late === 0 ? "" : "b"}`, ...place })))
+      )
+      yield* store.insertMany("places", there ?? [])
+      const { after, before, cursor, reversed, sort } = yield* keysetOf(Query.toSort(Place, order))
+      const waiting = [...late ?? []]
+      const seen: Array<DocumentStore.Document> = []
+      while (true) {
+        const last = seen.at(-1)
+        const filter = last === undefined ? {} : yield* Effect.fromResult(after(cursor(last)))
+        const page = yield* store.find("places", { filter, sort, limit })
+        if (page.length === 0) break
+        seen.push(...page)
+        const next = waiting.pop()
+        if (next !== undefined) yield* store.insertOne("places", next)
+      }
+      const ids = seen.map(({ _id }) => _id)
+      assert.strictEqual(new Set(ids).size, ids.length)
+      assert.includeMembers(ids, there?.map(({ _id }) => _id) ?? [])
+      const all = yield* store.find("places", { sort })
+      assert.deepStrictEqual(ids, all.map(({ _id }) => _id).filter((id) => ids.includes(id)))
+      for (const [place, document] of all.entries()) {
+        const filter = yield* Effect.fromResult(before(cursor(document)))
+        const back = yield* store.find("places", { filter, sort: reversed })
+        assert.deepStrictEqual(back, all.slice(0, place).toReversed())
+      }
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory, { local: true })),
+  { timeout: 60_000, arbitrary: { runs: 300 } }
+)

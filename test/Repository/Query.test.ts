@@ -1,0 +1,336 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, DateTime, Effect, Exit, Schema } from "effect"
+import { DocumentStore, EmbeddedStore, Model, Query } from "../../src/index.ts"
+import { documentCodec } from "../../src/Repository/internal/documents.ts"
+import { freshFolder } from "../support/folders.ts"
+import { onMongo } from "../support/mongo.ts"
+import { at, Order } from "../support/orders.ts"
+import { queryContract } from "./contracts/query.ts"
+
+queryContract("memory", EmbeddedStore.layerMemory)
+queryContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer, server) =>
+  // SecantusDB takes no $and, $or or $nor for the first key of an $elemMatch, which MongoDB does.
+  queryContract("mongodb", layer, { takesLogicOfElements: !server.name.startsWith("SecantusDB") }))
+
+const filterOf = (where: Query.Where<typeof Order>) => Query.toFilter(Order, where)
+
+describe("a filter", () => {
+  it.each<[string, Query.Where<typeof Order>, DocumentStore.Filter]>([
+    ["names the identifier as the store does", ($) => $.id.equals("O1"), { _id: { $eq: "O1" } }],
+    ["leaves the identifier of an element its name", ($) => $.lines.any((line) => line.id.in(["L1"])), {
+      lines: { $elemMatch: { id: { $in: ["L1"] } } }
+    }],
+    ["takes a text that looks like an operator for a text", ($) => $.customer.equals("$where"), {
+      customer: { $eq: "$where" }
+    }],
+    ["asks for a value that no validator would let pass", ($) => $.customer.in(["", "x"]), {
+      customer: { $in: ["", "x"] }
+    }],
+    ["asks for a moment to come where only past ones can be stored", ($) => $.placed.before(at("2999-01-01")), {
+      placed: { $lt: new Date("2999-01-01") }
+    }],
+    ["has a marshalled value in its stored form", ($) => $.paid.equals(at("2026-01-01T00:00:00.500Z")), {
+      paid: { $eq: 1_767_225_600.5 }
+    }],
+    ["cuts the time off a date", ($) => $.due.lessThan(at("2026-01-01T10:00:00Z")), {
+      due: { $lt: new Date("2026-01-01") }
+    }],
+    ["puts conditions on different fields side by side", ($) => $.total.equals(1).and($.rating.equals(2)), {
+      total: { $eq: 1 },
+      rating: { $eq: 2 }
+    }],
+    ["keeps conditions on one field apart", ($) => $.total.greaterThan(1).and($.total.lessThan(2)).and($.id.in([])), {
+      $and: [{ total: { $gt: 1 } }, { total: { $lt: 2 } }, { _id: { $in: [] } }]
+    }],
+    ["has one list of alternatives", ($) => $.total.equals(1).or($.total.equals(2)).or($.id.equals("O1")), {
+      $or: [{ total: { $eq: 1 } }, { total: { $eq: 2 } }, { _id: { $eq: "O1" } }]
+    }],
+    ["looks for a prefix in an interval", ($) => $.customer.startsWith("Ja\u{10ffff}"), {
+      customer: { $gte: "Ja\u{10ffff}", $lt: "Jb" }
+    }],
+    ["looks for a prefix that ends before the surrogates", ($) => $.customer.startsWith("\ud7ff"), {
+      customer: { $gte: "\ud7ff", $lt: "\ue000" }
+    }],
+    ["escapes a part of a text", ($) => $.customer.contains("a.b*\0"), {
+      customer: { $regex: "a\\.b\\*\\x00", $options: "i" }
+    }],
+    ["writes the characters of an expression out", ($) => $.customer.matches(/\\u0041\u0041\u{1F600}\u002e\d/gimu), {
+      customer: { $regex: "\\\\u0041A\u{1F600}\\.\\d", $options: "im" }
+    }],
+    ["searches for words", () => Query.text("coffee"), { $text: { $search: "coffee" } }],
+    [
+      "searches for words in a language",
+      () => Query.text("Käse -Milch", { language: "de", caseSensitive: true, diacriticSensitive: false }),
+      { $text: { $search: "Käse -Milch", $language: "de", $caseSensitive: true, $diacriticSensitive: false } }
+    ],
+    ["has a path as it is given", () => Query.path("meta.at", Model.DateTime).after(at("2026-01-01")), {
+      "meta.at": { $gt: new Date("2026-01-01") }
+    }],
+    ["is what the store's own condition is", () => Query.native({ total: { $mod: [2, 0] } }), {
+      total: { $mod: [2, 0] }
+    }],
+    ["is about every document where there are no conditions", () => Query.and([]), {}],
+    ["is about no document where there are no alternatives", () => Query.or([]), { _id: { $in: [] } }]
+  ])("%s", (_, where, filter) => {
+    assert.deepStrictEqual(filterOf(where), filter)
+  })
+
+  it("is about every document without a condition", () => {
+    assert.deepStrictEqual(Query.toFilter(Order, undefined), {})
+  })
+
+  it("encodes instances as they are stored", () => {
+    const line = { id: "L1", product: "tea", quantity: 2, discounts: [] }
+    assert.deepStrictEqual(filterOf(($) => $.lines.contains(line)), { lines: { $eq: line } })
+  })
+
+  it.effect("never begins at an operator", () =>
+    Effect.gen(function*() {
+      for (const path of ["", "$where"]) {
+        const exit = yield* Effect.exit(Effect.sync(() => Query.path(path, Schema.String)))
+        assert.isTrue(Exit.hasDies(exit))
+      }
+    }))
+
+  it("reaches models that hold their own kind", () => {
+    interface Stored {
+      readonly name: string
+      readonly parts: ReadonlyArray<Stored>
+    }
+    class Part extends Model.Class<Part>()("Part", {
+      name: Schema.String,
+      parts: Schema.Array(Schema.suspend((): Schema.Codec<Part, Stored> => Part))
+    }) {}
+    const filter = Query.toFilter(Part, ($) => $.parts.contains(new Part({ name: "wheel", parts: [] })))
+    assert.deepStrictEqual(filter, { parts: { $eq: { name: "wheel", parts: [] } } })
+  })
+})
+
+describe("an order", () => {
+  it("ends in the identifier, in the direction of what is before it", () => {
+    assert.deepStrictEqual(Query.toSort(Order, []), { _id: 1 })
+    const sort = Query.toSort(Order, [{ field: "address.city" }, { field: "total", order: "DESC" }])
+    assert.deepStrictEqual(Object.entries(sort), [["address.city", 1], ["total", -1], ["_id", -1]])
+    assert.deepStrictEqual(Query.toSort(Order, [{ field: "id", order: "DESC" }, { field: "total" }]), { _id: -1 })
+  })
+})
+
+describe("a selection", () => {
+  it("asks for nothing but the fields", () => {
+    assert.deepStrictEqual(Query.select(Order, ["total"]).projection, { _id: 0, total: 1 })
+    assert.deepStrictEqual(Query.select(Order, ["id", "lines.product", "address", "address.city"]).projection, {
+      _id: 1,
+      "lines.product": 1,
+      address: 1
+    })
+  })
+
+  it.effect("reads what is missing as it does in whole documents", () =>
+    Effect.gen(function*() {
+      const { fromDocument } = Query.select(Order, ["total", "rating", "address.city", "billing.city", "lines.product"])
+      assert.deepStrictEqual(yield* fromDocument({}), { total: 0, billing: null, lines: [] })
+      assert.deepStrictEqual(yield* fromDocument({ rating: null, address: null, billing: null }), {
+        total: 0,
+        billing: null,
+        lines: []
+      })
+    }))
+
+  it.effect("takes the parts of a default", () =>
+    Effect.gen(function*() {
+      class Point extends Model.Class<Point>()("Point", { x: Schema.Int, y: Schema.Int }) {}
+      class Shape extends Model.Class<Shape>()("Shape", {
+        centre: Point.pipe(Model.withDefault(() => new Point({ x: 1, y: 2 }))),
+        corners: Schema.Array(Schema.NullOr(Point))
+      }) {}
+      const { fromDocument, projection } = Query.select(Shape, ["centre.x", "corners.y"])
+      assert.deepStrictEqual(projection, { _id: 0, "centre.x": 1, corners: 1 })
+      assert.deepStrictEqual(yield* fromDocument({ corners: [null, { x: 3, y: 4 }] }), {
+        centre: { x: 1 },
+        corners: [null, { y: 4 }]
+      })
+    }))
+
+  it.effect("fails with what is wrong in a stored document, and not with what a validator says", () =>
+    Effect.gen(function*() {
+      const { fromDocument } = Query.select(Order, ["id", "customer", "due"])
+      assert.deepStrictEqual(yield* fromDocument({ _id: "O1", customer: "" }), { id: "O1", customer: "" })
+      const error = yield* Effect.flip(fromDocument({ _id: "O1", due: "today" }))
+      assert.strictEqual(error._tag, "DocumentInvalid")
+      assert.deepStrictEqual([error.model, error.id], ["Order", "O1"])
+      assert.deepStrictEqual(error.problems.map(({ field }) => field), ["customer", "due"])
+    }))
+})
+
+class Item extends Model.Class<Item>()("Item", { x: Schema.Int, y: Schema.String.pipe(Model.optional) }) {}
+
+class Thing extends Model.Class<Thing>()("Thing", {
+  id: Model.id(),
+  name: Schema.String,
+  n: Schema.Int.pipe(Model.optional),
+  flag: Schema.NullOr(Schema.Boolean),
+  tags: Schema.Array(Schema.String),
+  day: Model.Date.pipe(Model.optional),
+  one: Item.pipe(Model.optional),
+  items: Schema.Array(Item)
+}) {}
+
+/** A condition on the store's side and on ours. */
+interface Both {
+  readonly where: Query.Where<typeof Thing>
+  readonly holds: (thing: Thing) => boolean
+}
+
+type Some<A> = Arbitrary.Arbitrary<A>
+
+const either = <A>(...choices: ReadonlyArray<Some<A>>): Some<A> =>
+  Arbitrary.flatMap(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: choices.length - 1 }))),
+    // The number is a place in the list.
+    (place) => choices[place] as Some<A>
+  )
+
+const oneOf = <const A>(...values: ReadonlyArray<A>): Some<A> =>
+  either(...values.map((value) => Arbitrary.Constant(value)))
+
+const texts: Some<string> = oneOf("", "a", "A", "ab", "b.", "Ba", "\u{1f600}")
+const numbers: Some<number> = oneOf(-1, 0, 1, 2)
+const days = Arbitrary.map(numbers, (day) => DateTime.makeUnsafe(day * 86_400_000))
+
+const less = <A>(of: (thing: Thing) => A | undefined, than: A, test: (order: number) => boolean) => (thing: Thing) => {
+  const value = of(thing)
+  return value !== undefined && test(Number(value) - Number(than))
+}
+
+const leaves: Some<Both> = either<Both>(
+  Arbitrary.map(texts, (text): Both => ({
+    where: ($) => $.name.equals(text),
+    holds: ({ name }) => name === text
+  })),
+  Arbitrary.map(texts, (text): Both => ({
+    where: ($) => $.name.contains(text),
+    holds: ({ name }) => name.toLowerCase().includes(text.toLowerCase())
+  })),
+  Arbitrary.map(texts, (text): Both => ({
+    where: ($) => $.name.startsWith(text),
+    holds: ({ name }) => name.startsWith(text)
+  })),
+  Arbitrary.map(Arbitrary.array(texts, { maxLength: 3 }), (some): Both => ({
+    where: ($) => $.name.notIn(some),
+    holds: ({ name }) => !some.includes(name)
+  })),
+  Arbitrary.map(numbers, (n): Both => ({ where: ($) => $.n.equals(n), holds: (thing) => thing.n === n })),
+  Arbitrary.map(numbers, (n): Both => ({ where: ($) => $.n.notEquals(n), holds: (thing) => thing.n !== n })),
+  Arbitrary.map(numbers, (n): Both => ({
+    where: ($) => $.n.greaterThan(n),
+    holds: less((thing) => thing.n, n, (order) => order > 0)
+  })),
+  Arbitrary.map(numbers, (n): Both => ({
+    where: ($) => $.n.lessThanOrEqualTo(n),
+    holds: less((thing) => thing.n, n, (order) => order <= 0)
+  })),
+  Arbitrary.map(days, (day): Both => ({
+    where: ($) => $.day.before(day),
+    holds: less((thing) => thing.day?.epochMilliseconds, day.epochMilliseconds, (order) => order < 0)
+  })),
+  Arbitrary.map(oneOf(true, false, null), (flag): Both => ({
+    where: ($) => $.flag.equals(flag),
+    holds: (thing) => thing.flag === flag
+  })),
+  Arbitrary.map(
+    texts,
+    (tag): Both => ({ where: ($) => $.tags.contains(tag), holds: ({ tags }) => tags.includes(tag) })
+  ),
+  Arbitrary.map(numbers, (size): Both => ({
+    where: ($) => $.tags.size(Math.abs(size)),
+    holds: ({ tags }) => tags.length === Math.abs(size)
+  })),
+  Arbitrary.map(numbers, (x): Both => ({ where: ($) => $.one.x.equals(x), holds: ({ one }) => one?.x === x })),
+  Arbitrary.map(Arbitrary.all([numbers, numbers]), ([a, b]): Both => ({
+    where: ($) => $.items.x.between(a, b),
+    holds: ({ items }) => items.some(({ x }) => a <= x && x <= b)
+  })),
+  Arbitrary.map(Arbitrary.all([numbers, texts]), ([n, text]): Both => ({
+    where: ($) => $.items.any((item) => item.x.lessThan(n).and(item.y.equals(text).not())),
+    holds: ({ items }) => items.some(({ x, y }) => x < n && y !== text)
+  })),
+  oneOf<Both>(
+    { where: ($) => $.n.exists(), holds: ({ n }) => n !== undefined },
+    { where: ($) => $.one.isMissing(), holds: ({ one }) => one === undefined },
+    { where: ($) => $.items.y.exists(), holds: ({ items }) => items.some(({ y }) => y !== undefined) },
+    { where: ($) => $.items.y.isMissing(), holds: ({ items }) => items.some(({ y }) => y === undefined) }
+  )
+)
+
+const conditions = (depth: number): Some<Both> => {
+  if (depth === 0) return leaves
+  const pair = Arbitrary.all([conditions(depth - 1), conditions(depth - 1)])
+  return either<Both>(
+    leaves,
+    Arbitrary.map(pair, ([a, b]): Both => ({
+      where: ($) => a.where($).and(b.where($)),
+      holds: (thing) => a.holds(thing) && b.holds(thing)
+    })),
+    Arbitrary.map(pair, ([a, b]): Both => ({
+      where: ($) => a.where($).or(b.where($)),
+      holds: (thing) => a.holds(thing) || b.holds(thing)
+    })),
+    Arbitrary.map(conditions(depth - 1), ({ holds, where }): Both => ({
+      where: ($) => where($).not(),
+      holds: (thing) => !holds(thing)
+    }))
+  )
+}
+
+const maybe = <A>(value: Some<A>): Some<A | undefined> => either<A | undefined>(Arbitrary.Constant(undefined), value)
+
+const items = Arbitrary.map(
+  Arbitrary.all([numbers, maybe(texts)]),
+  ([x, y]) => new Item(y === undefined ? { x } : { x, y })
+)
+
+const things = Arbitrary.map(
+  Arbitrary.all([
+    texts,
+    maybe(numbers),
+    oneOf(true, false, null),
+    Arbitrary.array(texts, { maxLength: 2 }),
+    maybe(days),
+    maybe(items),
+    Arbitrary.array(items, { maxLength: 3 })
+  ]),
+  ([name, n, flag, tags, day, one, items]) => ({
+    name,
+    flag,
+    tags,
+    items,
+    ...(n === undefined ? {} : { n }),
+    ...(day === undefined ? {} : { day }),
+    ...(one === undefined ? {} : { one })
+  })
+)
+
+it.effect.prop(
+  "a condition holds in a store for what it holds for by itself",
+  {
+    found: Arbitrary.array(things, { minLength: 1, maxLength: 8 }),
+    asked: Arbitrary.array(conditions(3), { minLength: 1, maxLength: 8 })
+  },
+  ({ asked, found }) =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      const things = found.map((thing, place) => new Thing({ id: String(place), ...thing }))
+      yield* store.insertMany("things", things.map((thing) => documentCodec(Thing).toDocument(thing)))
+      for (const { holds, where } of asked) {
+        const filter = Query.toFilter(Thing, where)
+        const documents = yield* store.find("things", { filter, sort: { _id: 1 } })
+        assert.deepStrictEqual(
+          documents.map(({ _id }) => _id),
+          things.filter((thing) => holds(thing)).map(({ id }) => id),
+          JSON.stringify(filter)
+        )
+      }
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory, { local: true })),
+  { timeout: 60_000, arbitrary: { runs: 300 } }
+)

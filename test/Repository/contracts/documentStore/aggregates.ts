@@ -1,0 +1,126 @@
+import { assert } from "@effect/vitest"
+import { Decimal128, Long } from "bson"
+import { Effect, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import type { Document, Filter } from "../../../../src/Repository/DocumentStore.ts"
+import type { Difference, Differs } from "../../../support/serverDifferences.ts"
+import { collectionOf, day, type Tests } from "./collection.ts"
+
+/** Distinct values, estimates, and reads that take too long. */
+export const aggregateContract = (it: Tests, differs: Differs) => {
+  const documents: ReadonlyArray<Document> = [
+    { _id: 1, s: "a", n: { x: 1 }, l: [1, 2], items: [{ k: "p" }, { k: "q", d: [5, 6] }] },
+    { _id: 2, s: "b", n: { x: null }, l: [2, [3]], items: [{ k: "q" }, 7] },
+    { _id: 3, s: "a", n: {}, l: [], items: { k: "r" } },
+    { _id: 4, n: 5, l: 2, when: day(1) },
+    { _id: 5, s: null, when: day(1) }
+  ]
+
+  const distinct = (
+    name: string,
+    path: string,
+    filter: Filter,
+    expected: ReadonlyArray<unknown>,
+    difference?: Difference
+  ) =>
+    it.effect.skipIf(difference !== undefined && differs(difference))(
+      `finds distinct values ${name}`,
+      () =>
+        Effect.gen(function*() {
+          const { name, store } = yield* collectionOf(documents)
+          for (const indexes of [[], [{ name: "path", key: { [path]: 1 as const, _id: 1 as const } }]]) {
+            if (path !== "_id") yield* store.createIndexes(name, indexes)
+            assert.sameDeepMembers([...(yield* store.distinct(name, path, filter))], [...expected])
+          }
+        })
+    )
+
+  distinct("of a field, null included", "s", {}, ["a", "b", null])
+  distinct("of those that match", "s", { _id: { $lt: 3 } }, ["a", "b"])
+  distinct("of those that match by their identifier", "s", { _id: 2 }, ["b"])
+  distinct("of a nested field", "n.x", {}, [1, null])
+  distinct("of lists, their items", "l", {}, [1, 2, [3]])
+  distinct("of a place in lists", "l.0", {}, [1, 2])
+  distinct("of documents in lists", "items.k", {}, ["p", "q", "r"], "distinctInLists")
+  distinct("of lists of documents in lists", "items.d", {}, [5, 6], "distinctInLists")
+  distinct("of a place in lists of documents", "items.0.k", {}, ["p", "q"])
+  distinct("of identifiers", "_id", { s: "a" }, [1, 3])
+  distinct("that are dates", "when", {}, [day(1)])
+  distinct("of nothing", "none", {}, [])
+  distinct("of no documents", "s", { s: "z" }, [])
+
+  it.effect.skipIf(differs("distinctNumbers"))(
+    "takes numbers that are equal for one value",
+    () =>
+      Effect.gen(function*() {
+        const values = [1, Long.fromNumber(1), Decimal128.fromString("1.0"), 2, 2.5, Decimal128.fromString("2.5"), "1"]
+        const { name, store } = yield* collectionOf(values.map((v, _id) => ({ _id, v })))
+        assert.strictEqual((yield* store.distinct(name, "v", {})).length, 4)
+      })
+  )
+
+  it.effect("finds many distinct values", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf(
+        Array.from({ length: 3_000 }, (_, _id) => ({ _id, v: _id % 1_000, text: `${"x".repeat(600)}${_id % 3}` }))
+      )
+      assert.strictEqual((yield* store.distinct(name, "v", {})).length, 1_000)
+      assert.strictEqual((yield* store.distinct(name, "text", { v: { $lt: 100 } })).length, 3)
+    }))
+
+  it.effect("refuses to find distinct values by a malformed filter or at no path", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf(documents)
+      for (const call of [store.distinct(name, "s", { $foo: 1 }), store.distinct(name, "", {})]) {
+        const error = yield* Effect.flip(call)
+        assert.strictEqual(error._tag, "QueryRejected")
+      }
+    }))
+
+  it.effect("knows about how many documents there are", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf([])
+      assert.strictEqual(yield* store.estimatedCount(name), 0)
+      yield* store.insertMany(name, Array.from({ length: 2_100 }, (_, _id) => ({ _id })))
+      assert.strictEqual(yield* store.estimatedCount(name), 2_100)
+      yield* store.deleteMany(name, { _id: { $lt: 100 } })
+      yield* store.insertOne(name, { _id: "one more" })
+      assert.strictEqual(yield* store.estimatedCount(name), 2_001)
+      assert.strictEqual(yield* store.estimatedCount("nothing at all"), 0)
+    }))
+
+  it.effect("takes as long as it takes, if it is within the time limit", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf(documents)
+      const limit = { timeLimit: "1 minute" } as const
+      assert.strictEqual((yield* store.find(name, limit)).length, 5)
+      assert.strictEqual((yield* Stream.runCollect(store.stream(name, limit))).length, 5)
+      assert.strictEqual(yield* store.count(name, {}, limit), 5)
+      assert.strictEqual((yield* store.distinct(name, "_id", {}, limit)).length, 5)
+      assert.strictEqual((yield* Stream.runCollect(store.aggregate(name, [], limit))).length, 5)
+    }))
+
+  it.effect("lets a stream's consumer take longer than the time limit", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf(Array.from({ length: 1_500 }, (_, _id) => ({ _id })))
+      let seen = 0
+      yield* Stream.runForEachArray(store.stream(name, { timeLimit: "5 seconds" }), (some) =>
+        Effect.andThen(
+          TestClock.adjust("10 seconds"),
+          Effect.sync(() => {
+            seen += some.length
+          })
+        ))
+      assert.strictEqual(seen, 1_500)
+    }))
+
+  it.effect("abandons other reads that are interrupted, and goes on", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf(Array.from({ length: 1_500 }, (_, _id) => ({ _id })))
+      for (const read of [store.distinct(name, "_id", {}), store.estimatedCount(name)]) {
+        const fiber = yield* Effect.forkChild(read, { startImmediately: true })
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual(yield* store.count(name, {}), 1_500)
+      }
+    }))
+}

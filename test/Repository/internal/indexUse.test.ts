@@ -1,0 +1,160 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import type { Document, Filter, FindOptions, IndexDescription } from "../../../src/Repository/DocumentStore.ts"
+import { Catalog } from "../../../src/Repository/internal/catalog.ts"
+import { DocumentWriter } from "../../../src/Repository/internal/documentWriter.ts"
+import { makeIndexing } from "../../../src/Repository/internal/embeddedIndexing.ts"
+import { makeReading } from "../../../src/Repository/internal/embeddedRead.ts"
+import { makeWriting } from "../../../src/Repository/internal/embeddedWrite.ts"
+import type { KeyValue } from "../../../src/Repository/internal/keyValue.ts"
+import * as keyValueMemory from "../../../src/Repository/internal/keyValueMemory.ts"
+
+describe("indexUse", () => {
+  const indexes: ReadonlyArray<IndexDescription> = [
+    { name: "code", key: { code: 1 }, unique: true },
+    { name: "city, age", key: { city: 1, age: -1 } },
+    { name: "name", key: { "name.last": 1, "name.first": 1 } },
+    { name: "at", key: { at: -1 } },
+    { name: "open", key: { rank: 1 }, partialFilterExpression: { open: true } },
+    { name: "text", key: { text: "text" }, weights: { text: 2 } }
+  ]
+
+  // Of 5,000, each city has 500, each age 50, each last name 100, and every 100th is open.
+  const documents = Array.from({ length: 5_000 }, (_, i) => ({
+    _id: i,
+    code: `c${i}`,
+    city: `city ${i % 10}`,
+    age: i % 100,
+    name: { last: `last ${i % 50}`, first: `first ${i}` },
+    at: new Date(i * 1000),
+    rank: 5_000 - i,
+    open: i % 100 === 0,
+    text: i % 1_000 === 7 ? "a rare word" : "common words"
+  }))
+
+  it.effect.each<[what: string, options: FindOptions, found: number, looked: number]>([
+    ["a unique value", { filter: { code: "c77" } }, 1, 1],
+    ["values", { filter: { code: { $in: ["c1", "c2", "none"] } } }, 2, 2],
+    ["the first of several fields", { filter: { city: "city 3" } }, 500, 500],
+    ["all of several fields", { filter: { city: "city 3", age: 13 } }, 50, 50],
+    ["a field and a range", { filter: { city: "city 3", age: { $gte: 90 } } }, 50, 50],
+    ["two ranges of one field", { filter: { at: { $gt: new Date(100_000), $lte: new Date(200_000) } } }, 100, 101],
+    ["a beginning", { filter: { code: /^c499/ } }, 11, 11],
+    ["a beginning that ends", { filter: { code: /^c49$/ } }, 1, 111],
+    ["a beginning that may be shorter", { filter: { code: /^c499?$/ } }, 2, 111],
+    ["a beginning in either case", { filter: { code: /^C499/i } }, 11, 5_000],
+    ["one of two beginnings", { filter: { code: /^c4999|^c1$/ } }, 2, 5_000],
+    ["a nested field and a beginning", { filter: { "name.last": "last 1", "name.first": /^first 49/ } }, 2, 2],
+    ["the first in an order", { sort: { at: -1, _id: 1 }, limit: 10 }, 10, 5_000],
+    ["the first in an index's order", { sort: { at: -1 }, limit: 10 }, 10, 16],
+    ["a page in an index's order", { sort: { at: -1, _id: -1 }, limit: 10 }, 10, 16],
+    ["a page in an index's order, turned", { sort: { at: 1, _id: 1 }, limit: 10 }, 10, 16],
+    ["the last in an index's order", { sort: { at: 1 }, limit: 100 }, 100, 100],
+    ["a page further on", { sort: { at: 1 }, skip: 100, limit: 20 }, 20, 120],
+    ["a field in the order of the next", { filter: { city: "city 3" }, sort: { age: -1 }, limit: 20 }, 20, 20],
+    ["a field in the order of the next, turned", { filter: { city: "city 3" }, sort: { age: 1 }, limit: 20 }, 20, 20],
+    [
+      "a range in its order",
+      { filter: { city: "city 3", age: { $lt: 50 } }, sort: { city: -1, age: 1 }, limit: 20 },
+      20,
+      20
+    ],
+    ["fields in their order", { sort: { "name.last": -1, "name.first": -1 }, limit: 50 }, 50, 50],
+    ["fields in no index's order", { sort: { "name.last": 1, "name.first": -1 }, limit: 50 }, 50, 5_000],
+    ["what a partial index holds", { filter: { open: true, rank: { $lte: 1_000 } } }, 10, 10],
+    ["what a partial index holds, in its order", { filter: { open: true }, sort: { rank: 1 }, limit: 16 }, 16, 16],
+    ["what a partial index may not hold", { filter: { rank: { $lte: 1_000 } } }, 1_000, 5_000],
+    ["a word", { filter: { $text: { $search: "rare" } } }, 5, 5],
+    ["words", { filter: { $text: { $search: "rare word" } } }, 5, 10],
+    ["a word that is not there", { filter: { $text: { $search: "none -common" } } }, 0, 0]
+  ])("looks for %s at no more documents than it has to", ([, options, found, looked]) =>
+    Effect.gen(function*() {
+      const { looks, reading } = yield* withDocuments(documents)
+      const all = yield* reading.find("things", options)
+      assert.deepStrictEqual([all.length, looks()], [found, looked])
+      // What it finds is what it would have found without indexes.
+      const plain = options.filter !== undefined && "$text" in options.filter ? undefined : yield* withoutIndexes
+      if (plain !== undefined) {
+        const expected = yield* plain.reading.find("things", options)
+        const of = (documents: ReadonlyArray<Document>) => documents.map(({ _id }) => _id)
+        if (options.sort === undefined) assert.sameMembers(of(all), of(expected))
+        else {
+          const keys = (documents: ReadonlyArray<Document>) =>
+            documents.map((document) => Object.keys(options.sort ?? {}).map((path) => valueAt(document, path)))
+          assert.deepStrictEqual(keys(all), keys(expected))
+        }
+      }
+    }))
+
+  it.effect("looks for counts, streams and pipelines where it looks for documents", () =>
+    Effect.gen(function*() {
+      const { looks, reading } = yield* withDocuments(documents)
+      const filter: Filter = { city: "city 3", age: { $gte: 90 } }
+      assert.strictEqual(yield* reading.count("things", filter), 50)
+      assert.strictEqual(looks(), 50)
+      yield* Stream.runDrain(reading.stream("things", { filter }))
+      yield* Stream.runDrain(reading.aggregate("things", [{ $match: filter }, { $sort: { age: -1 } }, { $limit: 5 }]))
+      assert.isAtMost(looks(), 150)
+    }))
+
+  it.effect("fails, retryably, when an index is dropped while it is read", () =>
+    Effect.gen(function*() {
+      const { indexing, reading } = yield* withDocuments(documents)
+      const find = reading.find("things", { filter: { at: { $gte: new Date(0) } } })
+      const fiber = yield* Effect.forkChild(Effect.flip(find), { startImmediately: true })
+      yield* indexing.dropIndexes("things", ["at"])
+      const error = yield* Fiber.join(fiber)
+      assert.deepInclude({ ...error }, { _tag: "StoreUnavailable", retryable: true })
+      assert.strictEqual((yield* find).length, 5_000)
+    }))
+
+  const withDocuments = Effect.fnUntraced(function*(documents: ReadonlyArray<Document>, more = indexes) {
+    const { looks, store } = counting(yield* keyValueMemory.make)
+    const catalog = new Catalog(store)
+    const writer = new DocumentWriter(store, catalog)
+    const indexing = yield* makeIndexing(store, catalog, writer, Effect.void)
+    yield* indexing.createIndexes("things", more)
+    yield* makeWriting(store, catalog, writer).insertMany("things", documents)
+    looks()
+    return { indexing, looks, reading: makeReading(store, catalog) }
+  })
+
+  const withoutIndexes = withDocuments(documents, [])
+})
+
+const valueAt = (document: unknown, path: string): unknown =>
+  path.split(".").reduce((value, key) => Reflect.get(Object(value), key), document)
+
+/** A store that counts the documents that are looked at; `looks` begins anew with each answer. */
+const counting = (store: KeyValue) => {
+  let count = 0
+  return {
+    store: {
+      ...store,
+      documents: (collection: number): ReturnType<KeyValue["documents"]> => {
+        const table = store.documents(collection)
+        return {
+          ...table,
+          has: table.has,
+          put: table.put,
+          remove: table.remove,
+          scanKeys: table.scanKeys,
+          get: (key) => {
+            count += 1
+            return table.get(key)
+          },
+          scan: (range, visit) =>
+            table.scan(range, (key, document, bytes) => {
+              count += 1
+              return visit(key, document, bytes)
+            })
+        }
+      }
+    },
+    looks: () => {
+      const counted = count
+      count = 0
+      return counted
+    }
+  }
+}

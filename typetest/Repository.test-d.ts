@@ -1,0 +1,222 @@
+import {
+  type DocumentStore,
+  Index,
+  Marshaller,
+  Model,
+  type ModelError,
+  Query,
+  type RepositoryError,
+  Update,
+  Validator
+} from "appkernel"
+import { type DateTime, type Effect, Schema } from "effect"
+import { describe, expectTypeOf, it } from "vitest"
+
+class Address extends Model.Class<Address>()("Address", {
+  street: Schema.String,
+  city: Schema.String.pipe(Validator.notEmpty),
+  /** Named as an operator. */
+  exists: Schema.Boolean
+}) {}
+
+class Line extends Model.Class<Line>()("Line", {
+  product: Schema.String,
+  quantity: Schema.Int.pipe(Model.withDefault(() => 1)),
+  discounts: Schema.Array(Schema.Finite)
+}) {}
+
+class Order extends Model.Class<Order>()("Order", {
+  id: Model.id({ prefix: "O" }),
+  customer: Schema.String.pipe(Model.indexed(Index.plain)),
+  status: Schema.Literals(["open", "paid"]),
+  total: Schema.Finite,
+  rating: Schema.Int.pipe(Model.optional),
+  confirmed: Schema.NullOr(Schema.Boolean),
+  tags: Schema.Array(Schema.String).pipe(Model.withDefault(() => [])),
+  address: Address.pipe(Model.optional),
+  billing: Schema.NullOr(Address),
+  lines: Schema.Array(Line),
+  placed: Model.DateTime.pipe(Model.marshalled(Marshaller.timestamp)),
+  shipped: Model.Date.pipe(Model.optional),
+  weight: Schema.FiniteFromString,
+  ...Model.versioned
+}) {
+  get isLarge() {
+    return this.total > 1000
+  }
+}
+
+declare const moment: DateTime.Utc
+
+const where = (condition: Query.Where<typeof Order>) => condition
+
+describe("conditions", () => {
+  it("know what can be said of a field", () => {
+    where(($) => {
+      expectTypeOf($.id).toEqualTypeOf<Query.Text<string>>()
+      expectTypeOf($.customer).toEqualTypeOf<Query.Text<string>>()
+      expectTypeOf($.status).toEqualTypeOf<Query.Text<"open" | "paid">>()
+      expectTypeOf($.total).toEqualTypeOf<Query.Ordered<number>>()
+      expectTypeOf($.rating).toEqualTypeOf<Query.Ordered<number>>()
+      expectTypeOf($.confirmed).toEqualTypeOf<Query.Field<boolean | null>>()
+      expectTypeOf($.placed).toEqualTypeOf<Query.Moment<DateTime.Utc>>()
+      expectTypeOf($.shipped).toEqualTypeOf<Query.Moment<DateTime.Utc>>()
+      expectTypeOf($.tags).toEqualTypeOf<Query.List<ReadonlyArray<string>, string>>()
+      expectTypeOf($.weight).toEqualTypeOf<Query.Ordered<number>>()
+      expectTypeOf($.version).toEqualTypeOf<Query.Ordered<number>>()
+      return $.id.equals("O1")
+    })
+  })
+
+  it("take values of the field's type", () => {
+    expectTypeOf(where).parameter(0).parameter(0).toEqualTypeOf<Query.Fields<typeof Order.store.fields>>()
+    where(($) => $.customer.contains("jan").and($.status.in(["open", "paid"])).or($.total.between(1, 2)).not())
+    where(($) => $.placed.before(moment).and($.shipped.isMissing()).and($.confirmed.equals(null)))
+    where(($) => $.tags.contains("new").and($.tags.size(2)).and($.tags.equals(["new", "old"])))
+    // @ts-expect-error a text is no number
+    where(($) => $.total.greaterThan("1"))
+    // @ts-expect-error no such status
+    where(($) => $.status.equals("lost"))
+    // @ts-expect-error a number has no parts
+    where(($) => $.total.contains("1"))
+    // @ts-expect-error an element is a text
+    where(($) => $.tags.contains(1))
+    // @ts-expect-error a date is no text
+    where(($) => $.placed.before("2026-01-01"))
+    // @ts-expect-error null is no value of the field
+    where(($) => $.customer.equals(null))
+    // @ts-expect-error no such field
+    where(($) => $.custmer.equals("x"))
+  })
+
+  it("reach into models and lists of models", () => {
+    expectTypeOf(where).parameter(0).parameter(0).toEqualTypeOf<Query.Fields<typeof Order.store.fields>>()
+    where(($) => $.address.city.equals("Bern").and($.billing.city.startsWith("B")).and($.billing.equals(null)))
+    where(($) => $.address.exists().and($.lines.quantity.greaterThan(3)).and($.lines.discounts.contains(0.1)))
+    where(($) => $.lines.any((line) => line.product.equals("tea").and(line.quantity.greaterThan(3))))
+    // @ts-expect-error a quantity is no text
+    where(($) => $.lines.any((line) => line.quantity.equals("3")))
+    // @ts-expect-error a model's own operator goes before a field of that name
+    where(($) => $.address.exists.equals(true))
+    // @ts-expect-error one model is no list
+    where(($) => $.address.any((address) => address.city.equals("Bern")))
+  })
+
+  it("reach what is not the model's, by a schema", () => {
+    expectTypeOf(Query.path("meta.colour", Schema.String)).toEqualTypeOf<Query.Text<string>>()
+    where(($) => Query.path("address.exists", Schema.Boolean).equals(true).and($.total.lessThan(1)))
+  })
+})
+
+describe("a selection", () => {
+  it("has the fields that were asked for, and nothing else", () => {
+    const { fromDocument } = Query.select(Order, [
+      "customer",
+      "rating",
+      "address.city",
+      "lines.product",
+      "billing.city"
+    ])
+    expectTypeOf(fromDocument).returns.toEqualTypeOf<
+      Effect.Effect<{
+        readonly customer: string
+        readonly rating?: number
+        readonly address?: { readonly city: string }
+        readonly lines: ReadonlyArray<{ readonly product: string }>
+        readonly billing: { readonly city: string } | null
+      }, RepositoryError.DocumentInvalid>
+    >()
+  })
+
+  it("has a model as a whole where one was asked for", () => {
+    const { fromDocument } = Query.select(Order, ["address", "address.city"])
+    expectTypeOf(fromDocument).returns.toEqualTypeOf<
+      Effect.Effect<{ readonly address?: Address }, RepositoryError.DocumentInvalid>
+    >()
+  })
+
+  it("takes the names of fields only", () => {
+    expectTypeOf<"lines.discounts">().toExtend<Query.Path<typeof Order>>()
+    // @ts-expect-error no such field
+    Query.select(Order, ["address.town"])
+    // @ts-expect-error what a class adds is not stored
+    Query.select(Order, ["isLarge"])
+  })
+})
+
+describe("orders", () => {
+  it("are of fields", () => {
+    expectTypeOf(Query.toSort(Order, [])).toEqualTypeOf<DocumentStore.Sort>()
+    Query.toSort(Order, [{ field: "address.city" }, { field: "id", order: "DESC" }])
+    // @ts-expect-error no such field
+    Query.toSort(Order, [{ field: "town" }])
+  })
+})
+
+const changes = (changes: Update.Changes<typeof Order>) => changes
+
+describe("changes", () => {
+  it("know how a field can change", () => {
+    changes(($) => {
+      expectTypeOf($.customer).toEqualTypeOf<Update.Value<string>>()
+      expectTypeOf($.total).toEqualTypeOf<Update.Numeric<number>>()
+      expectTypeOf($.rating).toEqualTypeOf<Update.Optional & Update.Numeric<number>>()
+      expectTypeOf($.placed).toEqualTypeOf<Update.Moment<DateTime.Utc>>()
+      expectTypeOf($.weight).toEqualTypeOf<Update.Value<number>>()
+      return []
+    })
+  })
+
+  it("take values of the field's type", () => {
+    expectTypeOf(changes).parameter(0).parameter(0).toEqualTypeOf<Update.Fields<typeof Order>>()
+    changes(($) => [
+      $.customer.set("Jane"),
+      $.total.increment(1),
+      $.rating.unset(),
+      $.placed.currentDate(),
+      $.shipped.max(moment),
+      $.confirmed.set(null),
+      $.tags.append("new"),
+      $.tags.appendAll(["a"], { position: 0, slice: 10 }),
+      $.tags.remove("old"),
+      $.address.city.set("Bern"),
+      $.address.set(new Address({ street: "Main", city: "Bern", exists: true })),
+      $.lines.append({ product: "tea", discounts: [] }),
+      $.lines.set([{ product: "tea", quantity: 2, discounts: [] }]),
+      $.lines.removeWhere((line) => line.quantity.lessThan(1)),
+      $.lines.matched.quantity.increment(1),
+      $.lines.each.discounts.append(0.1),
+      $.lines.at(0).quantity.set(3),
+      $.lines.where((line) => line.product.equals("tea")).discounts.popFirst()
+    ])
+    // @ts-expect-error a text is no number
+    changes(($) => [$.total.set("1")])
+    // @ts-expect-error a text can't be added to
+    changes(($) => [$.customer.increment(1)])
+    // @ts-expect-error what is stored as text can't be added to
+    changes(($) => [$.weight.increment(1)])
+    // @ts-expect-error a required field stays
+    changes(($) => [$.customer.unset()])
+    // @ts-expect-error an element is a text
+    changes(($) => [$.tags.append(1)])
+    // @ts-expect-error the street is missing
+    changes(($) => [$.address.set({ city: "Bern", exists: true })])
+    // @ts-expect-error a list's elements are reached one by one, or all
+    changes(($) => [$.lines.quantity.set(1)])
+  })
+
+  it("leave the identifier and the version alone", () => {
+    expectTypeOf<Update.Fields<typeof Order>>().not.toHaveProperty("id")
+    expectTypeOf<Update.Fields<typeof Order>>().not.toHaveProperty("version")
+    // @ts-expect-error the identifier stays
+    changes(($) => [$.id.set("O2")])
+    // @ts-expect-error the version is the framework's
+    changes(($) => [$.version.set(2)])
+  })
+
+  it("may fail as finalisation does, and when they conflict", () => {
+    expectTypeOf(Update.toUpdate(Order, ($) => [$.total.increment(1)])).toEqualTypeOf<
+      Effect.Effect<Update.AtomicUpdate, ModelError.ModelError | RepositoryError.QueryRejected>
+    >()
+  })
+})
