@@ -216,7 +216,7 @@ describe("the reader of stored documents", () => {
         "own"
       ])
       assert.isFalse("spare" in thing)
-      assert.isFalse(Object.hasOwn(thing.parts[1]!, "extra"))
+      assert.isFalse(Object.hasOwn(thing.parts[1], "extra"))
     }))
 
   it.effect("does not ask validators", () =>

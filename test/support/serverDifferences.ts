@@ -9,6 +9,7 @@ const secantus = {
   distinctNumbers: "It tells equal numbers of different types apart when it looks for distinct values.",
   itemsOfNoList: "It ignores a path's $[x] that leads to no list, where MongoDB refuses the update.",
   itemsTwice: "It does not notice that $[x] and $[] of two changes are the same item, which MongoDB refuses.",
+  partialIndexes: "It finds by a partial index what the query asks for beyond that index, and so too little.",
   lateProjection: "It writes before it finds out that the projection of a findAndModify is malformed."
 }
 

@@ -31,7 +31,7 @@ export const documentStoreContract = <E>(
     refusalContract(it)
     pipelineContract(it)
     indexContract(it)
-    equivalenceContract(it)
+    equivalenceContract(it, differs)
     valueContract(it)
     findOneAndContract(it, differs)
     aggregateContract(it, differs)
