@@ -2,15 +2,15 @@
  * What is measured of a store, and how a contestant answers.
  */
 import type * as Effect from "effect/Effect"
-import { codeOf, idOf, product, range, type Range, rangeFrom, type StoredProduct, target } from "./data.ts"
+import { codeOf, idOf, product, type Range, range, rangeFrom, type StoredProduct, target } from "./data.ts"
 
 /** How a store answers: at once or by promises, or by effects. Nobody pays for another one's way. */
 export type Kind = "plain" | "effect"
 
-export type Answer<K extends Kind, A> = K extends "effect" ? Effect.Effect<A, unknown> : A | Promise<A>
+type Answer<K extends Kind, A> = K extends "effect" ? Effect.Effect<A, unknown> : A | Promise<A>
 
 /** Products with indexes on `code`, which is unique, and on `added`. A write is awaited until the store calls it done. */
-export interface Products<K extends Kind> {
+interface Products<K extends Kind> {
   readonly get: (id: string) => Answer<K, StoredProduct | undefined>
   readonly find: (code: string) => Answer<K, ReadonlyArray<StoredProduct>>
   readonly range: (range: Range) => Answer<K, ReadonlyArray<StoredProduct>>
