@@ -1,5 +1,5 @@
 /**
- * Runs a part of the benchmark: `http`, the servers against one another, or `codecs`. See README.md.
+ * Runs a part of the benchmark: `http`, the servers against one another, `codecs` or `stores`. See README.md.
  */
 import { parseArgs } from "node:util"
 
