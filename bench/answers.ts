@@ -36,10 +36,19 @@ export const toItem = (product: Product) => ({
   added: toTimestamp(product.added)
 })
 
-/** One page of a collection of `total` products on the wire; `page` counts from 1. */
-export const toPage = (products: ReadonlyArray<Product>, page: number, pageSize: number, total: number) => {
+/**
+ * One page of a collection of `total` products on the wire; `page` counts from 1, and `filters` are the parameters of the
+ * request before `page`, each with a `&` behind it.
+ */
+export const toPage = (
+  products: ReadonlyArray<Product>,
+  page: number,
+  pageSize: number,
+  total: number,
+  filters = ""
+) => {
   const last = Math.max(1, Math.ceil(total / pageSize))
-  const link = (page: number) => ({ href: `${root}?page=${page}&page_size=${pageSize}` })
+  const link = (page: number) => ({ href: `${root}?${filters}page=${page}&page_size=${pageSize}` })
   return {
     _type: "list",
     _items: products.map((product) => toItem(product)),
@@ -51,6 +60,19 @@ export const toPage = (products: ReadonlyArray<Product>, page: number, pageSize:
       last: link(last)
     }
   }
+}
+
+/** The parameters that filter and sort a page, as they are in its links. */
+export const filterParameters = (currency: string, above: number, sortBy: string): string =>
+  `currency=${currency}&price=%3E${above}&sort_by=${sortBy}&`
+
+/** The products of one currency above a price, in the order of their prices, those of one price in that of their ids. */
+export const filtered = (products: Iterable<Product>, currency: string, above: number): ReadonlyArray<Product> => {
+  const found: Array<Product> = []
+  for (const product of products) {
+    if (product.currency === currency && product.price > above) found.push(product)
+  }
+  return found.toSorted((a, b) => a.price - b.price || (a.id < b.id ? -1 : 1))
 }
 
 /** The answer to a create. */
@@ -120,6 +142,20 @@ export const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
     request: { method: "GET", path: `${root}?page=1&page_size=50` },
     status: 200,
     check: async (body) => assert.deepEqual(body, wire(toPage(seeds.slice(0, 50), 1, 50, count)))
+  }],
+  ["filtered", {
+    title: "filtered, sorted",
+    request: {
+      method: "GET",
+      path: `${root}?${filterParameters("EUR", 50, "price")}page=1&page_size=50`
+    },
+    status: 200,
+    check: async (body) => {
+      const all = filtered(seeds, "EUR", 50)
+      assert.ok(all.length > 50)
+      const page = toPage(all.slice(0, 50), 1, 50, all.length, filterParameters("EUR", 50, "price"))
+      assert.deepEqual(body, wire(page))
+    }
   }],
   ["create", {
     title: "create",

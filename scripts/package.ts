@@ -34,8 +34,22 @@ const rooms = new Set(["appkernel/Client", "appkernel/Security"])
 const imports = entries.map((entry, index) =>
   rooms.has(entry) ? `import "${entry}"` : `import * as entry${index} from "${entry}"`
 )
+// What the package brings beside its code is found: the documentation pages answer.
+const pages = [
+  `import { Effect } from "effect"`,
+  `import { HttpServerRequest } from "effect/http"`,
+  `import { HttpApi } from "effect/http-api"`,
+  `import { Documentation, OpenApi } from "appkernel"`,
+  `const document = OpenApi.make({ api: HttpApi.make("x"), registrations: [] }, { title: "X", version: "1" })`,
+  `for (const { handler, path } of await Effect.runPromise(Documentation.routes(document))) {`,
+  `  const request = HttpServerRequest.fromWeb(new Request("http://localhost" + path))`,
+  `  const answer = Effect.provideService(handler, HttpServerRequest.HttpServerRequest, request)`,
+  `  if ((await Effect.runPromise(answer)).status !== 200) throw new Error(path + " is not served")`,
+  `}`
+]
 const program = [
   ...imports,
+  ...pages,
   ...entries.filter((entry) => !rooms.has(entry)).map((entry) => [entry, entries.indexOf(entry)] as const).map(
     ([entry, index]) => `if (Object.keys(entry${index}).length === 0) throw new Error("${entry} is empty")`
   ),

@@ -1,14 +1,28 @@
+// @effect-diagnostics missingEffectError:off
 import {
+  DocumentStore,
   EmbeddedStore,
   type HttpError,
+  type KernelClient,
   KernelEngine,
   Model,
   Repository,
   type RepositoryError,
-  type Resource
+  Resource,
+  Service,
+  ServiceError
 } from "appkernel"
-import type { DocumentStore } from "appkernel"
-import { type Config, type DateTime, Effect, Layer, Schema } from "effect"
+import {
+  type Config,
+  Context,
+  type DateTime,
+  Effect,
+  Layer,
+  type Option,
+  type Redacted,
+  Schema,
+  type Scope
+} from "effect"
 import type { HttpClientError, HttpServer } from "effect/http"
 import { type HttpApi, HttpApiClient } from "effect/http-api"
 import { describe, expectTypeOf, it } from "vitest"
@@ -34,6 +48,7 @@ type Client = Effect.Success<typeof makeClient>
 declare const client: Client
 
 type Always =
+  | HttpError.NotAcceptable
   | HttpError.NotImplemented
   | HttpError.ServiceUnavailable
   | HttpError.InternalServerError
@@ -44,7 +59,7 @@ describe("KernelEngine", () => {
   it("has the registered resources and methods, and no others", () => {
     expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "categories">()
     expectTypeOf<keyof Client["users"]>().toEqualTypeOf<
-      "list" | "get" | "create" | "patch" | "delete" | "schema" | "meta"
+      "list" | "get" | "aggregate" | "create" | "patch" | "delete" | "schema" | "meta"
     >()
     // @ts-expect-error a read-only resource has no create
     void client.categories.create
@@ -72,19 +87,24 @@ describe("KernelEngine", () => {
 
   it("knows of each call what it can fail with", () => {
     const get = client.users.get({ params: { id: "U1" } })
-    expectTypeOf<Effect.Error<typeof get>>().toEqualTypeOf<HttpError.NotFound | Always>()
+    expectTypeOf<Effect.Error<typeof get>>().toEqualTypeOf<
+      HttpError.BadRequest | HttpError.NotFound | HttpError.PreconditionFailed | Always
+    >()
     const list = client.users.list({ query: {} })
-    expectTypeOf<Effect.Error<typeof list>>().toEqualTypeOf<HttpError.BadRequest | Always>()
+    expectTypeOf<Effect.Error<typeof list>>().toEqualTypeOf<HttpError.BadRequest | HttpError.Forbidden | Always>()
     const create = client.users.create({ payload: { name: "Jane", password: "secret", created: null! } })
     expectTypeOf<Effect.Error<typeof create>>().toEqualTypeOf<
       | HttpError.BadRequest
       | HttpError.Conflict
+      | HttpError.PreconditionFailed
       | HttpError.PayloadTooLarge
       | HttpError.UnsupportedMediaType
       | Always
     >()
     const remove = client.users.delete({ params: { id: "U1" } })
-    expectTypeOf<Effect.Error<typeof remove>>().toEqualTypeOf<HttpError.NotFound | Always>()
+    expectTypeOf<Effect.Error<typeof remove>>().toEqualTypeOf<
+      HttpError.BadRequest | HttpError.NotFound | HttpError.PreconditionFailed | Always
+    >()
   })
 
   it("needs a store, and fails to start with what it says", () => {
@@ -110,5 +130,125 @@ describe("KernelEngine", () => {
     expectTypeOf<"FETCH">().not.toExtend<Resource.Method>()
     // @ts-expect-error there is no such method
     void ((register: Register) => register(User, { methods: ["FETCH"] }))
+  })
+})
+
+class WrongPassword extends ServiceError<WrongPassword>()("WrongPassword", { status: 403 }) {}
+
+class Mailer extends Context.Service<Mailer, { readonly send: Effect.Effect<void> }>()("typetest/Mailer") {}
+
+const Users = Resource.make(User, { methods: ["GET", "POST"] })
+  .action("change_password", {
+    payload: { new_password: Schema.Redacted(Schema.String) },
+    success: Schema.String,
+    error: WrongPassword
+  }, (user, { new_password }) => {
+    expectTypeOf(user).toEqualTypeOf<User>()
+    expectTypeOf(new_password).toEqualTypeOf<Redacted.Redacted<string>>()
+    return user.name === "" ? Effect.fail(new WrongPassword()) : Effect.succeed("changed")
+  })
+  .action("friends", { responseModel: Schema.Array(User) }, (user) => Effect.succeed([user]))
+  .beforePost(() => Effect.fail(new WrongPassword()), { error: [WrongPassword] })
+  .afterPost(() => Effect.flatMap(Mailer, ({ send }) => send))
+
+const Payments = Service.make("PaymentService")
+  .operation("status", { path: "./{payment_id}/of/:order", queryParams: { deep: Schema.Int } }, ({ params, query }) => {
+    expectTypeOf(params).toEqualTypeOf<{ readonly payment_id: string; readonly order: string }>()
+    expectTypeOf(query.deep).toEqualTypeOf<number>()
+    return Effect.void
+  })
+  .operation("pay", { requestModel: User, responseModel: User }, (user, { params }) => {
+    expectTypeOf(user).toEqualTypeOf<User>()
+    expectTypeOf(params).toEqualTypeOf<{}>()
+    return Effect.succeed(user)
+  })
+
+const service = KernelEngine.make("shop").register(Users).register(Payments).register(Category, { name: "kinds" })
+
+describe("actions, hooks and services", () => {
+  type Client = KernelClient.KernelClient<typeof service.api extends HttpApi.HttpApi<"shop", infer G> ? G : never>
+  const client: Client = null!
+
+  it("are methods of the client, by the names of their registrations", () => {
+    expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "payments" | "kinds">()
+    expectTypeOf<keyof Client["payments"]>().toEqualTypeOf<"status" | "pay">()
+    const changed = client.users.change_password({ params: { id: "U1" }, payload: { new_password: null! } })
+    expectTypeOf<Effect.Success<typeof changed>["result"]>().toEqualTypeOf<string>()
+    const friends = client.users.friends({ params: { id: "U1" } })
+    expectTypeOf<Effect.Success<typeof friends>["_items"][number]["name"]>().toEqualTypeOf<string>()
+    const paid = client.payments.pay({ payload: { name: "x", password: "y", created: null! } })
+    expectTypeOf<Effect.Success<typeof paid>["_type"]>().toEqualTypeOf<"User">()
+    void client.payments.status({ params: { payment_id: "1", order: "2" }, query: { deep: 1 } })
+    // @ts-expect-error the path has two parameters
+    void client.payments.status({ params: { payment_id: "1" }, query: { deep: 1 } })
+    // @ts-expect-error the answer shows nothing that is omitted
+    void Effect.map(paid, ({ password }) => password)
+  })
+
+  it("fail with what they declare, and callers see it", () => {
+    const changed = client.users.change_password({ params: { id: "U1" }, payload: { new_password: null! } })
+    expectTypeOf<Extract<Effect.Error<typeof changed>, { readonly _tag: "WrongPassword" }>>().toEqualTypeOf<
+      WrongPassword
+    >()
+    const created = client.users.create({ payload: { name: "x", password: "y", created: null! } })
+    expectTypeOf<Extract<Effect.Error<typeof created>, { readonly _tag: "WrongPassword" }>>().toEqualTypeOf<
+      WrongPassword
+    >()
+    const read = client.users.get({ params: { id: "U1" } })
+    expectTypeOf<Extract<Effect.Error<typeof read>, { readonly _tag: "WrongPassword" }>>().toEqualTypeOf<never>()
+    // @ts-expect-error an error that is not declared
+    void Resource.make(User).action("x", {}, () => Effect.fail(new WrongPassword()))
+    // @ts-expect-error an error that is not declared
+    void Resource.make(User).beforeGet(() => Effect.fail(new WrongPassword()))
+    // @ts-expect-error another result than the one that is declared
+    void Resource.make(User).action("x", { success: Schema.Int }, () => Effect.succeed("text"))
+    // What the engine answers by itself need not be declared.
+    void Resource.make(User).action(
+      "x",
+      {},
+      (user) => Effect.flatMap(Repository.for(User), (users) => users.deleteById(user.id))
+    )
+  })
+
+  it("need services, which the engine asks for, all but those it has itself", () => {
+    expectTypeOf<Layer.Services<typeof service.layer>>().toEqualTypeOf<DocumentStore.DocumentStore | Mailer>()
+    const own = Resource.make(User).action(
+      "x",
+      {},
+      () => Effect.asVoid(Effect.all([Repository.for(User), Repository.for(Category), DocumentStore.DocumentStore]))
+    )
+    const without = KernelEngine.make("x").register(own)
+    expectTypeOf<Layer.Services<typeof without.layer>>().toEqualTypeOf<
+      DocumentStore.DocumentStore | Repository.RepositoryOf<"Category">
+    >()
+    const complete = without.register(Category)
+    expectTypeOf<Layer.Services<typeof complete.layer>>().toEqualTypeOf<DocumentStore.DocumentStore>()
+    expectTypeOf<Effect.Services<typeof complete.testClient>>().toEqualTypeOf<Scope.Scope>()
+  })
+
+  it("may stand with the registration or on the model", () => {
+    class Mailed extends Model.Class<Mailed>()("Mailed", { id: Model.id(), name: Schema.String }) {
+      static readonly hooks = {
+        afterPost: (mailed: Mailed) => Effect.flatMap(Mailer, ({ send }) => Effect.as(send, void mailed.name))
+      }
+    }
+    const own = KernelEngine.make("x").register(Mailed)
+    expectTypeOf<Layer.Services<typeof own.layer>>().toEqualTypeOf<DocumentStore.DocumentStore | Mailer>()
+    const given = KernelEngine.make("x").register(User, {
+      methods: ["POST"],
+      hooks: {
+        beforePost: (user) => {
+          expectTypeOf(user).toEqualTypeOf<User>()
+          return Effect.flatMap(Mailer, ({ send }) => send)
+        },
+        beforeGet: ({ id }) => {
+          expectTypeOf(id).toEqualTypeOf<Option.Option<string>>()
+          return Effect.void
+        }
+      }
+    })
+    expectTypeOf<Layer.Services<typeof given.layer>>().toEqualTypeOf<DocumentStore.DocumentStore | Mailer>()
+    // @ts-expect-error an error that nobody declares
+    void KernelEngine.make("x").register(User, { hooks: { beforePost: () => Effect.fail(new WrongPassword()) } })
   })
 })

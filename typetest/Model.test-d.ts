@@ -280,3 +280,25 @@ describe("rules for all fields", () => {
     Validator.related<{ readonly from: number }>("After", "to", () => true, { message: "must be after" })
   })
 })
+
+describe("traits", () => {
+  class Page extends Model.Class<Page>()("Page", {
+    id: Model.id(),
+    title: Schema.String,
+    ...Model.softDeleted,
+    ...Model.historied
+  }) {}
+
+  it("add what is stored, and what no caller sees or sends", () => {
+    expectTypeOf<Page["deleted"]>().toEqualTypeOf<DateTime.Utc | undefined>()
+    expectTypeOf<Page["revision"]>().toEqualTypeOf<number>()
+    expectTypeOf(Page).toBeConstructibleWith({ title: "" })
+    expectTypeOf<typeof Page.wire.Type>().toEqualTypeOf<{
+      readonly _type: "Page"
+      readonly id: string
+      readonly title: string
+    }>()
+    expectTypeOf<typeof Page.create.Type>().toEqualTypeOf<{ readonly id?: string; readonly title: string }>()
+    expectTypeOf<typeof Page.patch.Type>().toEqualTypeOf<{ readonly title?: string }>()
+  })
+})

@@ -5,11 +5,12 @@ import {
   Model,
   type ModelError,
   Query,
+  type Repository,
   type RepositoryError,
   Update,
   Validator
 } from "appkernel"
-import { type DateTime, type Effect, Schema } from "effect"
+import { type DateTime, type Effect, type Option, Schema, type Stream } from "effect"
 import { describe, expectTypeOf, it } from "vitest"
 
 class Address extends Model.Class<Address>()("Address", {
@@ -218,5 +219,84 @@ describe("changes", () => {
     expectTypeOf(Update.toUpdate(Order, ($) => [$.total.increment(1)])).toEqualTypeOf<
       Effect.Effect<Update.AtomicUpdate, ModelError.ModelError | RepositoryError.QueryRejected>
     >()
+  })
+})
+
+class Page extends Model.Class<Page>()("Page", {
+  id: Model.id(),
+  title: Schema.String,
+  ...Model.softDeleted,
+  ...Model.historied
+}) {}
+
+/** Its fields only look like those of the traits. */
+class Lookalike extends Model.Class<Lookalike>()("Lookalike", {
+  id: Model.id(),
+  deleted: Model.DateTime.pipe(Model.optional),
+  revision: Schema.Int.pipe(Model.withDefault(() => 0))
+}) {}
+
+declare const pages: Repository.Repository<typeof Page>
+declare const orders: Repository.Repository<typeof Order>
+
+describe("a repository of a model that is deleted softly", () => {
+  it("finds what is deleted, when it is asked to", () => {
+    expectTypeOf(pages.find).toBeCallableWith(($) => $.deleted.exists(), { deleted: "only", pageSize: 10 })
+    expectTypeOf(pages.find).toBeCallableWith(undefined, { deleted: "include", select: ["title"] })
+    expectTypeOf(pages.findById).toBeCallableWith("P1", { deleted: "include" })
+    expectTypeOf(pages.count).toBeCallableWith(undefined, { deleted: "exclude" })
+    expectTypeOf(pages.distinct("title", undefined, { deleted: "only" })).toEqualTypeOf<
+      Effect.Effect<ReadonlyArray<string>, RepositoryError.ReadError>
+    >()
+    expectTypeOf(pages.aggregate).toBeCallableWith([], { deleted: "only" })
+    // @ts-expect-error there is no such choice
+    expectTypeOf(pages.find).toBeCallableWith(undefined, { deleted: true })
+  })
+
+  it("restores and purges", () => {
+    expectTypeOf(pages.restoreById("P1")).toEqualTypeOf<
+      Effect.Effect<
+        Page,
+        RepositoryError.DocumentNotFound | RepositoryError.DocumentInvalid | RepositoryError.StoreError
+      >
+    >()
+    expectTypeOf(pages.purge()).toEqualTypeOf<Effect.Effect<number, RepositoryError.ReadError>>()
+  })
+
+  it("does nothing of it for other models", () => {
+    expectTypeOf(orders).not.toHaveProperty("restoreById")
+    expectTypeOf(orders).not.toHaveProperty("purge")
+    expectTypeOf<Repository.Repository<typeof Lookalike>>().not.toHaveProperty("purge")
+    // @ts-expect-error an order is removed when it is deleted
+    expectTypeOf(orders.find).toBeCallableWith(undefined, { deleted: "only" })
+    // @ts-expect-error nor can it be counted
+    expectTypeOf(orders.count).toBeCallableWith(undefined, { deleted: "include" })
+  })
+})
+
+describe("a repository of a model with a history", () => {
+  it("reads it", () => {
+    type Version = Repository.Version<typeof Page>
+    expectTypeOf(pages.history("P1", { pageSize: 10, before: 3 })).toEqualTypeOf<
+      Effect.Effect<ReadonlyArray<Version>, RepositoryError.ReadError>
+    >()
+    expectTypeOf(pages.historyStream("P1")).toEqualTypeOf<Stream.Stream<Version, RepositoryError.ReadError>>()
+    expectTypeOf(pages.versionAt("P1", 3)).toEqualTypeOf<
+      Effect.Effect<Option.Option<Version>, RepositoryError.ReadError>
+    >()
+    expectTypeOf(pages.versionAt).toBeCallableWith("P1", moment)
+    expectTypeOf<Version["instance"]>().toEqualTypeOf<Effect.Effect<Page, RepositoryError.DocumentInvalid>>()
+    // @ts-expect-error a moment is no text
+    expectTypeOf(pages.versionAt).toBeCallableWith("P1", "2026-01-01")
+  })
+
+  it("has nothing of it for other models", () => {
+    expectTypeOf(orders).not.toHaveProperty("history")
+    expectTypeOf<Repository.Repository<typeof Lookalike>>().not.toHaveProperty("history")
+  })
+
+  it("changes neither the mark nor the number of the state", () => {
+    expectTypeOf<Update.Fields<typeof Page>>().not.toHaveProperty("deleted")
+    expectTypeOf<Update.Fields<typeof Page>>().not.toHaveProperty("revision")
   })
 })

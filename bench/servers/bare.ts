@@ -3,7 +3,7 @@
  */
 import * as Http from "node:http"
 import type { Problem } from "../answers.ts"
-import { root, toError, toItem, toPage, toResult } from "../answers.ts"
+import { filtered, filterParameters, root, toError, toItem, toPage, toResult } from "../answers.ts"
 import type { NewProduct } from "../data.ts"
 import { create } from "../data.ts"
 import * as Products from "./products.ts"
@@ -75,6 +75,20 @@ const readPage = (response: Http.ServerResponse, query: string): void => {
   const pageSize = Number(parameters.get("page_size") ?? 50)
   if (!Number.isInteger(page) || page < 1 || !Number.isInteger(pageSize) || pageSize < 1 || pageSize > maxPageSize) {
     answer(response, 400, toError(400, "page and page_size are positive integers"))
+    return
+  }
+  const currency = parameters.get("currency")
+  if (currency !== null) {
+    const price = /^>(\d+)$/.exec(parameters.get("price") ?? "")
+    const sortBy = parameters.get("sort_by")
+    if (!currencies.has(currency) || price === null || sortBy !== "price") {
+      answer(response, 400, toError(400, "currency, price and sort_by are not valid"))
+      return
+    }
+    const above = Number(price[1])
+    const found = filtered(Products.all(), currency, above)
+    const items = found.slice((page - 1) * pageSize, page * pageSize)
+    answer(response, 200, toPage(items, page, pageSize, found.length, filterParameters(currency, above, sortBy)))
   } else answer(response, 200, toPage(Products.list(page, pageSize), page, pageSize, Products.total()))
 }
 

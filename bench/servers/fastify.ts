@@ -4,7 +4,7 @@
  */
 import type { FastifyError } from "fastify"
 import { fastify } from "fastify"
-import { root, toError, toItem, toPage, toResult } from "../answers.ts"
+import { filtered, filterParameters, root, toError, toItem, toPage, toResult } from "../answers.ts"
 import type { NewProduct } from "../data.ts"
 import { create } from "../data.ts"
 import * as Products from "./products.ts"
@@ -129,7 +129,15 @@ app.get<{ Params: { readonly id: string } }>(
   }
 )
 
-app.get<{ Querystring: { readonly page: number; readonly page_size: number } }>(
+interface Query {
+  readonly page: number
+  readonly page_size: number
+  readonly currency?: string | undefined
+  readonly price?: string | undefined
+  readonly sort_by?: string | undefined
+}
+
+app.get<{ Querystring: Query }>(
   root,
   {
     schema: {
@@ -137,14 +145,24 @@ app.get<{ Querystring: { readonly page: number; readonly page_size: number } }>(
         type: "object",
         properties: {
           page: { type: "integer", minimum: 1, default: 1 },
-          page_size: { type: "integer", minimum: 1, maximum: 1000, default: 50 }
-        }
+          page_size: { type: "integer", minimum: 1, maximum: 1000, default: 50 },
+          currency: fields.currency,
+          price: { type: "string", pattern: "^>\\d+$" },
+          sort_by: { type: "string", enum: ["price"] }
+        },
+        dependencies: { currency: ["price", "sort_by"] }
       },
       response: { 200: page, 400: failure }
     }
   },
   (request, reply) => {
-    const { page, page_size: pageSize } = request.query
+    const { currency, page, page_size: pageSize, price = "", sort_by: sortBy = "" } = request.query
+    if (currency !== undefined) {
+      const above = Number(price.slice(1))
+      const found = filtered(Products.all(), currency, above)
+      const items = found.slice((page - 1) * pageSize, page * pageSize)
+      return reply.send(toPage(items, page, pageSize, found.length, filterParameters(currency, above, sortBy)))
+    }
     return reply.send(toPage(Products.list(page, pageSize), page, pageSize, Products.total()))
   }
 )

@@ -18,6 +18,8 @@ export const get = (id: string): Product | undefined => byId.get(id)
 
 export const total = (): number => ids.length
 
+export const all = (): Iterable<Product> => byId.values()
+
 /** The products of a page in the order of their ids; `page` counts from 1. */
 export const list = (page: number, pageSize: number): ReadonlyArray<Product> => {
   // Sorted when a page is asked for, so that a create doesn't have to insert in the middle.

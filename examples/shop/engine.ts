@@ -1,13 +1,20 @@
 import { KernelEngine, Translations } from "appkernel"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { fileURLToPath } from "node:url"
-import { Order } from "./models/Order.ts"
-import { Product } from "./models/Product.ts"
-import { User } from "./models/User.ts"
+import { Orders } from "./resources/Orders.ts"
+import { Products } from "./resources/Products.ts"
+import { Users } from "./resources/Users.ts"
+import { Payments } from "./services/PaymentService.ts"
+import { UsersV2 } from "./services/UserServiceV2.ts"
 
 export const engine = KernelEngine.make("shop")
-  .register(User, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"], urlBase: "/api/v1" })
-  .register(Product, { methods: ["GET", "POST"], urlBase: "/api/v1" })
-  .register(Order, { urlBase: "/api/v1" })
+  .register(Users, { urlBase: "/api/v1" })
+  .register(Products, { urlBase: "/api/v1" })
+  .register(Orders, { urlBase: "/api/v1" })
+  .register(Payments, { urlBase: "/api/v1" })
+  .register(UsersV2, { urlBase: "/api/v2", name: "users_v2", tags: ["users, version 2"] })
+  .use(HttpRouter.add("GET", "/", HttpServerResponse.redirect("/docs")))
+  .enableOpenApi({ title: "Shop", version: "1.0.0" })
 
 /** Labels and messages, in English unless a request prefers German. */
 export const translations = Translations.layerWith({

@@ -1,8 +1,7 @@
 import { EmbeddedStore, MongoStore } from "appkernel"
-import { Config, Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 
-/** MongoDB where `APPKERNEL_MONGO_HOST` names one, else a folder on this machine. */
-export const store = Layer.unwrap(Effect.gen(function*() {
-  const host = yield* Config.option(Config.String("APPKERNEL_MONGO_HOST"))
-  return Option.isSome(host) ? MongoStore.layer : EmbeddedStore.layer
-}))
+/** MongoDB where `mongo.host` is configured, else a folder on this machine. */
+export const store = Layer.unwrap(
+  Effect.map(MongoStore.configured, (configured) => configured ? MongoStore.layer : EmbeddedStore.layer)
+)

@@ -7,7 +7,13 @@ export const welcome = Layer.effectDiscard(Effect.gen(function*() {
   const { address, port } = yield* KernelConfig.serverAddress
   const { description } = yield* DocumentStore.DocumentStore
   const base = `http://${address.includes(":") ? `[${address}]` : address}:${port}`
-  const resources = engine.resources.map(({ methods, path }) => `  ${base}${path}  ${methods.join(", ")}`)
+  const resources = engine.registrations.map((registration) =>
+    `  ${base}${registration.path}  ${
+      registration._tag === "Resource"
+        ? registration.methods.join(", ")
+        : registration.calls.map(({ name }) => name).join(", ")
+    }`
+  )
   yield* Console.log(
     [
       "",
@@ -21,6 +27,8 @@ export const welcome = Layer.effectDiscard(Effect.gen(function*() {
       `  curl -H 'content-type: application/json' '${base}/api/v1/users' \\`,
       `    -d '{"name": "Ada Lovelace", "email": "ada@example.com", "password": "analytical engine"}'`,
       `  curl '${base}/api/v1/users?email=ada@example.com'`,
+      `  curl '${base}/api/v1/products?price=<50&tags=~textiles&sort_by=price&fields=name,price'`,
+      `  a browser at ${base}/docs`,
       ""
     ].join("\n")
   )

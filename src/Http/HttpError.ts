@@ -24,6 +24,15 @@ export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", {
 }) {}
 
 /**
+ * Status 403: the caller may not do this, or the query asks for what no caller from outside may have. The message names
+ * it.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", { message: Schema.String }) {}
+
+/**
  * Status 404: there is no document with this identifier, or no such route.
  *
  * @category errors
@@ -42,12 +51,30 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
 }) {}
 
 /**
+ * Status 406: the answer exists in none of the content types that the request accepts.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NotAcceptable extends Schema.TaggedError<NotAcceptable>()("NotAcceptable", { message: Schema.String }) {}
+
+/**
  * Status 409: a unique value is taken, or somebody else wrote in between.
  *
  * @category errors
  * @since 0.1.0
  */
 export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { message: Schema.String }) {}
+
+/**
+ * Status 412: the document is not, or no longer, the one that the request's precondition (`If-Match`) names.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class PreconditionFailed extends Schema.TaggedError<PreconditionFailed>()("PreconditionFailed", {
+  message: Schema.String
+}) {}
 
 /**
  * Status 413: the body is larger than the server takes.
@@ -108,9 +135,12 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()
  */
 export type HttpError =
   | BadRequest
+  | Forbidden
   | NotFound
   | MethodNotAllowed
+  | NotAcceptable
   | Conflict
+  | PreconditionFailed
   | PayloadTooLarge
   | UnsupportedMediaType
   | InternalServerError
@@ -125,9 +155,12 @@ export type HttpError =
  */
 export const statusOf = {
   BadRequest: 400,
+  Forbidden: 403,
   NotFound: 404,
   MethodNotAllowed: 405,
+  NotAcceptable: 406,
   Conflict: 409,
+  PreconditionFailed: 412,
   PayloadTooLarge: 413,
   UnsupportedMediaType: 415,
   InternalServerError: 500,
@@ -179,8 +212,11 @@ export const fromFailure = (failure: Failure): HttpError => {
  */
 export const Wire = {
   BadRequest: wireOf(BadRequest, 400, { errors: Schema.Array(Problem) }),
+  Forbidden: wireOf(Forbidden, 403),
   NotFound: wireOf(NotFound, 404),
+  NotAcceptable: wireOf(NotAcceptable, 406),
   Conflict: wireOf(Conflict, 409),
+  PreconditionFailed: wireOf(PreconditionFailed, 412),
   PayloadTooLarge: wireOf(PayloadTooLarge, 413),
   UnsupportedMediaType: wireOf(UnsupportedMediaType, 415),
   InternalServerError: wireOf(InternalServerError, 500),

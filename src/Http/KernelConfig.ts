@@ -1,10 +1,69 @@
 /**
- * What a service may be told from outside.
+ * What a service may be told from outside: by `cfg.yml`, and over it by the environment.
+ *
+ * **Details**
+ *
+ * The file is YAML 1.2 with the keys under `appkernel`. Each has a variable in the environment that is named by its path
+ * in capitals: `appkernel.server.port` is `APPKERNEL_SERVER_PORT`. A variable that is set and not empty wins.
+ *
+ * | Key | Value | Default |
+ * |---|---|---|
+ * | `logging.file_name` | file that the log is also written to | none |
+ * | `logging.max_size` | size at which a new file is begun | 10 MiB |
+ * | `logging.backup_count` | earlier files that are kept | 5 |
+ * | `server.address` | address to listen on | `127.0.0.1` |
+ * | `server.port` | port, 0 for any that is free | 5000 |
+ * | `server.backlog` | connections that wait to be accepted | 511 |
+ * | `server.shutdown_timeout` | time for running requests to finish when the service stops | 20 seconds |
+ * | `server.request_timeout` | time in which a request has to arrive | 60 seconds |
+ * | `server.max_body_size` | size of a JSON body | 1 MiB |
+ * | `server.max_multipart_size` | size of a multipart body | 10 MiB |
+ * | `mongo.host` | MongoDB's host, or its whole URL | `localhost` |
+ * | `mongo.db` | database | the URL's, or `app` |
+ * | `embedded.path` | folder of the embedded store | `./data` |
+ * | `i18n.languages` | languages, the default first | none |
+ * | `i18n.path` | folder of the catalogues | `./translations` |
+ * | `query.default_page_size` | documents on a page that says nothing of its size | 50 |
+ * | `query.max_page_size` | documents on a page at most | 1,000 |
+ * | `query.max_results` | documents that an aggregation or a native query gives at most | 10,000 |
+ * | `query.timeout` | time after which the store stops a query | 5 seconds |
+ * | `security.private_key_path` | file of the key that tokens are signed with | none |
+ * | `security.public_key_path` | file of the key that tokens are verified with | none |
+ *
+ * A time is a number of seconds or a text such as `30 seconds` or `500 millis`; a size is a number of bytes or a text such
+ * as `10 MB` or `10 MiB`. Relative paths are relative to where the process was started.
+ *
+ * Keys beside `appkernel` are the program's own: `Config.String("currency").pipe(Config.nested("shop"))` reads
+ * `shop.currency` of the file, or `SHOP_CURRENCY`.
  *
  * @since 0.1.0
  */
 import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as nodePath from "node:path"
+import process from "node:process"
+import * as configFile from "./internal/configFile.ts"
+import { configOf, settings } from "./internal/settings.ts"
+
+/**
+ * Where the configuration comes from.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** The folder of `cfg.yml`. Defaults to that of the start script; a relative one is relative to the process's. */
+  readonly cfgDir?: string | undefined
+  /** Whether the service starts without a file, on defaults and the environment. Defaults to true. */
+  readonly enableDefaults?: boolean | undefined
+}
 
 /**
  * Where the server listens.
@@ -20,15 +79,34 @@ export interface ServerAddress {
 }
 
 /**
- * Reads `APPKERNEL_SERVER_ADDRESS` and `APPKERNEL_SERVER_PORT`.
+ * How a server behaves.
  *
- * @category configuration
+ * @category models
  * @since 0.1.0
  */
-export const serverAddress: Config.Config<ServerAddress> = Config.all({
-  address: Config.String("ADDRESS").pipe(Config.withDefault("127.0.0.1")),
-  port: Config.Port("PORT").pipe(Config.withDefault(5000))
-}).pipe(Config.nested("SERVER"), Config.nested("APPKERNEL"))
+export interface ServerOptions extends ServerAddress {
+  /** Connections that wait to be accepted. Defaults to 511. */
+  readonly backlog?: number | undefined
+  /** How long running requests may go on when the server stops. Defaults to 20 seconds. */
+  readonly shutdownTimeout?: Duration.Input | undefined
+  /** In which time a request, its body included, has to arrive. Defaults to 60 seconds. */
+  readonly requestTimeout?: Duration.Input | undefined
+}
+
+/**
+ * Where the log goes beside the console.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LoggingOptions {
+  /** The file; without one, there is only the console. */
+  readonly fileName: string | undefined
+  /** Bytes at which a new file is begun. Defaults to 10 MiB. */
+  readonly maxSize: number
+  /** Earlier files that are kept: `<file>.1` is the latest of them. Defaults to 5. */
+  readonly backupCount: number
+}
 
 /**
  * How much one request may ask for.
@@ -39,10 +117,31 @@ export const serverAddress: Config.Config<ServerAddress> = Config.all({
 export interface Limits {
   /** Bytes of a JSON body. Defaults to 1 MiB. */
   readonly maxBodySize: number
-  /** Documents on a page that says nothing of its size. Defaults to 50. */
+  /** Bytes of a multipart body. Defaults to 10 MiB. */
+  readonly maxMultipartSize: number
+  /** Documents on a page that says nothing of its size, at most {@link maxPageSize}. Defaults to 50. */
   readonly defaultPageSize: number
   /** Documents on a page at most. Defaults to 1,000. */
   readonly maxPageSize: number
+  /** Documents that an aggregation or a native query gives at most. Defaults to 10,000. */
+  readonly maxResults: number
+  /** Time after which the store stops a query. Defaults to 5 seconds. */
+  readonly queryTimeout: Duration.Duration
+}
+
+/**
+ * Occurs when the configuration can't be used: there is no file where one is needed, it is no YAML, or values are wrong.
+ * `problems` has a sentence for each, which never quotes a value. A retry fails again.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvalid>()("ConfigurationInvalid", {
+  problems: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return `The configuration is wrong: ${this.problems.join("; ")}`
+  }
 }
 
 /**
@@ -52,5 +151,144 @@ export interface Limits {
  * @since 0.1.0
  */
 export const Limits: Context.Reference<Limits> = Context.Reference<Limits>("appkernel/Http/KernelConfig/Limits", {
-  defaultValue: () => ({ maxBodySize: 1_048_576, defaultPageSize: 50, maxPageSize: 1_000 })
+  defaultValue: () => ({
+    maxBodySize: 1_048_576,
+    maxMultipartSize: 10_485_760,
+    defaultPageSize: 50,
+    maxPageSize: 1_000,
+    maxResults: 10_000,
+    queryTimeout: Duration.seconds(5)
+  })
 })
+
+/**
+ * `server.address` and `server.port`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const serverAddress: Config.Config<ServerAddress> = Config.all({
+  address: configOf(settings.serverAddress, "127.0.0.1"),
+  port: configOf(settings.serverPort, 5000)
+})
+
+/**
+ * All of `server` that is about the server itself.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const server: Config.Config<ServerOptions> = Config.all({
+  address: configOf(settings.serverAddress, "127.0.0.1"),
+  port: configOf(settings.serverPort, 5000),
+  backlog: configOf(settings.serverBacklog, undefined),
+  shutdownTimeout: configOf(settings.serverShutdownTimeout, undefined),
+  requestTimeout: configOf(settings.serverRequestTimeout, undefined)
+})
+
+/**
+ * All of `logging`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const logging: Config.Config<LoggingOptions> = Config.all({
+  fileName: configOf(settings.loggingFileName, undefined),
+  maxSize: configOf(settings.loggingMaxSize, 10_485_760),
+  backupCount: configOf(settings.loggingBackupCount, 5)
+})
+
+/**
+ * The limits, each of `otherwise` unless it is configured.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const limits = (otherwise: Limits): Config.Config<Limits> =>
+  Config.all({
+    maxBodySize: configOf(settings.serverMaxBodySize, otherwise.maxBodySize),
+    maxMultipartSize: configOf(settings.serverMaxMultipartSize, otherwise.maxMultipartSize),
+    defaultPageSize: configOf(settings.queryDefaultPageSize, otherwise.defaultPageSize),
+    maxPageSize: configOf(settings.queryMaxPageSize, otherwise.maxPageSize),
+    maxResults: configOf(settings.queryMaxResults, otherwise.maxResults),
+    queryTimeout: configOf(settings.queryTimeout, otherwise.queryTimeout)
+  }).pipe(
+    Config.map((limits) => ({ ...limits, defaultPageSize: Math.min(limits.defaultPageSize, limits.maxPageSize) }))
+  )
+
+/**
+ * A configuration that has been read and found good.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Loaded {
+  /** The provider of all `Config` and the {@link Limits}. */
+  readonly context: Context.Context<never>
+  /** A sentence for each key that means nothing. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+/**
+ * Reads the file once, and looks at every key of it and of the environment: the `ConfigProvider` at hand, by default
+ * that of the process.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const load: (
+  options?: Options
+) => Effect.Effect<Loaded, ConfigurationInvalid | Config.ConfigError, FileSystem.FileSystem> = Effect.fnUntraced(
+  function*(options?: Options) {
+    const environment = yield* ConfigProvider.ConfigProvider
+    const file = nodePath.join(options?.cfgDir ?? folderOfStartScript(), "cfg.yml")
+    const text = yield* Effect.mapError(configFile.read(file), (detail) => invalid(`${file}: ${detail}`))
+    const absent = text === undefined ? `there is no file ${file}` : undefined
+    if (absent !== undefined && options?.enableDefaults === false) return yield* invalid(absent)
+    const content = configFile.parse(text ?? "")
+    if (Result.isFailure(content)) return yield* invalid(`${file}, ${content.failure}`)
+    const { problems, warnings } = yield* Effect.mapError(
+      configFile.check(environment, content.success, file),
+      (error) => new Config.ConfigError(error)
+    )
+    if (problems.length > 0) return yield* invalid(...problems)
+    const provider = configFile.layered(environment, content.success)
+    const context = Context.make(ConfigProvider.ConfigProvider, provider).pipe(
+      Context.add(Limits, yield* limits(yield* Limits).parse(provider))
+    )
+    const loaded: Loaded = {
+      context,
+      // Who names a folder expects a file there.
+      warnings: absent !== undefined && options?.cfgDir !== undefined ? [absent, ...warnings] : warnings
+    }
+    return loaded
+  }
+)
+
+/**
+ * {@link load} as a layer: all `Config` and the {@link Limits} of what it is provided to, stores included. What means
+ * nothing is a warning in the log. `KernelServer.launch` has it already.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (
+  options?: Options
+): Layer.Layer<never, ConfigurationInvalid | Config.ConfigError, FileSystem.FileSystem> =>
+  Layer.effectContext(
+    Effect.flatMap(
+      load(options),
+      ({ context, warnings }) => Effect.as(Effect.forEach(warnings, (warning) => Effect.logWarning(warning)), context)
+    )
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const invalid = (...problems: ReadonlyArray<string>) => new ConfigurationInvalid({ problems })
+
+const folderOfStartScript = (): string => {
+  const script = process.argv[1]
+  return script === undefined ? "." : nodePath.dirname(script)
+}

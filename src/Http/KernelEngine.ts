@@ -17,63 +17,38 @@
  *
  * @since 0.1.0
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as HttpRouter from "effect/http/HttpRouter"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import type * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
-import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
-import * as Runtime from "effect/Runtime"
-import * as Schema from "effect/Schema"
-import { createServer, type IncomingMessage, ServerResponse } from "node:http"
-import { problemsOf } from "../Model/internal/issues.ts"
+import type * as Scope from "effect/Scope"
 import type * as Model from "../Model/Model.ts"
-import type { DocumentStore } from "../Repository/DocumentStore.ts"
-import * as Repository from "../Repository/Repository.ts"
+import { DocumentStore } from "../Repository/DocumentStore.ts"
+import * as EmbeddedStore from "../Repository/EmbeddedStore.ts"
+import type * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
-import { answered, routed, routerConfig } from "./internal/edge.ts"
-import { type Route, routesOf } from "./internal/interpreter.ts"
-import * as KernelConfig from "./KernelConfig.ts"
+import type * as Documentation from "./Documentation.ts"
+import type * as Endpoint from "./Endpoint.ts"
+import type * as Hook from "./Hook.ts"
+import { serve } from "./internal/serve.ts"
+import * as KernelClient from "./KernelClient.ts"
+import * as KernelLogger from "./KernelLogger.ts"
+import * as KernelServer from "./KernelServer.ts"
+import type * as OpenApi from "./OpenApi.ts"
+import * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
-import * as Translations from "./Translations.ts"
+import { refuseConflicts, type RouteConflict } from "./RouteConflict.ts"
+import * as Service from "./Service.ts"
 
 /**
- * Occurs when the service can't start to listen: the port is in use, or the address is not this machine's.
- *
- * @category errors
- * @since 0.1.0
- */
-export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
-  address: Schema.String,
-  port: Schema.Int,
-  detail: Schema.String
-}) {
-  override get message(): string {
-    return `Can't listen on ${this.address}:${this.port}: ${this.detail}`
-  }
-}
-
-/**
- * Occurs when two registrations would answer for the same path.
- *
- * @category errors
- * @since 0.1.0
- */
-export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteConflict", {
-  path: Schema.String,
-  models: Schema.Array(Schema.String)
-}) {
-  override get message(): string {
-    return `The path ${this.path} is registered more than once, for ${this.models.join(" and ")}`
-  }
-}
-
-/**
- * A service under construction. Every registration gives a new engine, whose type knows all of them.
+ * A service under construction. Every registration gives a new engine, whose type knows all of them: `Groups` describes
+ * their endpoints, `Repositories` are those of the registered models, and `Requirements` is what handlers and hooks need.
  *
  * @category models
  * @since 0.1.0
@@ -81,192 +56,224 @@ export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteCon
 export interface KernelEngine<
   Id extends string,
   Groups extends HttpApiGroup.Constraint,
-  Repositories extends Repository.RepositoryOf<string> = never
+  Repositories extends Repository.RepositoryOf<string> = never,
+  Requirements = never
 > {
   /** The description of the whole service: for typed clients, OpenAPI, and whatever else reads an `HttpApi`. */
   readonly api: HttpApi.HttpApi<Id, Groups>
   /** What is registered, in the order of registration. */
-  readonly resources: ReadonlyArray<Resource.ResourceInfo>
-  /** Exposes a model as a REST resource, read-only unless `methods` says more. */
-  readonly register: <
-    M extends Model.Any,
-    const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
-    const UrlBase extends string = ""
-  >(
-    model: M,
-    options?: Resource.RegisterOptions<Methods, UrlBase>
+  readonly registrations: ReadonlyArray<Registration.Registration>
+  /** Exposes a model, read-only unless `methods` says more, or a resource, or a service. */
+  readonly register: {
+    <
+      M extends Model.Any,
+      const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
+      H = {},
+      const Name extends string = Registration.Segment<M["modelName"]>
+    >(
+      model: M,
+      options?: Resource.Options<M, Methods, H> & Registration.Options<Name>
+    ): KernelEngine<
+      Id,
+      | Groups
+      | Registration.ResourceGroup<Name, M, Methods[number], never, Endpoint.ByMethod.NoErrors>,
+      Repositories | Repository.RepositoryOf<M["modelName"]>,
+      Requirements | Hook.Services<H> | Hook.ServicesOf<M>
+    >
+    <
+      M extends Model.Any,
+      Methods extends Resource.Method,
+      Actions extends HttpApiEndpoint.Constraint,
+      E extends Endpoint.ByMethod.Errors,
+      R,
+      const Name extends string = Registration.Segment<M["modelName"]>
+    >(
+      resource: Resource.Resource<M, Methods, Actions, E, R>,
+      options?: Registration.Options<Name>
+    ): KernelEngine<
+      Id,
+      Groups | Registration.ResourceGroup<Name, M, Methods, Actions, E>,
+      Repositories | Repository.RepositoryOf<M["modelName"]>,
+      Requirements | R
+    >
+    <
+      ServiceName extends string,
+      Endpoints extends HttpApiEndpoint.Constraint,
+      R,
+      const Name extends string = Registration.Segment<ServiceName>
+    >(
+      service: Service.Service<ServiceName, Endpoints, R>,
+      options?: Registration.Options<Name>
+    ): KernelEngine<Id, Groups | HttpApiGroup.HttpApiGroup<Name, Endpoints>, Repositories, Requirements | R>
+  }
+  /**
+   * Serves the OpenAPI document of all that is registered at `/openapi.json`, and, unless `includeDocs` is false, two
+   * pages to read it and try it out at `/docs` and `/redoc`.
+   */
+  readonly enableOpenApi: (
+    options: OpenApi.Options & Documentation.Options
+  ) => KernelEngine<Id, Groups, Repositories, Requirements>
+  /** Adds what layers of `HttpRouter` do beside the registrations: raw routes, global middleware, CORS. */
+  readonly use: <R>(
+    addition: Layer.Layer<never, never, R>
   ) => KernelEngine<
     Id,
-    Groups | Resource.Group<M, Methods[number]>,
-    Repositories | Repository.RepositoryOf<M["modelName"]>
+    Groups,
+    Repositories,
+    Requirements | HttpRouter.Request.Without<R> | HttpRouter.Request.Only<"Requires", R>
   >
   /** Serves the resources on the address that the configuration names, with the repositories of their models. */
   readonly layer: Layer.Layer<
     Repositories,
-    ListenFailed | RouteConflict | StoreError | Config.ConfigError,
-    DocumentStore
+    KernelServer.ListenFailed | RouteConflict | StoreError | Config.ConfigError,
+    DocumentStore | Needed<Requirements, Repositories>
   >
+  /**
+   * Runs a service until it is told to stop, with the configuration and the log that the options of `make` say: what
+   * `KernelEngine.launch` does for an engine without options. It is given the layer of the whole service.
+   */
+  readonly launch: <A, E, R>(layer: Layer.Layer<A, E, R>) => Effect.Effect<never, KernelServer.StartFailed, R>
   /** Serves the resources on the HTTP server at hand: one on a random port, or one that others share. */
   readonly layerServe: Layer.Layer<
     Repositories,
     RouteConflict | StoreError,
-    DocumentStore | HttpServer.HttpServer
+    DocumentStore | HttpServer.HttpServer | Needed<Requirements, Repositories>
+  >
+  /**
+   * A typed client of the real server on a random port, with the memory store, until the scope is closed: for tests.
+   */
+  readonly testClient: Effect.Effect<
+    KernelClient.KernelClient<Groups>,
+    KernelServer.ListenFailed | RouteConflict | StoreError,
+    Scope.Scope | Exclude<Needed<Requirements, Repositories>, DocumentStore>
   >
 }
 
 /**
- * An engine without registrations. `id` names the service.
+ * What has to be provided to an engine of all that its handlers need: not the repositories of its own models, not its
+ * store, and not what each request brings.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Needed<Requirements, Repositories> = Exclude<
+  Requirements,
+  Repositories | DocumentStore | HttpRouter.HttpRouter | HttpRouter.Provided
+>
+
+/**
+ * An engine without registrations. `id` names the service; `options` say where `engine.launch` finds its configuration,
+ * and how it logs.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = <const Id extends string>(id: Id): KernelEngine<Id, never> => makeEngine(HttpApi.make(id), [])
+export const make = <const Id extends string>(
+  id: Id,
+  options: KernelServer.LaunchOptions = {}
+): KernelEngine<Id, never> =>
+  makeEngine({ options, api: HttpApi.make(id), registrations: [], additions: [], openApi: undefined })
 
-/**
- * An HTTP server that listens on the address, for `layerServe`; `engine.layer` is both together.
- *
- * @category layers
- * @since 0.1.0
- */
-export function layerServer(
-  { address, port }: KernelConfig.ServerAddress
-): Layer.Layer<HttpServer.HttpServer, ListenFailed> {
-  return Layer.effect(
-    HttpServer.HttpServer,
-    NodeHttpServer.make(() => createServer({ ServerResponse: Response }), { host: address, port }).pipe(
-      Effect.mapError((error) => listenFailed(error, address, port))
-    )
-  )
-}
+export {
+  /**
+   * Runs a service until it is told to stop, with the configuration beside the start script and its log.
+   *
+   * @category running
+   * @since 0.1.0
+   */
+  launch,
+  /**
+   * An HTTP server that listens on an address, for `layerServe`; `engine.layer` is both together.
+   *
+   * @category layers
+   * @since 0.1.0
+   */
+  layerWith as layerServer,
+  /**
+   * Occurs when the service can't start to listen.
+   *
+   * @category errors
+   * @since 0.1.0
+   */
+  ListenFailed,
+  /**
+   * Occurs when a service could not start.
+   *
+   * @category errors
+   * @since 0.1.0
+   */
+  StartFailed
+} from "./KernelServer.ts"
 
-/**
- * Runs a service until it is told to stop. A failure to start is one clear line in the log and a non-zero exit.
- *
- * @category running
- * @since 0.1.0
- */
-export const launch = <A, E, R>(layer: Layer.Layer<A, E, R>): Effect.Effect<never, StartFailed, R> =>
-  Layer.launch(layer).pipe(
-    Effect.catch((error) => {
-      const detail = reasonOf(error)
-      return Effect.andThen(Effect.logFatal(detail), Effect.fail(new StartFailed({ detail })))
-    })
-  )
-
-/**
- * Occurs when a service could not start. The reason is logged already.
- *
- * @category errors
- * @since 0.1.0
- */
-export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed", { detail: Schema.String }) {
-  override readonly [Runtime.errorReported] = false
-  override get message(): string {
-    return this.detail
-  }
-}
+export {
+  /**
+   * Occurs when two registrations can't be told apart.
+   *
+   * @category errors
+   * @since 0.1.0
+   */
+  RouteConflict
+} from "./RouteConflict.ts"
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const reasonOf = (error: unknown): string => {
-  if (error instanceof Config.ConfigError) {
-    const problems = Schema.isSchemaError(error.cause) ? problemsOf(error.cause.issue) : []
-    const wrong = problems.map(({ field, message }) => `${field.replaceAll(".", "_")}: ${message}`)
-    return `The configuration is wrong: ${wrong.length === 0 ? error.message : wrong.join("; ")}`
-  }
-  return error instanceof Error ? error.message : String(error)
+interface Parts {
+  readonly api: HttpApi.Constraint
+  readonly registrations: ReadonlyArray<Registration.Registration>
+  readonly additions: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
+  readonly options: KernelServer.LaunchOptions
+  readonly openApi: OpenApi.Options & Documentation.Options | undefined
 }
 
-const makeEngine = <
-  Id extends string,
-  Groups extends HttpApiGroup.Constraint,
-  Repositories extends Repository.RepositoryOf<string>
->(
-  api: HttpApi.HttpApi<Id, Groups>,
-  registrations: ReadonlyArray<Resource.ResourceInfo>
-): KernelEngine<Id, Groups, Repositories> => {
-  const layerServe = serve(registrations)
-  return {
+type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.RepositoryOf<string>>
+
+// What an engine has of its parts is what the types of `register` and `use` say it has.
+const makeEngine = (parts: Parts): never => {
+  const api = parts.api as HttpApi.Top
+  const layerServe: AnyEngine["layerServe"] = Layer.effectContext(
+    Effect.andThen(refuseConflicts(parts), serve(parts))
+  )
+  const engine: { readonly [K in keyof AnyEngine]: unknown } = {
     api,
-    resources: registrations,
+    registrations: parts.registrations,
     layerServe,
-    layer: Layer.provide(layerServe, server),
-    register: (model, options) => {
-      const segment = Resource.segmentOf(model.modelName)
-      const methods = [...new Set(options?.methods ?? ["GET" as const])]
-      const path = pathOf(options?.urlBase ?? "", segment)
-      const group = Resource.group(model, { methods, path, tags: options?.tags ?? [segment] })
-      const registration = { model, methods, path, enableHateoas: options?.enableHateoas ?? true }
-      // The group and the repository are those that the type of `register` adds.
-      return makeEngine(api.add(group), [...registrations, registration]) as never
+    layer: Layer.provide(Layer.merge(layerServe, announcement), [KernelServer.layer, KernelLogger.layerAccess]),
+    launch: KernelServer.launchWith(parts.options),
+    testClient: testClient(api, layerServe),
+    enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
+    use: (addition: Parts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
+    register: (target: Model.Any | Resource.Any | Service.Any, options?: RegisterOptions) => {
+      const registration = Service.isService(target)
+        ? Registration.ofService(target, options)
+        : Registration.ofResource(Resource.isResource(target) ? target : Resource.make(target, options), options)
+      return makeEngine({
+        ...parts,
+        api: api.add(Registration.group(registration)),
+        registrations: [...parts.registrations, registration]
+      })
     }
   }
+  return engine as never
 }
 
-const pathOf = (urlBase: string, segment: string): `/${string}` => {
-  const base = urlBase.split("/").filter((part) => part !== "")
-  return `/${[...base, segment].join("/")}`
-}
-
-const serve = (
-  registrations: ReadonlyArray<Resource.ResourceInfo>
-): Layer.Layer<
-  Repository.RepositoryOf<string>,
-  RouteConflict | StoreError,
-  DocumentStore | HttpServer.HttpServer
-> =>
-  Layer.effectContext(Effect.gen(function*() {
-    yield* refuseConflicts(registrations)
-    const limits = yield* KernelConfig.Limits
-    const translations = yield* Translations.Translations
-    let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
-    const routes: Array<Route> = []
-    for (const registration of registrations) {
-      const { model } = registration
-      const repository = yield* Repository.make(model)
-      repositories = Context.add(repositories, Repository.key(model), repository)
-      routes.push(...routesOf(registration, repository, { limits, translations }))
-    }
-    const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
-    yield* router.addAll(
-      routes.map(({ handler, method, path, refuse }) => HttpRouter.route(method, path, answered(handler, refuse)))
-    )
-    yield* HttpServer.serveEffect(routed(router, routes))
-    return repositories
-  }))
-
-const refuseConflicts = Effect.fnUntraced(function*(registrations: ReadonlyArray<Resource.ResourceInfo>) {
-  for (const { model, path } of registrations) {
-    // The segment names the resource in the API, and the model its collection.
-    const segment = Resource.segmentOf(model.modelName)
-    const same = registrations.filter((other) =>
-      other.path === path || Resource.segmentOf(other.model.modelName) === segment
-    )
-    if (same.length > 1) {
-      return yield* new RouteConflict({ path, models: same.map(({ model }) => model.modelName) })
-    }
-  }
-})
-
-const server: Layer.Layer<HttpServer.HttpServer, ListenFailed | Config.ConfigError> = Layer.unwrap(
-  Effect.map(KernelConfig.serverAddress, layerServer)
+/** Says where the documents are, once the service listens. */
+const announcement = Layer.effectDiscard(
+  Effect.gen(function*() {
+    yield* HttpServer.HttpServer
+    const { description } = yield* DocumentStore
+    yield* Effect.logInfo(`Documents are in ${description}`)
+  })
 )
 
-class Response extends ServerResponse<IncomingMessage> {}
+type RegisterOptions =
+  & Resource.Options<Model.Any, ReadonlyArray<Resource.Method>, unknown>
+  & Registration.Options<string>
 
-// The length of every answer is counted from its text; for counting it again, Node writes each in two parts.
-Object.defineProperty(Response.prototype, "strictContentLength", { get: () => false, set: () => {} })
-
-const listenFailed = ({ cause }: HttpServerError.ServeError, address: string, port: number): ListenFailed => {
-  const code: unknown = Reflect.get(Object(cause), "code")
-  const detail = code === "EADDRINUSE"
-    ? "the port is in use"
-    : code === "EACCES"
-    ? "not permitted"
-    : code === "EADDRNOTAVAIL"
-    ? "the address is not one of this machine"
-    : `the system says ${String(code)}`
-  return new ListenFailed({ address, port, detail })
-}
+const testClient = Effect.fnUntraced(function*(api: HttpApi.Top, layerServe: AnyEngine["layerServe"]) {
+  const server = KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
+  const context = yield* Layer.build(Layer.provideMerge(layerServe, Layer.merge(server, EmbeddedStore.layerMemory)))
+  const baseUrl = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
+  return yield* Effect.provide(KernelClient.make({ api }, { baseUrl }), FetchHttpClient.layer)
+})

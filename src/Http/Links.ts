@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import { quote } from "../Model/internal/serialiser.ts"
+import type { ResourceInfo } from "./Registration.ts"
 import type { Parameters } from "./UrlQuery.ts"
 
 /**
@@ -15,15 +16,36 @@ import type { Parameters } from "./UrlQuery.ts"
 export type DocumentLinks = (id: unknown) => string
 
 /**
- * The links of one resource's documents: `self` with the methods that are registered, and `collection`.
+ * The links of one resource's documents: `self` with the methods that are registered, `collection`, and one for each
+ * action with its method and the names of its arguments.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const ofDocument = (path: string, methods: ReadonlyArray<string>): DocumentLinks => {
+export const ofResource = (
+  { calls, methods, path }: Pick<ResourceInfo, "calls" | "methods" | "path">
+): DocumentLinks => {
   const head = `"_links":{"self":{"href":"${path}/`
-  const tail = `","methods":${JSON.stringify(methods)}},"collection":{"href":"${path}","methods":"GET"}},`
-  return (id) => `${head}${segment(id)}${tail}`
+  const standard = `","methods":${JSON.stringify(methods)}},"collection":{"href":"${path}","methods":"GET"}`
+  if (calls.length === 0) return (id) => `${head}${segment(id)}${standard}},`
+  const prefix = `${path}/:id`
+  const actions = calls.map(({ method, name, options, path }) => {
+    const args = [
+      ...Object.keys(options.requestModel?.create.fields ?? options.payload ?? {}),
+      ...Object.keys(options.queryParams ?? {})
+    ]
+    const rest = JSON.stringify({ methods: method, ...(args.length === 0 ? {} : { args }) }).slice(1)
+    return [
+      `,${quote(options.rel ?? name)}:{"href":"${prefix.slice(0, -3)}`,
+      `${path.slice(prefix.length).replaceAll(/:(\w+)/gu, "{$1}")}",${rest}`
+    ]
+  })
+  return (id) => {
+    const own = segment(id)
+    let links = `${head}${own}${standard}`
+    for (let i = 0; i < actions.length; i++) links += `${actions[i]![0]}${own}${actions[i]![1]}`
+    return `${links}},`
+  }
 }
 
 /**
@@ -43,8 +65,24 @@ export const none: DocumentLinks = () => ""
 export const hrefOf = (path: string, id: unknown): string => `${path}/${segment(id)}`
 
 /**
+ * A page by its number, and what is known of the others.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface NumberedPage {
+  /** From 1 upwards. */
+  readonly page: number
+  readonly pageSize: number
+  /** How many documents there are on all pages; without it, nobody counted, and there is no `last`. */
+  readonly total?: number | undefined
+  /** Whether a document was found behind this page. Defaults to what `total` says. */
+  readonly hasNext?: boolean | undefined
+}
+
+/**
  * The `_links` of one page: `self`, and `first`, `prev`, `next`, `last` where they exist. Every other parameter of the
- * request stays in them.
+ * request stays in them, in its place.
  *
  * @category constructors
  * @since 0.1.0
@@ -52,20 +90,39 @@ export const hrefOf = (path: string, id: unknown): string => `${path}/${segment(
 export const ofPage = (
   path: string,
   parameters: Parameters,
-  page: { readonly page: number; readonly pageSize: number; readonly total: number }
+  { hasNext, page, pageSize, total }: NumberedPage
 ): string => {
-  const last = Math.max(1, Math.ceil(page.total / page.pageSize))
+  const counted = total === undefined ? undefined : Math.max(1, Math.ceil(total / pageSize))
+  // An estimate may be behind what was found.
+  const last = counted === undefined || hasNext !== true ? counted : Math.max(counted, page + 1)
   const names = Object.keys(parameters)
-  const [before, after] = around(names, parameters)
+  const [before, after] = around(names, parameters, "page")
   const link = (number: number): string => quote(`${path}?${before}page=${number}${after}`)
-  let links = `"_links":{"self":{"href":${names.length === 0 ? quote(path) : link(page.page)}}`
-  if (page.total > 0) {
+  let links = `"_links":{"self":{"href":${names.length === 0 ? quote(path) : link(page)}}`
+  if (total !== 0 || hasNext === true) {
     links += `,"first":{"href":${link(1)}}`
-    if (page.page > 1) links += `,"prev":{"href":${link(Math.min(page.page - 1, last))}}`
-    if (page.page < last) links += `,"next":{"href":${link(page.page + 1)}}`
-    links += `,"last":{"href":${link(last)}}`
+    if (page > 1) links += `,"prev":{"href":${link(last === undefined ? page - 1 : Math.min(page - 1, last))}}`
+    if (hasNext ?? (last !== undefined && page < last)) links += `,"next":{"href":${link(page + 1)}}`
+    if (last !== undefined) links += `,"last":{"href":${link(last)}}`
   }
   return `${links}}`
+}
+
+/**
+ * The `_links` of a page that begins at a cursor: `self`, `first`, and `next` where there is a cursor of the next one.
+ * Every other parameter of the request stays in them, in its place.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ofCursor = (path: string, parameters: Parameters, next: string | undefined): string => {
+  const [before, after] = around(Object.keys(parameters), parameters, "cursor")
+  const link = (cursor: string): string => quote(`${path}?${before}cursor=${cursor}${after}`)
+  const given = parameters["cursor"]
+  const links = `"_links":{"self":{"href":${link(typeof given === "string" ? segment(given) : "")}},"first":{"href":${
+    link("")
+  }}`
+  return next === undefined ? `${links}}` : `${links},"next":{"href":${link(next)}}}`
 }
 
 // -----------------------------------------------------------------------------
@@ -79,13 +136,17 @@ const segment = (id: unknown): string => {
   return plain.test(text) ? text : encodeURIComponent(text)
 }
 
-/** The parameters before and behind `page`, each with its separator. */
-const around = (names: ReadonlyArray<string>, parameters: Parameters): readonly [string, string] => {
+/** The parameters before and behind the one that changes, each with its separator. */
+const around = (
+  names: ReadonlyArray<string>,
+  parameters: Parameters,
+  changing: string
+): readonly [string, string] => {
   let before = ""
   let after = ""
   let seen = false
   for (const name of names) {
-    if (name === "page") {
+    if (name === changing) {
       seen = true
       continue
     }

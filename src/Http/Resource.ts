@@ -1,276 +1,215 @@
 /**
- * A model as a REST resource: the description of its endpoints, as a group of an `HttpApi`.
+ * A model as a REST resource: its methods, actions and hooks.
  *
  * @since 0.1.0
  */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import * as OpenApi from "effect/http-api/OpenApi"
-import * as Schema from "effect/Schema"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
-import { Wire as Errors } from "./HttpError.ts"
-import { Links, OperationCount, OperationResult } from "./Wire.ts"
+import * as Action from "./Action.ts"
+import type * as Endpoint from "./Endpoint.ts"
+import type * as Hook from "./Hook.ts"
+import type { Wire } from "./HttpError.ts"
+import type * as Operation from "./Operation.ts"
+import type { ServiceError } from "./ServiceError.ts"
+
+const typeId = "~appkernel/Resource"
 
 /**
- * The methods that a registration may name. `GET` brings the collection, single documents, `schema` and `meta`.
+ * The methods that a registration may name. `GET` brings the collection, single documents, `aggregate`, `schema` and
+ * `meta`.
  *
  * @category models
  * @since 0.1.0
  */
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+export type Method = Endpoint.Method
 
 /**
- * How a model is exposed.
+ * What a model's resource can do.
  *
  * @category models
  * @since 0.1.0
  */
-export interface RegisterOptions<Methods extends ReadonlyArray<Method>, UrlBase extends string> {
+export interface Options<M extends Model.Any, Methods extends ReadonlyArray<Method>, H> {
   /** Defaults to `["GET"]`: read-only. */
   readonly methods?: Methods | undefined
-  /** What stands before the resource's own segment: `/api/v1`. Defaults to nothing. */
-  readonly urlBase?: UrlBase | undefined
-  /** Applied to every operation in the OpenAPI document. Defaults to the segment. */
-  readonly tags?: ReadonlyArray<string> | undefined
-  /** Whether documents carry `_links`; pages always link to one another. Defaults to true. */
-  readonly enableHateoas?: boolean | undefined
+  /**
+   * Whether a before-hook and the write that it stands before are one transaction of the store, so that both happen or
+   * neither does. The hook may then run several times, when others write what it reads. Defaults to false.
+   */
+  readonly transactional?: boolean | undefined
+  /** Hooks by their names; they run behind those that the model has as its static `hooks`. */
+  readonly hooks?: H & Hook.Hooks<M> | undefined
 }
 
 /**
- * A registered resource: where it is, and what can be done with it.
+ * A resource under construction: every action and hook gives a new one, whose type knows all of them. `Actions` are the
+ * endpoints of its actions, `E` the errors of hooks by method, and `R` is what handlers and hooks need.
  *
  * @category models
  * @since 0.1.0
  */
-export interface ResourceInfo {
+export interface Resource<
+  M extends Model.Any,
+  Methods extends Method,
+  out Actions extends HttpApiEndpoint.Constraint,
+  out E extends Endpoint.ByMethod.Errors,
+  out R
+> extends Hooks<M, Methods, Actions, E, R> {
+  readonly [typeId]: { readonly actions: () => Actions; readonly errors: () => E; readonly services: () => R }
+  readonly model: M
+  readonly methods: ReadonlyArray<Methods>
+  readonly transactional: boolean
+  readonly actions: ReadonlyArray<Operation.Any>
+  readonly hooks: ReadonlyArray<AnyHook>
+  /** Adds an action: a value of `Action.make`, or its parts. */
+  readonly action: {
+    <const N extends string, const O extends Action.Options, R2 = never>(
+      name: N,
+      options: O,
+      handler: Action.Handler<M, O, R2>
+    ): Resource<M, Methods, Actions | Action.Endpoint<N, O>, E, R | R2>
+    <N extends string, O extends Action.Options, R2>(
+      action: Action.Action<M, N, O, R2>
+    ): Resource<M, Methods, Actions | Action.Endpoint<N, O>, E, R | R2>
+  }
+}
+
+/**
+ * The ways to add hooks: each adds one behind those of the same name that are there.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Hooks<
+  M extends Model.Any,
+  Methods extends Method,
+  Actions extends HttpApiEndpoint.Constraint,
+  E extends Endpoint.ByMethod.Errors,
+  R
+> = {
+  readonly [N in Hook.Name]: <R2 = never, const Errors extends ReadonlyArray<ServiceError.Any> = readonly []>(
+    hook: Hook.ByName<M, N, Errors[number]["Type"], R2>,
+    options?: Hook.Options<Errors>
+  ) => Resource<M, Methods, Actions, AddError<E, MethodOf<N>, ErrorsOf<Errors>>, R | R2>
+}
+
+/**
+ * Any resource.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Any {
+  readonly [typeId]: unknown
   readonly model: Model.Any
-  readonly path: `/${string}`
   readonly methods: ReadonlyArray<Method>
-  readonly enableHateoas: boolean
+  readonly transactional: boolean
+  readonly actions: ReadonlyArray<Operation.Any>
+  readonly hooks: ReadonlyArray<AnyHook>
 }
 
 /**
- * The path segment of a model: its name in lower case, in the plural by English rule.
+ * A hook that is attached.
  *
  * @category models
  * @since 0.1.0
  */
-export type Segment<Name extends string> = Plural<Lowercase<WithoutSuffix<Name>>>
+export interface AnyHook {
+  readonly name: Hook.Name
+  readonly hook: Hook.ByName<Model.Any, Hook.Name, unknown, unknown>
+  readonly errors: ReadonlyArray<ServiceError.Any>
+}
 
 /**
- * The path segment of a name, as its type says.
+ * A resource of a model, read-only unless `methods` says more.
  *
- * **Example** (Plurals)
+ * **Example** (A hook)
  *
  * ```ts
- * import { Resource } from "appkernel"
+ * import { Effect, Schema } from "effect"
+ * import { Model, Resource } from "appkernel"
  *
- * Resource.segmentOf("Category") // => "categories"
- * Resource.segmentOf("UserController") // => "users"
+ * class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
+ *
+ * const Notes = Resource.make(Note, { methods: ["GET", "POST"] })
+ *   .afterPost((note) => Effect.logInfo(`There is a note ${note.id}`))
+ *
+ * Notes.hooks.map(({ name }) => name) // => ["afterPost"]
  * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const segmentOf = <const Name extends string>(name: Name): Segment<Name> => {
-  const stem = name.replace(/(?<=.)(?:Service|Controller|Resource)$/u, "").toLowerCase()
-  const plural = /[^aeiou]y$/u.test(stem)
-    ? `${stem.slice(0, -1)}ies`
-    : /(?:s|x|z|ch|sh)$/u.test(stem)
-    ? `${stem}es`
-    : `${stem}s`
-  return plural as Segment<Name> // the rules of the type, applied to the value
-}
-
-/**
- * The endpoints of a model `M`, by their names in a client. They are interfaces so that an editor shows their names
- * rather than all that is in them.
- *
- * @category models
- * @since 0.1.0
- */
-export declare namespace Endpoint {
-  /** `GET` of the collection: one page. */
-  export interface List<M extends Model.Any> extends ListOf<M> {}
-  /** `GET` of one document. */
-  export interface Get<M extends Model.Any> extends GetOf<M> {}
-  /** `POST` to the collection. */
-  export interface Create<M extends Model.Any> extends CreateOf<M> {}
-  /** `PUT` of one document. */
-  export interface Replace<M extends Model.Any> extends ReplaceOf<M> {}
-  /** `PATCH` of one document. */
-  export interface Patch<M extends Model.Any> extends PatchOf<M> {}
-  /** `DELETE` of one document. */
-  export interface Delete extends ReturnType<typeof remove> {}
-  /** `GET` of the JSON schema. */
-  export interface Schema extends ReturnType<typeof schema> {}
-  /** `GET` of the metadata. */
-  export interface Meta extends ReturnType<typeof meta> {}
-}
-
-/**
- * The group of a model's endpoints: one for each method, under the name of the path segment.
- *
- * @category models
- * @since 0.1.0
- */
-export type Group<M extends Model.Any, Methods extends Method> = HttpApiGroup.HttpApiGroup<
-  Segment<M["modelName"]>,
-  Endpoints<M>[Methods] | Endpoint.Schema | Endpoint.Meta
->
-
-/**
- * Describes the endpoints of a model.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const group = <M extends Model.Any, const Methods extends ReadonlyArray<Method>>(
+export const make = <
+  M extends Model.Any,
+  const Methods extends ReadonlyArray<Method> = readonly ["GET"],
+  H = {}
+>(
   model: M,
-  options: { readonly methods: Methods; readonly path: `/${string}`; readonly tags: ReadonlyArray<string> }
-): Group<M, Methods[number]> => {
-  const name = segmentOf(model.modelName)
-  const endpoints = options.methods.flatMap((method) => endpointsOf(model)[method])
-  // The list has what the type says for each of the methods, which `flatMap` has forgotten.
-  return HttpApiGroup.make(name)
-    .add(schema(), meta(), ...endpoints)
-    .prefix(options.path)
-    .annotate(OpenApi.Title, options.tags[0] ?? name) as unknown as Group<M, Methods[number]>
-}
+  options?: Options<M, Methods, H>
+): Resource<M, Methods[number], never, Endpoint.ByMethod.NoErrors, Hook.Services<H> | Hook.ServicesOf<M>> =>
+  // The default of `Methods` is that of `methods`.
+  makeResource({
+    model,
+    methods: [...new Set(options?.methods ?? ["GET" as const])],
+    transactional: options?.transactional ?? false,
+    actions: [],
+    hooks: [...hooksIn("hooks" in model ? model.hooks : undefined), ...hooksIn(options?.hooks)]
+  }) as never
+
+/** @internal */
+export const isResource = (u: unknown): u is Any => typeof u === "object" && u !== null && typeId in u
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-type WithoutSuffix<Name extends string> = Name extends `${infer Stem}${"Service" | "Controller" | "Resource"}`
-  ? Stem extends "" ? Name : Stem
-  : Name
+type MethodOf<N extends Hook.Name> = N extends `${"before" | "after"}${infer Rest}` ? Extract<Uppercase<Rest>, Method>
+  : never
 
-type Vowel = "a" | "e" | "i" | "o" | "u"
+type ErrorsOf<Errors extends ReadonlyArray<ServiceError.Any>> =
+  | (Errors extends readonly [] ? never : ServiceError.Wire<Errors[number]>)
+  // What a hook may fail with undeclared.
+  | (typeof Wire)["BadRequest" | "NotFound" | "Conflict"]
 
-type Plural<Name extends string> = Name extends `${string}${Vowel}y` ? `${Name}s`
-  : Name extends `${infer Stem}y` ? `${Stem}ies`
-  : Name extends `${string}${"s" | "x" | "z" | "ch" | "sh"}` ? `${Name}es`
-  : `${Name}s`
-
-type Endpoints<M extends Model.Any> = {
-  readonly GET: Endpoint.List<M> | Endpoint.Get<M>
-  readonly POST: Endpoint.Create<M>
-  readonly PUT: Endpoint.Replace<M>
-  readonly PATCH: Endpoint.Patch<M>
-  readonly DELETE: Endpoint.Delete
+type AddError<E extends Endpoint.ByMethod.Errors, M extends Method, Error extends Schema.Top> = {
+  readonly [K in Method]: K extends M ? E[K] | Error : E[K]
 }
 
-type ListOf<M extends Model.Any> = ReturnType<typeof list<M>>
-type GetOf<M extends Model.Any> = ReturnType<typeof get<M>>
-type CreateOf<M extends Model.Any> = ReturnType<typeof create<M>>
-type ReplaceOf<M extends Model.Any> = ReturnType<typeof replace<M>>
-type PatchOf<M extends Model.Any> = ReturnType<typeof patch<M>>
+const hookNames: ReadonlyArray<Hook.Name> = [
+  "beforeGet",
+  "afterGet",
+  "beforePost",
+  "afterPost",
+  "beforePut",
+  "afterPut",
+  "beforePatch",
+  "afterPatch",
+  "beforeDelete",
+  "afterDelete"
+]
 
-const endpointsOf = (model: Model.Any): { readonly [K in Method]: ReadonlyArray<HttpApiEndpoint.Constraint> } => ({
-  GET: [list(model), get(model)],
-  POST: [create(model)],
-  PUT: [replace(model)],
-  PATCH: [patch(model)],
-  DELETE: [remove()]
-})
-
-const failures = [Errors.NotImplemented, Errors.ServiceUnavailable, Errors.InternalServerError] as const
-const bodyFailures = [Errors.BadRequest, Errors.PayloadTooLarge, Errors.UnsupportedMediaType, ...failures] as const
-
-const byId = { id: Schema.String }
-
-const Document = Schema.Record(Schema.String, Schema.Unknown)
-
-type Representation<M extends Model.Any> = Schema.Struct<
-  M["wire"]["fields"] & { readonly _links: Schema.optionalKey<typeof Links> }
->
-
-const representation = <M extends Model.Any>(model: M): Representation<M> =>
-  Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Links) }).annotate({
-    identifier: model.modelName
+const hooksIn = (hooks: unknown): ReadonlyArray<AnyHook> =>
+  hookNames.flatMap((name) => {
+    const hook: unknown = Reflect.get(Object(hooks), name)
+    // The types of `Hooks` say what hooks of these names are.
+    return typeof hook === "function" ? [{ name, hook: hook as AnyHook["hook"], errors: [] }] : []
   })
 
-type Filters<M extends Model.Any> = {
-  readonly [K in Exclude<keyof M["wire"]["fields"], "_type">]: Schema.optionalKey<Schema.String>
+const makeResource = (parts: Omit<Any, typeof typeId>): Any => {
+  const action = (first: string | Operation.Any, options?: Action.Options, handler?: Operation.Any["handler"]) => {
+    const added = typeof first === "string"
+      // The overloads say that what follows a name are the other two parts.
+      ? Action.make(parts.model, first, options ?? {}, handler as never)
+      : first
+    return makeResource({ ...parts, actions: [...parts.actions, added] })
+  }
+  const hooks = hookNames.map((name) => [
+    name,
+    (hook: AnyHook["hook"], options?: Hook.Options<ReadonlyArray<ServiceError.Any>>) =>
+      makeResource({ ...parts, hooks: [...parts.hooks, { name, hook, errors: options?.error ?? [] }] })
+  ])
+  // Nobody reads what only carries types.
+  return { [typeId]: undefined, ...parts, ...Object.fromEntries([...hooks, ["action", action]]) }
 }
-
-const filters = <M extends Model.Any>(model: M): Filters<M> =>
-  Object.fromEntries(
-    Object.keys(model.wire.fields).filter((name) => name !== "_type").map((name) => [
-      name,
-      Schema.optionalKey(Schema.String)
-    ])
-  ) as Filters<M> // one for each field of the wire form
-
-// Without its name, the compiler takes the type of all models' schemas for that of this model's.
-const payloadOf = <S extends Schema.Top>(schema: S): S => schema
-
-const list = <M extends Model.Any>(model: M) =>
-  HttpApiEndpoint.get("list", "/", {
-    query: Schema.Struct({
-      ...filters(model),
-      page: Schema.optionalKey(Schema.Int),
-      page_size: Schema.optionalKey(Schema.Int),
-      sort_by: Schema.optionalKey(Schema.String),
-      sort_order: Schema.optionalKey(Schema.Literals(["ASC", "DESC"]))
-    }),
-    success: Schema.Struct({
-      _type: Schema.tag("list"),
-      _items: Schema.Array(representation(model)),
-      _links: Links
-    }),
-    error: [Errors.BadRequest, ...failures]
-  })
-
-const get = <M extends Model.Any>(model: M) =>
-  HttpApiEndpoint.get("get", "/:id", {
-    params: byId,
-    success: representation(model),
-    error: [Errors.NotFound, ...failures]
-  })
-
-const create = <M extends Model.Any>(model: M) =>
-  HttpApiEndpoint.post("create", "/", {
-    payload: payloadOf<M["create"]>(model.create),
-    success: [OperationResult.pipe(HttpApiSchema.status(201)), OperationResult.pipe(HttpApiSchema.status(200))],
-    error: [Errors.Conflict, ...bodyFailures]
-  })
-
-const replace = <M extends Model.Any>(model: M) =>
-  HttpApiEndpoint.put("replace", "/:id", {
-    params: byId,
-    payload: payloadOf<M["create"]>(model.create),
-    success: OperationResult,
-    error: [Errors.NotFound, Errors.Conflict, ...bodyFailures]
-  })
-
-const patch = <M extends Model.Any>(model: M) =>
-  HttpApiEndpoint.patch("patch", "/:id", {
-    params: byId,
-    payload: payloadOf<M["patch"]>(model.patch),
-    success: OperationResult,
-    error: [Errors.NotFound, Errors.Conflict, ...bodyFailures]
-  })
-
-const remove = () =>
-  HttpApiEndpoint.delete("delete", "/:id", {
-    params: byId,
-    success: OperationCount,
-    error: [Errors.NotFound, ...failures]
-  })
-
-const schema = () =>
-  HttpApiEndpoint.get("schema", "/schema", {
-    query: Schema.Struct({
-      /** Whether it is for MongoDB's own validation. */
-      mongo: Schema.optionalKey(Schema.Literals(["true", "false"])),
-      /** Whether properties that are not the model's are accepted; they are, unless it says `false`. */
-      additional_properties: Schema.optionalKey(Schema.Literals(["true", "false"]))
-    }),
-    success: Document,
-    error: Errors.BadRequest
-  })
-
-const meta = () => HttpApiEndpoint.get("meta", "/meta", { success: Document })

@@ -77,7 +77,7 @@ export {
   type ToRecordOptions
 } from "./Record.ts"
 export { Date, DateTime, type Temporal } from "./Temporal.ts"
-export { audited, versioned } from "./Trait.ts"
+export { audited, historied, softDeleted, versioned } from "./Trait.ts"
 
 /**
  * Any model.

@@ -231,6 +231,17 @@ export interface UpdateResult {
 }
 
 /**
+ * Some of the documents that match, and the number of all of them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Counted {
+  readonly documents: ReadonlyArray<Document>
+  readonly total: number
+}
+
+/**
  * Keeps documents. Each single-document write is atomic and, once the effect succeeds, durable as far as the store is.
  * Reads see every write that succeeded before them. Collections come into being with their first document. Writes are
  * uninterruptible from the moment they are sent; an interrupted read is abandoned.
@@ -248,6 +259,11 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     collection: string,
     options: FindOptions
   ) => Effect.Effect<ReadonlyArray<Document>, ReadError>
+  /**
+   * What {@link find} gives, and how many documents match altogether, exactly. The two are one look at the collection
+   * where the store can do that; else others may write in between.
+   */
+  readonly findAndCount: (collection: string, options: FindOptions) => Effect.Effect<Counted, ReadError>
   /** The matching documents, read as they are pulled. */
   readonly stream: (collection: string, options: FindOptions) => Stream.Stream<Document, ReadError>
   /** How many documents match, exactly. */

@@ -73,6 +73,19 @@ export const config: Config.Config<Options> = Config.all({
 }).pipe(Config.nested("MONGO"), Config.nested("APPKERNEL"))
 
 /**
+ * Whether `appkernel.mongo.host` is given at all: for programs that use MongoDB where there is one, and another store
+ * elsewhere.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const configured: Config.Config<boolean> = Config.option(Config.Redacted("HOST")).pipe(
+  Config.map(Option.isSome),
+  Config.nested("MONGO"),
+  Config.nested("APPKERNEL")
+)
+
+/**
  * A store over a client of its own, which has answered a `ping` and is closed with the scope. Fails with
  * `StoreUnavailable` when no server answers in time, the credentials are refused, or the host is malformed.
  *

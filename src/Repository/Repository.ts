@@ -14,6 +14,7 @@ import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
 import type { ModelError } from "../Model/ModelError.ts"
 import {
+  type Counted,
   type Document,
   DocumentStore,
   type FindOptions as StoreFindOptions,
@@ -22,10 +23,18 @@ import {
   type UpdateResult,
   type ValidatorOptions
 } from "./DocumentStore.ts"
+import type { Histories, IsHistoried } from "./History.ts"
 import { documentCodec, indexesOf } from "./internal/documents.ts"
 import type { ElementOf, Selected } from "./internal/fieldTypes.ts"
+import { historyIndex, historyOf } from "./internal/historyEntry.ts"
+import { makeHistoryReading } from "./internal/historyReads.ts"
+import { makeHistoryWriter } from "./internal/historyWriter.ts"
+import { makeModelCollection } from "./internal/modelCollection.ts"
+import { makeModelWriter } from "./internal/modelWriter.ts"
 import { makeReading } from "./internal/repositoryReads.ts"
+import { makeRemoving, makeSoftDeletion } from "./internal/repositoryRemovals.ts"
 import { makeWriting } from "./internal/repositoryWrites.ts"
+import { stampsOf } from "./internal/stamps.ts"
 import type * as Query from "./Query.ts"
 import type {
   BulkInsertFailed,
@@ -36,7 +45,11 @@ import type {
   StoreError,
   VersionConflict
 } from "./RepositoryError.ts"
+import type { DeletedOptions, IsSoftDeleted, SoftDeletes } from "./SoftDeletion.ts"
 import type * as Update from "./Update.ts"
+
+export type { Change, Histories, IsHistoried, Version } from "./History.ts"
+export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./SoftDeletion.ts"
 
 /**
  * In which order.
@@ -44,7 +57,7 @@ import type * as Update from "./Update.ts"
  * @category models
  * @since 0.1.0
  */
-export interface SortOptions<M extends Model.Any> {
+export interface SortOptions<M extends Model.Any> extends DeletedOptions<M> {
   /** The field to sort by. Defaults to the identifier. */
   readonly sortBy?: (keyof M["store"]["fields"] & string) | undefined
   /** Defaults to `"ASC"`. */
@@ -93,17 +106,32 @@ export interface Page<A> {
 }
 
 /**
- * Reads and writes the instances of the model `M`.
+ * Reads and writes the instances of the model `M`; what its traits add included.
  *
  * @category services
  * @since 0.1.0
  */
-export interface Repository<M extends Model.Any> {
+export type Repository<M extends Model.Any> =
+  & Operations<M>
+  & (IsSoftDeleted<M> extends true ? SoftDeletes<M> : unknown)
+  & (IsHistoried<M> extends true ? Histories<M> : unknown)
+
+/**
+ * What the repository of any model does. Where a model is `Model.softDeleted`, nothing reads, counts or changes what is
+ * deleted, unless `deleted` says so.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export interface Operations<M extends Model.Any> {
   readonly model: M
   /** The collection of the store, named as the model. */
   readonly collection: string
   /** The instance with this identifier. */
-  readonly findById: (id: string) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | ReadError>
+  readonly findById: (
+    id: string,
+    options?: DeletedOptions<M>
+  ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | ReadError>
   /** The first instance that fulfils the condition. */
   readonly findOne: (
     where?: Query.Where<M>,
@@ -134,20 +162,21 @@ export interface Repository<M extends Model.Any> {
     options?: FindOptions<M>
   ) => Stream.Stream<M["Type"], DocumentInvalid | ReadError>
   /** How many instances fulfil the condition, exactly. */
-  readonly count: (where?: Query.Where<M>) => Effect.Effect<number, ReadError>
-  /** How many instances there are, more or less, without looking at them. */
+  readonly count: (where?: Query.Where<M>, options?: DeletedOptions<M>) => Effect.Effect<number, ReadError>
+  /** How many instances there are, more or less, without looking at them, unless some are deleted softly. */
   readonly estimatedCount: Effect.Effect<number, ReadError>
   /** Whether an instance fulfils the condition. */
-  readonly exists: (where?: Query.Where<M>) => Effect.Effect<boolean, ReadError>
+  readonly exists: (where?: Query.Where<M>, options?: DeletedOptions<M>) => Effect.Effect<boolean, ReadError>
   /** The values that a field has among the instances that fulfil the condition, each once; of a list, its elements. */
   readonly distinct: <K extends keyof M["store"]["fields"] & string>(
     field: K,
-    where?: Query.Where<M>
+    where?: Query.Where<M>,
+    options?: DeletedOptions<M>
   ) => Effect.Effect<ReadonlyArray<ElementOf<M["store"]["fields"][K]>>, ReadError>
   /** The documents that leave a pipeline in the store's own terms, read as they are pulled. */
   readonly aggregate: (
     pipeline: ReadonlyArray<Document>,
-    options?: ReadOptions
+    options?: ReadOptions & DeletedOptions<M>
   ) => Stream.Stream<Document, ReadError>
   /** Adds an instance; a versioned one gets version 1. Fails with `DuplicateKey` when its identifier is taken. */
   readonly insert: (instance: M["Type"]) => Effect.Effect<M["Type"], StoreError>
@@ -165,6 +194,16 @@ export interface Repository<M extends Model.Any> {
     id: string,
     changes: M["patch"]["Type"]
   ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | StoreError>
+  /**
+   * Changes the stored instance to what `change` makes of it, which is written while the document is the one that was read:
+   * otherwise somebody else wrote in between, and it begins again, so that `change` may run several times. The identifier
+   * and what the repository manages stay as they are; nothing is written when nothing differs. As with `replace`, nobody
+   * asks whether what comes out is valid.
+   */
+  readonly modify: <E, R>(
+    id: string,
+    change: (current: M["Type"]) => Effect.Effect<M["Type"], E, R>
+  ) => Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | VersionConflict | StoreError, R>
   /**
    * Adds instances; the result is their number. `ordered` (the default) stops at the first that is refused, and those
    * before it stay; otherwise all that can be added are. Fails with `BulkInsertFailed`, which has each refusal with its
@@ -193,7 +232,7 @@ export interface Repository<M extends Model.Any> {
       readonly returnDocument?: "before" | "after" | undefined
     }
   ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ModelError | StoreError>
-  /** Removes the instance, which must be there. */
+  /** Removes the instance, which must be there; with `Model.softDeleted` it is marked instead, as by all that delete. */
   readonly deleteById: (id: string) => Effect.Effect<void, DocumentNotFound | ReadError>
   /** Removes the instances that fulfil the condition; the result is their number. */
   readonly deleteMany: (where: Query.Where<M>) => Effect.Effect<number, ReadError>
@@ -207,10 +246,12 @@ export interface Repository<M extends Model.Any> {
   readonly findDocumentById: (id: string) => Effect.Effect<Document | undefined, ReadError>
   /** Stored documents as they are. */
   readonly findDocuments: (options: StoreFindOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
+  /** Stored documents as they are, and how many match altogether: see `DocumentStore.findAndCount`. */
+  readonly findAndCountDocuments: (options: StoreFindOptions) => Effect.Effect<Counted, ReadError>
   /** Adds a document, in a versioned model as version 1. Nobody asks whether it is one of the model's. */
   readonly insertDocument: (document: Document) => Effect.Effect<void, StoreError>
   /** How many stored documents match. */
-  readonly countDocuments: (filter: Document) => Effect.Effect<number, ReadError>
+  readonly countDocuments: (filter: Document, options?: ReadOptions) => Effect.Effect<number, ReadError>
 }
 
 /**
@@ -264,16 +305,27 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const indexes = indexesOf(model)
   if (indexes.length > 0) yield* store.createIndexes(collection, indexes)
   const codec = documentCodec(model)
-  const reading = makeReading(model, store, codec)
-  return {
+  const documents = makeModelCollection(model, store)
+  const stamps = stampsOf(model)
+  const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
+  if (revisionField !== undefined) yield* store.createIndexes(historyOf(collection), [historyIndex])
+  const writer = revisionField === undefined
+    ? makeModelWriter(documents)
+    : makeHistoryWriter(collection, revisionField, documents, store)
+  const operations: Operations<M> = {
     model,
     collection,
-    ...reading,
-    ...makeWriting(model, store, codec, reading.findById),
+    ...makeReading(model, documents, codec),
+    ...makeWriting(model, documents, writer, stamps, codec),
+    ...(deletedField === undefined
+      ? makeRemoving(model, writer)
+      : makeSoftDeletion(model, deletedField, writer, stamps, codec)),
+    ...(revisionField === undefined ? {} : makeHistoryReading(model, store, codec)),
     syncIndexes: store.syncIndexes(collection, indexes),
     installValidator: (options) =>
       store.setValidator(collection, JsonSchema.make(model, { mongoCompatibility: true }), options)
   }
+  return operations
 })
 
 /**

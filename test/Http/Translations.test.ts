@@ -4,7 +4,8 @@ import { ConfigProvider, Effect, Layer, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { engine as shop, translations as shopTranslations } from "../../examples/shop/engine.ts"
-import { EmbeddedStore, JsonSchema, KernelEngine, Model, Translations, Validator } from "../../src/index.ts"
+import { Payment } from "../../examples/shop/models/Payment.ts"
+import { EmbeddedStore, JsonSchema, KernelEngine, Model, Repository, Translations, Validator } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
 
 class Place extends Model.Class<Place>()("Place", {
@@ -317,7 +318,7 @@ describe("a 400 / memory", () => {
         assert.deepStrictEqual(messages(id), { id: "geht nicht in einer URL" })
         const other = yield* send("PUT", "/items/I1", "de", { ...valid, id: "I2" })
         assert.deepStrictEqual(messages(other), { id: "ist nicht die der URL" })
-        const whole = yield* send("POST", "/items", "de", [])
+        const whole = yield* send("POST", "/items", "de", 7)
         assert.deepStrictEqual(messages(whole), { "": "kein Item" })
         assert.strictEqual(whole.body.message, "Ein Fehler: kein Item")
         const malformed = yield* send("POST", "/items", "de", "{")
@@ -484,7 +485,7 @@ describe("translations", () => {
 
 describe("the shop / memory", () => {
   const served = shop.layerServe.pipe(
-    Layer.provide(shopTranslations),
+    Layer.provide([shopTranslations, Repository.layer(Payment)]),
     Layer.provide(EmbeddedStore.layerMemory),
     Layer.provide(NodeServices.layer),
     Layer.provideMerge(NodeHttpServer.layerTest)

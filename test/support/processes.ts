@@ -11,14 +11,20 @@ export interface Program {
   readonly ended: Effect.Effect<number | NodeJS.Signals | null>
 }
 
-/** Starts a TypeScript file of the project; it is killed when the scope closes. */
+/**
+ * Starts a TypeScript file of the project; it is killed when the scope closes. `within` is a command that becomes the
+ * command that follows it.
+ */
 export const runProgram = (
   file: string,
-  env: { readonly [name: string]: string }
+  env: { readonly [name: string]: string },
+  within: ReadonlyArray<string> = []
 ): Effect.Effect<Program, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const process_ = spawn(process.execPath, ["--conditions=source", file], {
+      const [command = process.execPath, ...args] = within
+      const own = ["--conditions=source", file]
+      const process_ = spawn(command, command === process.execPath ? own : [...args, process.execPath, ...own], {
         env: { PATH: process.env["PATH"], ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })

@@ -1,8 +1,19 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
+import type { Readable } from "node:stream"
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
+import { isDeeper } from "./depth.ts"
+import { Request } from "./listener.ts"
+
+/**
+ * How deep a body may be nested: far deeper than any that is meant, and not as deep as recursion can't follow.
+ *
+ * @internal
+ */
+export const maxDepth = 128
 
 /** @internal */
 export type BodyError = BadRequest | PayloadTooLarge | UnsupportedMediaType
@@ -19,13 +30,18 @@ export const readJson = (
 ): Effect.Effect<unknown, BodyError> => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const contentType = source.headers["content-type"]
-  if (contentType === undefined || !isOneOf(contentType, types)) {
+  if (contentType === undefined || !types.includes(mediaTypeOf(contentType))) {
     return Effect.fail(new UnsupportedMediaType({ message: `The body must be ${types.join(" or ")}` }))
   }
   if (Number(source.headers["content-length"]) > limit) return Effect.fail(tooLarge(limit))
   // RFC 9110, section 10.1.1: who waits for the word sends its body after it.
   if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
-  return Effect.callback<unknown, BodyError>((resume) => {
+  const held = source instanceof Request ? source.body : undefined
+  return held === undefined ? Effect.flatMap(read(source, limit), parse) : parse(held)
+}
+
+const read = (source: Readable, limit: number): Effect.Effect<Buffer, BodyError> =>
+  Effect.callback((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
     // The listeners go with the request, and only the first result counts.
@@ -38,27 +54,48 @@ export const readJson = (
         resume(Effect.fail(tooLarge(limit)))
       }
     })
-    source.on("end", () => resume(parse(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
+    source.on("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
     source.on("error", () => resume(Effect.fail(new BadRequest({ message: "The body can't be read", errors: [] }))))
   })
-}
 
-const isOneOf = (contentType: string, types: ReadonlyArray<string>): boolean => {
+/**
+ * The type in a `Content-Type` header, without its parameters.
+ *
+ * @internal
+ */
+export const mediaTypeOf = (contentType: string): string => {
   const end = contentType.indexOf(";")
-  const type = (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
-  return types.includes(type)
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
 }
 
 const tooLarge = (limit: number) =>
   new PayloadTooLarge({ message: `The body is larger than the ${limit} bytes that are accepted` })
 
-const parse = (bytes: Buffer): Effect.Effect<unknown, BadRequest> =>
-  isUtf8(bytes)
-    ? Effect.try({
-      try: (): unknown => JSON.parse(bytes.toString("utf8")),
-      catch: (cause) => new BadRequest({ message: `The body is not valid JSON: ${reasonOf(cause)}`, errors: [] })
-    })
-    : Effect.fail(new BadRequest({ message: "The body is not valid UTF-8", errors: [] }))
+// An `Exit`, of which whoever asked knows the result at once.
+const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
+  if (!isUtf8(bytes)) return Exit.fail(new BadRequest({ message: "The body is not valid UTF-8", errors: [] }))
+  if (isDeeper(bytes, maxDepth)) {
+    return Exit.fail(new BadRequest({ message: `The body is nested more than ${maxDepth} levels deep`, errors: [] }))
+  }
+  const text = bytes.toString("utf8")
+  try {
+    const value: unknown = JSON.parse(text)
+    return escapedSurrogate.test(text) && !isWellFormed(value)
+      ? Exit.fail(new BadRequest({ message: "The body has a text that is not valid Unicode", errors: [] }))
+      : Exit.succeed(value)
+  } catch (cause) {
+    return Exit.fail(new BadRequest({ message: `The body is not valid JSON: ${reasonOf(cause)}`, errors: [] }))
+  }
+}
+
+const escapedSurrogate = /\\u[dD][89a-fA-F]/u
+
+/** RFC 8259, section 8.2: half a surrogate pair is no text, and becomes another one on its way through a store. */
+const isWellFormed = (value: unknown): boolean =>
+  typeof value === "string"
+    ? value.isWellFormed()
+    : typeof value !== "object" || value === null ||
+      Object.entries(value).every(([key, item]) => key.isWellFormed() && isWellFormed(item))
 
 // The parser's message may quote the body, of which nothing is repeated.
 const reasonOf = (cause: unknown): string => {

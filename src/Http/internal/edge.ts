@@ -1,15 +1,17 @@
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { type Failure, fromFailure, type HttpError, statusOf } from "../HttpError.ts"
 import * as answers from "./answers.ts"
-import type { Route } from "./interpreter.ts"
+import { requestIdOf } from "./requestId.ts"
+import type { Route } from "./route.ts"
+import { type CallFailure, settled } from "./settled.ts"
 import type { Refuse } from "./translation.ts"
 
 /** @internal */
@@ -28,9 +30,17 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
  * @internal
  */
 export const answered = (
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>,
+  refuse: Refuse
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
+  // Only what fails takes the second step.
+  Effect.catchCause(handler, (cause) => ofEngine(settled(Effect.failCause(cause)), refuse))
+
+/** The answer of the engine to what it fails with itself, and to defects. */
+const ofEngine = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure>,
   refuse: Refuse
-): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   Effect.catchCause(handler, (cause) => {
     const failure = Cause.findErrorOption(cause)
     if (failure._tag === "Some") {
@@ -39,8 +49,8 @@ export const answered = (
         ? refuse(error.errors, error.message)
         : Effect.succeed(answers.ofError(error))
     }
-    // A request whose caller has gone has nobody to answer.
-    return Cause.hasInterruptsOnly(cause) ? Effect.interrupt : defect(cause)
+    // A request whose caller has gone does not come here: this one was interrupted by what it does.
+    return defect(cause)
   })
 
 /**
@@ -51,14 +61,21 @@ export const answered = (
  */
 export const routed = (router: HttpRouter.HttpRouter, routes: ReadonlyArray<Route>) => {
   const methods = methodsByPath(routes)
-  // Routes don't fail, so that there is none is all that the router fails with; the platform types it as unknown.
-  const answer = Effect.catch(
+  const answer = Effect.catchCause(
+    // What fails here is that there is no route, or a route that is not the engine's: of any error, says the platform.
     // @effect-diagnostics-next-line anyUnknownInErrorContext:off
     router.asHttpEffect(),
-    (error) =>
-      HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+    (cause): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {
+      const failure = Cause.findErrorOption(cause)
+      const error = failure._tag === "Some" ? failure.value : undefined
+      return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
         ? unrouted(methods)
-        : Effect.die(error)
+        : HttpServerRespondable.isRespondable(error)
+        ? Effect.catchCause(HttpServerRespondable.toResponse(error), defect)
+        : Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : defect(cause)
+    }
   )
   return Effect.withFiber<HttpServerResponse.HttpServerResponse, never, Effect.Services<typeof answer>>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -83,9 +100,8 @@ const isHttpError = (error: HttpError | Failure): error is HttpError => Object.h
 
 /** Logged with everything; answered with nothing but the identifier under which it is logged. */
 const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
-  const crypto = yield* WebCrypto.WebCrypto
-  const requestId = crypto.randomUUID()
-  yield* Effect.annotateLogs(Effect.logError("A request could not be handled", cause), { request_id: requestId })
+  const requestId = requestIdOf(yield* HttpServerRequest.HttpServerRequest)
+  yield* Effect.annotateLogs(Effect.logError("A request could not be handled", cause), "request_id", requestId)
   return answers.errorMessage(
     500,
     `The request could not be handled; it is logged as ${requestId}`,

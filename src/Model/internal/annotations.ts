@@ -62,6 +62,18 @@ export interface FieldAttributes {
   /** Never part of an output. */
   readonly omitted?: boolean | undefined
   readonly index?: Index | undefined
-  /** The place that the framework itself keeps up to date: the identifier, the version, the audit. */
-  readonly managed?: "id" | "version" | "inserted" | "updated" | "created_by" | "updated_by" | undefined
+  /**
+   * The place that the framework itself keeps up to date: the identifier, the version, the audit, the deletion, the
+   * number of the state.
+   */
+  readonly managed?:
+    | "id"
+    | "version"
+    | "inserted"
+    | "updated"
+    | "created_by"
+    | "updated_by"
+    | "deleted"
+    | "revision"
+    | undefined
 }

@@ -3,12 +3,25 @@ import * as Schema from "effect/Schema"
 import type { Any } from "../Model.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "./annotations.ts"
-import { finaliser, inOrder, isNullValue, type Place, report, reported, under, validator } from "./finaliser.ts"
+import {
+  finaliser,
+  inOrder,
+  isNullValue,
+  type Place,
+  report,
+  reported,
+  reportedIn,
+  under,
+  validator
+} from "./finaliser.ts"
 import { immediateOf } from "./immediate.ts"
 import { perModel } from "./perModel.ts"
-import { type ModelLike, modelTypeId, nestedModel, validationTypeId } from "./variants.ts"
+import { hasRules, type ModelLike, modelTypeId, nestedModel } from "./variants.ts"
 
 type Values = Record<string, unknown>
+
+/** Completes what was decoded: at once, where the caller runs in `fiber` and most values need no waiting. */
+type Complete = (decoded: Values, fiber?: Place["fiber"]) => Effect.Effect<Values, ModelError>
 
 /** Does something to the values, if there is something to do; what can't be done at once is an Effect. */
 type Step = (values: Values, place: Place) => Effect.Effect<void> | void
@@ -19,7 +32,7 @@ type Step = (values: Values, place: Place) => Effect.Effect<void> | void
  *
  * @internal
  */
-export const completer = (model: Any): (decoded: Values) => Effect.Effect<Values, ModelError> => {
+export const completer = (model: Any): Complete => {
   const isNeeded = needsInstance(model)
   if (!isNeeded && !isIncomplete(model)) return Effect.succeed
   if (isNeeded) {
@@ -28,8 +41,10 @@ export const completer = (model: Any): (decoded: Values) => Effect.Effect<Values
     return (decoded) => Effect.map(finalise(decoded), (instance) => ({ ...instance as Values }))
   }
   const complete = planOf(model)
-  return (decoded) =>
-    reported(model, decoded, (place) => Effect.mapEager(complete(decoded, place) ?? Effect.void, () => decoded))
+  return (decoded, fiber) => {
+    const run = (place: Place) => Effect.mapEager(complete(decoded, place) ?? Effect.void, () => decoded)
+    return fiber === undefined ? reported(model, decoded, run) : reportedIn(fiber, model, decoded, run)
+  }
 }
 
 const planOf: (model: ModelLike) => Step = perModel((model) => compile(model))
@@ -53,9 +68,6 @@ const needsInstance = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set(
     return inner !== undefined &&
       (model[modelTypeId][key]?.converter !== undefined || needsInstance(inner, new Set([...seen, model])))
   }))
-
-const hasRules = (model: ModelLike): boolean =>
-  model[validationTypeId] !== undefined || model.store.ast.checks !== undefined
 
 const compile = (model: ModelLike): Step => {
   const steps = Object.entries(model.store.fields).flatMap(([key, schema]) => {

@@ -105,11 +105,12 @@ const unionOf = (members: ReadonlyArray<Decode>): Decode => (input) => {
 
 const listOf = (decode: Decode): Decode => (input) => {
   if (!Array.isArray(input)) return invalid
-  const output: Array<unknown> = []
-  for (let i = 0; i < input.length; i++) {
-    const value = decode(input[i])
+  // No longer than it has to be, unlike a list that grows.
+  const output: Array<unknown> = [...input]
+  for (let i = 0; i < output.length; i++) {
+    const value = decode(output[i])
     if (value === invalid) return invalid
-    output.push(value)
+    output[i] = value
   }
   return output
 }

@@ -13,7 +13,7 @@ export type Decoded =
   | { readonly _tag: "Invalid"; readonly problems: ReadonlyArray<FieldProblem> }
 
 /**
- * Decodes what a caller sent as JSON, or says everything that is wrong with it.
+ * Decodes what a caller sent as JSON, or says what is wrong with it: everything, but no more than {@link bounded} has.
  *
  * @internal
  */
@@ -28,66 +28,170 @@ export const bodyDecoder = (schema: Schema.Struct<Schema.Struct.Fields>): (body:
     const value = decode(body)
     // What a struct's schema decoded is an object of its fields.
     if (value !== invalid) return { _tag: "Valid", value: value as Values }
-    explain ??= explainerOf(codec.ast)
-    const found = explain(body)
-    if (found !== undefined) return { _tag: "Invalid", problems: problemsOf(found) }
+    explain ??= partsExplainerOf(codec.ast)
+    const count: Count = { named: 0, more: 0 }
+    const found = explain?.(body, count)
+    if (typeof found === "object") return { _tag: "Invalid", problems: bounded(problemsOf(found), count.more) }
     const exit = decodeAll(body)
     if (exit._tag === "Success") return { _tag: "Valid", value: exit.value }
     const issue = Cause.findErrorOption(exit.cause)
-    return { _tag: "Invalid", problems: issue._tag === "Some" ? problemsOf(issue.value) : [] }
+    return { _tag: "Invalid", problems: issue._tag === "Some" ? bounded(problemsOf(issue.value)) : [] }
   }
 }
-
-type Explain = (input: unknown) => SchemaIssue.Issue | undefined
-
-const everything: SchemaAST.ParseOptions = { errors: "all" }
 
 /**
- * The issue that a struct's parser finds when it is asked for everything, quickly: only the fields that are not valid
- * are looked at closely. `undefined` where the parser itself has to be asked.
+ * The first hundred problems, and a last one that says how many more there are: at least, since what is wrong within a
+ * value is not looked for once so many are known. `more` are those that are not among `problems` in the first place.
+ *
+ * @internal
  */
-const explainerOf = (ast: SchemaAST.AST): Explain => {
-  if (!isStruct(ast) || ast.encoding !== undefined) return () => undefined
-  const fields = ast.propertySignatures.map(fieldExplainerOf)
-  return (input) => {
-    if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined
-    const issues: Array<SchemaIssue.Issue> = []
-    for (let i = 0; i < fields.length; i++) {
-      // Every property of an object may be asked for.
-      const found = fields[i]!(input as Values)
-      if (found === "unclear") return undefined
-      if (found !== "none") issues.push(found)
-    }
-    const [first, ...others] = issues
-    return first === undefined ? undefined : new SchemaIssue.Composite(ast, [first, ...others], input, everything)
+export const bounded = (problems: ReadonlyArray<FieldProblem>, more = 0): ReadonlyArray<FieldProblem> => {
+  const named = problems.filter((problem) => !isRemainder(problem))
+  const unnamed = problems.reduce((sum, problem) => isRemainder(problem) ? sum + problem.count : sum, more) +
+    Math.max(0, named.length - maxNamed)
+  if (unnamed === 0) return problems
+  const remainder: Remainder = {
+    field: "",
+    validator: "More",
+    message: `at least ${unnamed} more ${unnamed === 1 ? "problem is" : "problems are"} not listed`,
+    count: unnamed
   }
+  return [...named.slice(0, maxNamed), remainder]
 }
+
+const maxNamed = 100
+
+/** Stands for problems that are not named. */
+interface Remainder extends FieldProblem {
+  readonly count: number
+}
+
+const isRemainder = (problem: FieldProblem): problem is Remainder => problem.validator === "More" && "count" in problem
+
+/** How many values were looked at closely, and how many more are not valid. */
+interface Count {
+  named: number
+  more: number
+}
+
+/**
+ * The issue that a schema's parser finds when it is asked for everything, quickly: only the parts that are not valid are
+ * looked at closely, and of those only as many as are named. `unclear` where the parser has to be asked for the whole,
+ * `none` where there is nothing to be found in parts.
+ */
+type Explain = (input: unknown, count: Count) => Found
 
 type Found = SchemaIssue.Issue | "none" | "unclear"
 
-const fieldExplainerOf = ({ name, type }: SchemaAST.PropertySignature): (given: Values) => Found => {
-  const key = String(name)
-  const at = (issue: SchemaIssue.Issue) => new SchemaIssue.Pointer([key], issue)
-  const decode = compileDecoder(type)
+const everything: SchemaAST.ParseOptions = { errors: "all" }
+
+/** `undefined` where a schema has no parts that could be looked at one by one. */
+const partsExplainerOf = (ast: SchemaAST.AST): Explain | undefined => {
+  if (ast.encoding !== undefined) return undefined
+  switch (ast._tag) {
+    case "Objects":
+      return isStruct(ast) ? structExplainerOf(ast) : undefined
+    case "Arrays":
+      return ast.elements.length === 0 && ast.rest.length === 1 ? listExplainerOf(ast, ast.rest[0]!) : undefined
+    case "Union": {
+      // What is optional may be `null`, which has no parts.
+      const [other, ...others] = ast.types.filter((type) => type._tag !== "Null")
+      return other === undefined || others.length > 0 ? undefined : partsExplainerOf(other)
+    }
+    case "Suspend":
+      return (input, count) => {
+        const inner = ast.thunk()
+        const known = suspended.get(inner) ?? { explain: partsExplainerOf(inner) }
+        suspended.set(inner, known)
+        return known.explain?.(input, count) ?? "none"
+      }
+    default:
+      return undefined
+  }
+}
+
+/** What a recursive model holds of its own kind is explained as the first of its kind was. */
+const suspended = new WeakMap<SchemaAST.AST, { readonly explain: Explain | undefined }>()
+
+const structExplainerOf = (ast: SchemaAST.Objects): Explain => {
+  const fields = ast.propertySignatures.map(fieldExplainerOf)
+  return (input, count) => {
+    if (typeof input !== "object" || input === null || Array.isArray(input)) return "none"
+    const issues: Array<SchemaIssue.Issue> = []
+    for (let i = 0; i < fields.length; i++) {
+      // Every property of an object may be asked for.
+      const found = fields[i]!(input as Values, count)
+      if (found === "unclear") return "unclear"
+      if (found !== "none") issues.push(found)
+    }
+    return composite(ast, issues, input)
+  }
+}
+
+const listExplainerOf = (ast: SchemaAST.Arrays, element: SchemaAST.AST): Explain => {
+  const decode = compileDecoder(element)
+  const explain = explainerOf(element)
+  return (input, count) => {
+    if (!Array.isArray(input)) return "none"
+    const issues: Array<SchemaIssue.Issue> = []
+    for (let i = 0; i < input.length; i++) {
+      if (decode(input[i]) !== invalid) continue
+      if (count.named >= maxNamed) {
+        count.more++
+        continue
+      }
+      const found = explain(input[i], count)
+      if (found === "unclear") return "unclear"
+      if (found !== "none") issues.push(new SchemaIssue.Pointer([i], found))
+    }
+    return composite(ast, issues, input)
+  }
+}
+
+const composite = (ast: SchemaAST.AST, issues: ReadonlyArray<SchemaIssue.Issue>, input: unknown): Found => {
+  const [first, ...others] = issues
+  return first === undefined ? "none" : new SchemaIssue.Composite(ast, [first, ...others], input, everything)
+}
+
+/** What is wrong with a value, in its parts where it is there, else with it as a whole. */
+const explainerOf = (ast: SchemaAST.AST): Explain => {
+  const explainParts = partsExplainerOf(ast)
   // Fields are plain codecs.
-  const parse = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(type), everything)
-  const foundIn = (value: unknown): Found => {
+  const parse = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), everything)
+  return (value, count) => {
+    const inParts = explainParts?.(value, count) ?? "none"
+    if (inParts !== "none") return inParts
     const exit = parse(value)
     if (exit._tag === "Success") return "none"
+    count.named++
     const issue = Cause.findErrorOption(exit.cause)
-    return issue._tag === "Some" && exit.cause.reasons.length === 1 ? at(issue.value) : "unclear"
+    return issue._tag === "Some" && exit.cause.reasons.length === 1 ? issue.value : "unclear"
   }
+}
+
+const fieldExplainerOf = (
+  { name, type }: SchemaAST.PropertySignature
+): (given: Values, count: Count) => Found => {
+  const key = String(name)
+  const at = (found: Found): Found => typeof found === "object" ? new SchemaIssue.Pointer([key], found) : found
+  const decode = compileDecoder(type)
+  const explain = explainerOf(type)
   const absent = SchemaAST.isOptional(type) ? "none" : at(new SchemaIssue.MissingKey(type.context?.annotations))
   const absence = staysAbsent(type) ? absent : "unclear"
   const toMillis = textParserOf(type)
   // The same is found in every text that is no date, and finding it takes long.
-  const noDate = toMillis === undefined ? "unclear" : foundIn("")
-  return (given) => {
+  const noDate = toMillis === undefined ? "unclear" : at(explain("", { named: 0, more: 0 }))
+  return (given, count) => {
     const value = given[key]
-    if (value === undefined && !(key in given)) return absence
+    if (value === undefined && !(key in given)) {
+      if (absence !== "none") count.named++
+      return absence
+    }
     if (decode(value) !== invalid) return "none"
-    return toMillis !== undefined && typeof value === "string" && toMillis(value) === undefined
-      ? noDate
-      : foundIn(value)
+    if (toMillis === undefined || typeof value !== "string" || toMillis(value) !== undefined) {
+      return at(explain(value, count))
+    }
+    count.named++
+    return noDate
   }
 }

@@ -48,15 +48,26 @@ export const reported = <A>(
   model: Any,
   input: unknown,
   run: (place: Place) => Effect.Effect<A>
-): Effect.Effect<A, ModelError> =>
-  Effect.withFiber((fiber) => {
-    const place: Place = { fiber, path: "", discreet: false, problems: [] }
-    return Effect.flatMapEager(
-      run(place),
-      (result): Effect.Effect<A, ModelError> =>
-        place.problems.length === 0 ? Effect.succeed(result) : failureOf(model, input, place.problems)
-    )
-  })
+): Effect.Effect<A, ModelError> => Effect.withFiber((fiber) => reportedIn(fiber, model, input, run))
+
+/**
+ * {@link reported}, for whoever runs in that fiber.
+ *
+ * @internal
+ */
+export const reportedIn = <A>(
+  fiber: Place["fiber"],
+  model: Any,
+  input: unknown,
+  run: (place: Place) => Effect.Effect<A>
+): Effect.Effect<A, ModelError> => {
+  const place: Place = { fiber, path: "", discreet: false, problems: [] }
+  return Effect.flatMapEager(
+    run(place),
+    (result): Effect.Effect<A, ModelError> =>
+      place.problems.length === 0 ? Effect.succeed(result) : failureOf(model, input, place.problems)
+  )
+}
 
 const planOf: (model: ModelLike) => Resolve = perModel((model) => compile(model))
 

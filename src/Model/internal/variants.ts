@@ -58,6 +58,14 @@ export type Nested<S, V extends Variant> = V extends "store" ? S
     ? Schema.optionalKey<Nested<Inner, V> & Schema.Top>
   : S
 
+/**
+ * Whether the model says anything of several of its fields at once.
+ *
+ * @internal
+ */
+export const hasRules = (model: ModelLike): boolean =>
+  model[validationTypeId] !== undefined || model.store.ast.checks !== undefined
+
 /** @internal */
 export const isModelLike = (u: unknown): u is ModelLike => typeof u === "function" && modelTypeId in u
 

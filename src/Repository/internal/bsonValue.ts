@@ -80,8 +80,10 @@ const tagOf = (value: object): unknown =>
  * @internal
  */
 export const isDocument = (value: unknown): value is Document =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && rankOf(value) === Rank.document
-  && tagOf(value) === undefined
+  typeof value === "object" && value !== null
+  // Nearly all of them are made by nobody else, and have no tag to look for.
+  && (Object.getPrototypeOf(value) === Object.prototype
+    || (!Array.isArray(value) && rankOf(value) === Rank.document && tagOf(value) === undefined))
 
 /** @internal */
 export const isArray = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
@@ -239,9 +241,10 @@ class Normaliser {
   #object(value: object, depth: number): unknown {
     if (Array.isArray(value)) {
       if (depth >= maxDepth) return this.#reject(`nested more than ${maxDepth} levels deep`)
-      const copy: Array<unknown> = []
+      // No longer than it has to be, unlike an array that grows.
+      const copy: Array<unknown> = [...value]
       // What was never set is `null`, too.
-      for (let i = 0; i < value.length; i++) copy.push(this.value(value[i], depth + 1) ?? null)
+      for (let i = 0; i < copy.length; i++) copy[i] = this.value(copy[i], depth + 1) ?? null
       return Object.freeze(copy)
     }
     if (value instanceof Date) return dateOf(Number.isNaN(value.getTime()) ? 0 : value.getTime())

@@ -154,6 +154,8 @@ const listAt = (document: Document, key: string): ReadonlyArray<unknown> => {
   return isArray(list) ? list : []
 }
 
+const numberOf = ({ number }: Index): number => number
+
 const pairsOf = (document: Document, key: string): ReadonlyArray<[string, unknown]> =>
   listAt(document, key).filter(isArray).map(([path, value]) => [String(path), value])
 
@@ -235,9 +237,19 @@ export class Catalog {
     })
   }
 
+  /** The numbers of indexes that are gone. */
+  get forsaken(): ReadonlyArray<number> {
+    const used = new Set(Array.from(this.all).flatMap(({ indexes, number }) => [number, ...indexes.map(numberOf)]))
+    return Array.from({ length: this.#lastNumber() }, (_, i) => i + 1).filter((number) => !used.has(number))
+  }
+
+  #lastNumber(): number {
+    return Number(this.#store.catalog.get(countersKey)?.["next"] ?? 0)
+  }
+
   /** For jobs: a number that no table has had. */
   nextNumber(): number {
-    const next = Number(this.#store.catalog.get(countersKey)?.["next"] ?? 0) + 1
+    const next = this.#lastNumber() + 1
     this.#store.catalog.put(countersKey, { next })
     return next
   }

@@ -2,10 +2,10 @@
  * The different values that documents have at a path.
  */
 import * as Result from "effect/Result"
-import { equals, fieldOf, isArray, isDocument } from "./bsonValue.ts"
+import { fieldOf, isArray, isDocument } from "./bsonValue.ts"
 import { isPosition, type Segments } from "./documentPath.ts"
-import { component } from "./orderedKey.ts"
 import { mapChunks, type Source } from "./source.ts"
+import { ValueSet } from "./valueSet.ts"
 
 /**
  * Each value once, where it is met first.
@@ -13,7 +13,7 @@ import { mapChunks, type Source } from "./source.ts"
  * @internal
  */
 export const distinctValues = (documents: Source, path: Segments): Source<unknown> => {
-  const known = new KnownValues()
+  const known = new ValueSet()
   return mapChunks(documents, (some) => {
     const fresh: Array<unknown> = []
     const add = (value: unknown) => {
@@ -35,23 +35,5 @@ const visitValues = (node: unknown, path: Segments, at: number, visit: (value: u
   else if (isArray(node)) {
     if (isPosition(segment)) visitValues(node[Number(segment)], path, at + 1, visit)
     else for (const item of node) if (isDocument(item)) visitValues(item, path, at, visit)
-  }
-}
-
-class KnownValues {
-  readonly #values = new Map<string, Array<unknown>>()
-
-  /** Whether it is a new one. */
-  add(value: unknown): boolean {
-    const key = component(value, { inexact: false })
-    const alike = this.#values.get(key)
-    if (alike === undefined) {
-      this.#values.set(key, [value])
-      return true
-    }
-    // A key may be only about right.
-    if (alike.some((other) => equals(other, value))) return false
-    alike.push(value)
-    return true
   }
 }

@@ -3,7 +3,7 @@
  */
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
-import { compare, fieldOf, isArray, isDocument } from "./bsonValue.ts"
+import { compare, fieldOf, isArray, isDocument, setField } from "./bsonValue.ts"
 
 /** @internal */
 export type Segments = ReadonlyArray<string>
@@ -12,7 +12,9 @@ export type Segments = ReadonlyArray<string>
 export const segmentsOf = (path: string): Segments => path.split(".")
 
 /** @internal */
-export const isPosition = (segment: string): boolean => /^(?:0|[1-9]\d*)$/.test(segment)
+export const isPosition = (segment: string): boolean =>
+  // Names mostly begin with a letter, which is behind the digits.
+  segment.charCodeAt(0) <= 0x39 && /^(?:0|[1-9]\d*)$/.test(segment)
 
 /**
  * One value for each path. What is missing counts as `null`; an array without items, as nothing (`undefined`).
@@ -89,7 +91,8 @@ const expand = (walks: ReadonlyArray<Walk>): Result.Result<DocumentKeys, string>
   for (const item of array) {
     const inner = expand(stops.map((stop) => stop.node === array ? enter(stop, item) : stop))
     if (Result.isFailure(inner)) return inner
-    keys.push(...inner.success.keys)
+    // There may be more of them than a call takes arguments.
+    for (const key of inner.success.keys) keys.push(key)
   }
   return Result.succeed({ keys, multiple: true })
 }
@@ -136,8 +139,47 @@ export const compareKeys = (a: KeyValues, b: KeyValues, directions: ReadonlyArra
 export const sortKeyOf = (
   document: Document,
   directions: ReadonlyArray<Direction>
-): Result.Result<KeyValues, string> =>
-  Result.map(
+): Result.Result<KeyValues, string> => {
+  const plain = plainKeyOf(document, directions)
+  return plain !== undefined ? Result.succeed(plain) : Result.map(
     keysOf(document, directions.map(({ path }) => path)),
     ({ keys }) => keys.reduce((least, key) => compareKeys(key, least, directions) < 0 ? key : least)
   )
+}
+
+/** The one key that there is where no path leads into anything, and to no array: mostly. */
+const plainKeyOf = (document: Document, directions: ReadonlyArray<Direction>): KeyValues | undefined => {
+  const key: Array<unknown> = []
+  for (const { path } of directions) {
+    const value = path.length === 1 ? fieldOf(document, path[0]!) : nothing
+    if (value === nothing || isArray(value)) return undefined
+    key.push(unwrap(value ?? null))
+  }
+  return key
+}
+
+const nothing = Symbol("nothing")
+
+/**
+ * What is at a path that leads through documents only.
+ *
+ * @internal
+ */
+export const valueAt = (document: Document, path: Segments): unknown =>
+  path.reduce<unknown>((node, segment) => isDocument(node) ? fieldOf(node, segment) : undefined, document)
+
+/**
+ * A copy of the document with another value at a path; `undefined` leaves it out.
+ *
+ * @internal
+ */
+export const withValue = (document: Document, [segment = "", ...rest]: Segments, value: unknown): Document => {
+  const copy: { [key: string]: unknown } = {}
+  for (const key of Object.keys(document)) {
+    if (key !== segment || rest.length > 0 || value !== undefined) setField(copy, key, document[key])
+  }
+  const inner = fieldOf(document, segment)
+  if (rest.length > 0) setField(copy, segment, withValue(isDocument(inner) ? inner : {}, rest, value))
+  else if (value !== undefined) setField(copy, segment, value)
+  return copy
+}

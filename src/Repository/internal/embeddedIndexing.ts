@@ -23,7 +23,7 @@ export type Indexing = Pick<
 >
 
 /**
- * Also gives up the indexes that a process that ended has not finished.
+ * Also gives up the indexes that a process that ended has not finished, and finishes with those that it was dropping.
  *
  * @internal
  */
@@ -57,10 +57,10 @@ export const makeIndexing = (
     descriptions: ReadonlyArray<IndexDescription>
   ): Effect.Effect<void, StoreError> =>
     Effect.suspend(() => {
+      const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
+      if (problem !== undefined) return Effect.fail(toError(problem, operation))
       const missing = missingOf(operation, name, descriptions, listed(name))
       if (Result.isFailure(missing)) return Effect.fail(missing.failure)
-      const problem = missing.success.map(problemOf).find((problem) => problem !== undefined)
-      if (problem !== undefined) return Effect.fail(toError(problem, operation))
       // Nobody else is making them: whoever was has left, and could not clear up.
       const unfinished = (catalog.get(name)?.indexes ?? []).filter(({ isReady }) => !isReady)
       return Effect.andThen(
@@ -111,27 +111,36 @@ export const makeIndexing = (
     return Result.succeed(undefined)
   }
 
-  const drop = (name: string, { number }: Index): Effect.Effect<void, StoreUnavailable> => {
-    const clear: Effect.Effect<void, StoreUnavailable> = Effect.suspend(() =>
-      Effect.flatMap(
-        store.write(operation, () => {
-          const keys: Array<string> = []
-          const entries = store.entries(number)
-          entries.scanKeys(everything, (key) => keys.push(key) < maxPerJob)
-          for (const key of keys) entries.remove(key)
-          return keys.length
-        }),
-        (removed) => removed < maxPerJob ? Effect.void : Effect.flatMap(Effect.yieldNow, () => clear)
-      )
+  const clear = (number: number): Effect.Effect<void, StoreUnavailable> =>
+    Effect.flatMap(
+      store.write(operation, () => {
+        const keys: Array<string> = []
+        const entries = store.entries(number)
+        entries.scanKeys(everything, (key) => keys.push(key) < maxPerJob)
+        for (const key of keys) entries.remove(key)
+        return keys.length
+      }),
+      (removed) => removed < maxPerJob ? Effect.void : Effect.flatMap(Effect.yieldNow, () => clear(number))
     )
-    return Effect.andThen(
+
+  const drop = (name: string, { number }: Index): Effect.Effect<void, StoreUnavailable> =>
+    Effect.andThen(
       store.write(operation, () => {
         const collection = catalog.ensure(name)
         catalog.save({ ...collection, indexes: collection.indexes.filter((index) => index.number !== number) })
       }),
-      clear
+      clear(number)
     )
-  }
+
+  /** Indexes that are gone, but have entries: whoever dropped them was interrupted. */
+  const halfDropped = Effect.suspend(() =>
+    Effect.fromResult(store.read(operation, () =>
+      catalog.forsaken.filter((number) => {
+        let isEmpty = true
+        store.entries(number).scanKeys(everything, () => isEmpty = false)
+        return !isEmpty
+      })))
+  )
 
   const { dropIndexes, syncIndexes } = makeSync({
     list: (name) => Effect.sync(() => listed(name)),
@@ -145,6 +154,7 @@ export const makeIndexing = (
 
   return Effect.gen(function*() {
     const oneAtATime = yield* Semaphore.make(1)
+    for (const number of yield* halfDropped) yield* clear(number)
     for (const collection of Array.from(catalog.all)) {
       for (const index of collection.indexes) {
         if (!index.isReady) yield* drop(collection.name, index)

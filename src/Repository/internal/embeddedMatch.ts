@@ -15,6 +15,7 @@ import { documentKey } from "./orderedKey.ts"
 import type { Problem } from "./problem.ts"
 import type { Found } from "./scan.ts"
 import { mapChunks, slice } from "./source.ts"
+import { beginStep, isStepDone } from "./workload.ts"
 
 /**
  * Which matches, and in what order.
@@ -145,6 +146,7 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
       findSource(store, catalog, name, filter),
       (found) => Result.succeed(found.map(({ key }) => key))
     )
+    const perJob = Math.ceil(maxPerJob / filter.effort)
     const go = (
       all: ReadonlyArray<string>,
       from: number,
@@ -154,17 +156,21 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
         ? Effect.succeed(results)
         : Effect.flatMap(
           runJob(store, operation, () => {
+            beginStep()
             const used: Array<A> = []
-            for (const key of all.slice(from, from + maxPerJob)) {
+            let next = from
+            for (const key of all.slice(from, from + perJob)) {
               const result = useMatch(name, filter, key, use)
               if (Result.isFailure(result)) return Result.fail(result.failure)
               if (result.success !== undefined) used.push(result.success)
+              next += 1
+              if (isStepDone()) break
             }
-            return Result.succeed(used)
+            return Result.succeed({ next, used })
           }),
-          (used) => {
+          ({ next, used }) => {
             for (const result of used) results.push(result)
-            return inTurn(from + maxPerJob < all.length, () => go(all, from + maxPerJob, results))
+            return inTurn(next < all.length, () => go(all, next, results))
           }
         )
     return Effect.flatMap(drain(store, operation, keys), (all) => Effect.uninterruptible(go(all, 0, [])))

@@ -9,31 +9,33 @@ import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import type { Document, DocumentStore, FindOptions, Sort } from "../DocumentStore.ts"
+import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
 import { QueryTimeout, type ReadError } from "../RepositoryError.ts"
-import { isDocument, normalise, normaliseValue } from "./bsonValue.ts"
+import { normalise, normaliseValue } from "./bsonValue.ts"
 import { type Catalog, textIndexOf } from "./catalog.ts"
 import { distinctValues } from "./distinct.ts"
 import { type Direction, segmentsOf } from "./documentPath.ts"
 import { type Filter, matchAll, parseFilter } from "./filter.ts"
 import { everything, type KeyValue } from "./keyValue.ts"
 import { documentKey } from "./orderedKey.ts"
-import { parsePipeline } from "./pipeline.ts"
+import { asFind, parsePipeline } from "./pipeline.ts"
 import { type Plan, planOf } from "./plan.ts"
 import { overtaken, type Problem, rejected, toError } from "./problem.ts"
-import { parseProjection } from "./projection.ts"
+import { computes, parseProjection } from "./projection.ts"
 import { type Found, scan } from "./scan.ts"
 import { parseSort } from "./sort.ts"
-import { ended, fromArray, mapChunks, mapEach, slice, sorted, type Source } from "./source.ts"
+import { ended, fromArray, mapChunks, mapEach, slice, sorted, type Source, within } from "./source.ts"
 import { makeStopwatch, type Stopwatch } from "./stopwatch.ts"
 import { isByScore, parseScoredProjection, withScore } from "./textScore.ts"
+import { makeMemory, type Memory, unlimited } from "./valueSize.ts"
+import { beginStep } from "./workload.ts"
 
 type Store = DocumentStore["Service"]
 
 /** @internal */
 export type Reading = Pick<
   Store,
-  "findById" | "find" | "stream" | "count" | "estimatedCount" | "distinct" | "aggregate"
+  "findById" | "find" | "findAndCount" | "stream" | "count" | "estimatedCount" | "distinct" | "aggregate"
 >
 
 /**
@@ -53,11 +55,13 @@ export const take = <A>(
   store: KeyValue,
   operation: string,
   step: () => Result.Result<A, Problem>
-): Result.Result<A, ReadError> =>
-  Result.flatMap(
+): Result.Result<A, ReadError> => {
+  beginStep()
+  return Result.flatMap(
     store.read(operation, step),
     (result): Result.Result<A, ReadError> => Result.mapError(result, (problem) => toError(problem, operation))
   )
+}
 
 /**
  * Everything that a source gives; between its steps others may run, and it may be interrupted.
@@ -71,15 +75,20 @@ export const drain = <A>(
   stopwatch?: Stopwatch
 ): Effect.Effect<ReadonlyArray<A>, ReadError> => {
   const all: Array<A> = []
-  const go = (): Effect.Effect<ReadonlyArray<A>, ReadError> => {
-    if (stopwatch?.isOver() === true) return Effect.fail(new QueryTimeout({ operation }))
+  const turn = (): Result.Result<boolean, Problem> => {
     for (let i = 0; i < stepsPerTurn; i++) {
-      const items = take(store, operation, source)
-      if (Result.isFailure(items)) return Effect.fail(items.failure)
-      if (items.success === undefined) return Effect.succeed(all)
+      const items = source()
+      if (Result.isFailure(items)) return Result.fail(items.failure)
+      if (items.success === undefined) return isEnd
       for (const item of items.success) all.push(item)
     }
-    return Effect.flatMap(Effect.yieldNow, go)
+    return isNoEnd
+  }
+  const go = (): Effect.Effect<ReadonlyArray<A>, ReadError> => {
+    if (stopwatch?.isOver() === true) return Effect.fail(new QueryTimeout({ operation }))
+    const isEnded = take(store, operation, turn)
+    if (Result.isFailure(isEnded)) return Effect.fail(isEnded.failure)
+    return isEnded.success ? Effect.succeed(all) : Effect.flatMap(Effect.yieldNow, go)
   }
   return Effect.suspend(go)
 }
@@ -107,17 +116,24 @@ export const findSource = (
   name: string,
   filter: Filter,
   sort: ReadonlyArray<Direction> = [],
-  wanted = Infinity
+  wanted = Infinity,
+  /** Is told of the matches, all of them, when they are all looked at anyway: to be sorted. */
+  onMatches?: (matches: number) => void,
+  memory = unlimited
 ): Source<Found> => {
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
   const plan = planOf(collection, filter.constraints, sort, filter.search?.words)
   if (plan.isOrdered) return whileThere(catalog, name, plan, scan(store, collection, plan, filter, wanted))
-  const found = whileThere(catalog, name, plan, scan(store, collection, plan, filter))
+  const matching = whileThere(catalog, name, plan, scan(store, collection, plan, filter))
+  const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
+    onMatches(items.length)
+    return Result.succeed(items)
+  })
   const { search } = filter
   return search === undefined || !sort.some(isByScore)
-    ? sorted(found, ({ document }) => document, sort, wanted)
-    : sorted(found, ({ document }) => withScore(document, search), sort, wanted)
+    ? sorted(found, ({ document }) => document, sort, wanted, memory)
+    : sorted(found, ({ document }) => withScore(document, search), sort, wanted, memory)
 }
 
 // What an index knew that was dropped is gone, some of it perhaps from one step to the next.
@@ -134,7 +150,13 @@ const whileThere = (catalog: Catalog, name: string, plan: Plan, source: Source<F
 export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
   const parse = (name: string, filter: unknown, now: number) => parseFilterOf(catalog, name, filter, now)
 
-  const find = (options: FindOptions, name: string, now: number): Result.Result<Source, Problem> => {
+  const find = (
+    options: FindOptions,
+    name: string,
+    now: number,
+    onMatches?: (matches: number) => void,
+    memory?: Memory
+  ): Result.Result<Source, Problem> => {
     const { limit, projection, skip = 0, sort } = options
     if (!isCount(skip) || !isCount(limit ?? 0)) {
       return Result.fail(rejected("skip and limit must be whole numbers from 0"))
@@ -142,7 +164,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     const filter = parse(name, options.filter ?? {}, now)
     if (Result.isFailure(filter)) return Result.fail(filter.failure)
     const { search } = filter.success
-    const directions = parseSort(sort ?? {}, search !== undefined)
+    const directions = sort === undefined ? unsorted : parseSort(sort, search !== undefined)
     if (Result.isFailure(directions)) return Result.fail(directions.failure)
     const project = projection === undefined
       ? Result.succeed(undefined)
@@ -151,10 +173,18 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
       : parseScoredProjection(projection, now, search)
     if (Result.isFailure(project)) return Result.fail(project.failure)
     const wanted = limit === undefined ? Infinity : skip + limit
-    const found = slice(findSource(store, catalog, name, filter.success, directions.success, wanted), skip, limit)
+    const matching = findSource(store, catalog, name, filter.success, directions.success, wanted, onMatches, memory)
+    const found = slice(matching, skip, limit)
     const documents = mapChunks(found, (items) => Result.succeed(items.map(({ document }) => document)))
     return Result.succeed(project.success === undefined ? documents : mapEach(documents, project.success))
   }
+
+  /** What is found all at once has to be in memory, too, when it is computed. */
+  const findAll: typeof find = (options, ...given) =>
+    Result.map(
+      find(options, ...given),
+      (source) => computes(options.projection) ? within(makeMemory(), source) : source
+    )
 
   const collection = (name: string): Source =>
     mapChunks(
@@ -174,9 +204,10 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     )
     if (Result.isFailure(stages)) return Result.fail(stages.failure)
     const { options, rest } = asFind(stages.success)
-    const transform = parsePipeline(rest, { now, random, collection })
+    const memory = makeMemory()
+    const transform = parsePipeline(rest, { now, random, collection, memory })
     if (Result.isFailure(transform)) return Result.fail(transform.failure)
-    return Result.map(find(options, name, now), transform.success)
+    return Result.map(find(options, name, now, undefined, memory), transform.success)
   }
 
   const countAll = (name: string): Source<number> => {
@@ -233,21 +264,40 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     )
   }
 
+  const count: Reading["count"] = (name, filter, options) =>
+    Effect.map(
+      run(store, "count", options?.timeLimit, (now) =>
+        Result.map(parse(name, filter, now), (parsed) =>
+          parsed.isEmpty ? countAll(name) : countMatching(name, parsed))),
+      sumOf
+    )
+
+  const findAndCount: Reading["findAndCount"] = (name, options) =>
+    Effect.suspend(() => {
+      const { filter = {}, limit, timeLimit } = options
+      let seen: number | undefined
+      const found = limit === 0 ?
+        Effect.succeed([]) :
+        run(store, "findAndCount", timeLimit, (now) =>
+          findAll(options, name, now, (matches) => {
+            seen = (seen ?? 0) + matches
+          }))
+      return Effect.flatMap(found, (documents) =>
+        seen === undefined
+          ? Effect.map(count(name, filter, { timeLimit }), (total) => ({ documents, total }))
+          : Effect.succeed({ documents, total: seen }))
+    })
+
   return {
+    findAndCount,
     findById: (name, id) => Effect.suspend(() => Effect.fromResult(take(store, "findById", () => findById(name, id)))),
     find: (name, options) =>
       options.limit === 0
         ? Effect.succeed([])
-        : run(store, "find", options.timeLimit, (now) => find(options, name, now)),
+        : run(store, "find", options.timeLimit, (now) => findAll(options, name, now)),
     stream: (name, options) =>
       pulled(store, "stream", options.timeLimit, Effect.succeed((now) => find(options, name, now))),
-    count: (name, filter, options) =>
-      Effect.map(
-        run(store, "count", options?.timeLimit, (now) =>
-          Result.map(parse(name, filter, now), (parsed) =>
-            parsed.isEmpty ? countAll(name) : countMatching(name, parsed))),
-        sumOf
-      ),
+    count,
     estimatedCount: (name) =>
       Effect.suspend(() => {
         const collection = catalog.get(name)
@@ -276,7 +326,12 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
 // So that what is found in a few steps needs no turn of the event loop.
 const stepsPerTurn = 2
 
+const isEnd: Result.Result<boolean> = Result.succeed(true)
+const isNoEnd: Result.Result<boolean> = Result.succeed(false)
+
 const keysPerStep = 4096
+
+const unsorted = Result.succeed([])
 
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0
 
@@ -334,20 +389,3 @@ const pullFrom = (
     return go
   })
 }
-
-// What a pipeline begins with may use an index, where it is what a find does.
-const asFind = (
-  stages: ReadonlyArray<unknown>
-): { readonly options: FindOptions; readonly rest: ReadonlyArray<unknown> } => {
-  const [first, second] = stages
-  const filter = operandOf(first, "$match")
-  if (!isDocument(filter)) return { options: {}, rest: stages }
-  const sort = operandOf(second, "$sort")
-  // The store checks a sort by itself, but lets one by nothing pass.
-  return isDocument(sort) && Object.keys(sort).length > 0
-    ? { options: { filter, sort: sort as Sort }, rest: stages.slice(2) }
-    : { options: { filter }, rest: stages.slice(1) }
-}
-
-const operandOf = (stage: unknown, name: string): unknown =>
-  isDocument(stage) && Object.keys(stage).length === 1 ? stage[name] : undefined

@@ -4,108 +4,124 @@
  */
 import * as Result from "effect/Result"
 import { Aggregator } from "mingo/aggregator"
-import { Context, evalExpr } from "mingo/core"
+import { Context } from "mingo/core"
 import type { Iterator } from "mingo/lazy"
-import * as accumulatorOperators from "mingo/operators/accumulator"
-import * as expressionOperators from "mingo/operators/expression"
 import * as pipelineOperators from "mingo/operators/pipeline"
 import * as projectionOperators from "mingo/operators/projection"
 import * as queryOperators from "mingo/operators/query"
 import * as windowOperators from "mingo/operators/window"
-import type { CollectionResolver, ExpressionOperator } from "mingo/types"
-import { compare, dateOf, equals, isArray, isDocument } from "./bsonValue.ts"
-import { filterOperators, refuse } from "./filterOperator.ts"
-import { type Problem, rejected, unsupported } from "./problem.ts"
-import { compilePattern, compileRegExp, type Pattern } from "./regularExpression.ts"
-
-/**
- * What mingo hands to its operators.
- *
- * @internal
- */
-export type EvaluationOptions = Parameters<ExpressionOperator>[2]
-
-type Operator = (document: unknown, operand: unknown, options: EvaluationOptions) => unknown
+import type { CollectionResolver } from "mingo/types"
+import { $grown, arrayOperators, unique } from "./arrayOperators.ts"
+import { compare, isArray, isDocument } from "./bsonValue.ts"
+import {
+  type AccumulatorOperator,
+  costOf,
+  type EvaluationOptions,
+  isNothing,
+  mingo,
+  mingoAccumulators,
+  operandsOf,
+  type Operator,
+  type Operators
+} from "./evaluation.ts"
+import { filterOperators } from "./filterOperator.ts"
+import { type Problem, refuse, rejected, unsupported } from "./problem.ts"
+import { $path } from "./references.ts"
+import { textOperators } from "./textOperators.ts"
+import { sizeOfValue } from "./valueSize.ts"
+import { charge } from "./workload.ts"
 
 const comparison = (test: (order: number) => unknown): Operator => (document, operand, options) => {
   const [left, right] = operandsOf(document, operand, options)
+  // No more is compared of the one than there is of the other.
+  if (typeof left === typeof right) charge(sizeOfValue(left) / 4)
   return test(compare(left, right))
 }
 
-const operandsOf = (document: unknown, operand: unknown, options: EvaluationOptions): ReadonlyArray<unknown> => {
-  const values: unknown = evalExpr(document, operand, options)
-  return isArray(values) ? values : [values]
-}
-
-const isIn: Operator = (document, operand, options) => {
-  const [value, list] = operandsOf(document, operand, options)
-  // Whatever mingo's operators can't take, they throw: `attempt` makes it a refusal.
-  return isArray(list) ? list.some((item) => equals(item, value)) : refuse("$in needs an array")
-}
-
-const extreme = (sign: 1 | -1): typeof accumulatorOperators.$max => (documents, expression, options) => {
-  const values: ReadonlyArray<unknown> = accumulatorOperators.$push(documents, expression, options)
+const extreme = (sign: 1 | -1): AccumulatorOperator => (...given) => {
+  const values = valuesOf(...given)
+  charge(sizeOfValue(values) / 4)
   return values
-    .filter((value) => value !== undefined && value !== null)
+    .filter((value) => !isNothing(value))
     .reduce<unknown>((best, value) => best === null || compare(value, best) * sign > 0 ? value : best, null)
 }
 
-const patternOf = (regex: unknown, options: unknown): Result.Result<Pattern, string> => {
-  if (regex instanceof RegExp && (options === undefined || options === null)) return compileRegExp(regex)
-  const pattern = regex instanceof RegExp ? regex.source : regex
-  const flags = options ?? ""
-  return typeof pattern === "string" && typeof flags === "string"
-    ? compilePattern(pattern, flags)
-    : Result.fail("a regular expression is needed")
+const valuesOf: (...given: Parameters<AccumulatorOperator>) => ReadonlyArray<unknown> = (...given) => {
+  const values = mingoAccumulators.$push(...given)
+  return isArray(values) ? values : []
 }
 
-interface Match {
-  readonly match: string
-  readonly idx: number
-  readonly captures: ReadonlyArray<string | null>
-}
-
-const findAll = (document: unknown, operand: unknown, options: EvaluationOptions, limit: number) => {
-  const value: unknown = evalExpr(document, operand, options)
-  const { input, options: flags, regex } = isDocument(value) ? { ...value } : {}
-  if (input === null || input === undefined) return []
-  if (typeof input !== "string") return refuse("a regular expression needs a text as its input")
-  const pattern = patternOf(regex, flags)
-  if (Result.isFailure(pattern)) return refuse(pattern.failure)
-  const matches: Array<Match> = []
-  for (let from = 0; from <= input.length && matches.length < limit;) {
-    const [whole, ...groups] = pattern.success.find(input, from) ?? []
-    if (whole === undefined) break
-    const [start, end] = whole
-    matches.push({
-      match: input.slice(start, end),
-      // MongoDB counts code points.
-      idx: Array.from(input.slice(0, start)).length,
-      captures: groups.map(([groupStart, groupEnd]) => groupStart < 0 ? null : input.slice(groupStart, groupEnd))
-    })
-    from = end > start ? end : end + 1
-  }
-  return matches
-}
-
-const ownExpressions: { readonly [name: `$${string}`]: Operator } = {
+const ownExpressions: Operators = {
+  ...arrayOperators,
+  ...textOperators,
   $cmp: comparison((order) => Math.sign(order)),
   $eq: comparison((order) => order === 0),
   $ne: comparison((order) => order !== 0),
   $gt: comparison((order) => order > 0),
   $gte: comparison((order) => order >= 0),
   $lt: comparison((order) => order < 0),
-  $lte: comparison((order) => order <= 0),
-  $in: isIn,
-  $regexMatch: (document, operand, options) => findAll(document, operand, options, 1).length > 0,
-  $regexFind: (document, operand, options) => findAll(document, operand, options, 1)[0] ?? null,
-  $regexFindAll: (document, operand, options) => findAll(document, operand, options, Infinity)
+  $lte: comparison((order) => order <= 0)
 }
 
-const { $function: _function, ...safeExpressions } = expressionOperators
-const { $accumulator: _accumulator, ...safeAccumulators } = accumulatorOperators
+const { $function: _function, ...safeExpressions } = mingo
+const { $accumulator: _accumulator, ...safeAccumulators } = mingoAccumulators
 const expressions = { ...safeExpressions, ...ownExpressions }
-const accumulators = { ...safeAccumulators, $max: extreme(1), $min: extreme(-1) }
+const accumulators = {
+  ...safeAccumulators,
+  $max: extreme(1),
+  $min: extreme(-1),
+  $addToSet: (...given: Parameters<AccumulatorOperator>) => unique(valuesOf(...given))
+}
+
+const operatorCost = 20
+
+// What they give was there before.
+const passing = new Set([
+  "$literal",
+  "$cond",
+  "$ifNull",
+  "$switch",
+  "$let",
+  "$arrayElemAt",
+  "$first",
+  "$last",
+  "$getField",
+  "$reduce",
+  "$grown"
+])
+
+/** Counts each use of an operator, and the length of what it gives. */
+const counted = (operators: object): Operators =>
+  Object.fromEntries(
+    Object.entries(operators).map(([name, operator]: [string, Operator]) => {
+      const isPassing = passing.has(name)
+      return [name, (...given: Parameters<Operator>) => {
+        charge(operatorCost)
+        const value = operator(...given)
+        if (!isPassing && typeof value === "string") charge(value.length / 8)
+        else if (!isPassing && isArray(value)) charge(value.length)
+        return value
+      }]
+    })
+  )
+
+const valueCost = 60
+
+/** Counts the documents that an accumulator goes through. */
+const countedAccumulators = (operators: { readonly [name: string]: AccumulatorOperator }) =>
+  Object.fromEntries(
+    Object.entries(operators).map(([name, operator]) => [
+      name,
+      (...[documents, expression, options]: Parameters<AccumulatorOperator>) => {
+        if (!ofOneDocument.has(name)) {
+          charge(documents.length * (isNothing(expression) ? 4 : valueCost + costOf(expression)))
+        }
+        return operator(documents, expression, options)
+      }
+    ])
+  )
+
+const ofOneDocument = new Set(["$first", "$last", "$count"])
 
 const filters = { ...queryOperators, ...filterOperators }
 
@@ -117,8 +133,8 @@ const filters = { ...queryOperators, ...filterOperators }
 export const updateContext = Context.init({ query: filters as typeof queryOperators })
 
 const context = Context.init({
-  accumulator: accumulators,
-  expression: expressions,
+  accumulator: countedAccumulators(accumulators),
+  expression: counted({ ...expressions, $path, $grown }),
   pipeline: pipelineOperators,
   projection: projectionOperators,
   query: filters as typeof queryOperators,
@@ -154,32 +170,6 @@ export const evaluationOptions = (collectionResolver?: CollectionResolver): Eval
 export const documentOptions: EvaluationOptions = evaluationOptions()
 
 /**
- * The value of an accumulator over the documents of a group.
- *
- * @internal
- */
-export const accumulate = (
-  documents: ReadonlyArray<unknown>,
-  accumulation: unknown,
-  groupId: unknown,
-  options: EvaluationOptions
-): unknown =>
-  evaluate(
-    documents,
-    accumulation,
-    // Its type doesn't tell, but options that mingo prepared can be.
-    "update" in options && typeof options.update === "function" ? options.update({ root: null, groupId }) : options
-  )
-
-/**
- * The value of an expression.
- *
- * @internal
- */
-export const evaluate = (document: unknown, expression: unknown, options: EvaluationOptions): unknown =>
-  evalExpr(document, expression, options)
-
-/**
  * Runs what may throw, because it belongs to mingo.
  *
  * @internal
@@ -187,8 +177,11 @@ export const evaluate = (document: unknown, expression: unknown, options: Evalua
 export const attempt = <A>(run: () => A): Result.Result<A, Problem> =>
   Result.try({
     try: run,
-    catch: (cause) => rejected(cause instanceof Error ? cause.message : String(cause))
+    // Some messages have a value in them, of whatever length.
+    catch: (cause) => rejected((cause instanceof Error ? cause.message : String(cause)).slice(0, maxMessage))
   })
+
+const maxMessage = 500
 
 const unsupportedOperators = new Set(["$function", "$accumulator", "$where", "$meta", "$toHashedIndexKey"])
 
@@ -262,20 +255,6 @@ const firstOf = <A>(items: ReadonlyArray<A>, problem: (item: A) => Problem | und
     if (found !== undefined) return found
   }
   return undefined
-}
-
-/**
- * An expression with the time, in milliseconds, in place of `$$NOW`: mingo would ask the machine.
- *
- * @internal
- */
-export const withNow = (expression: unknown, now: number): unknown => {
-  if (expression === "$$NOW") return dateOf(now)
-  if (isArray(expression)) return expression.map((item) => withNow(item, now))
-  if (!isDocument(expression)) return expression
-  return Object.fromEntries(
-    Object.entries(expression).map(([key, operand]) => [key, key === "$literal" ? operand : withNow(operand, now)])
-  )
 }
 
 /**

@@ -6,11 +6,13 @@ import * as Result from "effect/Result"
 import { Query } from "mingo/query"
 import type { Document } from "../DocumentStore.ts"
 import { isArray, isDocument, normalise, Rank, rankOf } from "./bsonValue.ts"
-import { attempt, documentOptions, isExpression, problemOf, withNow } from "./expression.ts"
-import { escapePath, isOperatorDocument, isValueCondition, Operand } from "./filterOperator.ts"
+import { attempt, documentOptions, isExpression, problemOf } from "./expression.ts"
+import { escapePath, filterOperatorOf, isOperatorDocument, isValueCondition, Operand } from "./filterOperator.ts"
 import { type Problem, rejected, unsupported } from "./problem.ts"
+import { prepared } from "./references.ts"
 import { beginningOf } from "./regularExpression.ts"
 import { parseTextSearch, type TextField, type TextSearch } from "./textSearch.ts"
+import { beginEvaluation } from "./workload.ts"
 
 /**
  * Something that every matching document fulfils, as an index may use it. `in` is equality with one of the values; `least`
@@ -35,6 +37,10 @@ export interface Filter {
   readonly isEmpty: boolean
   /** The filter as mingo reads it. */
   readonly condition: Document
+  /** How much longer it takes to test a document than with an ordinary filter; 1 for those. */
+  readonly effort: number
+  /** Whether it has an expression, which may take long for one document. */
+  readonly isComputed: boolean
   /** The words that it asks for, when it does. */
   readonly search?: Search | undefined
 }
@@ -69,13 +75,21 @@ export const parseFilter = (
   if (reader.problem !== undefined) return Result.fail(reader.problem)
   const isEmpty = Object.keys(condition).length === 0
   const { search } = reader
-  return Result.flatMap(attempt(() => new Query(condition, documentOptions)), (query) => {
+  return Result.flatMap(attempt(() => isEmpty ? () => true : testOf(condition)), (matches) => {
+    const { isComputed } = reader
     const found: Filter = {
-      matches: isEmpty ? () => true : (document) => query.test(document),
+      matches: isComputed
+        ? (document) => {
+          beginEvaluation()
+          return matches(document)
+        }
+        : matches,
+      isComputed,
       constraints: reader.constraints,
       equalities: reader.equalities,
       isEmpty,
-      condition
+      condition,
+      effort: Math.max(1, sizeOf(condition) / ordinarySize)
     }
     return search === undefined
       ? Result.succeed(found)
@@ -83,6 +97,56 @@ export const parseFilter = (
       ? Result.fail(rejected("$text needs a text index, and in a pipeline it needs to be in the first stage"))
       : Result.succeed(searching(found, search, texts))
   })
+}
+
+/** May throw, as mingo does. */
+const testOf = (condition: Document): Filter["matches"] => {
+  const test = plainTest(condition)
+  if (test !== undefined) return test
+  const query = new Query(condition, documentOptions)
+  return (document) => query.test(document)
+}
+
+type Test = (document: Document) => boolean
+
+// Most filters are nothing but conditions on fields. What mingo would do to find that out takes longer than a read.
+const plainTest = (condition: Document): Test | undefined => {
+  const tests: Array<Test> = []
+  for (const [path, operand] of Object.entries(condition)) {
+    const test = path.startsWith("$") ? logicalTest(path, operand) : fieldTest(path, operand)
+    if (test === undefined) return undefined
+    tests.push(test)
+  }
+  return everyTest(tests)
+}
+
+const everyTest = (tests: ReadonlyArray<Test>): Test => {
+  const [first, second, ...others] = tests
+  if (first === undefined) return () => true
+  if (second === undefined) return first
+  const both: Test = (document) => first(document) && second(document)
+  return others.length === 0 ? both : (document) => both(document) && others.every((test) => test(document))
+}
+
+const logicalTest = (operator: string, operand: unknown): Test | undefined => {
+  if (operator !== "$and" && operator !== "$or" && operator !== "$nor" || !isArray(operand)) return undefined
+  const tests = operand.map((part) => isDocument(part) ? plainTest(part) : undefined)
+  const known = tests.filter((test) => test !== undefined)
+  if (known.length < tests.length) return undefined
+  if (operator === "$and") return everyTest(known)
+  const isOr = operator === "$or"
+  return (document) => known.some((test) => test(document)) === isOr
+}
+
+const fieldTest = (path: string, operators: unknown): Test | undefined => {
+  if (!isDocument(operators)) return undefined
+  const tests: Array<Test> = []
+  for (const [name, operand] of Object.entries(operators)) {
+    const operator = filterOperatorOf(name)
+    if (operator === undefined) return undefined
+    tests.push(operator(path, operand, documentOptions))
+  }
+  return everyTest(tests)
 }
 
 const searching = (filter: Filter, search: TextSearch, texts: ReadonlyArray<TextField>): Filter => ({
@@ -102,7 +166,18 @@ export const matchAll: Filter = {
   constraints: [],
   equalities: [],
   isEmpty: true,
-  condition: {}
+  condition: {},
+  effort: 1,
+  isComputed: false
+}
+
+const ordinarySize = 64
+
+/** How many keys, items and operands there are. */
+const sizeOf = (condition: unknown): number => {
+  if (condition instanceof Operand) return 1
+  const parts = isArray(condition) ? condition : isDocument(condition) ? Object.values(condition) : []
+  return parts.reduce<number>((sum, part) => sum + sizeOf(part), 1)
 }
 
 /**
@@ -159,6 +234,7 @@ const unsupportedOperators = new Set([
 class Reader {
   problem: Problem | undefined = undefined
   search: TextSearch | undefined = undefined
+  isComputed = false
   readonly constraints: Array<Constraint> = []
   readonly equalities: Array<readonly [path: string, value: unknown]> = []
   readonly #now: number
@@ -209,8 +285,9 @@ class Reader {
   }
 
   #expression(expression: unknown): unknown {
+    this.isComputed = true
     this.problem ??= problemOf(expression, isExpression)
-    return withNow(expression, this.#now)
+    return prepared(expression, this.#now)
   }
 
   #field(path: string, operand: unknown, certain: boolean): unknown {

@@ -9,7 +9,9 @@ import type { Document } from "../DocumentStore.ts"
 import { toDouble } from "./bsonNumber.ts"
 import { compare, equals, escapedProto, fieldOf, isArray, isDocument, isNumber, Rank, rankOf } from "./bsonValue.ts"
 import { isPosition, type Segments, segmentsOf } from "./documentPath.ts"
+import { refuse } from "./problem.ts"
 import { compilePattern, compileRegExp, type Pattern } from "./regularExpression.ts"
+import { ValueSet } from "./valueSet.ts"
 
 // What was found at the end of a path (`undefined` when nothing was) meets a condition, or doesn't.
 type Condition = (value: unknown) => boolean
@@ -55,11 +57,20 @@ const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte") => (operand: unknown
   if (rank === Rank.null) return orEqual ? equal(null) : Result.succeed(never)
   if (isNaN(operand)) return orEqual ? equal(operand) : Result.succeed(never)
   const beyond = less ? Rank.maxKey : Rank.minKey
+  const meets = (order: number) => (less ? order < 0 : order > 0) || (orEqual && order === 0)
+  // What is mostly asked for, without a detour.
+  if (operand instanceof Date) {
+    const time = operand.getTime()
+    return Result.succeed((value) => value instanceof Date && meets(value.getTime() - time))
+  }
   return Result.succeed((value) => {
+    if (typeof value === "number" && typeof operand === "number") {
+      // The difference of two infinities would be no order, and NaN has none.
+      return meets(value < operand ? -1 : value > operand ? 1 : value === operand ? 0 : NaN)
+    }
     if (rankOf(value) !== rank) return rank === beyond
     if (isNaN(value)) return false
-    const order = compare(value, operand)
-    return (less ? order < 0 : order > 0) || (orEqual && order === 0)
+    return meets(compare(value, operand))
   })
 }
 
@@ -68,15 +79,17 @@ const isNaN = (value: unknown): boolean => isNumber(value) && Number.isNaN(toDou
 const oneOf = (operand: unknown): Parsed => {
   if (!isArray(operand)) return Result.fail("$in and $nin need an array")
   if (operand.some(isOperatorDocument)) return Result.fail("$in and $nin can't contain operators")
-  const texts = new Set(operand.filter((item) => typeof item === "string"))
+  const values = new ValueSet()
   const others: Array<Condition> = []
   for (const item of operand) {
-    if (typeof item === "string") continue
-    const condition = equal(item)
-    if (Result.isFailure(condition)) return condition
-    others.push(condition.success)
+    // The one equals what is missing, too, and the other what it matches.
+    if (item === null || item instanceof RegExp) {
+      const condition = equal(item)
+      if (Result.isFailure(condition)) return condition
+      others.push(condition.success)
+    } else values.add(item)
   }
-  return Result.succeed((value) => typeof value === "string" && texts.has(value) || others.some((test) => test(value)))
+  return Result.succeed((value) => (value !== undefined && values.has(value)) || others.some((test) => test(value)))
 }
 
 /**
@@ -179,7 +192,16 @@ const reaches = (node: unknown, path: Segments, at: number, found: Found, isItem
   return node.some((item) => isDocument(item) && reaches(item, path, at, found))
 }
 
-type FilterOperator = (path: string, operand: unknown, options: Partial<Options>) => (document: unknown) => boolean
+/**
+ * Makes a test of documents of a path and an operand, and refuses those that it can't take.
+ *
+ * @internal
+ */
+export type FilterOperator = (
+  path: string,
+  operand: unknown,
+  options: Partial<Options>
+) => (document: unknown) => boolean
 
 /**
  * An operand that mingo passes on as it is: it would copy it, and lose a key `__proto__`.
@@ -206,11 +228,15 @@ export const escapePath = (path: string): string =>
     : path
 
 const reaching = (path: string, found: Found): (document: unknown) => boolean => {
+  if (!path.includes(".") && path !== escapedProto) return reachingField(path, found)
   const segments = segmentsOf(path).map((segment) => segment === escapedProto ? "__proto__" : segment)
-  const [key = ""] = segments
-  return segments.length === 1
-    ? (document) => isDocument(document) ? found(fieldOf(document, key), false) : reaches(document, segments, 0, found)
-    : (document) => reaches(document, segments, 0, found)
+  return (document) => reaches(document, segments, 0, found)
+}
+
+const reachingField = (key: string, found: Found): (document: unknown) => boolean => {
+  const segments = [key]
+  return (document) =>
+    isDocument(document) ? found(fieldOf(document, key), false) : reaches(document, segments, 0, found)
 }
 
 const not = (test: (document: unknown) => boolean) => (document: unknown): boolean => !test(document)
@@ -259,10 +285,16 @@ export const isValueCondition = (condition: Document): boolean => {
   return isOperatorDocument(condition) && !["$and", "$or", "$nor", "$expr"].includes(first)
 }
 
+// Each is a `$eq` or an `$elemMatch`.
 const $every: FilterOperator = (path, operand, options) => {
-  const queries = isArray(operand) ? operand.map((condition) => new Query({ [path]: condition }, options)) : []
-  // Whatever is tested is a document.
-  return (document) => queries.every((query) => query.test(document as Document))
+  const tests = isArray(operand)
+    ? operand.filter(isDocument).map((condition) =>
+      Object.hasOwn(condition, "$eq")
+        ? $eq(path, condition["$eq"], options)
+        : $elemMatch(path, condition["$elemMatch"], options)
+    )
+    : []
+  return (document) => tests.every((test) => test(document))
 }
 
 const $item: FilterOperator = (path, operand, options) => reaching(path, itemCondition(operand, options))
@@ -294,13 +326,15 @@ export const filterOperators = {
   $item
 }
 
-// Whoever calls mingo catches what its operators throw.
-const orRefuse = <A>(parsed: Result.Result<A, string>): A =>
-  Result.getOrThrowWith(parsed, (reason) => new Error(reason))
+const operatorsByName: ReadonlyMap<string, FilterOperator> = new Map(Object.entries(filterOperators))
 
 /**
- * The way out of an operator that mingo calls; whoever calls mingo makes a refusal of it.
+ * The operator of this name, when it is one of {@link filterOperators}; it may throw.
  *
  * @internal
  */
-export const refuse = (reason: string): never => orRefuse(Result.fail(reason))
+export const filterOperatorOf = (name: string): FilterOperator | undefined => operatorsByName.get(name)
+
+// Whoever calls mingo catches what its operators throw.
+const orRefuse = <A>(parsed: Result.Result<A, string>): A =>
+  Result.getOrThrowWith(parsed, (reason) => new Error(reason))

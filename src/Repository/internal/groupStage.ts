@@ -1,84 +1,176 @@
 /**
- * `$group`: documents come to their groups one after the other, and the groups are computed a few at a time.
+ * `$group` and `$bucketAuto`: documents come to their groups one after the other, and leave there what the accumulators
+ * make of them.
  */
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
-import { isDocument, setField } from "./bsonValue.ts"
-import {
-  accumulate,
-  attempt,
-  evaluate,
-  evaluationOptions,
-  isAccumulator,
-  isExpression,
-  problemOf,
-  withNow
-} from "./expression.ts"
+import { type Accumulations, parseAccumulations, valueOf } from "./accumulators.ts"
+import { compare, isArray, isDocument, setField } from "./bsonValue.ts"
+import type { Direction } from "./documentPath.ts"
+import { type EvaluationOptions, isNothing } from "./evaluation.ts"
+import { attempt, evaluationOptions, isExpression, problemOf } from "./expression.ts"
 import { component } from "./orderedKey.ts"
-import { rejected, unsupported } from "./problem.ts"
-import { defined } from "./projection.ts"
-import { after, ended, mapChunks, type Source } from "./source.ts"
+import { type Problem, refuse, rejected, unsupported } from "./problem.ts"
+import { prepared } from "./references.ts"
+import { after, concat, ended, mapEach, released, sorted, type Source } from "./source.ts"
 import type { StageParser } from "./stage.ts"
-
-interface Group {
-  readonly key: unknown
-  readonly documents: Array<Document>
-}
+import { defined } from "./thaw.ts"
+import { type Memory, memoryOf, sized, sizeOfValue } from "./valueSize.ts"
+import { beginEvaluation, charge } from "./workload.ts"
 
 /** @internal */
-export const parseGroup: StageParser = (operand, { now }) => {
+export const parseGroup: StageParser = (operand, { memory, now }) => {
   if (!isDocument(operand) || !Object.hasOwn(operand, "_id")) return Result.fail(rejected("$group needs an _id"))
   const { _id, ...fields } = operand
-  for (const [name, accumulation] of Object.entries(fields)) {
-    const [accumulator = "", ...others] = isDocument(accumulation) ? Object.keys(accumulation) : []
-    if (name.includes(".") || name.startsWith("$")) {
-      return Result.fail(rejected(`$group can't make the field "${name}"`))
-    }
-    if (accumulator === "$accumulator") return Result.fail(unsupported(accumulator))
-    if (others.length > 0 || !isAccumulator(accumulator)) {
-      return Result.fail(rejected(`"${name}" of $group needs exactly one accumulator`))
-    }
-  }
-  const problem = problemOf(operand, (name) => name === "_id" || isExpression(name))
-  if (problem !== undefined) return Result.fail(problem)
-  const keyExpression = withNow(_id, now)
-  const accumulations = Object.entries(fields).map(([name, expression]) => [name, withNow(expression, now)] as const)
-  return Result.succeed((source) => {
+  const key = parseKey(_id, now)
+  if (Result.isFailure(key)) return Result.fail(key.failure)
+  return Result.map(parseAccumulations("$group", fields, now), (accumulations) => (source) => {
     const options = evaluationOptions()
     const groups = new Map<string, Group>()
-    const toDocument = ({ documents, key }: Group): Document => {
-      const result: { [name: string]: unknown } = { _id: key }
-      for (const [name, expression] of accumulations) {
-        setField(result, name, defined(accumulate(documents, expression, key, options)) ?? null)
-      }
-      return result
-    }
-    return after(source, (documents) => {
-      const added = attempt(() => {
-        for (const document of documents) {
-          const key = defined(evaluate(document, keyExpression, options)) ?? null
-          const text = component(key, { inexact: false })
-          const group = groups.get(text)
-          if (group === undefined) groups.set(text, { key, documents: [document] })
-          else group.documents.push(document)
-        }
-      })
-      return Result.isFailure(added) ? added.failure : undefined
-    }, () =>
-      mapChunks(
-        inSteps(Array.from(groups.values())),
-        (steps) => attempt(() => steps.map(toDocument))
-      ))
+    return after(source, (document) =>
+      problemIn(() => {
+        const value = key.success(document, options)
+        const text = textOf(value)
+        const group = groups.get(text) ?? new Group(value, accumulations, options, memory, 2 * text.length)
+        groups.set(text, group)
+        group.add(document)
+      }), () => {
+      const all = Array.from(groups.values())
+      groups.clear()
+      return finished(all, memory)
+    })
   })
 }
 
-// As many groups in one step as have a chunk's worth of documents.
-const inSteps = (groups: ReadonlyArray<Group>): Source<Group> => {
-  let at = 0
-  return () => {
-    if (at >= groups.length) return ended
-    const start = at
-    for (let weight = 0; at < groups.length && weight < 256; at++) weight += groups[at]?.documents.length ?? 0
-    return Result.succeed(groups.slice(start, at))
+/** @internal */
+export const parseBucketAuto: StageParser = (operand, { memory, now }) => {
+  const { buckets, granularity, groupBy, output = { count: { $sum: 1 } } } = isDocument(operand) ? { ...operand } : {}
+  if (granularity !== undefined) return Result.fail(unsupported("$bucketAuto with a granularity"))
+  if (typeof buckets !== "number" || !Number.isInteger(buckets) || buckets < 1 || !isDocument(output)) {
+    return Result.fail(rejected("$bucketAuto needs a number of buckets from 1, and an output that is a document"))
+  }
+  const key = parseKey(groupBy, now)
+  if (Result.isFailure(key)) return Result.fail(key.failure)
+  return Result.map(parseAccumulations("$bucketAuto", output, now), (accumulations) => (source) => {
+    const options = evaluationOptions()
+    let total = 0
+    const keyed = mapEach(source, (document) => {
+      total += 1
+      return attempt(() => ({ key: key.success(document, options), document }))
+    })
+    let bucket: Bucket | undefined
+    let made = 0
+    const end = ({ group, last }: Bucket, max: unknown): Result.Result<Document, Problem> =>
+      Result.flatMap(
+        attempt(() => {
+          memory.release(group.held)
+          return withoutNothing(group.document({ min: group.key, max: max === undefined ? last : max }))
+        }),
+        sized
+      )
+    // An array is as good a key as any, and not each of its items.
+    const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), byKey, Infinity, memory)
+    const full = mapEach(inOrder, ({ document, key }): Result.Result<Document | undefined, Problem> => {
+      const isFull = bucket !== undefined && made < buckets && bucket.size >= Math.max(1, Math.round(total / buckets))
+      const done = isFull && bucket !== undefined && compare(bucket.last, key) !== 0 ? end(bucket, key) : noDocument
+      if (bucket === undefined || done !== noDocument) {
+        made += 1
+        bucket = { group: new Group(key, accumulations, options, memory, 0), last: key, size: 0 }
+      }
+      bucket.last = key
+      bucket.size += 1
+      const problem = problemIn(() => bucket?.group.add(document))
+      return problem === undefined ? done : Result.fail(problem)
+    })
+    return concat(full, () => {
+      // The last one is there until its turn comes.
+      if (bucket === undefined) return ended
+      const last = bucket
+      bucket = undefined
+      return Result.map(end(last, undefined), (document) => [document])
+    })
+  })
+}
+
+// internal
+
+type Key = (document: Document, options: EvaluationOptions) => unknown
+
+const parseKey = (expression: unknown, now: number): Result.Result<Key, Problem> => {
+  const problem = problemOf(expression, isExpression)
+  if (problem !== undefined) return Result.fail(problem)
+  const read = valueOf(prepared(expression, now))
+  return Result.succeed((document, options) => {
+    beginEvaluation()
+    return defined(read(document, options)) ?? null
+  })
+}
+
+const textOf = (key: unknown): string => {
+  charge(sizeOfValue(key))
+  return component(key, { inexact: false })
+}
+
+const problemIn = (run: () => void): Problem | undefined => {
+  const done = attempt(run)
+  return Result.isFailure(done) ? done.failure : undefined
+}
+
+// What any group takes, in bytes.
+const groupSize = 256
+
+class Group {
+  readonly key: unknown
+  /** How much memory it takes. */
+  held = 0
+  readonly #states: ReadonlyArray<readonly [field: string, state: ReturnType<Accumulations[number][1]>]>
+
+  constructor(key: unknown, accumulations: Accumulations, options: EvaluationOptions, memory: Memory, more: number) {
+    this.key = key
+    const weigh = (bytes: number) => {
+      this.held += bytes
+      const problem = memory.hold(bytes)
+      if (problem !== undefined) refuse(problem.text)
+    }
+    weigh(groupSize + more + memoryOf(key))
+    this.#states = accumulations.map(([field, accumulator]) => [field, accumulator({ key, options, weigh })])
+  }
+
+  /** May throw, as mingo does. */
+  add(document: Document): void {
+    for (const [, state] of this.#states) state.add(document)
+  }
+
+  /** May throw, as mingo does. */
+  document(id: unknown): Document {
+    beginEvaluation()
+    const result: { [name: string]: unknown } = { _id: id }
+    for (const [field, state] of this.#states) setField(result, field, defined(state.result()) ?? null)
+    return result
   }
 }
+
+const finished = (groups: ReadonlyArray<Group>, memory: Memory): Source =>
+  mapEach(
+    released(groups, memory, ({ held }) => held),
+    (group) => Result.flatMap(attempt(() => group.document(group.key)), sized)
+  )
+
+interface Bucket {
+  readonly group: Group
+  /** The key of the last document in it. */
+  last: unknown
+  size: number
+}
+
+const byKey: ReadonlyArray<Direction> = [{ path: ["key"], descending: false }]
+
+const noDocument: Result.Result<Document | undefined, Problem> = Result.succeed(undefined)
+
+const withoutNothing = (document: Document): Document =>
+  Object.fromEntries(
+    Object.entries(document).map(([key, value]) => [
+      key,
+      isArray(value) ? value.filter((item) => !isNothing(item)) : value
+    ])
+  )

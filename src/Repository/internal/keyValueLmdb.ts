@@ -9,6 +9,8 @@ import { ABORT, type Database, open, type RootDatabase } from "lmdb"
 import * as path from "node:path"
 import type { Document } from "../DocumentStore.ts"
 import { StoreUnavailable } from "../RepositoryError.ts"
+import { decodeDocument } from "./bsonDecoder.ts"
+import { DocumentCache } from "./documentCache.ts"
 import { currentProcess, isRunning, type Owner, ownerOf } from "./folderOwner.ts"
 import type { Encoded, KeyValue, Range, Table } from "./keyValue.ts"
 import { problemOfFolder } from "./lmdbFiles.ts"
@@ -17,60 +19,123 @@ import { closed, makeWriter, unavailable } from "./lmdbWriter.ts"
 // MongoDB's limit.
 const maxDocumentBytes = 16 * 1024 * 1024
 
-type Bytes = Database<Buffer, Uint8Array>
+const maxCacheBytes = 32 * 1024 * 1024
 
-const bytesOf = (key: string): Buffer => Buffer.from(key, "latin1")
+// What is read holds until the next call of lmdb: it is decoded at once.
+type Bytes = Database<Uint8Array, string>
 
-const textOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")
+const { latin1Slice, latin1Write } = Buffer.prototype
+
+// lmdb's own ways to encode copy whatever they read.
+const encoding = {
+  encoder: { encode: (bytes: Uint8Array): Uint8Array => bytes, decode: (bytes: Uint8Array): Uint8Array => bytes },
+  keyEncoder: {
+    writeKey: (key: string, target: Uint8Array, position: number): number => {
+      const end = position + key.length
+      // lmdb takes another buffer when this one refuses.
+      if (end > target.length) target.set(bytesOf(key), position)
+      else latin1Write.call(target, key, position, key.length)
+      return end
+    },
+    readKey: (source: Uint8Array, start: number, end: number): string => latin1Slice.call(source, start, end)
+  }
+}
+
+const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1")
+
+const textOf = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.length)
 
 const tableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
-  decode: (bytes: Buffer) => Value,
+  decode: (bytes: Uint8Array) => Value,
   encode: (value: Written) => Uint8Array
 ): Table<Value, Written> => {
-  const keyOf = (key: string) => bytesOf(prefix + key)
+  const { length } = prefix
   // lmdb leaves the beginning out of neither, and the end out of both: backwards it is the other way round.
   const boundsOf = ({ end, reverse, start }: Range) =>
     reverse
-      ? { start: keyOf(end), end: keyOf(start), reverse, exclusiveStart: true, inclusiveEnd: true }
-      : { start: keyOf(start), end: keyOf(end) }
+      ? { start: prefix + end, end: prefix + start, reverse, exclusiveStart: true, inclusiveEnd: true }
+      : { start: prefix + start, end: prefix + end }
   return {
     get: (key) => {
-      const bytes = database.get(keyOf(key))
+      const bytes = database.get(prefix + key)
       return bytes === undefined ? undefined : decode(bytes)
     },
-    has: (key) => database.doesExist(keyOf(key)),
+    has: (key) => database.doesExist(prefix + key),
     put: (key, value) => {
-      database.putSync(keyOf(key), Buffer.from(encode(value)))
+      database.putSync(prefix + key, encode(value))
     },
     remove: (key) => {
-      database.removeSync(keyOf(key))
+      database.removeSync(prefix + key)
     },
     scan: (range, visit) => {
       for (const { key, value } of database.getRange(boundsOf(range))) {
-        if (!visit(textOf(key).slice(prefix.length), decode(value), value.length)) return
+        const size = value.length
+        if (!visit(key.slice(length), decode(value), size)) return
       }
     },
     scanKeys: (range, visit) => {
       for (const key of database.getKeys(boundsOf(range))) {
-        if (!visit(textOf(key).slice(prefix.length))) return
+        if (!visit(key.slice(length))) return
       }
     }
   }
 }
 
-const decodeDocument = (bytes: Buffer): Document => BSON.deserialize(bytes)
+const tablesOf = <T>(database: Bytes, make: (database: Bytes, prefix: string) => T): (number: number) => T => {
+  const tables = new Map<number, T>()
+  return (number) => {
+    const known = tables.get(number)
+    if (known !== undefined) return known
+    const table = make(database, bytesOfNumber(number))
+    tables.set(number, table)
+    return table
+  }
+}
 
-const encodeDocument = (document: Encoded): Uint8Array =>
-  document instanceof Uint8Array ? document : BSON.serialize(document)
+const documentsOf = (
+  database: Bytes,
+  prefix: string,
+  cache: DocumentCache,
+  isWriting: () => boolean
+): Table<Document, Encoded> => {
+  const cached = cache.table()
+  const table = tableOf(database, prefix, decodeDocument, encodeDocument)
+  return {
+    ...table,
+    get: (key) => {
+      if (!cache.isUseful()) return table.get(key)
+      const known = cached.get(key)
+      if (known !== undefined) return known
+      const bytes = database.get(prefix + key)
+      if (bytes === undefined) return undefined
+      const { length } = bytes
+      const document = decodeDocument(bytes)
+      // What a job reads is about to change, most often, or has changed.
+      if (!isWriting()) cached.offer(key, document, length)
+      return document
+    },
+    put: (key, document) => {
+      cached.forget(key)
+      table.put(key, document)
+    },
+    remove: (key) => {
+      cached.forget(key)
+      table.remove(key)
+    }
+  }
+}
 
-const number = (value: number): string => {
+const bytesOfNumber = (value: number): string => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value)
-  return bytes.toString("latin1")
+  return textOf(bytes)
 }
+
+// lmdb takes a `Buffer` as it is.
+const encodeDocument = (document: Encoded): Uint8Array =>
+  Buffer.from(document instanceof Uint8Array ? document : BSON.serialize(document))
 
 const ownerKey = "owner"
 
@@ -132,15 +197,19 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
           return environment.close()
         })
     )
-    const database = (name: string): Bytes =>
-      environment.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" })
+    const database = (name: string): Bytes => environment.openDB<Uint8Array, string>({ name, ...encoding })
+    const cache = new DocumentCache(maxCacheBytes)
+    let isWriting = false
     const prepared = yield* Effect.try({
       try: () => {
         const catalog = tableOf(database("catalog"), "", decodeDocument, encodeDocument)
         return {
           catalog,
-          documents: database("documents"),
-          entries: database("entries"),
+          documents: tablesOf(
+            database("documents"),
+            (database, prefix) => documentsOf(database, prefix, cache, () => isWriting)
+          ),
+          entries: tablesOf(database("entries"), (database, prefix) => tableOf(database, prefix, textOf, bytesOf)),
           other: takeFolder(environment, catalog)
         }
       },
@@ -149,14 +218,29 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
     const { catalog, documents, entries, other } = prepared
     if (other !== undefined) return yield* inUse(location, other)
     const writer = yield* Effect.acquireRelease(
-      Effect.sync(() => makeWriter((run) => environment.childTransaction(() => run() ? undefined : ABORT))),
+      Effect.sync(() =>
+        makeWriter(
+          (run) =>
+            environment.childTransaction(() => {
+              isWriting = true
+              const isDone = run()
+              isWriting = false
+              return isDone ? undefined : ABORT
+            }),
+          () => {
+            // Who reads from now on reads what is there now.
+            const isRenewed = Result.try(() => environment.resetReadTxn())
+            if (Result.isSuccess(isRenewed)) cache.settle()
+          }
+        )
+      ),
       (writer) => Effect.ignoreCause(Effect.andThen(writer.finish, Effect.sync(() => catalog.remove(ownerKey))))
     )
     return {
       description: location,
       catalog,
-      documents: (collection) => tableOf(documents, number(collection), decodeDocument, encodeDocument),
-      entries: (index) => tableOf(entries, number(index), textOf, bytesOf),
+      documents,
+      entries,
       encode: (document) => {
         const bytes = BSON.serialize(document)
         return bytes.length > maxDocumentBytes

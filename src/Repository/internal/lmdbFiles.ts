@@ -7,6 +7,13 @@ import * as path from "node:path"
 
 const dataFile = "data.mdb"
 const lockFile = "lock.mdb"
+const roomFile = "room.tmp"
+
+// lmdb writes to these bytes as memory, where a full disk can't be reported.
+const lockLength = 8192
+
+// More than lmdb needs to make its tables; without room for the first pages it takes the process down, too.
+const roomForNew = 65_536
 
 // Both of the first two pages begin with a header and these two words.
 const magicAt = 24
@@ -27,13 +34,35 @@ export const problemOfFolder = (folder: string): string | undefined =>
       try: () => {
         fs.mkdirSync(folder, { recursive: true })
         // Files that are missing are made.
-        for (const name of [dataFile, lockFile]) fs.closeSync(fs.openSync(path.join(folder, name), "a+"))
+        if (sizeOf(path.join(folder, dataFile)) === 0) tryRoom(path.join(folder, roomFile))
+        prepareLock(path.join(folder, lockFile))
         return isDatabase(path.join(folder, dataFile)) ? undefined : `${dataFile} is damaged, or no database`
       },
       catch: (cause) => cause instanceof Error ? cause.message : "it can't be used"
     }),
     { onSuccess: (problem) => problem, onFailure: (problem) => problem }
   )
+
+/** The length of a file, which is made when it isn't there, and can be written to. */
+const sizeOf = (file: string): number => {
+  const descriptor = fs.openSync(file, "a+")
+  const { size } = fs.fstatSync(descriptor)
+  fs.closeSync(descriptor)
+  return size
+}
+
+// To close it would give up the lock on it, where this process has the folder open already.
+const prepareLock = (file: string): void => {
+  const found = fs.statSync(file, { throwIfNoEntry: false })
+  if (found?.isFile() === true && found.size > 0) fs.accessSync(file, fs.constants.R_OK | fs.constants.W_OK)
+  else fs.appendFileSync(file, Buffer.alloc(lockLength))
+}
+
+const tryRoom = (file: string): void => {
+  const written = Result.try(() => fs.writeFileSync(file, Buffer.alloc(roomForNew)))
+  fs.rmSync(file, { force: true })
+  Result.getOrThrow(written)
+}
 
 const isDatabase = (file: string): boolean => {
   const descriptor = fs.openSync(file, "r")

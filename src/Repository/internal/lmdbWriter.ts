@@ -3,9 +3,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { constants } from "node:os"
 import { StoreUnavailable } from "../RepositoryError.ts"
 import { codeOf } from "./folderOwner.ts"
 import type { KeyValue, Listener } from "./keyValue.ts"
+
+const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno
 
 interface Job {
   readonly run: () => void
@@ -26,11 +29,14 @@ const maxBatch = 256
 
 /**
  * `transact` runs its argument in a transaction of its own, which it gives up when the answer is `false`, and resolves
- * when it is on disk.
+ * when it is on disk. `settled` is called when that is done or was in vain, before anybody hears of it.
  *
  * @internal
  */
-export const makeWriter = (transact: (run: () => boolean) => Promise<unknown>): Writer => {
+export const makeWriter = (
+  transact: (run: () => boolean) => Promise<unknown>,
+  settled: () => void
+): Writer => {
   const waiting: Array<Job> = []
   const idle: Array<() => void> = []
   let listener: Listener | undefined
@@ -60,6 +66,7 @@ export const makeWriter = (transact: (run: () => boolean) => Promise<unknown>): 
     }
     const settle = (failure: unknown): void => {
       const cause = Result.isFailure(ran) ? ran.failure : failure
+      settled()
       if (cause === undefined) committed(batch)
       else failed(batch, cause)
       next()
@@ -133,12 +140,22 @@ export const closed = (operation: string): StoreUnavailable =>
  *
  * @internal
  */
-export const unavailable = (operation: string, cause: unknown): StoreUnavailable | undefined =>
-  cause instanceof Error && typeof codeOf(cause) === "number"
+export const unavailable = (operation: string, cause: unknown): StoreUnavailable | undefined => {
+  const code = codeOf(cause)
+  return cause instanceof Error && typeof code === "number"
     // There may be room again, once somebody has made some.
     ? new StoreUnavailable({
       operation,
-      detail: `the disk did not take it or give it: ${cause.message}`,
+      detail: `the disk did not take it or give it: ${cause.message}${roomHint(code)}`,
       retryable: false
     })
     : undefined
+}
+
+// lmdb calls it an input/output error when the disk took a part of a page only.
+const roomHint = (code: number): string =>
+  [ENOSPC, EDQUOT, EFBIG].includes(code)
+    ? " (there is no room left)"
+    : code === EIO
+    ? " (perhaps there is no room left)"
+    : ""

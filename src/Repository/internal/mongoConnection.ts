@@ -10,6 +10,7 @@ import { StoreUnavailable } from "../RepositoryError.ts"
 import { bounded, maxTimerMillis, type MongoSession, Unforeseen } from "./mongo.ts"
 import type { MongoAddress } from "./mongoAddress.ts"
 import { classify, defect, type FailureContext } from "./mongoError.ts"
+import { watchPools } from "./mongoPool.ts"
 
 // The driver's own timeout knows why it could not connect, so it may speak first.
 const connectGrace = Duration.seconds(1)
@@ -29,10 +30,11 @@ export const connect = (
     const milliseconds = Math.min(Duration.toMillis(timeout), maxTimerMillis)
     const context = { operation: "connect", collection: "", redact }
     const failed = (cause: unknown) => unconnected(cause, context)
-    const client = yield* Effect.acquireRelease(
+    const metrics = yield* Effect.context<never>()
+    const { client } = yield* Effect.acquireRelease(
       Effect.try({
-        try: () =>
-          new MongoClient(Redacted.value(address.url), {
+        try: () => {
+          const client = new MongoClient(Redacted.value(address.url), {
             ignoreUndefined: true,
             // The driver looks every key up in it, and one like `constructor` is found in what has a prototype.
             fieldsAsRaw: Object.create(null),
@@ -40,11 +42,13 @@ export const connect = (
             forceServerObjectId: true,
             ...sets("serverSelectionTimeoutMS") ? {} : { serverSelectionTimeoutMS: milliseconds },
             ...sets("connectTimeoutMS") ? {} : { connectTimeoutMS: milliseconds }
-          }),
+          })
+          return { client, unwatch: watchPools(client, `${hosts}/${database}`, metrics) }
+        },
         // Nothing is running yet: whatever is wrong is wrong with the host.
         catch: (cause) => misconfigured(cause, context)
       }),
-      (client) => bounded(() => client.close())
+      ({ client, unwatch }) => Effect.andThen(bounded(() => client.close()), Effect.sync(unwatch))
     )
     const db = yield* Effect.tryPromise({
       try: (signal) => client.connect().then(() => ping(client.db(database), signal)),

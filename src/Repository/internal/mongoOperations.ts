@@ -38,6 +38,16 @@ export const makeOperations = (
       (_, signal) => _.countDocuments(filter, { ...asked, ...mongo.limits(options?.timeLimit), signal })
     )
 
+  const find: Operations["find"] = (collection, options) =>
+    limited(
+      options,
+      Effect.succeed([]),
+      (limit) =>
+        mongo.read(call("find", collection, options.timeLimit), (_, signal) =>
+          // As many as will come may come at once.
+          _.find(options.filter ?? {}, { ...asked, ...findOptions(options), ...limit, signal }).toArray())
+    )
+
   return {
     findById: (collection, id) =>
       Effect.map(
@@ -47,15 +57,13 @@ export const makeOperations = (
         ),
         (document) => document ?? undefined
       ),
-    find: (collection, options) =>
-      limited(
-        options,
-        Effect.succeed([]),
-        (limit) =>
-          mongo.read(call("find", collection, options.timeLimit), (_, signal) =>
-            // As many as will come may come at once.
-            _.find(options.filter ?? {}, { ...asked, ...findOptions(options), ...limit, signal }).toArray())
-      ),
+    find,
+    findAndCount: (collection, options) =>
+      Effect.all({
+        documents: find(collection, options),
+        total: count(collection, options.filter ?? {}, { timeLimit: options.timeLimit })
+        // A transaction takes one after the other.
+      }, { concurrency: session.transaction === undefined ? 2 : 1 }),
     stream: (collection, options) =>
       Stream.unwrap(limited(options, Effect.succeed(Stream.empty), (limit) =>
         Effect.succeed(

@@ -40,30 +40,35 @@ export interface DocumentChange {
 
 /**
  * What makes of the named fields of the stored document what they shall be; `undefined` when they are so already. Each
- * field is written whole, and only while it holds what the new value was made of: what was validated is what is stored.
+ * field is written whole, and only while the version is the same or, in a model without one, while these fields and those
+ * that were `read` for them hold what they held: what was validated is what is stored.
  *
  * @internal
  */
 export const changeOf = (
   before: Document,
   after: Document,
-  fields: ReadonlyArray<string>,
+  fields: { readonly named: ReadonlyArray<string>; readonly read: ReadonlyArray<string> },
   versionField: string | undefined
 ): DocumentChange | undefined => {
   const set: { [path: string]: unknown } = {}
   const unset: { [path: string]: "" } = {}
-  const unchanged: { [path: string]: unknown } = {}
-  for (const field of fields) {
-    const [old, next] = [before[field], after[field]]
-    if (field === versionField || Equal.equals(old, next)) continue
-    unchanged[field] = old === undefined ? { $exists: false } : { $eq: old }
-    if (next === undefined) unset[field] = ""
-    else set[field] = next
+  const changed = fields.named.filter((field) => field !== versionField && !Equal.equals(before[field], after[field]))
+  if (changed.length === 0) return undefined
+  for (const field of changed) {
+    if (after[field] === undefined) unset[field] = ""
+    else set[field] = after[field]
   }
-  if (Object.keys(unchanged).length === 0) return undefined
   const id = { _id: before["_id"] }
+  const unchanged = () =>
+    [...changed, ...fields.read].map((field) => [
+      field,
+      before[field] === undefined ? { $exists: false } : { $eq: before[field] }
+    ])
   return {
-    filter: versionField === undefined ? { ...id, ...unchanged } : { ...id, [versionField]: before[versionField] },
+    filter: versionField === undefined
+      ? { ...Object.fromEntries(unchanged()), ...id }
+      : { ...id, [versionField]: before[versionField] },
     update: {
       ...(Object.keys(set).length > 0 ? { $set: set } : {}),
       ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),

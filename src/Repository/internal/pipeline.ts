@@ -3,27 +3,36 @@
  * and evaluates all expressions.
  */
 import * as Result from "effect/Result"
-import { Lazy } from "mingo/lazy"
-import type { Document } from "../DocumentStore.ts"
+import type { Document, FindOptions, Sort } from "../DocumentStore.ts"
 import { toDouble } from "./bsonNumber.ts"
 import { compare, isArray, isDocument, isNumber, setField } from "./bsonValue.ts"
-import { segmentsOf } from "./documentPath.ts"
-import {
-  attempt,
-  evaluationOptions,
-  isExpression,
-  isWindowOperator,
-  problemOf,
-  stageOf,
-  withNow
-} from "./expression.ts"
+import { segmentsOf, valueAt, withValue } from "./documentPath.ts"
+import { eachIn, ofAll, phasesOf, problemOfStage } from "./documentStage.ts"
+import { attempt, evaluationOptions, isWindowOperator, problemOf, stageOf } from "./expression.ts"
 import { parseFilter } from "./filter.ts"
-import { parseGroup } from "./groupStage.ts"
+import { parseBucketAuto, parseGroup } from "./groupStage.ts"
+import { parseGraphLookup, parseLookup } from "./lookupStage.ts"
 import { type Problem, rejected, unsupported } from "./problem.ts"
-import { definedFields, thaw } from "./projection.ts"
+import { parseProject } from "./projectStage.ts"
+import { prepared } from "./references.ts"
 import { parseSort } from "./sort.ts"
-import { after, collected, concat, fromArray, mapChunks, slice, sorted, type Source } from "./source.ts"
+import {
+  after,
+  collected,
+  concat,
+  expanded,
+  fromArray,
+  mapEach,
+  released,
+  several,
+  slice,
+  sorted,
+  type Source
+} from "./source.ts"
 import type { StageParser, Surroundings, Transform } from "./stage.ts"
+import { thaw } from "./thaw.ts"
+import { makeSize, type Memory, memoryOf } from "./valueSize.ts"
+import { spend } from "./workload.ts"
 
 /**
  * Reads a pipeline, whose stages are normalised.
@@ -34,10 +43,39 @@ export const parsePipeline = (
   stages: ReadonlyArray<unknown>,
   surroundings: Surroundings
 ): Result.Result<Transform, Problem> =>
-  Result.map(
-    Result.all(stages.map((stage) => parseStage(stage, surroundings))),
-    (transforms) => (source) => transforms.reduce((upstream, transform) => transform(upstream), source)
-  )
+  stages.length > maxStages
+    ? Result.fail(rejected(`a pipeline may have ${maxStages} stages at most`))
+    : Result.map(
+      Result.all(stages.map((stage, i) => parseStage(stage, stages[i + 1], surroundings))),
+      (transforms) => (source) => transforms.reduce((upstream, transform) => transform(upstream), source)
+    )
+
+// MongoDB's limit.
+const maxStages = 1000
+
+/**
+ * What a pipeline begins with may use an index, where it is what a find does.
+ *
+ * @internal
+ */
+export const asFind = (
+  stages: ReadonlyArray<unknown>
+): { readonly options: FindOptions; readonly rest: ReadonlyArray<unknown> } => {
+  const [first, second, third] = stages
+  const filter = operandOf(first, "$match")
+  if (!isDocument(filter)) return { options: {}, rest: stages }
+  const sort = operandOf(second, "$sort")
+  const limit = limitIn(third)
+  // The store checks a sort by itself, but lets one by nothing pass.
+  return isDocument(sort) && Object.keys(sort).length > 0
+    ? { options: { filter, sort: sort as Sort, ...limit === Infinity ? {} : { limit } }, rest: stages.slice(2) }
+    : { options: { filter }, rest: stages.slice(1) }
+}
+
+// internal
+
+const operandOf = (stage: unknown, name: string): unknown =>
+  isDocument(stage) && Object.keys(stage).length === 1 ? stage[name] : undefined
 
 const unsupportedStages = new Set([
   "$out",
@@ -53,14 +91,20 @@ const unsupportedStages = new Set([
   "$planCacheStats",
   "$currentOp",
   "$listSessions",
-  "$rankFusion"
+  "$rankFusion",
+  "$setWindowFields"
 ])
 
-const parseStage = (stage: unknown, surroundings: Surroundings): Result.Result<Transform, Problem> => {
+const parseStage = (
+  stage: unknown,
+  next: unknown,
+  surroundings: Surroundings
+): Result.Result<Transform, Problem> => {
   if (!isDocument(stage)) return Result.fail(rejected("a stage must be a document"))
   const [name = "", ...others] = Object.keys(stage)
   if (others.length > 0 || name === "") return Result.fail(rejected("a stage must have exactly one field"))
   const operand = stage[name]
+  if (name === "$sort") return parseSortStage(operand, limitIn(next), surroundings.memory)
   const own = ownStages.get(name)
   if (own !== undefined) return own(operand, surroundings)
   if (unsupportedStages.has(name)) return Result.fail(unsupported(name))
@@ -71,14 +115,22 @@ const parseMatch: StageParser = (operand, { now }) =>
   Result.map(
     parseFilter(operand, now),
     (filter): Transform => (source) =>
-      mapChunks(source, (documents) => attempt(() => documents.filter((document) => filter.matches(document))))
+      mapEach(source, (document) => {
+        spend(matchCost * filter.effort)
+        return Result.map(attempt(() => filter.matches(document)), (isMatch) => isMatch ? document : undefined)
+      })
   )
 
-const parseSortStage: StageParser = (operand) =>
+const matchCost = 50
+
+const parseSortStage = (operand: unknown, limit: number, memory: Memory): Result.Result<Transform, Problem> =>
   Result.flatMap(parseSort(operand), (directions) =>
     directions.length === 0
       ? Result.fail(rejected("$sort needs at least one field"))
-      : Result.succeed((source) => sorted(source, (document) => document, directions, Infinity)))
+      : Result.succeed((source) => sorted(source, (document) => document, directions, limit, memory)))
+
+/** How many documents a stage lets pass. */
+const limitIn = (stage: unknown): number => whole(operandOf(stage, "$limit")) ?? Infinity
 
 const whole = (value: unknown): number | undefined => {
   const double = isNumber(value) ? toDouble(value) : -1
@@ -105,28 +157,28 @@ const parseCount: StageParser = (operand) => {
   }
   return Result.succeed((source) => {
     let count = 0
-    return after(source, (documents) => {
-      count += documents.length
+    return after(source, () => {
+      count += 1
       return undefined
     }, () => fromArray(count === 0 ? [] : [{ [operand]: count }]))
   })
 }
 
-const parseSample: StageParser = (operand, { random }) => {
+const parseSample: StageParser = (operand, { memory, random }) => {
   const size = isDocument(operand) ? whole(operand["size"]) : undefined
   if (size === undefined) return Result.fail(rejected("$sample needs a size"))
   return Result.succeed((source) => {
     // Each document has the same chance to be among those kept.
     const kept: Array<Document> = []
     let seen = 0
-    return after(source, (documents) => {
-      for (const document of documents) {
-        seen += 1
-        const place = kept.length < size ? kept.length : Math.floor(random() * seen)
-        if (place < size) kept[place] = document
-      }
-      return undefined
-    }, () => fromArray(kept))
+    return after(source, (document) => {
+      seen += 1
+      const place = kept.length < size ? kept.length : Math.floor(random() * seen)
+      if (place >= size) return undefined
+      const before = kept[place]
+      kept[place] = document
+      return memory.hold(memoryOf(document) - (before === undefined ? 0 : memoryOf(before)))
+    }, () => released(kept, memory))
   })
 }
 
@@ -171,37 +223,27 @@ const parseUnwind: StageParser = (operand) => {
   const placed = (document: Document, index: number | null) =>
     place === undefined ? document : withValue(document, place, index)
   return Result.succeed((source) =>
-    mapChunks(source, (documents) =>
-      Result.succeed(documents.flatMap((document) => {
-        const value = valueAt(document, segments)
-        if (isArray(value) && value.length > 0) {
-          return value.map((item, index) => placed(withValue(document, segments, item), index))
+    expanded(source, (document) => {
+      const value = valueAt(document, segments)
+      if (isArray(value) && value.length > 0) {
+        const keys = Object.keys(document).length
+        return {
+          length: value.length,
+          at: (index) => {
+            spend(unwindCost * keys)
+            return placed(withValue(document, segments, value[index]), index)
+          }
         }
-        const isEmpty = isArray(value) || value === undefined || value === null
-        if (!isEmpty) return [placed(document, null)]
-        if (preserveNullAndEmptyArrays !== true) return []
-        return [placed(isArray(value) ? withValue(document, segments, undefined) : document, null)]
-      })))
+      }
+      const isEmpty = isArray(value) || value === undefined || value === null
+      if (!isEmpty) return several([placed(document, null)])
+      if (preserveNullAndEmptyArrays !== true) return several([])
+      return several([placed(isArray(value) ? withValue(document, segments, undefined) : document, null)])
+    })
   )
 }
 
-const valueAt = (document: Document, segments: ReadonlyArray<string>): unknown =>
-  segments.reduce<unknown>(
-    (node, segment) => isDocument(node) && Object.hasOwn(node, segment) ? node[segment] : undefined,
-    document
-  )
-
-// A copy of the document with another value at a path; `undefined` leaves it out.
-const withValue = (document: Document, [segment = "", ...rest]: ReadonlyArray<string>, value: unknown): Document => {
-  const copy: { [key: string]: unknown } = {}
-  for (const key of Object.keys(document)) {
-    if (key !== segment || rest.length > 0 || value !== undefined) setField(copy, key, document[key])
-  }
-  const inner = valueAt(document, [segment])
-  if (rest.length > 0) setField(copy, segment, withValue(isDocument(inner) ? inner : {}, rest, value))
-  else if (value !== undefined) setField(copy, segment, value)
-  return copy
-}
+const unwindCost = 10
 
 const parseFacet: StageParser = (operand, surroundings) => {
   if (!isDocument(operand) || Object.keys(operand).length === 0) {
@@ -213,16 +255,23 @@ const parseFacet: StageParser = (operand, surroundings) => {
       : Result.fail(rejected(`"${name}" of $facet needs a pipeline`))
   )
   return Result.map(Result.all(facets), (named) => (source) =>
-    collected(source, (documents) => {
+    collected(source, surroundings.memory, (documents) => {
       const result: { [name: string]: unknown } = {}
-      return named.reduceRight<Source>(
-        (next, [name, transform]) =>
-          collected(transform(fromArray(documents)), (items) => {
-            setField(result, name, items)
-            return next
-          }),
-        collected(fromArray([]), () => fromArray([result]))
-      )
+      const grow = makeSize()
+      return named.reduceRight<() => Source>(
+        (next, [name, transform]) => () => {
+          const items: Array<Document> = []
+          setField(result, name, items)
+          return after(transform(fromArray(documents)), (item) => {
+            items.push(item)
+            return grow(item)
+          }, next)
+        },
+        () => {
+          for (const document of documents) surroundings.memory.release(memoryOf(document))
+          return fromArray([result])
+        }
+      )()
     }))
 }
 
@@ -236,24 +285,8 @@ const parseUnionWith: StageParser = (operand, surroundings) => {
   )
 }
 
-// mingo wants the other collections whole, and all at once.
-const parseLookup = (name: "$lookup" | "$graphLookup"): StageParser => (operand, surroundings) => {
-  const { from, pipeline } = isDocument(operand) ? { ...operand } : {}
-  if (typeof from !== "string" || !isDocument(operand)) return Result.fail(rejected(`${name} needs a collection`))
-  if (pipeline !== undefined) return Result.fail(unsupported(`${name} with a pipeline`))
-  const problem = problemOf(operand, isExpression)
-  if (problem !== undefined) return Result.fail(problem)
-  return Result.succeed((source) =>
-    collected(surroundings.collection(from), (others) => {
-      const options = evaluationOptions(() => others.map(thaw))
-      return collected(source, (documents) => lazily(() => run(name, documents, operand, options)))
-    })
-  )
-}
-
 const ownStages = new Map<string, StageParser>([
   ["$match", parseMatch],
-  ["$sort", parseSortStage],
   ["$limit", parseLimit],
   ["$skip", parseSkip],
   ["$count", parseCount],
@@ -261,67 +294,44 @@ const ownStages = new Map<string, StageParser>([
   ["$group", parseGroup],
   ["$sortByCount", parseSortByCount],
   ["$bucket", parseBucket],
+  ["$bucketAuto", parseBucketAuto],
   ["$unwind", parseUnwind],
   ["$facet", parseFacet],
   ["$unionWith", parseUnionWith],
-  ["$lookup", parseLookup("$lookup")],
-  ["$graphLookup", parseLookup("$graphLookup")]
+  ["$project", parseProject],
+  ["$lookup", parseLookup],
+  ["$graphLookup", parseGraphLookup]
 ])
 
 // Those that look at one document after the other.
 const streaming = new Set([
   "$addFields",
   "$set",
-  "$project",
   "$unset",
   "$replaceRoot",
   "$replaceWith",
   "$redact"
 ])
 
-const run = (
-  name: string,
-  documents: ReadonlyArray<Document>,
-  operand: unknown,
-  options: ReturnType<typeof evaluationOptions>
-): Result.Result<ReadonlyArray<Document>, Problem> =>
-  attempt(() => {
-    const stage = stageOf(name)
-    // mingo changes some of its input in place.
-    const results = stage === undefined ? [] : stage(Lazy(documents.map(thaw)), operand, options).collect()
-    return results.filter(isDocument).map(definedFields)
-  })
-
-const lazily = (make: () => Result.Result<ReadonlyArray<Document>, Problem>): Source => {
-  let source: Source | undefined
-  return () => {
-    if (source !== undefined) return source()
-    return Result.map(make(), (documents) => {
-      source = fromArray(documents)
-      return []
-    })
-  }
-}
-
 const foreignStage = (
   name: string,
   operand: unknown,
-  { now }: Surroundings
+  { memory, now }: Surroundings
 ): Result.Result<Transform, Problem> => {
   if (stageOf(name) === undefined) return Result.fail(rejected(`${name} is no stage`))
   const problem = problemOf(operand, isWindowOperator)
   if (problem !== undefined) return Result.fail(problem)
-  if (name === "$project" && isDocument(operand) && Object.keys(operand).length === 0) {
-    return Result.fail(rejected("$project needs at least one field"))
-  }
-  const timed = withNow(operand, now)
+  const timed = prepared(operand, now)
   const options = evaluationOptions()
-  // What mingo would only find out with the first document.
-  const dry = run(name, [], timed, options)
-  if (Result.isFailure(dry)) return Result.fail(dry.failure)
+  const odd = problemOfStage(name, timed, options)
+  if (odd !== undefined) return Result.fail(odd)
   return Result.succeed((source) =>
     streaming.has(name)
-      ? mapChunks(source, (documents) => run(name, documents, timed, options))
-      : collected(source, (documents) => lazily(() => run(name, documents, timed, options)))
+      ? eachIn(source, phasesOf(name, timed, options))
+      : collected(
+        mapEach(source, (document) => Result.succeed(thaw(document))),
+        memory,
+        (documents) => ofAll(name, documents, timed, options, memory)
+      )
   )
 }

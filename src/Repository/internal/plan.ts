@@ -8,12 +8,19 @@ import type { Constraint } from "./filter.ts"
 import { isTurned, wordKey } from "./indexEntries.ts"
 import type { Range } from "./keyValue.ts"
 import { everything } from "./keyValue.ts"
-import { beginning, bound, component, documentKey, fitRange, invert, rankBound } from "./orderedKey.ts"
+import { beginning, bound, component, documentKey, fit, fitRange, invert, rankBound } from "./orderedKey.ts"
 
 /** @internal */
 export type Plan =
   /** These documents, by their keys. */
   | { readonly kind: "documents"; readonly keys: ReadonlyArray<string>; readonly isOrdered: boolean }
+  /** The documents of these entries of a unique index; there is at most one for each. */
+  | {
+    readonly kind: "entries"
+    readonly index: Index
+    readonly keys: ReadonlyArray<string>
+    readonly isOrdered: boolean
+  }
   /** Entries of an index, or without one the documents, of these ranges one after the other. */
   | {
     readonly kind: "scan"
@@ -22,10 +29,8 @@ export type Plan =
     readonly isOrdered: boolean
   }
 
-type Scan = Extract<Plan, { readonly kind: "scan" }>
-
 interface Candidate {
-  readonly plan: Scan
+  readonly plan: Plan
   readonly worth: number
 }
 
@@ -49,20 +54,27 @@ export const planOf = (
   if (ids !== undefined && ids.length <= maxRanges) return byIds(collection, ids, sort)
   const texts = words === undefined ? undefined : textIndexOf(collection)
   if (texts !== undefined && words !== undefined) return byWords(texts, words, sort)
-  const candidates = collection.indexes
-    .filter((index) => isSearchable(index) && index.part?.isImpliedBy(constraints) !== false)
-    .flatMap((index) => ofIndex(index, constraints, sort))
-  const best = [ofDocuments(collection, constraints, sort), ...candidates]
-    .reduce((best, candidate) => candidate.worth > best.worth ? candidate : best)
-  return best.plan
+  let best: Candidate | undefined
+  for (const index of collection.indexes) {
+    // It can't get any better.
+    const entry = entryOf(index, constraints)
+    if (entry !== undefined) return { kind: "entries", index, keys: [entry], isOrdered: true }
+    const candidate = ofIndex(index, constraints, sort)
+    if (candidate !== undefined && (best === undefined || candidate.worth > best.worth)) best = candidate
+  }
+  const documents = ofDocuments(collection, constraints, sort)
+  return best !== undefined && best.worth > documents.worth ? best.plan : documents.plan
 }
 
-const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<unknown> | undefined =>
-  constraints
-    .filter((constraint) => constraint.kind === "in")
-    .filter((constraint) => constraint.path === path)
-    .map(({ values }) => values)
-    .toSorted((a, b) => a.length - b.length)[0]
+// The fewest values that a filter lets the path have.
+const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<unknown> | undefined => {
+  let fewest: ReadonlyArray<unknown> | undefined
+  for (const constraint of constraints) {
+    if (constraint.kind !== "in" || constraint.path !== path) continue
+    if (fewest === undefined || constraint.values.length < fewest.length) fewest = constraint.values
+  }
+  return fewest
+}
 
 // Sorted by the identifier alone, whose order is that of the documents.
 const idOrder = ({ traits }: Collection, [first, ...others]: ReadonlyArray<Direction>): "up" | "down" | undefined =>
@@ -159,12 +171,29 @@ const isPresent = (constraint: Constraint): boolean =>
     ? constraint.values.every((value) => value !== null)
     : constraint.value !== null && rankOf(constraint.value) !== Rank.minKey && rankOf(constraint.value) !== Rank.maxKey)
 
+const isUsable = (index: Index, constraints: ReadonlyArray<Constraint>): boolean =>
+  isSearchable(index) && !isSparseMiss(index, constraints) && index.part?.isImpliedBy(constraints) !== false
+
+// The only entry of a unique index that a match can have.
+const entryOf = (index: Index, constraints: ReadonlyArray<Constraint>): string | undefined => {
+  if (constraints.length === 0 || index.description.unique !== true || index.traits.multikey) return undefined
+  let entry = ""
+  for (const [i, path] of index.paths.entries()) {
+    const values = valuesAt(constraints, path)
+    if (values?.length !== 1) return undefined
+    const key = component(values[0], { inexact: false })
+    entry += index.directions[i]?.descending === true ? invert(key) : key
+  }
+  return isUsable(index, constraints) ? fit(entry, { inexact: false }) : undefined
+}
+
 const ofIndex = (
   index: Index,
   constraints: ReadonlyArray<Constraint>,
   sort: ReadonlyArray<Direction>
-): ReadonlyArray<Candidate> => {
-  if (isSparseMiss(index, constraints)) return []
+): Candidate | undefined => {
+  const [begins] = index.paths
+  if (sort.length === 0 && !constraints.some(({ path }) => path === begins)) return undefined
   const { multikey } = index.traits
   let prefixes: ReadonlyArray<string> = [""]
   let spans: ReadonlyArray<Bounds> = []
@@ -188,7 +217,20 @@ const ofIndex = (
   }
   const order = orderOf(index, sort, constants)
   const isUsed = used.length > 0 || spans.length > 0
-  if (!isUsed && order === undefined) return []
+  if (!isUsed && order === undefined) return undefined
+  if (!isUsable(index, constraints)) return undefined
+  const isOrdered = sort.length === 0 || order !== undefined
+  const isWhole = index.description.unique === true && used.length === index.paths.length
+  const value = (isWhole ? worth.unique : 0) + used.length * worth.equality
+    + (spans.length === 0 ? 0 : worth.range)
+    + (order === undefined ? 0 : worth.order)
+  if (isWhole && !multikey) {
+    const keys = Array.from(new Set(prefixes.map((prefix) => fit(prefix, { inexact: false })))).toSorted()
+    return {
+      plan: { kind: "entries", index, keys: order === "down" ? keys.toReversed() : keys, isOrdered },
+      worth: value
+    }
+  }
   const ranges = prefixes
     .flatMap((prefix) =>
       spans.length === 0
@@ -197,18 +239,10 @@ const ofIndex = (
     )
     .toSorted((a, b) => a.start < b.start ? -1 : a.start > b.start ? 1 : 0)
     .map((range) => ({ ...range, reverse: order === "down" }))
-  const isWhole = index.description.unique === true && used.length === index.paths.length
-  return [{
-    plan: {
-      kind: "scan",
-      index,
-      ranges: distinct(order === "down" ? ranges.toReversed() : ranges),
-      isOrdered: sort.length === 0 || order !== undefined
-    },
-    worth: (isWhole ? worth.unique : 0) + used.length * worth.equality
-      + (spans.length === 0 ? 0 : worth.range)
-      + (order === undefined ? 0 : worth.order)
-  }]
+  return {
+    plan: { kind: "scan", index, ranges: distinct(order === "down" ? ranges.toReversed() : ranges), isOrdered },
+    worth: value
+  }
 }
 
 // Long keys that begin alike have the same range.

@@ -40,6 +40,7 @@ export const parseArrayFilters = (
     if (filters.has(name)) return Result.fail(rejected(`there are several array filters named "${name}"`))
     const filter = parseFilter(normalised.success, now)
     if (Result.isFailure(filter)) return Result.fail(filter.failure)
+    if (filter.success.isComputed) return Result.fail(rejected("$expr can't be used in an array filter"))
     filters.set(name, filter.success)
   }
   return Result.succeed(filters)

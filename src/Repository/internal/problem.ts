@@ -1,6 +1,7 @@
 /**
  * What is wrong with a request, before it is known which operation it belongs to.
  */
+import * as Result from "effect/Result"
 import { QueryRejected, StoreUnavailable, Unsupported } from "../RepositoryError.ts"
 
 /** @internal */
@@ -36,3 +37,10 @@ export const toError = (
       return new StoreUnavailable({ operation, detail: text, retryable: true })
   }
 }
+
+/**
+ * The way out of what mingo calls; whoever calls mingo makes a refusal of it.
+ *
+ * @internal
+ */
+export const refuse = (reason: string): never => Result.getOrThrowWith(Result.fail(reason), (text) => new Error(text))

@@ -2,12 +2,18 @@
  * MongoDB's projections. Fields that are taken or left out are handled here; what computes is mingo's.
  */
 import * as Result from "effect/Result"
-import { Lazy } from "mingo/lazy"
 import type { Document } from "../DocumentStore.ts"
 import { toDouble } from "./bsonNumber.ts"
-import { escapedProto, isArray, isDocument, isNumber, normalise, setField } from "./bsonValue.ts"
-import { attempt, evaluationOptions, isProjection, problemOf, stageOf, withNow } from "./expression.ts"
+import { isArray, isDocument, isNumber, normalise, setField } from "./bsonValue.ts"
+import { segmentsOf, valueAt, withValue } from "./documentPath.ts"
+import { perDocument, type Phases, problemOfStage } from "./documentStage.ts"
+import { evaluate } from "./evaluation.ts"
+import { attempt, evaluationOptions, isProjection, problemOf } from "./expression.ts"
 import { type Problem, rejected, unsupported } from "./problem.ts"
+import { prepared } from "./references.ts"
+import { definedFields, readable } from "./thaw.ts"
+import { sized } from "./valueSize.ts"
+import { beginEvaluation } from "./workload.ts"
 
 /** @internal */
 export type Projection = (document: Document) => Result.Result<Document, Problem>
@@ -17,6 +23,14 @@ interface Branch {
   readonly fields: Map<string, Branch>
   isLeaf: boolean
 }
+
+/**
+ * Whether a projection makes values of its own.
+ *
+ * @internal
+ */
+export const computes = (projection: Document | undefined): boolean =>
+  projection !== undefined && Object.values(projection).some((value) => !isSwitch(value))
 
 /**
  * Reads a projection; `undefined` when it changes nothing.
@@ -36,6 +50,7 @@ export const parseProjection = (projection: Document, now: number): Result.Resul
     : computed(normalised.success, now)
 }
 
+/** Whether a value of a projection only says that a field is taken, or left out. */
 const isSwitch = (value: unknown): boolean => typeof value === "boolean" || isNumber(value)
 
 const isOn = (value: unknown): boolean => isNumber(value) ? toDouble(value) !== 0 : value === true
@@ -106,57 +121,71 @@ const excludeIn = (value: unknown, branch: Branch): unknown =>
     ? value.map((item) => excludeIn(item, branch))
     : value
 
-const computed = (projection: Document, now: number): Result.Result<Projection, Problem> => {
-  const problem = problemOf(projection, isProjection)
-  const project = stageOf("$project")
-  if (problem !== undefined || project === undefined) return Result.fail(problem ?? unsupported("$project"))
-  const specification = withNow(projection, now)
-  const options = evaluationOptions()
-  const run = (document: Document) =>
-    attempt(() => project(Lazy([thaw(document)]), specification, options).collect()[0])
-  return Result.succeed((document) =>
-    Result.map(run(document), (result) => isDocument(result) ? definedFields(result) : {})
+const computed = (projection: Document, now: number): Result.Result<Projection, Problem> =>
+  Result.map(
+    parseComputed(projection, now, isProjection),
+    ([prepare, run]) => (document) => Result.map(run(prepare(document)), (made) => definedFields(made ?? {}))
   )
-}
 
 /**
- * A copy that mingo may change in place.
+ * Reads a projection that computes some fields.
  *
  * @internal
  */
-export const thaw = (document: Document): Document => {
-  const copy: { [key: string]: unknown } = {}
-  for (const key of Object.keys(document)) {
-    copy[key === "__proto__" ? escapedProto : key] = thawValue(document[key])
-  }
-  return copy
+export const parseComputed = (
+  projection: Document,
+  now: number,
+  isOperator: (name: string) => boolean
+): Result.Result<Phases, Problem> => {
+  const problem = problemOf(projection, isOperator)
+  if (problem !== undefined) return Result.fail(problem)
+  const specification = prepared(projection, now)
+  const options = evaluationOptions()
+  const odd = problemOfStage("$project", specification, options)
+  if (odd !== undefined || !isDocument(specification)) return Result.fail(odd ?? rejected("fields are needed"))
+  const fields = fieldsOf(specification, "")
+  const taken = fields.filter(([, value]) => isSwitch(value))
+  const made = fields.filter(([, value]) => !isSwitch(value)).map(([path, value]) => {
+    const compute = isOfProjection(value)
+      ? perDocument("$project", { [path]: value }, options)
+      : (document: Document) => attempt(() => evaluate(document, value, options))
+    return [segmentsOf(path), isOfProjection(value), compute] as const
+  })
+  return Result.map(taking(taken), (take): Phases => [
+    readable,
+    (document) => {
+      beginEvaluation()
+      let result = take(document)
+      for (const [path, isWhole, compute] of made) {
+        const value = compute(document)
+        if (Result.isFailure(value)) return Result.fail(value.failure)
+        const field = isWhole && isDocument(value.success) ? valueAt(value.success, path) : value.success
+        result = withValue(result, path, field)
+      }
+      return sized(result)
+    }
+  ])
 }
 
-const thawValue = (value: unknown): unknown =>
-  isDocument(value) ? thaw(value) : isArray(value) ? value.map(thawValue) : value
+/** The paths that a projection names, of which some may be in documents. */
+const fieldsOf = (projection: Document, prefix: string): ReadonlyArray<[path: string, value: unknown]> =>
+  Object.entries(projection).flatMap(([key, value]) =>
+    isDocument(value) && !Object.keys(value).some((name) => name.startsWith("$"))
+      ? fieldsOf(value, `${prefix}${key}.`)
+      : [[`${prefix}${key}`, value] satisfies [string, unknown]]
+  )
 
-/**
- * What mingo computed without the fields that came to nothing.
- *
- * @internal
- */
-export const definedFields = (document: Document): Document => {
-  const keys = Object.keys(document)
-  const isAsIs = (key: string) =>
-    key !== escapedProto && document[key] !== undefined && defined(document[key]) === document[key]
-  if (keys.every(isAsIs)) return document
-  const copy: { [key: string]: unknown } = {}
-  for (const key of keys) {
-    const value = defined(document[key])
-    if (value !== undefined) setField(copy, key === escapedProto ? "__proto__" : key, value)
-  }
-  return copy
-}
+// Of these, mingo knows which field they are for.
+const isOfProjection = (value: unknown): boolean =>
+  isDocument(value)
+  && (Object.hasOwn(value, "$elemMatch")
+    || (Object.hasOwn(value, "$slice") && [value["$slice"]].flat().every((part) => isNumber(part))))
 
-/** @internal */
-export const defined = (value: unknown): unknown => {
-  if (isDocument(value)) return definedFields(value)
-  return isArray(value) && value.some((item) => item === undefined || defined(item) !== item)
-    ? value.map((item) => defined(item) ?? null)
-    : value
+/** What is there beside what is computed. */
+const taking = (
+  taken: ReadonlyArray<[path: string, value: unknown]>
+): Result.Result<(document: Document) => Document, Problem> => {
+  if (taken.some(([path]) => path !== "_id")) return selection(taken)
+  const withId = taken.every(([, value]) => isOn(value))
+  return Result.succeed((document) => withId && Object.hasOwn(document, "_id") ? { _id: document["_id"] } : {})
 }

@@ -10,6 +10,10 @@ import { RE2JS } from "re2js"
  * @internal
  */
 export interface Pattern {
+  /** How many parts it has, which may all have to be looked at for each character. */
+  readonly size: number
+  /** Whether what comes behind a match has nothing to do with it. */
+  readonly isLocal: boolean
   readonly test: (text: string) => boolean
   /** Where it matches first, from a place on: start and end of the match and of each group, -1 for what is not there. */
   readonly find: (text: string, from: number) => ReadonlyArray<readonly [start: number, end: number]> | undefined
@@ -23,6 +27,16 @@ const flagOf: { readonly [option: string]: number } = {
   u: 0
 }
 
+// MongoDB's limit.
+const maxLength = 32_764
+
+// What is counted out is so many times as long, and takes so many times as long to match: `(abc){9}`.
+const maxRepeated = 20_000
+
+const repeatsOf = (pattern: string): number =>
+  Array.from(pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g))
+    .reduce((sum, [, least, most]) => sum + Math.max(Number(least), Number(most ?? 0)), 0)
+
 /**
  * Compiles a pattern in RE2's syntax with MongoDB's options; fails with what RE2 can't do.
  *
@@ -31,6 +45,10 @@ const flagOf: { readonly [option: string]: number } = {
 export const compilePattern = (pattern: string, options: string): Result.Result<Pattern, string> => {
   const unknown = Array.from(options).find((option) => !Object.hasOwn(flagOf, option))
   if (unknown !== undefined) return Result.fail(`the regular expression option "${unknown}" can't be used`)
+  if (pattern.length > maxLength) return Result.fail(`a regular expression may have ${maxLength} characters at most`)
+  if (pattern.length * repeatsOf(pattern) > maxRepeated) {
+    return Result.fail("the regular expression repeats too much of itself too often")
+  }
   const flags = Array.from(options).reduce((sum, option) => sum | (flagOf[option] ?? 0), 0)
   return Result.map(
     Result.try({
@@ -38,6 +56,8 @@ export const compilePattern = (pattern: string, options: string): Result.Result<
       catch: (cause) => cause instanceof Error ? cause.message : "the regular expression is malformed"
     }),
     (compiled) => ({
+      size: compiled.programSize(),
+      isLocal: /^[^|*+?{]*[*+]?\)*$/.test(pattern),
       test: (text) => compiled.test(text),
       find: (text, from) => {
         const matcher = compiled.matcher(text)

@@ -6,17 +6,19 @@ import * as Stream from "effect/Stream"
 import { elementOf, unwrapped } from "../../Model/internal/variants.ts"
 import type * as Model from "../../Model/Model.ts"
 import * as Cursor from "../Cursor.ts"
-import type { DocumentStore, FindOptions } from "../DocumentStore.ts"
+import type { FindOptions } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
-import type { FindOptions as RepositoryFindOptions, Repository } from "../Repository.ts"
+import type { FindOptions as RepositoryFindOptions, Operations } from "../Repository.ts"
 import { DocumentNotFound } from "../RepositoryError.ts"
+import type { Deleted, DeletedOptions } from "../SoftDeletion.ts"
 import type { DocumentCodec } from "./documents.ts"
 import { fieldNamed } from "./fieldPath.ts"
-import { traced } from "./traced.ts"
+import { both, type ModelCollection } from "./modelCollection.ts"
+import { traced, tracedStream } from "./traced.ts"
 
 /** @internal */
 export type Reading<M extends Model.Any> = Pick<
-  Repository<M>,
+  Operations<M>,
   | "findById"
   | "findOne"
   | "find"
@@ -29,6 +31,7 @@ export type Reading<M extends Model.Any> = Pick<
   | "aggregate"
   | "findDocumentById"
   | "findDocuments"
+  | "findAndCountDocuments"
   | "countDocuments"
 >
 
@@ -39,13 +42,13 @@ export type Reading<M extends Model.Any> = Pick<
  */
 export const makeReading = <M extends Model.Any>(
   model: M,
-  store: DocumentStore["Service"],
+  documents: ModelCollection,
   { fromDocument }: DocumentCodec<M["Type"]>
 ): Reading<M> => {
   const collection = model.modelName
 
-  const findById = Effect.fnUntraced(function*(id: string) {
-    const document = yield* store.findById(collection, id)
+  const findById = Effect.fnUntraced(function*(id: string, options?: DeletedOptions<M>) {
+    const document = yield* documents.findById(id, deletedOf(options))
     return document === undefined
       ? yield* new DocumentNotFound({ model: model.modelName, id })
       : yield* fromDocument(document)
@@ -56,37 +59,41 @@ export const makeReading = <M extends Model.Any>(
     options: RepositoryFindOptions<M> & { readonly select?: ReadonlyArray<Query.Path<M>> | undefined } = {}
   ) {
     const selection = options.select === undefined ? undefined : Query.select(model, options.select)
-    const documents = yield* store.find(collection, {
+    const found = yield* documents.find({
       filter: Query.toFilter(model, where),
       ...pageOf(model, options),
       ...(selection === undefined ? {} : { projection: selection.projection })
-    })
-    return yield* Effect.forEach(documents, selection === undefined ? fromDocument : selection.fromDocument)
+    }, deletedOf(options))
+    return yield* Effect.forEach(found, selection === undefined ? fromDocument : selection.fromDocument)
   })
 
-  const findPage: Repository<M>["findPage"] = Effect.fnUntraced(function*(where, options) {
+  const findPage: Operations<M>["findPage"] = Effect.fnUntraced(function*(where, options) {
     const keyset = yield* Effect.fromResult(Cursor.make(model, sortOf(model, options)))
     const filter = Query.toFilter(model, where)
     const behind = options.cursor === undefined ? {} : yield* Effect.fromResult(keyset.after(options.cursor))
-    const documents = yield* store.find(collection, {
-      filter: options.cursor === undefined ? filter : { $and: [filter, behind] },
+    const found = yield* documents.find({
+      filter: options.cursor === undefined ? filter : both(filter, behind),
       sort: keyset.sort,
       limit: options.pageSize + 1,
       timeLimit: options.timeLimit
-    })
-    const items = yield* Effect.forEach(documents.slice(0, options.pageSize), (document) => fromDocument(document))
-    const last = documents.length > options.pageSize ? documents[options.pageSize - 1] : undefined
+    }, deletedOf(options))
+    const items = yield* Effect.forEach(found.slice(0, options.pageSize), (document) => fromDocument(document))
+    const last = found.length > options.pageSize ? found[options.pageSize - 1] : undefined
     return { items, next: last === undefined ? Option.none() : Option.some(keyset.cursor(last)) }
   })
 
-  const distinct = Effect.fnUntraced(function*(name: string, where: Query.Where<M> | undefined) {
+  const distinct = Effect.fnUntraced(function*(
+    name: string,
+    where: Query.Where<M> | undefined,
+    options: DeletedOptions<M> | undefined
+  ) {
     // Names are those of fields, which are plain codecs.
     const field = unwrapped(model.store.fields[name] as Schema.Top)
     const codec = (elementOf(field) ?? field) as Schema.Codec<unknown>
-    const values = yield* store.distinct(
-      collection,
+    const values = yield* documents.distinct(
       fieldNamed(model, name)?.path ?? name,
-      Query.toFilter(model, where)
+      Query.toFilter(model, where),
+      deletedOf(options)
     )
     const decode = SchemaParser.decodeUnknownEffect(codec, { disableChecks: true })
     return yield* Effect.orDie(Effect.forEach(values.filter((value) => value !== null), (value) => decode(value)))
@@ -101,28 +108,53 @@ export const makeReading = <M extends Model.Any>(
         Effect.map(find(where, { ...options, page: 1, pageSize: 1 }), ([first]) => Option.fromUndefinedOr(first))
     ),
     // The selection decides about the type of the result.
-    find: traced("find", collection, find) as Repository<M>["find"],
+    find: traced("find", collection, find) as Operations<M>["find"],
     findPage: traced("findPage", collection, findPage),
-    stream: (where, options = {}) =>
-      store.stream(collection, { filter: Query.toFilter(model, where), ...pageOf(model, options) }).pipe(
-        Stream.mapEffect((document) => fromDocument(document)),
-        Stream.withSpan("Repository.stream", { attributes: { "db.collection.name": collection } })
-      ),
-    count: traced("count", collection, (where) => store.count(collection, Query.toFilter(model, where))),
-    estimatedCount: Effect.suspend(traced("estimatedCount", collection, () => store.estimatedCount(collection))),
-    exists: traced("exists", collection, (where) =>
+    stream: tracedStream("stream", collection, (where, options = {}) =>
+      Stream.mapEffect(
+        documents.stream(
+          { filter: Query.toFilter(model, where), ...pageOf(model, options) },
+          deletedOf(options)
+        ),
+        (document) => fromDocument(document)
+      )),
+    count: traced(
+      "count",
+      collection,
+      (where, options) => documents.count(Query.toFilter(model, where), deletedOf(options))
+    ),
+    estimatedCount: Effect.suspend(traced("estimatedCount", collection, () => documents.estimatedCount)),
+    exists: traced("exists", collection, (where, options) =>
       Effect.map(
-        store.find(collection, { filter: Query.toFilter(model, where), limit: 1, projection: { _id: 1 } }),
+        documents.find(
+          { filter: Query.toFilter(model, where), limit: 1, projection: { _id: 1 } },
+          deletedOf(options)
+        ),
         (found) => found.length > 0
       )),
     // The field decides about the type of the values.
-    distinct: traced("distinct", collection, distinct) as Repository<M>["distinct"],
-    aggregate: (pipeline, options) => store.aggregate(collection, pipeline, options),
-    findDocumentById: traced("findDocumentById", collection, (id) => store.findById(collection, id)),
-    findDocuments: traced("findDocuments", collection, (options) => store.find(collection, options)),
-    countDocuments: traced("countDocuments", collection, (filter) => store.count(collection, filter))
+    distinct: traced("distinct", collection, distinct) as Operations<M>["distinct"],
+    aggregate: tracedStream(
+      "aggregate",
+      collection,
+      (pipeline, options) => documents.aggregate(pipeline, options, deletedOf(options))
+    ),
+    findDocumentById: traced("findDocumentById", collection, (id) => documents.findById(id)),
+    findDocuments: traced("findDocuments", collection, (options) => documents.find(options)),
+    findAndCountDocuments: traced(
+      "findAndCountDocuments",
+      collection,
+      (options) => documents.findAndCount(options)
+    ),
+    countDocuments: traced(
+      "countDocuments",
+      collection,
+      (filter, options) => documents.count(filter, undefined, options)
+    )
   }
 }
+
+const deletedOf = <M extends Model.Any>(options: DeletedOptions<M> | undefined): Deleted | undefined => options?.deleted
 
 const sortOf = <M extends Model.Any>(
   model: M,

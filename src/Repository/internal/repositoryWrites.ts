@@ -1,50 +1,65 @@
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import { managedField } from "../../Model/internal/variants.ts"
+import { hasRules, managedField, modelTypeId } from "../../Model/internal/variants.ts"
 import * as Model from "../../Model/Model.ts"
-import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
+import type { Document, Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
-import type { Repository } from "../Repository.ts"
-import { BulkInsertFailed, DocumentNotFound, type StoreError, VersionConflict } from "../RepositoryError.ts"
+import type { Operations } from "../Repository.ts"
+import {
+  BulkInsertFailed,
+  type DocumentInvalid,
+  DocumentNotFound,
+  type StoreError,
+  VersionConflict
+} from "../RepositoryError.ts"
 import * as Update from "../Update.ts"
-import { retryConflicts } from "./conflicts.ts"
 import type { DocumentCodec } from "./documents.ts"
+import type { ModelCollection } from "./modelCollection.ts"
+import { type ModelWriter, withMore } from "./modelWriter.ts"
 import { applyPatch, changeOf } from "./patch.ts"
-import { stampsOf } from "./stamps.ts"
+import type { Stamps } from "./stamps.ts"
 import { traced } from "./traced.ts"
 
 /** @internal */
 export type Writing<M extends Model.Any> = Pick<
-  Repository<M>,
+  Operations<M>,
   | "insert"
   | "save"
   | "replace"
   | "patch"
+  | "modify"
   | "bulkInsert"
   | "updateOne"
   | "updateMany"
   | "findOneAndUpdate"
-  | "deleteById"
-  | "deleteMany"
-  | "deleteAll"
   | "insertDocument"
 >
 
+/** A document as it shall be: which of its fields may differ, and of which fields that was made. */
+interface Plan {
+  readonly after: Document
+  readonly named: ReadonlyArray<string>
+  readonly read: ReadonlyArray<string>
+}
+
 /**
- * The writing half of a repository.
+ * The writing half of a repository, but for what removes.
  *
  * @internal
  */
 export const makeWriting = <M extends Model.Any>(
   model: M,
-  store: DocumentStore["Service"],
-  { fromDocument, toDocument }: DocumentCodec<M["Type"]>,
-  findById: Repository<M>["findById"]
+  documents: ModelCollection,
+  writer: ModelWriter,
+  stamps: Stamps | undefined,
+  { fromDocument, toDocument }: DocumentCodec<M["Type"]>
 ): Writing<M> => {
   const collection = model.modelName
   const versionField = managedField(model, "version")
-  const stamps = stampsOf(model)
+  const deletedField = managedField(model, "deleted")
+  const isPlain = deletedField === undefined && managedField(model, "revision") === undefined
 
   const versionOf = (document: Document): number | undefined => {
     const version = versionField === undefined ? undefined : document[versionField]
@@ -60,23 +75,28 @@ export const makeWriting = <M extends Model.Any>(
 
   /** The stored document is another version, or there is none. */
   const conflictOrNotFound = Effect.fnUntraced(function*(id: unknown, expected: number | undefined) {
-    const there = yield* store.findById(collection, id)
+    const there = yield* documents.findById(id)
     return yield* there === undefined || expected === undefined
       ? notFound(id)
       : conflict(id, expected)
   })
 
+  /** What is written is not deleted, whatever it was when it was read. */
+  const undeleted = (document: Document): Document => {
+    if (deletedField === undefined || !Object.hasOwn(document, deletedField)) return document
+    const { [deletedField]: _, ...others } = document
+    return others
+  }
+
   /** The document as the first version, inserted now. */
   const asFirst = (fiber: Fiber.Fiber<unknown, unknown>, document: Document): Document => {
-    const first = versionOf(document) === 1 ? document : withVersion(document, 1)
+    const given = undeleted(document)
+    const first = versionOf(given) === 1 ? given : withVersion(given, 1)
     return stamps === undefined ? first : stamps.inserted(fiber, first)
   }
 
   const insertDocument = (document: Document): Effect.Effect<Document, StoreError> =>
-    Effect.withFiber((fiber) => {
-      const first = asFirst(fiber, document)
-      return Effect.as(store.insertOne(collection, first), first)
-    })
+    Effect.withFiber((fiber) => writer.insert(asFirst(fiber, document)))
 
   const targetOf = (document: Document): Filter => {
     const version = versionOf(document)
@@ -87,64 +107,96 @@ export const makeWriting = <M extends Model.Any>(
 
   const nextOf = (document: Document): Document => {
     const version = versionOf(document)
-    return version === undefined ? document : withVersion(document, version + 1)
+    const given = undeleted(document)
+    return version === undefined ? given : withVersion(given, version + 1)
   }
 
   /** What is stored in the place of the document of the same identifier (and version), if that was there. */
-  const replaceDocument = Effect.fnUntraced(function*(document: Document, upsert: boolean) {
-    if (stamps !== undefined) return yield* replaceAudited(document, upsert)
-    const next = nextOf(document)
-    const { matchedCount, upsertedId } = yield* store.replaceOne(collection, targetOf(document), next, { upsert })
-    return matchedCount > 0 || upsertedId !== undefined ? next : undefined
-  })
+  const replaceDocument = (document: Document, upsert: boolean): Effect.Effect<Document | undefined, StoreError> =>
+    stamps === undefined
+      ? writer.replace(targetOf(document), nextOf(document), upsert)
+      : replaceAudited(stamps, document, upsert)
 
   /** Who inserted it, and when, is kept: it is replaced while it is the one that was read. */
   const replaceAudited: (
+    stamps: Stamps,
     document: Document,
     upsert: boolean
-  ) => Effect.Effect<Document | undefined, StoreError> = Effect.fnUntraced(function*(document, upsert) {
+  ) => Effect.Effect<Document | undefined, StoreError> = Effect.fnUntraced(function*(stamps, document, upsert) {
     const fiber = yield* Effect.fiber
-    const before = yield* store.findById(collection, document["_id"])
+    const before = yield* documents.findById(document["_id"])
     if (before === undefined) return upsert ? yield* insertDocument(document) : undefined
-    const next = stamps === undefined ? nextOf(document) : stamps.replaced(fiber, nextOf(document), before)
+    const next = stamps.replaced(fiber, nextOf(document), before)
     const insertedField = managedField(model, "inserted") ?? "inserted"
     const inserted = before[insertedField]
-    const { matchedCount } = yield* store.replaceOne(collection, {
-      ...targetOf(document),
-      [insertedField]: inserted === undefined ? { $exists: false } : inserted
-    }, next)
-    if (matchedCount > 0) return next
-    const now = yield* store.findById(collection, document["_id"])
+    const replaced = yield* writer.replace(
+      { ...targetOf(document), [insertedField]: inserted === undefined ? { $exists: false } : inserted },
+      next,
+      false
+    )
+    if (replaced !== undefined) return replaced
+    const now = yield* documents.findById(document["_id"])
     const isAnother = now !== undefined && Number(now[insertedField]) !== Number(inserted)
-    return isAnother && versionOf(document) === undefined ? yield* replaceAudited(document, upsert) : undefined
+    return isAnother && versionOf(document) === undefined ? yield* replaceAudited(stamps, document, upsert) : undefined
   })
 
   const instanceOf = (document: Document) => Effect.orDie(fromDocument(document))
 
-  /** One attempt; a document that somebody else wrote in between is a conflict, whoever named a version or not. */
-  const patchOnce = Effect.fnUntraced(function*(id: string, changes: object, expected: number | undefined) {
+  /** One attempt; nothing when somebody else wrote in between. */
+  const modifyOnce = Effect.fnUntraced(function*<E, R>(
+    id: string,
+    plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
+  ): Effect.fn.Return<Option.Option<M["Type"]>, E | DocumentNotFound | DocumentInvalid | StoreError, R> {
     const fiber = yield* Effect.fiber
-    const stored = yield* store.findById(collection, id)
+    const stored = yield* documents.findById(id)
     if (stored === undefined) return yield* notFound(id)
     const current = yield* fromDocument(stored)
+    const { after, named, read } = yield* plan(current, stored)
+    const change = changeOf(stored, after, { named, read }, versionField)
+    if (change === undefined) return Option.some(current)
+    const modified = yield* writer.findOneAndUpdate(
+      "patch",
+      change.filter,
+      stamps === undefined ? change.update : withMore("$set", change.update, stamps.updated(fiber)),
+      { returnDocument: "after" }
+    )
+    return modified === undefined ? Option.none() : Option.some(yield* fromDocument(modified))
+  })
+
+  /** Each attempt loses only to another that wins, so the bound is never met by chance. */
+  const modify = <E, R>(
+    id: string,
+    plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
+  ): Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | VersionConflict | StoreError, R> =>
+    Effect.flatMap(
+      Effect.repeat(modifyOnce(id, plan), { until: Option.isSome, times: 100 }),
+      Option.match({ onNone: () => Effect.fail(conflict(id, 0)), onSome: (modified) => Effect.succeed(modified) })
+    )
+
+  const fields = Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed !== "id")
+  const ownFields = fields.filter((field) => model[modelTypeId][field]?.managed === undefined)
+  // Rules for several fields hold of what was validated only while all of it is as it was.
+  const readByPatch = hasRules(model) ? fields : []
+
+  const planOfPatch = Effect.fnUntraced(function*(id: string, changes: object, current: M["Type"], stored: Document) {
+    const expected = versionOf(changes as Document) // the names of fields
     if (expected !== undefined && expected !== versionOf(stored)) return yield* conflict(id, expected)
     const changed = yield* Model.finalise(model, applyPatch(Object(current), changes, versionField))
-    const change = changeOf(stored, toDocument(changed), Object.keys(changes), versionField)
-    if (change === undefined) return current
-    const { matchedCount } = yield* store.updateOne(
-      collection,
-      change.filter,
-      stamps === undefined ? change.update : withSet(change.update, stamps.updated(fiber))
-    )
-    return matchedCount > 0 ? yield* findById(id) : yield* conflict(id, versionOf(stored) ?? 0)
+    return { after: toDocument(changed), named: Object.keys(changes), read: readByPatch }
   })
+
+  /** What is changed is what differs from what was read, whatever the store has of fields that are new in the model. */
+  const planOf = (current: M["Type"], changed: M["Type"]): Plan => {
+    const [before, after] = [toDocument(current), toDocument(changed)]
+    return { after, named: ownFields.filter((field) => !Equal.equals(before[field], after[field])), read: fields }
+  }
 
   const atomic = Effect.fnUntraced(function*(where: Query.Where<M> | undefined, changes: Update.Changes<M>) {
     const fiber = yield* Effect.fiber
     const { arrayFilters, update } = yield* Update.toUpdate(model, changes)
     return {
       filter: Query.toFilter(model, where),
-      update: stamps === undefined ? update : withSet(update, stamps.updated(fiber)),
+      update: stamps === undefined ? update : withMore("$set", update, stamps.updated(fiber)),
       options: arrayFilters === undefined ? {} : { arrayFilters }
     }
   })
@@ -169,7 +221,7 @@ export const makeWriting = <M extends Model.Any>(
         const document = toDocument(instance)
         const replaced = yield* replaceDocument(document, versionField === undefined)
         if (replaced !== undefined) return yield* instanceOf(replaced)
-        const isThere = Effect.map(store.findById(collection, document["_id"]), (there) => there !== undefined)
+        const isThere = Effect.map(documents.findById(document["_id"]), (there) => there !== undefined)
         const isConflict = conflict(document["_id"], versionOf(document) ?? 0)
         // Nobody has this version: either nobody has the identifier, or somebody wrote in between. It is asked first, since
         // a refused insertion ends a transaction.
@@ -195,18 +247,21 @@ export const makeWriting = <M extends Model.Any>(
           : yield* instanceOf(replaced)
       })
     ),
-    patch: span("patch", (id, changes) => {
-      const named = Object(changes)
-      const expected = versionOf(named)
-      const patched = patchOnce(id, named, expected)
-      return expected === undefined ? retryConflicts(patched) : patched
-    }),
+    patch: span(
+      "patch",
+      (id, changes) => modify(id, (current, stored) => planOfPatch(id, Object(changes), current, stored))
+    ),
+    modify: traced(
+      "modify",
+      collection,
+      (id, change) => modify(id, (current) => Effect.map(change(current), (changed) => planOf(current, changed)))
+    ),
     bulkInsert: span(
       "bulkInsert",
       Effect.fnUntraced(function*(instances, options) {
         const fiber = yield* Effect.fiber
-        const documents = instances.map((instance) => asFirst(fiber, toDocument(instance)))
-        const { failures, insertedCount } = yield* store.insertMany(collection, documents, options)
+        const firsts = instances.map((instance) => asFirst(fiber, toDocument(instance)))
+        const { failures, insertedCount } = yield* writer.insertMany(firsts, options)
         return failures.length === 0
           ? insertedCount
           : yield* new BulkInsertFailed({ collection, insertedCount, failures })
@@ -216,21 +271,21 @@ export const makeWriting = <M extends Model.Any>(
       "updateOne",
       Effect.fnUntraced(function*(where, changes) {
         const { filter, options, update } = yield* atomic(where, changes)
-        return yield* store.updateOne(collection, filter, update, options)
+        return yield* writer.updateOne("update", filter, update, options)
       })
     ),
     updateMany: span(
       "updateMany",
       Effect.fnUntraced(function*(where, changes) {
         const { filter, options, update } = yield* atomic(where, changes)
-        return yield* store.updateMany(collection, filter, update, options)
+        return yield* writer.updateMany("update", filter, update, options)
       })
     ),
     findOneAndUpdate: span(
       "findOneAndUpdate",
       Effect.fnUntraced(function*(where, changes, { returnDocument = "after", sort } = {}) {
         const { filter, options, update } = yield* atomic(where, changes)
-        const document = yield* store.findOneAndUpdate(collection, filter, update, {
+        const document = yield* writer.findOneAndUpdate("update", filter, update, {
           ...options,
           returnDocument,
           sort: sort === undefined ? undefined : Query.toSort(model, sort)
@@ -238,24 +293,11 @@ export const makeWriting = <M extends Model.Any>(
         return document === undefined ? Option.none() : Option.some(yield* fromDocument(document))
       })
     ),
-    deleteById: span(
-      "deleteById",
-      Effect.fnUntraced(function*(id) {
-        if ((yield* store.deleteOne(collection, { _id: id })) === 0) return yield* notFound(id)
-      })
-    ),
-    deleteMany: span("deleteMany", (where) => store.deleteMany(collection, Query.toFilter(model, where))),
-    deleteAll: Effect.suspend(span("deleteAll", () => store.deleteMany(collection, {}))),
     insertDocument: span(
       "insertDocument",
-      stamps === undefined && versionField === undefined
-        ? (document) => store.insertOne(collection, document)
+      stamps === undefined && versionField === undefined && isPlain
+        ? documents.insertOne
         : (document) => Effect.asVoid(insertDocument(document))
     )
   }
 }
-
-const withSet = (update: Document, more: Document): Document => ({
-  ...update,
-  $set: { ...(typeof update["$set"] === "object" ? update["$set"] : {}), ...more }
-})

@@ -11,7 +11,7 @@ import { entriesOf } from "./indexEntries.ts"
 import type { KeyValue, Range } from "./keyValue.ts"
 import type { Plan } from "./plan.ts"
 import type { Problem } from "./problem.ts"
-import { ended, type Source } from "./source.ts"
+import { ended, mapEach, type Source } from "./source.ts"
 
 /** @internal */
 export interface Found {
@@ -36,12 +36,11 @@ export const scan = (
   filter: Filter,
   wanted = Infinity
 ): Source<Found> => {
-  const candidates = plan.kind === "documents"
-    ? byKeys(store, collection, plan.keys)
-    : byRanges(store, collection, plan)
+  const candidates = candidatesOf(store, collection, plan)
+  if (filter.isComputed) return computed(candidates, filter)
   let missing = wanted
   return () => {
-    const found = candidates(Math.max(minCost, Math.min(maxCost, missing)))
+    const found = candidates(Math.ceil(Math.max(minCost, Math.min(maxCost, missing)) / filter.effort))
     if (found === undefined) return ended
     const matching: Result.Result<ReadonlyArray<Found>, Problem> = filter.isEmpty
       ? Result.succeed(found)
@@ -51,17 +50,69 @@ export const scan = (
   }
 }
 
+// It may take long for each of them: as many are tested in one step as there is time for.
+const computed = (candidates: Candidates, filter: Filter): Source<Found> =>
+  mapEach(
+    () => Result.succeed(candidates(minCost)),
+    (found) => Result.map(attempt(() => filter.matches(found.document)), (isMatch) => isMatch ? found : undefined)
+  )
+
+// No literals: of those, V8 likes to believe that they live long because one was seen to, and then keeps all of them, and
+// the documents that they point to, until the next big collection.
+const nothing: ReadonlyArray<Found> = []
+
+class Match implements Found {
+  readonly key: string
+  readonly document: Document
+  constructor(key: string, document: Document) {
+    this.key = key
+    this.document = document
+  }
+}
+
 type Candidates = (cost: number) => ReadonlyArray<Found> | undefined
+
+const candidatesOf = (store: KeyValue, collection: Collection, plan: Plan): Candidates => {
+  switch (plan.kind) {
+    case "documents":
+      return byKeys(store, collection, plan.keys)
+    case "entries":
+      return byEntries(store, collection, plan)
+    case "scan":
+      return byRanges(store, collection, plan)
+  }
+}
 
 const byKeys = (store: KeyValue, { number }: Collection, keys: ReadonlyArray<string>): Candidates => {
   const documents = store.documents(number)
   let at = 0
   return (cost) => {
     if (at >= keys.length) return undefined
-    const found: Array<Found> = []
+    const found = nothing.slice()
     for (const key of keys.slice(at, at + cost)) {
       const document = documents.get(key)
-      if (document !== undefined) found.push({ key, document })
+      if (document !== undefined) found.push(new Match(key, document))
+    }
+    at += cost
+    return found
+  }
+}
+
+const byEntries = (
+  store: KeyValue,
+  collection: Collection,
+  { index, keys }: Extract<Plan, { readonly kind: "entries" }>
+): Candidates => {
+  const documents = store.documents(collection.number)
+  const entries = store.entries(index.number)
+  let at = 0
+  return (cost) => {
+    if (at >= keys.length) return undefined
+    const found = nothing.slice()
+    for (const entry of keys.slice(at, at + cost)) {
+      const key = entries.get(entry)
+      const document = key === undefined ? undefined : documents.get(key)
+      if (key !== undefined && document !== undefined) found.push(new Match(key, document))
     }
     at += cost
     return found
@@ -78,12 +129,12 @@ const byRanges = (
   return (cost) => {
     const [range] = waiting
     if (range === undefined) return undefined
-    const found: Array<Found> = []
+    const found = nothing.slice()
     let left = cost
     let last: string | undefined
     if (index === undefined) {
       documents.scan(range, (key, document, bytes) => {
-        found.push({ key, document })
+        found.push(new Match(key, document))
         last = key
         left -= 1 + bytes / bytesPerCost
         return left > 0
@@ -91,7 +142,7 @@ const byRanges = (
     } else {
       store.entries(index.number).scan(range, (entry, key) => {
         const document = documents.get(key)
-        if (document !== undefined && isFirst(index, ranges, entry, key, document)) found.push({ key, document })
+        if (document !== undefined && isFirst(index, ranges, entry, key, document)) found.push(new Match(key, document))
         last = entry
         left -= 1
         return left > 0

@@ -4,6 +4,7 @@
 import type * as Result from "effect/Result"
 import type { Problem } from "./problem.ts"
 import type { Source } from "./source.ts"
+import type { Memory } from "./valueSize.ts"
 
 /**
  * What a pipeline needs to know of the world.
@@ -17,6 +18,8 @@ export interface Surroundings {
   readonly random: () => number
   /** All documents of another collection. */
   readonly collection: (name: string) => Source
+  /** What all stages together may keep. */
+  readonly memory: Memory
 }
 
 /** @internal */

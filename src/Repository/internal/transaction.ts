@@ -21,6 +21,7 @@ export type Operations = Pick<
   Store,
   | "findById"
   | "find"
+  | "findAndCount"
   | "stream"
   | "count"
   | "estimatedCount"
@@ -257,6 +258,7 @@ const through = (
 ): Operations => ({
   findById: (collection, id) => effect((_) => _.findById(collection, id), "findById"),
   find: (collection, options) => effect((_) => _.find(collection, options), "find"),
+  findAndCount: (collection, options) => effect((_) => _.findAndCount(collection, options), "findAndCount"),
   stream: (collection, options) => stream((_) => _.stream(collection, options), "stream"),
   count: (collection, filter, options) => effect((_) => _.count(collection, filter, options), "count"),
   estimatedCount: (collection) => effect((_) => _.estimatedCount(collection), "estimatedCount"),

@@ -7,16 +7,18 @@ import * as Result from "effect/Result"
 import { updateOne } from "mingo/updater"
 import type { Document } from "../DocumentStore.ts"
 import { add, multiply } from "./bsonNumber.ts"
-import { compare, equals, fieldOf, isArray, isDocument, isNumber, isSame, normalise, setField } from "./bsonValue.ts"
+import { compare, fieldOf, isArray, isDocument, isNumber, isSame, normalise, setField } from "./bsonValue.ts"
 import { compareKeys, isPosition, segmentsOf, sortKeyOf } from "./documentPath.ts"
 import { attempt, updateContext } from "./expression.ts"
 import type { Filter } from "./filter.ts"
 import { escapePath } from "./filterOperator.ts"
 import { type ArrayFilters, isItems, parseArrayFilters, placesOf } from "./positional.ts"
 import { type Problem, rejected, unsupported } from "./problem.ts"
-import { thaw } from "./projection.ts"
 import { parseSort } from "./sort.ts"
+import { thaw } from "./thaw.ts"
 import { type Change, type Push, readChanges, withoutConflict } from "./updateReader.ts"
+import { ValueSet } from "./valueSet.ts"
+import { sized } from "./valueSize.ts"
 
 /** @internal */
 export interface Update {
@@ -150,6 +152,10 @@ const apply = (
   for (const change of changes) {
     const { operand, operator, path } = change
     const segments = segmentsOf(path)
+    const inherited = removing.has(operator) && operator !== "$rename"
+      ? undefined
+      : inheritedOn(document, operator === "$rename" ? segmentsOf(String(operand)) : segments)
+    if (inherited !== undefined) return Result.fail(unsupported(`a path that makes a field called ${inherited}`))
     if (segments.includes("$")) {
       isPositional = true
       const positional = positionalModifier(change)
@@ -186,10 +192,24 @@ const apply = (
   })
   if (Result.isFailure(updated)) return Result.fail(updated.failure)
   const whole = id === undefined ? draft : { _id: id, ...draft }
+  const normalised = Result.mapError(normalise(whole), rejected)
   return Result.map(
-    Result.mapError(normalise(whole), rejected),
+    changes.some(({ path }) => isFar(path)) ? Result.flatMap(normalised, sized) : normalised,
     (result) => isSame(result, document) ? undefined : result
   )
+}
+
+// mingo would take what every object has for a field that is there, and write to it, or rather not.
+const inheritedOn = (document: Document, segments: ReadonlyArray<string>): string | undefined => {
+  let node: unknown = document
+  return segments.slice(0, -1).find((segment) => {
+    node = isDocument(node)
+      ? fieldOf(node, segment)
+      : isArray(node) && isPosition(segment)
+      ? node[Number(segment)]
+      : undefined
+    return node === undefined && segment !== "__proto__" && Object.hasOwn(Object.prototype, segment)
+  })
 }
 
 // What stands at a path, or where something is in the way.
@@ -212,6 +232,9 @@ const locate = (document: Document, segments: ReadonlyArray<string>): Target => 
 
 // MongoDB fills arrays up with null, to a limit.
 const maxPadding = 1_500_000
+
+// What makes a document that much larger than what was asked for.
+const isFar = (path: string): boolean => segmentsOf(path).some((segment) => isPosition(segment) && segment.length > 3)
 
 // The operators that have nothing to do where there is nothing.
 const removing = new Set(["$unset", "$pop", "$pull", "$pullAll", "$rename"])
@@ -293,18 +316,10 @@ const changedArray = (
 ): Result.Result<ReadonlyArray<unknown>, Problem> => {
   if (operator === "$push") return push(array, operand as Push)
   if (operator === "$pop") return Result.succeed(operand === 1 ? array.slice(0, -1) : array.slice(1))
+  if (operand instanceof ValueSet) return Result.succeed(array.filter((item) => !operand.has(item)))
   const items = isArray(operand) ? operand : []
-  return Result.succeed(
-    operator === "$pullAll"
-      ? array.filter((item) => !items.some((other) => equals(item, other)))
-      : withMissing(array, items)
-  )
-}
-
-const withMissing = (set: ReadonlyArray<unknown>, items: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
-  const all = [...set]
-  for (const item of items) if (!all.some((other) => equals(item, other))) all.push(item)
-  return all
+  const known = new ValueSet(array)
+  return Result.succeed([...array, ...items.filter((item) => known.add(item))])
 }
 
 const push = (

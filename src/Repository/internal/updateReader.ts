@@ -11,6 +11,7 @@ import { Operand } from "./filterOperator.ts"
 import { type ArrayFilters, filterName, isItems, noArrayFilters } from "./positional.ts"
 import { type Problem, rejected, unsupported } from "./problem.ts"
 import { parseSort } from "./sort.ts"
+import { ValueSet } from "./valueSet.ts"
 
 /**
  * One operator on one path, with what its reader made of its operand.
@@ -97,7 +98,7 @@ const numeric: Reader = (operand) =>
   isNumber(operand) ? Result.succeed(operand) : Result.fail(rejected("$inc and $mul need a number"))
 
 const listed: Reader = (operand) =>
-  isArray(operand) ? Result.succeed(operand) : Result.fail(rejected("$pullAll needs an array"))
+  isArray(operand) ? Result.succeed(new ValueSet(operand)) : Result.fail(rejected("$pullAll needs an array"))
 
 /**
  * The operand of a `$push`.

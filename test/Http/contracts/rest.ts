@@ -281,7 +281,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
 
       it.effect("refuses an identifier that no URL leads to, and one that is not the URL's", () =>
         Effect.gen(function*() {
-          for (const id of ["schema", "meta", ".", "..", "\ud800"]) {
+          for (const id of ["schema", "meta", ".", ".."]) {
             const { body, status } = yield* send("POST", users, newUser({ id, email: "unreachable@example.com" }))
             assert.deepStrictEqual([status, body.errors[0].field], [400, "id"])
           }

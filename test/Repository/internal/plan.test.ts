@@ -23,7 +23,7 @@ const planned = (collection: Collection, filter: Filter, sort: Sort = {}) => {
     Result.getOrThrow(parseFilter(filter, 0)).constraints,
     Result.getOrThrow(parseSort(sort))
   )
-  const places = plan.kind === "documents" ? plan.keys.length : plan.ranges.length
+  const places = plan.kind === "scan" ? plan.ranges.length : plan.keys.length
   const where = plan.kind === "documents" ? "identifiers" : plan.index?.description.name ?? "all"
   return [where, places, plan.isOrdered] as const
 }

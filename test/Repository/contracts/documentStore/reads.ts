@@ -24,6 +24,47 @@ export const readContract = (it: Tests) => {
       assert.deepStrictEqual(yield* store.replaceOne(name, {}, { a: 1 }), untouched)
     }))
 
+  it.effect("finds some and counts all that match, whatever serves the order", () =>
+    Effect.gen(function*() {
+      const documents = Array.from(
+        { length: 300 },
+        (_, i) => ({ _id: i, even: i % 2 === 0, rest: i % 7, list: [i, -i] })
+      )
+      const { ids, name, store } = yield* collectionOf(documents)
+      const check = Effect.gen(function*() {
+        for (
+          const filter of [{}, { even: true }, { even: true, rest: { $gt: 3 } }, { list: { $lt: -200 } }, { even: 1 }]
+        ) {
+          for (
+            const sort of [undefined, { _id: 1 as const }, { rest: -1 as const, _id: 1 as const }, { list: 1 as const }]
+          ) {
+            for (const [skip, limit] of [[0, 10], [5, 1000], [1000, 10], [0, 0]] as const) {
+              const options = { filter, skip, limit, ...(sort === undefined ? {} : { sort }) }
+              const { documents, total } = yield* store.findAndCount(name, options)
+              assert.strictEqual(total, (yield* ids(filter)).length)
+              assert.deepStrictEqual(documents, limit === 0 ? [] : yield* store.find(name, options))
+            }
+          }
+        }
+      })
+      yield* check
+      yield* store.createIndexes(name, [{ name: "rest", key: { rest: -1 } }, { name: "list", key: { list: 1 } }])
+      yield* check
+      assert.deepStrictEqual(yield* store.findAndCount(`${name} of nobody`, { filter: { a: 1 } }), {
+        documents: [],
+        total: 0
+      })
+      yield* store.transaction(Effect.gen(function*() {
+        yield* store.insertOne(name, { _id: 300, even: true, rest: 9 })
+        const { documents, total } = yield* store.findAndCount(name, {
+          filter: { rest: 9 },
+          sort: { even: 1 },
+          limit: 5
+        })
+        assert.deepStrictEqual([documents, total], [[{ _id: 300, even: true, rest: 9 }], 1])
+      }))
+    }))
+
   it.effect("says which store it is", () =>
     Effect.gen(function*() {
       const { store } = yield* collectionOf([])

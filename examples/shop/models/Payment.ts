@@ -1,0 +1,21 @@
+import { Generator, Index, Model, Validator } from "appkernel"
+import { Schema } from "effect"
+
+const Method = Schema.Literals(["card", "invoice"]).annotate({ identifier: "PaymentMethod" })
+
+/** What a customer sends to pay an order. */
+export class Payment extends Model.Class<Payment>()("Payment", {
+  id: Model.id({ prefix: "Y" }),
+  order: Schema.String.pipe(Validator.notEmpty, Model.indexed(Index.unique)),
+  amount: Schema.Finite.pipe(Validator.min(0), Validator.max(1_000_000)),
+  method: Method.pipe(Model.withDefault(() => "card" as const)),
+  paid: Model.DateTime.pipe(Model.generated(Generator.dateNow))
+}) {}
+
+/** What the customer gets for it. */
+export class Receipt extends Model.Class<Receipt>()("Receipt", {
+  payment: Schema.String,
+  order: Schema.String,
+  amount: Schema.Finite,
+  paid: Model.DateTime
+}) {}

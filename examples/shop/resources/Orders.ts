@@ -1,0 +1,34 @@
+import { Repository, Resource, ServiceError } from "appkernel"
+import { Effect, Option, Schema } from "effect"
+import { Order } from "../models/Order.ts"
+import { Product } from "../models/Product.ts"
+
+export class OutOfStock extends ServiceError<OutOfStock>()("OutOfStock", {
+  status: 409,
+  message: "There is too little of a product in stock",
+  fields: { product: Schema.String, quantity: Schema.Int }
+}) {}
+
+export class AlreadyPlaced extends ServiceError<AlreadyPlaced>()("AlreadyPlaced", {
+  status: 409,
+  message: "An order that is placed stays as it is"
+}) {}
+
+/** Takes what is ordered out of the stock; all of it or, as the hook is in the order's transaction, nothing. */
+const takeFromStock = Effect.fn("takeFromStock")(function*(order: Order) {
+  const products = yield* Repository.for(Product)
+  for (const { product, quantity } of order.lines) {
+    const { matchedCount } = yield* products.updateOne(
+      ($) => $.id.equals(product).and($.stock.greaterThanOrEqualTo(quantity)),
+      ($) => [$.stock.increment(-quantity)]
+    )
+    if (matchedCount === 0) return yield* new OutOfStock({ product, quantity })
+  }
+})
+
+export const Orders = Resource.make(Order, { methods: ["GET", "POST"], transactional: true })
+  .beforePost(
+    (order, { previous }) => Option.isSome(previous) ? Effect.fail(new AlreadyPlaced()) : takeFromStock(order),
+    { error: [OutOfStock, AlreadyPlaced] }
+  )
+  .afterPost((order) => Effect.logInfo("An order is placed", { order: order.id, lines: order.lines.length }))

@@ -1,0 +1,42 @@
+import { Model, Repository, Service, Validator } from "appkernel"
+import { Effect, Schema } from "effect"
+import { User } from "../models/User.ts"
+import { UserV2 } from "../models/UserV2.ts"
+
+const viewOf = ({ email, id, name, password, roles }: User) =>
+  new UserV2({ id, full_name: name, email, password, roles })
+
+/** Version 2 of the users: another view of the documents that version 1 shows. */
+export const UsersV2 = Service.make("UserService")
+  .operation("list", {
+    path: "./",
+    queryParams: {
+      page: Schema.Int.pipe(Validator.min(1), Schema.optionalKey),
+      page_size: Schema.Int.pipe(Validator.min(1), Validator.max(100), Schema.optionalKey)
+    },
+    responseModel: Schema.Array(UserV2)
+  }, ({ query }) =>
+    Effect.gen(function*() {
+      const users = yield* Repository.for(User)
+      const page = yield* users.find(undefined, {
+        sortBy: "name",
+        page: query.page ?? 1,
+        pageSize: query.page_size ?? 50
+      })
+      return page.map(viewOf)
+    }))
+  .operation("get", { path: "./{user_id}", responseModel: UserV2 }, ({ params }) =>
+    Effect.gen(function*() {
+      const users = yield* Repository.for(User)
+      return viewOf(yield* users.findById(params.user_id))
+    }))
+  .operation(
+    "create",
+    { method: "POST", path: "./", requestModel: UserV2, responseModel: UserV2 },
+    (view) =>
+      Effect.gen(function*() {
+        const { email, full_name: name, id, password, roles } = view
+        const users = yield* Repository.for(User)
+        return viewOf(yield* users.insert(yield* Model.finalise(User, { id, name, email, password, roles })))
+      })
+  )

@@ -1,0 +1,12 @@
+/** Puts beside the compiled files what they serve, so that the package works without what it was taken from. */
+import * as fs from "node:fs"
+import * as path from "node:path"
+
+const from = "node_modules/redoc"
+const to = "dist/Http/assets"
+
+fs.mkdirSync(to, { recursive: true })
+for (const file of ["redoc.standalone.js", "redoc.standalone.js.LICENSE.txt"]) {
+  fs.copyFileSync(path.join(from, "bundles", file), path.join(to, file))
+}
+fs.copyFileSync(path.join(from, "LICENSE"), path.join(to, "redoc.LICENSE.txt"))

@@ -1,0 +1,92 @@
+/**
+ * What can be done with one document of a resource beyond the standard methods: an operation below its identifier, which
+ * is handed the document.
+ *
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import type * as Schema from "effect/Schema"
+import type * as Model from "../Model/Model.ts"
+import type * as Operation from "./Operation.ts"
+
+/**
+ * How an action is exposed: as an operation is, at `/<resources>/<id>/<name>`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options extends Operation.Options {
+  /** The relation of the link to it. Defaults to its name. */
+  readonly rel?: string | undefined
+}
+
+/**
+ * Does what an action is for: it gets the document, then the payload where there is one, then the rest of the request.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Handler<M extends Model.Any, O extends Options, R> = (
+  model: M["Type"],
+  ...args: Operation.Arguments<O>
+) => Effect.Effect<Operation.SuccessOf<O>["Type"], Operation.ErrorOf<O>["Type"] | Operation.CommonFailure, R>
+
+/**
+ * An action of the model `M`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Action<M extends Model.Any, Name extends string, O extends Options, R> {
+  readonly name: Name
+  readonly options: O
+  readonly handler: Handler<M, O, R>
+}
+
+/**
+ * An action, for `Resource.action`, which may also be given its parts.
+ *
+ * **Example** (An action as a value)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Action, Model, Resource } from "appkernel"
+ *
+ * class Product extends Model.Class<Product>()("Product", { id: Model.id(), name: Schema.String }) {}
+ *
+ * const summary = Action.make(Product, "get_summary", { success: Schema.String }, (product) =>
+ *   Effect.succeed(`${product.name} (${product.id})`))
+ *
+ * Resource.make(Product).action(summary).actions.map(({ name }) => name) // => ["get_summary"]
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <M extends Model.Any, const Name extends string, const O extends Options, R = never>(
+  _model: M,
+  name: Name,
+  options: O,
+  handler: Handler<M, O, R>
+): Action<M, Name, O, R> => ({ name, options, handler })
+
+/**
+ * The endpoint of an action, for a typed client.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Endpoint<Name extends string, O extends Options> extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    Name,
+    Operation.MethodOf<O>,
+    `/${string}`,
+    Schema.Struct<{ readonly [K in "id" | Operation.PathParameters<O["path"]>]: Schema.String }>,
+    Operation.QueryOf<O>,
+    Operation.PayloadSchemaOf<O>,
+    never,
+    Operation.AnswerOf<Operation.SuccessOf<O>>,
+    Operation.FailureOf<O>
+  >
+{}

@@ -1,0 +1,174 @@
+/**
+ * What a service says of itself in a browser: its OpenAPI document, and two pages that show it.
+ *
+ * Everything comes from the service itself. The pages' `Content-Security-Policy` lets them load nothing from elsewhere,
+ * and ask no other service than those that the document names.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { redoc, swaggerUi } from "./internal/documentationAssets.ts"
+import * as File from "./internal/documentationFile.ts"
+import type * as OpenApi from "./OpenApi.ts"
+
+/**
+ * A route to mount.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Route {
+  readonly method: "GET"
+  readonly path: `/${string}`
+  /** Reads the request that the server brings. Never fails. */
+  readonly handler: Effect.Effect<HttpServerResponse.HttpServerResponse>
+}
+
+/**
+ * Options of {@link routes}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** Whether there are pages beside the document. Defaults to true. */
+  readonly includeDocs?: boolean | undefined
+}
+
+/**
+ * `/openapi.json`; and unless `includeDocs` is false, `/docs` (Swagger UI, in which operations can be tried out) and
+ * `/redoc` (ReDoc, for reading), with their scripts and styles.
+ *
+ * **Details**
+ *
+ * The document is serialised once. Answers are compressed where the caller takes that, and have an `ETag`; the URLs of
+ * scripts and styles name their content, so that browsers keep them for a year. Nothing of the pages is loaded before
+ * somebody opens one. They find the document beside themselves, so that they work behind any prefix of a proxy.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const routes = (
+  document: OpenApi.Document,
+  options?: Options
+): Effect.Effect<ReadonlyArray<Route>> =>
+  Effect.gen(function*() {
+    const json = File.make(JSON.stringify(document), { contentType: "application/json" })
+    const openapi = yield* route("/openapi.json", json)
+    if (options?.includeDocs === false) return [openapi]
+    const swaggerScript = yield* Effect.cached(
+      Effect.flatMap(swaggerUi, ({ script }) => asset(`${script}\n${startSwaggerUi}`, "text/javascript"))
+    )
+    const swaggerStyles = yield* Effect.cached(Effect.flatMap(swaggerUi, ({ styles }) => asset(styles, "text/css")))
+    const redocScript = yield* Effect.cached(
+      Effect.flatMap(redoc, (script) => asset(`${script}\n${startRedoc}`, "text/javascript"))
+    )
+    return [
+      openapi,
+      yield* route("/docs/swagger-ui.js", swaggerScript),
+      yield* route("/docs/swagger-ui.css", swaggerStyles),
+      yield* route("/redoc/redoc.js", redocScript),
+      yield* page("/docs", document, {
+        script: ["swagger-ui.js", swaggerScript],
+        styles: ["swagger-ui.css", swaggerStyles]
+      }),
+      yield* page("/redoc", document, { script: ["redoc.js", redocScript] })
+    ]
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const year = 31_536_000
+
+const asset = (text: string, contentType: string): Effect.Effect<File.File> =>
+  File.make(text, { contentType: `${contentType}; charset=utf-8`, maxAge: year })
+
+const route = (path: Route["path"], file: Effect.Effect<File.File>): Effect.Effect<Route> =>
+  Effect.map(Effect.cached(file), (cached) => ({ method: "GET", path, handler: File.answering(cached) }))
+
+type Part = readonly [name: string, file: Effect.Effect<File.File>]
+
+/** With a slash at its end, the page is one level below what it names. */
+const page = Effect.fnUntraced(function*(
+  path: `/${string}`,
+  document: OpenApi.Document,
+  { script, styles }: { readonly script: Part; readonly styles?: Part }
+): Effect.fn.Return<Route> {
+  const headers = { "content-security-policy": policyFor(document), "referrer-policy": "no-referrer" }
+  const fileAt = (base: string) => {
+    const urlOf = ([name, file]: Part) => Effect.map(file, ({ hash }) => `${base}${name}?${hash}`)
+    return Effect.gen(function*() {
+      const link = styles === undefined ? "" : `<link rel="stylesheet" href="${yield* urlOf(styles)}">`
+      return yield* File.make(html(document.info.title, link, yield* urlOf(script)), {
+        contentType: "text/html; charset=utf-8",
+        headers
+      })
+    })
+  }
+  const beside = File.answering(yield* Effect.cached(fileAt(`${path.slice(1)}/`)))
+  const below = File.answering(yield* Effect.cached(fileAt("")))
+  return {
+    method: "GET",
+    path,
+    handler: Effect.withFiber((fiber) => {
+      const { url } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      return /^[^?]*\/(?:\?|$)/u.test(url) ? below : beside
+    })
+  }
+})
+
+const html = (title: string, styles: string, script: string): string =>
+  `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(title)}</title>
+<link rel="icon" href="data:,">
+${styles}
+</head>
+<body>
+<div id="documentation"></div>
+<script src="${script}"></script>
+</body>
+</html>
+`
+
+const escape = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\"", "&quot;")
+
+/** `'unsafe-inline'` is for styles alone: both pages write them while they are shown. */
+const policyFor = ({ servers }: OpenApi.Document): string => {
+  const others = servers.flatMap(({ url }) => URL.canParse(url) ? [new URL(url).origin] : [])
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    `connect-src ${["'self'", ...new Set(others)].join(" ")}`,
+    "worker-src blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+}
+
+// A badge would send the document to a service that validates it.
+const startSwaggerUi = `SwaggerUIBundle({
+  url: new URL("../openapi.json", document.currentScript.src).href,
+  dom_id: "#documentation",
+  deepLinking: true,
+  validatorUrl: null
+})`
+
+const startRedoc = `Redoc.init(
+  new URL("../openapi.json", document.currentScript.src).href,
+  {},
+  document.getElementById("documentation")
+)`

@@ -1,0 +1,441 @@
+/**
+ * The standard endpoints of a model, as an `HttpApi` describes them.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as Schema from "effect/Schema"
+import type * as Model from "../Model/Model.ts"
+import { Wire as Errors } from "./HttpError.ts"
+import { Links, OperationCount, OperationResult } from "./Wire.ts"
+
+/**
+ * The methods that a registration may name. `GET` brings the collection, single documents, `aggregate`, `schema` and
+ * `meta`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+
+// They are interfaces so that an editor shows their names rather than all that is in them. `E` are the errors that the
+// application's own hooks may fail with.
+
+/**
+ * `GET` of the collection: one page.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface List<M extends Model.Any, E extends Schema.Top = never> extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    "list",
+    "GET",
+    "/",
+    never,
+    ListQuery<M>,
+    never,
+    never,
+    Collection<Representation<M>>,
+    ReadFailure | WireErrors["BadRequest" | "Forbidden"] | E
+  >
+{}
+
+/**
+ * `GET` of one document.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Get<M extends Model.Any, E extends Schema.Top = never> extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    "get",
+    "GET",
+    "/:id",
+    ById,
+    never,
+    never,
+    never,
+    Representation<M>,
+    ReadFailure | WireErrors["BadRequest" | "NotFound" | "PreconditionFailed"] | E
+  >
+{}
+
+/**
+ * `GET` of what an aggregation pipeline makes of the documents.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Aggregate extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    "aggregate",
+    "GET",
+    "/aggregate",
+    never,
+    typeof AggregateQuery,
+    never,
+    never,
+    Collection<typeof Document>,
+    ReadFailure | WireErrors["BadRequest" | "Forbidden"]
+  >
+{}
+
+/**
+ * `POST` to the collection.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Create<M extends Model.Any, E extends Schema.Top = never> extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    "create",
+    "POST",
+    "/",
+    never,
+    never,
+    M["create"],
+    never,
+    typeof OperationResult,
+    BodyFailure | WireErrors["Conflict" | "PreconditionFailed"] | E
+  >
+{}
+
+/**
+ * `PUT` of one document.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Replace<M extends Model.Any, E extends Schema.Top = never> extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    "replace",
+    "PUT",
+    "/:id",
+    ById,
+    never,
+    M["create"],
+    never,
+    typeof OperationResult,
+    BodyFailure | WireErrors["NotFound" | "Conflict" | "PreconditionFailed"] | E
+  >
+{}
+
+/**
+ * `PATCH` of one document.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Patch<M extends Model.Any, E extends Schema.Top = never> extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    "patch",
+    "PATCH",
+    "/:id",
+    ById,
+    never,
+    M["patch"],
+    never,
+    typeof OperationResult,
+    BodyFailure | WireErrors["NotFound" | "Conflict" | "PreconditionFailed"] | E
+  >
+{}
+
+/**
+ * `DELETE` of one document.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Delete<E extends Schema.Top = never> extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    "delete",
+    "DELETE",
+    "/:id",
+    ById,
+    never,
+    never,
+    never,
+    typeof OperationCount,
+    ReadFailure | WireErrors["BadRequest" | "NotFound" | "PreconditionFailed"] | E
+  >
+{}
+
+/**
+ * `GET` of the JSON schema.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface JsonSchema extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    "schema",
+    "GET",
+    "/schema",
+    never,
+    typeof SchemaQuery,
+    never,
+    never,
+    typeof Document,
+    WireErrors["BadRequest" | "NotAcceptable"]
+  >
+{}
+
+/**
+ * `GET` of the metadata.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Meta extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    "meta",
+    "GET",
+    "/meta",
+    never,
+    never,
+    never,
+    never,
+    typeof Document,
+    WireErrors["NotAcceptable"]
+  >
+{}
+
+/**
+ * The endpoints that each method brings.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ByMethod<M extends Model.Any, E extends ByMethod.Errors> {
+  readonly GET: List<M, E["GET"]> | Get<M, E["GET"]> | Aggregate
+  readonly POST: Create<M, E["POST"]>
+  readonly PUT: Replace<M, E["PUT"]>
+  readonly PATCH: Patch<M, E["PATCH"]>
+  readonly DELETE: Delete<E["DELETE"]>
+}
+
+/**
+ * Types of {@link ByMethod}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export declare namespace ByMethod {
+  /** The errors of the application's own, by method. */
+  export type Errors = { readonly [K in Method]: Schema.Top }
+  /** None. */
+  export interface NoErrors {
+    readonly GET: never
+    readonly POST: never
+    readonly PUT: never
+    readonly PATCH: never
+    readonly DELETE: never
+  }
+}
+
+/**
+ * The endpoints of a model for one method. `errors` are the application's own.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const forMethod = (
+  model: Model.Any,
+  method: Method,
+  errors: ReadonlyArray<Schema.Top>
+): ReadonlyArray<HttpApiEndpoint.Constraint> => {
+  switch (method) {
+    case "GET":
+      return [list(model, errors), get(model, errors), aggregate()]
+    case "POST":
+      return [create(model, errors)]
+    case "PUT":
+      return [replace(model, errors)]
+    case "PATCH":
+      return [patch(model, errors)]
+    case "DELETE":
+      return [remove(errors)]
+  }
+}
+
+/**
+ * The endpoints that every model has.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const standing = (): ReadonlyArray<HttpApiEndpoint.Constraint> => [schema(), meta()]
+
+/**
+ * A document as a caller sees it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Representation<M extends Model.Any> extends
+  Schema.Struct<
+    M["wire"]["fields"] & { readonly _links: Schema.optionalKey<typeof Links> }
+  >
+{}
+
+/**
+ * The schema of a document as a caller sees it.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const representation = <M extends Model.Any>(model: M): Representation<M> =>
+  // The fields are those of the model and the links, which a model of any type can't be seen to have.
+  Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Links) }).annotate({
+    identifier: model.modelName
+  }) as never
+
+/**
+ * A list of anything as a caller sees it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Collection<Item extends Schema.Top> extends
+  Schema.Struct<{
+    readonly _type: Schema.tag<"list">
+    readonly _items: Schema.$Array<Item>
+    readonly _links: typeof Links
+  }>
+{}
+
+/**
+ * The schema of a list as a caller sees it.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const collection = <Item extends Schema.Top>(item: Item): Collection<Item> =>
+  Schema.Struct({ _type: Schema.tag("list"), _items: Schema.Array(item), _links: Links })
+
+/** @internal */
+export const failures = [
+  Errors.NotAcceptable,
+  Errors.NotImplemented,
+  Errors.ServiceUnavailable,
+  Errors.InternalServerError
+] as const
+
+/** @internal */
+export const bodyFailures = [
+  Errors.BadRequest,
+  Errors.PayloadTooLarge,
+  Errors.UnsupportedMediaType,
+  ...failures
+] as const
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type WireErrors = typeof Errors
+
+type ReadFailure = (typeof failures)[number]
+
+type BodyFailure = (typeof bodyFailures)[number]
+
+const byId = Schema.Struct({ id: Schema.String })
+
+type ById = typeof byId
+
+const Document = Schema.Record(Schema.String, Schema.Unknown)
+
+const AggregateQuery = Schema.Struct({ pipe: Schema.String })
+
+const SchemaQuery = Schema.Struct({
+  /** Whether it is for MongoDB's own validation. */
+  mongo: Schema.optionalKey(Schema.Literals(["true", "false"])),
+  /** Whether properties that are not the model's are accepted; they are, unless it says `false`. */
+  additional_properties: Schema.optionalKey(Schema.Literals(["true", "false"]))
+})
+
+/** A condition; a list has several on one field. */
+const Filter = Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)]))
+
+const pageParameters = {
+  logic: Schema.optionalKey(Schema.Literals(["AND", "OR"])),
+  query: Schema.optionalKey(Schema.String),
+  page: Schema.optionalKey(Schema.Int),
+  page_size: Schema.optionalKey(Schema.Int),
+  cursor: Schema.optionalKey(Schema.String),
+  count: Schema.optionalKey(Schema.Literals(["exact", "estimated", "none"])),
+  sort_by: Schema.optionalKey(Schema.String),
+  sort_order: Schema.optionalKey(Schema.Literals(["ASC", "DESC"]))
+}
+
+type ListQuery<M extends Model.Any> = Schema.Struct<
+  { readonly [K in Exclude<keyof M["wire"]["fields"], "_type">]: typeof Filter } & typeof pageParameters
+>
+
+const filters = (model: Model.Any): Schema.Struct.Fields =>
+  Object.fromEntries(Object.keys(model.wire.fields).filter((name) => name !== "_type").map((name) => [name, Filter]))
+
+// The values have what the interfaces above say; `E` can't be followed through the platform's constructors. A client takes
+// the first error that an answer fits, so those of the application's own come first.
+
+const list = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
+  HttpApiEndpoint.get("list", "/", {
+    query: Schema.Struct({ ...filters(model), ...pageParameters }),
+    success: collection(representation(model)),
+    error: [...errors, Errors.BadRequest, Errors.Forbidden, ...failures]
+  })
+
+const get = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
+  HttpApiEndpoint.get("get", "/:id", {
+    params: byId,
+    success: representation(model),
+    error: [...errors, Errors.BadRequest, Errors.NotFound, Errors.PreconditionFailed, ...failures]
+  })
+
+const aggregate = () =>
+  HttpApiEndpoint.get("aggregate", "/aggregate", {
+    query: AggregateQuery,
+    success: collection(Document),
+    error: [Errors.BadRequest, Errors.Forbidden, ...failures]
+  })
+
+const create = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
+  HttpApiEndpoint.post("create", "/", {
+    payload: model.create,
+    success: [OperationResult.pipe(HttpApiSchema.status(201)), OperationResult.pipe(HttpApiSchema.status(200))],
+    error: [...errors, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
+  })
+
+const replace = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
+  HttpApiEndpoint.put("replace", "/:id", {
+    params: byId,
+    payload: model.create,
+    success: OperationResult,
+    error: [...errors, Errors.NotFound, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
+  })
+
+const patch = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
+  HttpApiEndpoint.patch("patch", "/:id", {
+    params: byId,
+    payload: model.patch,
+    success: OperationResult,
+    error: [...errors, Errors.NotFound, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
+  })
+
+const remove = (errors: ReadonlyArray<Schema.Top>) =>
+  HttpApiEndpoint.delete("delete", "/:id", {
+    params: byId,
+    success: OperationCount,
+    error: [...errors, Errors.BadRequest, Errors.NotFound, Errors.PreconditionFailed, ...failures]
+  })
+
+const schema = () =>
+  HttpApiEndpoint.get("schema", "/schema", {
+    query: SchemaQuery,
+    success: Document,
+    error: [Errors.BadRequest, Errors.NotAcceptable]
+  })
+
+const meta = () => HttpApiEndpoint.get("meta", "/meta", { success: Document, error: Errors.NotAcceptable })

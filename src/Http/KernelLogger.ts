@@ -1,0 +1,221 @@
+/**
+ * The log of a service: a line of JSON for each entry and for each request, on the console and, where the configuration
+ * names one, in a file that is replaced at a size.
+ *
+ * **Details**
+ *
+ * Whatever is logged with `Effect.log` and its like has `timestamp`, `level`, `message`, its annotations, `cause` where
+ * there is one, and `request_id` where it is logged while answering a request. A request's own line has `request_id`,
+ * `method`, `route` (the pattern: `/users/:id`), `status` and `duration_ms`, the time until the answer was ready; status
+ * 499 means that the caller left before. No URL, no query, no header, no body and nothing `Redacted` is in the log.
+ *
+ * Lines are gathered for 50 milliseconds, and written at once where they are warnings or worse, when there are many, and
+ * when the service stops. A file that can't be opened ends the start; one that can't be written later doesn't end the
+ * service: a warning on the console says so, what should be written is lost, and the file is tried again ten seconds
+ * later.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import type * as Config from "effect/Config"
+import * as Console from "effect/Console"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import process from "node:process"
+import * as logFile from "./internal/logFile.ts"
+import { accessLineOf, accessTextOf, lineOf, timestampOf } from "./internal/logLines.ts"
+import * as KernelConfig from "./KernelConfig.ts"
+
+/**
+ * Options of {@link layer}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * Whether the console is for a person: in colours, several lines for an entry. The file keeps JSON. Defaults to whether
+   * the console is a terminal.
+   */
+  readonly development?: boolean | undefined
+}
+
+/**
+ * A request that has been answered.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AccessEntry {
+  /** When it was answered, in milliseconds since 1970. */
+  readonly time: number
+  readonly requestId: string
+  readonly method: string
+  /** The pattern of the route; `undefined` where there is none. */
+  readonly route: string | undefined
+  /** 499 where the caller has gone before the answer. */
+  readonly status: number
+  /** Milliseconds until the answer was ready. */
+  readonly duration: number
+}
+
+/**
+ * Where requests are logged.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AccessLog {
+  /** Returns at once, and never fails. */
+  readonly write: (entry: AccessEntry) => void
+}
+
+/**
+ * Occurs when the file of the log can't be opened at start. A retry fails again until somebody changes the file or the
+ * configuration.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogFileUnusable", {
+  file: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `Can't write the log to ${this.file}: ${this.detail}`
+  }
+}
+
+/**
+ * The access log that {@link layer} offers; none without it.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const Offered: Context.Reference<AccessLog | undefined> = Context.Reference<AccessLog | undefined>(
+  "appkernel/Http/KernelLogger/Offered",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * The access log that a server writes; none unless a layer says otherwise.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const Access: Context.Reference<AccessLog | undefined> = Context.Reference<AccessLog | undefined>(
+  "appkernel/Http/KernelLogger/Access",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * The loggers, and an access log for those who want it, as the `logging` keys of the configuration say. When the scope
+ * closes, what waits is written first.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options?: Options): Layer.Layer<never, LogFileUnusable | Config.ConfigError> =>
+  Layer.effectContext(make(options?.development ?? process.stdout.isTTY))
+
+/**
+ * Has servers log their requests where {@link layer} offers to.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerAccess: Layer.Layer<never> = Layer.effect(Access, Offered)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Characters that are gathered at most. */
+const longestBatch = 32_768
+
+const make = Effect.fnUntraced(function*(development: boolean) {
+  const { backupCount, fileName, maxSize } = yield* KernelConfig.logging
+  const clock = yield* Clock.Clock
+  const output = yield* Console.Console
+  // It adds the last line break itself.
+  const console = yield* batched((batch) => output.log(batch.slice(0, -1)))
+  const file = fileName === undefined ? undefined : yield* logFile.open({
+    file: fileName,
+    maxSize,
+    backupCount,
+    now: () => clock.currentTimeMillisUnsafe(),
+    onFailure: (detail) => {
+      const timestamp = timestampOf(clock.currentTimeMillisUnsafe())
+      const message = `The log can't be written to ${fileName}: ${detail}`
+      console.write(`${JSON.stringify({ timestamp, level: "WARN", message })}\n`, true)
+    }
+  }).pipe(
+    Effect.mapError((detail) => new LogFileUnusable({ file: fileName, detail })),
+    // A file is appended to in batches as well; the library does a write for each piece.
+    Effect.flatMap(({ write }) => batched(write))
+  )
+  const both = (line: string, urgent: boolean): void => {
+    if (!development) console.write(line, urgent)
+    file?.write(line, urgent)
+  }
+  const lines = Logger.make((entry) => both(lineOf(entry), LogLevel.isGreaterThanOrEqualTo(entry.logLevel, "Warn")))
+  const access: AccessLog = {
+    write: (entry) => {
+      if (development) console.write(accessTextOf(entry), true)
+      if (!development || file !== undefined) both(accessLineOf(entry), false)
+    }
+  }
+  return Context.make(Logger.CurrentLoggers, new Set(development ? [Logger.consolePretty(), lines] : [lines])).pipe(
+    Context.add(Offered, access)
+  )
+})
+
+interface Batched {
+  /** Urgent lines are written at once, after those that wait. */
+  readonly write: (line: string, urgent: boolean) => void
+}
+
+/** Hands over lines in batches. */
+const batched = (output: (batch: string) => void): Effect.Effect<Batched, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    let batch = ""
+    const waiting = Latch.makeUnsafe()
+    const flush = (): void => {
+      if (batch === "") return
+      const lines = batch
+      batch = ""
+      output(lines)
+    }
+    const flushing = Effect.forever(
+      Effect.andThen(
+        waiting.await,
+        Effect.andThen(
+          Effect.sleep("50 millis"),
+          Effect.sync(() => {
+            waiting.closeUnsafe()
+            flush()
+          })
+        )
+      )
+    )
+    yield* Effect.addFinalizer(() => Effect.sync(flush))
+    yield* Effect.forkScoped(flushing)
+    // A second signal ends the process without closing scopes.
+    yield* Effect.acquireRelease(
+      Effect.sync(() => process.on("exit", flush)),
+      () => Effect.sync(() => process.off("exit", flush))
+    )
+    return {
+      write: (line, urgent) => {
+        batch += line
+        if (urgent || batch.length > longestBatch) flush()
+        else waiting.openUnsafe()
+      }
+    }
+  })

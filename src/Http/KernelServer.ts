@@ -1,0 +1,234 @@
+/**
+ * The HTTP server of a service, and its life: how it starts, what it refuses, how it stops.
+ *
+ * **Details**
+ *
+ * A request has to arrive within `server.request_timeout`, and its head within 20 seconds of that; what takes longer is
+ * answered 408 and cut. A head may have 16 KiB (431 otherwise). What Node's parser refuses is answered with an
+ * `ErrorMessage`, too. A handler may take as long as it likes: it is interrupted when its caller leaves, and can be
+ * limited with `Effect.timeout`.
+ *
+ * `SIGTERM` and `SIGINT` stop the service: it takes no more connections, closes those without a request, and answers the
+ * requests that are running, with `Connection: close`. After `server.shutdown_timeout` the rest is cut. Then stores are
+ * closed and the log is written, and the process ends with code 0. A second signal ends it at once, with 128 and the
+ * number of the signal.
+ *
+ * @since 0.1.0
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Config from "effect/Config"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
+import type * as HttpServerError from "effect/http/HttpServerError"
+import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { constants } from "node:os"
+import process from "node:process"
+import { problemsOf } from "../Model/internal/issues.ts"
+import { type HttpServer as NodeServer, makeServer } from "./internal/httpServer.ts"
+import * as KernelConfig from "./KernelConfig.ts"
+import * as KernelLogger from "./KernelLogger.ts"
+
+/**
+ * Options of {@link launchWith}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LaunchOptions extends KernelConfig.Options, KernelLogger.Options {}
+
+/**
+ * Occurs when the service can't start to listen: the port is in use, or the address is not this machine's.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
+  address: Schema.String,
+  port: Schema.Int,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `Can't listen on ${this.address}:${this.port}: ${this.detail}`
+  }
+}
+
+/**
+ * Occurs when a service could not start. The reason is logged already.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed", { detail: Schema.String }) {
+  override readonly [Runtime.errorReported] = false
+  override get message(): string {
+    return this.detail
+  }
+}
+
+/**
+ * A server that listens until the scope closes; see above for how it stops.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: (
+  options: KernelConfig.ServerOptions
+) => Effect.Effect<HttpServer.HttpServer["Service"], ListenFailed, Scope.Scope> = Effect.fnUntraced(
+  function*({ address, backlog, port, requestTimeout, shutdownTimeout }: KernelConfig.ServerOptions) {
+    const server = makeServer(Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"))
+    const time = Duration.fromInputUnsafe(shutdownTimeout ?? "20 seconds")
+    const listening = yield* NodeHttpServer.make(() => server, {
+      host: address,
+      port,
+      ...(backlog === undefined ? {} : { backlog }),
+      gracefulShutdownTimeout: time
+    }).pipe(Effect.mapError((error) => listenFailed(error, address, port)))
+    // After the time for running requests, and before the wait for the last connection to close.
+    yield* Effect.addFinalizer(() => cut(server, time))
+    return listening
+  }
+)
+
+/**
+ * {@link make} as a layer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerWith = (
+  options: KernelConfig.ServerOptions
+): Layer.Layer<HttpServer.HttpServer, ListenFailed> => Layer.effect(HttpServer.HttpServer, make(options))
+
+/**
+ * {@link make} as a layer, with the options that the configuration has. The log says where it listens.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<HttpServer.HttpServer, ListenFailed | Config.ConfigError> = Layer.effect(
+  HttpServer.HttpServer,
+  Effect.gen(function*() {
+    const server = yield* make(yield* KernelConfig.server)
+    yield* Effect.logInfo(`Listening on ${HttpServer.formatAddress(server.address)}`)
+    return server
+  })
+)
+
+/**
+ * Runs a service until it is told to stop, with the configuration beside the start script and its log. A failure to start
+ * is one clear line in the log and a non-zero exit. For `NodeRuntime.runMain`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const launch = <A, E, R>(layer: Layer.Layer<A, E, R>): Effect.Effect<never, StartFailed, R> =>
+  launched(layer, undefined)
+
+/**
+ * {@link launch} with the configuration and the log that the options say.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const launchWith =
+  (options: LaunchOptions) => <A, E, R>(layer: Layer.Layer<A, E, R>): Effect.Effect<never, StartFailed, R> =>
+    launched(layer, options)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const launched = <A, E, R>(
+  layer: Layer.Layer<A, E, R>,
+  options: LaunchOptions | undefined
+): Effect.Effect<never, StartFailed, R> => {
+  const stopping = Effect.logInfo("Stopping: no more requests, the running ones are answered")
+  const running = Effect.scoped(
+    Effect.andThen(Layer.build(layer), Effect.onInterrupt(Effect.never, () => stopping))
+  )
+  return Effect.scoped(Effect.gen(function*() {
+    yield* signals
+    const { context, warnings } = yield* Effect.provide(KernelConfig.load(options), NodeFileSystem.layer)
+    return yield* Effect.forEach(warnings, (warning) => Effect.logWarning(warning)).pipe(
+      Effect.andThen(reported(running)),
+      Effect.provide(KernelLogger.layer(options)),
+      Effect.provideContext(context)
+    )
+  })).pipe(
+    Effect.catch((error) => error instanceof StartFailed ? Effect.fail(error) : report(error))
+  )
+}
+
+const cut = (server: NodeServer, time: Duration.Duration): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    server.closeAllConnections()
+    // Those that were upgraded are no longer Node's to close.
+    for (const socket of server.sockets) socket.destroy()
+    return server.closingFor() < Duration.toMillis(time)
+      ? Effect.void
+      : Effect.logWarning(`Cut the requests that were not done within ${Duration.format(time)}`)
+  })
+
+const reported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, StartFailed, R> =>
+  Effect.catch(effect, (error) => report(error))
+
+const report = (error: unknown): Effect.Effect<never, StartFailed> => {
+  const detail = reasonOf(error)
+  return Effect.andThen(Effect.logFatal(detail), Effect.fail(new StartFailed({ detail })))
+}
+
+const reasonOf = (error: unknown): string => {
+  if (error instanceof Config.ConfigError) {
+    if (!Schema.isSchemaError(error.cause)) return `The configuration is wrong: ${error.cause.message}`
+    const wrong = problemsOf(error.cause.issue).map(({ field, message }) => `${field.replaceAll(".", "_")}: ${message}`)
+    return `The configuration is wrong: ${wrong.length === 0 ? error.message : wrong.join("; ")}`
+  }
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Interrupting is `runMain`'s; it takes the second signal for the first, and a stop that went well for a failure. */
+const signals: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => {
+    let stopping: number | undefined
+    const onSignal = (signal: "SIGINT" | "SIGTERM"): void => {
+      if (stopping === undefined) stopping = process.uptime()
+      else if (process.uptime() - stopping > sameSignal) process.exit(128 + constants.signals[signal])
+    }
+    process.on("SIGINT", onSignal).on("SIGTERM", onSignal)
+    return { onSignal, isStopping: () => stopping !== undefined }
+  }),
+  ({ isStopping, onSignal }) =>
+    Effect.sync(() => {
+      process.off("SIGINT", onSignal).off("SIGTERM", onSignal)
+      if (isStopping()) {
+        process.once("exit", (code) => {
+          if (code === interrupted) process.exitCode = 0
+        })
+      }
+    })
+).pipe(Effect.asVoid)
+
+/** In seconds: a terminal's Ctrl-C reaches a process that was started by `npm` twice. */
+const sameSignal = 0.2
+
+/** What `runMain` exits with when its effect was interrupted. */
+const interrupted = 130
+
+const listenFailed = ({ cause }: HttpServerError.ServeError, address: string, port: number): ListenFailed => {
+  const code: unknown = Reflect.get(Object(cause), "code")
+  const detail = code === "EADDRINUSE"
+    ? "the port is in use"
+    : code === "EACCES"
+    ? "not permitted"
+    : code === "EADDRNOTAVAIL"
+    ? "the address is not one of this machine"
+    : code === "ENOTFOUND"
+    ? "there is no such address"
+    : `the system says ${String(code)}`
+  return new ListenFailed({ address, port, detail })
+}

@@ -1,0 +1,390 @@
+/**
+ * The OpenAPI document of a service.
+ *
+ * It is generated from the service's `HttpApi`, the description that its server and its typed clients are made of, too,
+ * and completed by what the registrations know of their models.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as EffectOpenApi from "effect/http-api/OpenApi"
+import type * as Model from "../Model/Model.ts"
+import { Tags } from "./internal/apiAnnotations.ts"
+import * as Json from "./internal/openApiDocument.ts"
+import { bracedOf, queriesOf, withQuery } from "./internal/openApiQueries.ts"
+import { completeStandard, isBelow } from "./internal/openApiResources.ts"
+import * as Schemas from "./internal/openApiSchemas.ts"
+import { describeStatus, statusTexts, summaryOf } from "./internal/openApiTexts.ts"
+import * as KernelConfig from "./KernelConfig.ts"
+import type * as Operations from "./Operation.ts"
+
+/**
+ * An OpenAPI 3.1.0 document as a plain object, for `JSON.stringify` and for tools.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Document {
+  readonly openapi: "3.1.0"
+  readonly info: Info
+  readonly servers: ReadonlyArray<Server>
+  readonly security: ReadonlyArray<{ readonly [scheme: string]: ReadonlyArray<string> }>
+  readonly tags: ReadonlyArray<Tag>
+  /** Path items by path, whose parameters stand in braces: `/api/v1/users/{id}`. */
+  readonly paths: { readonly [path: string]: PathItem }
+  readonly components: {
+    readonly schemas: { readonly [name: string]: Schema }
+    readonly securitySchemes?: { readonly [name: string]: SecurityScheme }
+  }
+}
+
+/**
+ * What the document says of the service.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Info {
+  readonly title: string
+  /** The version of the API, whichever way it is counted. */
+  readonly version: string
+  readonly [key: string]: unknown
+}
+
+/**
+ * Where the service is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Server {
+  /** Absolute, or relative to where the document is; without a slash at its end. */
+  readonly url: string
+  readonly description?: string | undefined
+}
+
+/**
+ * A tag, by which documentation groups operations.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Tag {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly externalDocs?: { readonly url: string; readonly description?: string | undefined } | undefined
+}
+
+/**
+ * The operations of one path, by their methods in lower case.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PathItem {
+  readonly [method: string]: Operation
+}
+
+/**
+ * One operation.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: ReadonlyArray<string>
+  readonly [key: string]: unknown
+}
+
+/**
+ * A JSON schema (draft 2020-12), as OpenAPI 3.1 has it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Schema {
+  readonly [keyword: string]: unknown
+}
+
+/**
+ * A way to bring credentials.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SecurityScheme {
+  readonly type: "http" | "apiKey"
+  /** Of HTTP authentication: `bearer`, `basic`. */
+  readonly scheme?: string | undefined
+  /** Of `bearer`: `JWT`. */
+  readonly bearerFormat?: string | undefined
+  /** Of `apiKey`: what it is called, and where it stands. */
+  readonly name?: string | undefined
+  readonly in?: "query" | "header" | "cookie" | undefined
+  readonly description?: string | undefined
+}
+
+/**
+ * What is documented: an engine, or whatever else has an `HttpApi` and resources.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Source {
+  readonly api: HttpApi.Constraint
+  readonly registrations: ReadonlyArray<
+    | { readonly _tag: "Service"; readonly calls: ReadonlyArray<Call> }
+    | {
+      readonly _tag: "Resource"
+      readonly calls: ReadonlyArray<Call>
+      readonly model: Model.Any
+      /** Where the collection is: `/api/v1/users`. */
+      readonly path: `/${string}`
+      /** Whether documents carry `_links`. */
+      readonly enableHateoas: boolean
+    }
+  >
+}
+
+/**
+ * An action or an operation, as far as the `HttpApi` does not describe it: there, every parameter of a query is a text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Call {
+  readonly method: string
+  readonly path: string
+  readonly options: Pick<Operations.Options, "payload" | "requestModel" | "queryParams">
+}
+
+/**
+ * Options of {@link make}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly title: string
+  /** The version of the API, whichever way it is counted. */
+  readonly version: string
+  /** Markdown. */
+  readonly description?: string | undefined
+  /** Defaults to the origin that the document comes from. */
+  readonly servers?: ReadonlyArray<Server> | undefined
+  /** The limits in force, which the parameters of collections name. Defaults to those of `KernelConfig`. */
+  readonly limits?: Pick<KernelConfig.Limits, "defaultPageSize" | "maxPageSize"> | undefined
+  /** Access control, where it is on. Defaults to none. */
+  readonly security?: Security | undefined
+}
+
+/**
+ * How callers identify themselves.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Security {
+  /** Any of which will do. */
+  readonly schemes: ReadonlyArray<"bearer" | "basic">
+  /** Whether an operation takes callers without credentials. */
+  readonly isOpen: (operation: { readonly method: string; readonly path: string }) => boolean
+}
+
+/**
+ * Generates the document. It registers no routes; `Documentation` serves it.
+ *
+ * **Details**
+ *
+ * Operations are those of the `HttpApi`, so that a retired registration is gone from here, too. `OpenApi.Summary`,
+ * `Description`, `Deprecated`, `Identifier`, `Override`, `Transform` and `Exclude` of `effect/http-api` work on groups
+ * and endpoints. A model is one component, `User`; `UserCreate` and `UserPatch` are what a caller may send, in which
+ * omitted fields are `writeOnly`. Every error is an `ErrorMessage`.
+ *
+ * **Gotchas**
+ *
+ * Schemas don't refuse properties that they don't name: the server ignores them, and answers may get more of them. Rules
+ * that are code (`Validator.past`, filters) can't be said.
+ *
+ * **Example** (The document of an engine)
+ *
+ * ```ts
+ * import { Schema } from "effect"
+ * import { KernelEngine, Model, OpenApi } from "appkernel"
+ *
+ * class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }) {}
+ *
+ * const engine = KernelEngine.make("notes").register(Note, { urlBase: "/api/v1" })
+ * const document = OpenApi.make(engine, { title: "Notes", version: "1.0.0" })
+ *
+ * document.openapi // => "3.1.0"
+ * Object.keys(document.paths).includes("/api/v1/notes/{id}") // => true
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = ({ api: described, registrations }: Source, options: Options): Document => {
+  // Every `HttpApi` is one, which its type parameters hide.
+  const api = described as HttpApi.Top
+  const resources = registrations.filter((registration) => registration._tag === "Resource")
+  const schemas = Schemas.make(api, resources, queriesOf(registrations.flatMap(({ calls }) => calls)))
+  const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
+  const { complete, components, known, queryOf } = schemas.finish(generated)
+  const limits = options.limits ?? KernelConfig.Limits.defaultValue()
+  const details = detailsOf(api)
+  const paths = Json.mapValues(
+    Json.omitBy(generated.paths, Schemas.isStanding),
+    (item, path) =>
+      Json.mapValues(Json.nodeOf(item), (value, method) => {
+        const { name, tags } = details.get(`${method} ${path}`) ?? { name: `${method} ${path}`, tags: [] }
+        const operation = Json.mapSchemas(withQuery(Json.nodeOf(value), queryOf(`${method} ${path}`)), complete)
+        const resource = resources.find((resource) => isBelow(resource, path))
+        const completed = resource === undefined
+          ? operation
+          : completeStandard(operation, method, path, { resource, limits, known })
+        return ordered(secured(
+          {
+            ...withAnswers(completed),
+            summary: completed["summary"] ?? summaryOf(name),
+            tags: tags.length === 0 ? operation["tags"] : tags
+          },
+          options.security?.isOpen({ method, path }),
+          known.errorMessage
+        ))
+      })
+  )
+  const operations = Object.values(paths).flatMap((item) => Object.values(Json.nodeOf(item)).map(Json.nodeOf))
+  const { description, license, summary } = generated.info
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: options.title,
+      version: options.version,
+      ...present({ summary, description: options.description ?? description, license })
+    },
+    servers: options.servers ?? generated.servers ?? [{ url: "/" }],
+    security: options.security?.schemes.map((name) => ({ [name]: [] })) ?? [],
+    tags: tagsOf(operations, generated.tags),
+    paths: paths as Document["paths"], // what the type says of operations is what they have by now
+    components: {
+      schemas: Schemas.reachable(components, operations) as Document["components"]["schemas"], // objects, all of them
+      ...securitySchemesOf(options.security, generated.components.securitySchemes)
+    }
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+interface Detail {
+  readonly name: string
+  readonly tags: ReadonlyArray<string>
+}
+
+/** What the generator does not carry over, by method and path. */
+const detailsOf = (api: HttpApi.Top): ReadonlyMap<string, Detail> => {
+  const details = new Map<string, Detail>()
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const path = bracedOf(endpoint.path)
+      const own = Context.getOrElse(endpoint.annotations, Tags, () => [])
+      const first = Context.getOrElse(group.annotations, Tags, () => [])
+      const tags = [...new Set([...first, ...own])]
+      details.set(`${endpoint.method.toLowerCase()} ${path}`, { name: endpoint.identifier, tags })
+    }
+  })
+  return details
+}
+
+/** What each status means, and that a body of which nothing is known is an object. */
+const withAnswers = (operation: Json.Node): Json.Node => {
+  const known = Json.mapBodies(operation, (schema) => Object.keys(schema).length === 0 ? { type: "object" } : schema)
+  return {
+    ...known,
+    responses: Json.mapValues(Json.nodeOf(known["responses"]), (response, status) => {
+      const { description, ...rest } = Json.nodeOf(response)
+      return {
+        description: describeStatus(status, String(description)),
+        ...(status === "500" ? { headers: { "X-Request-Id": requestId } } : {}),
+        ...rest
+      }
+    })
+  }
+}
+
+const requestId = { description: "Under which a defect is logged", schema: { type: "string" } }
+
+/** `isOpen` is `undefined` where there is no access control. */
+const secured = (
+  { security, ...operation }: Json.Node,
+  isOpen: boolean | undefined,
+  errorMessage: Json.Node
+): Json.Node => {
+  // What a middleware of the endpoint's own asks for.
+  if (Json.listOf(security).length > 0) return { ...operation, security }
+  if (isOpen === undefined) return operation
+  return isOpen
+    ? { ...operation, security: [] }
+    : { ...operation, responses: { ...refusals(errorMessage), ...Json.nodeOf(operation["responses"]) } }
+}
+
+const refusals = (errorMessage: Json.Node): Json.Node => {
+  const content = { "application/json": { schema: errorMessage } }
+  const challenge = { description: "How to identify oneself", required: true, schema: { type: "string" } }
+  return {
+    401: { description: statusTexts["401"], headers: { "WWW-Authenticate": challenge }, content },
+    403: { description: statusTexts["403"], content }
+  }
+}
+
+const securitySchemes = {
+  bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+  basic: { type: "http", scheme: "basic" }
+} as const
+
+const securitySchemesOf = (
+  security: Security | undefined,
+  others: { readonly [name: string]: SecurityScheme }
+): Pick<Document["components"], "securitySchemes"> => {
+  const own = security?.schemes.map((name): [string, SecurityScheme] => [name, securitySchemes[name]]) ?? []
+  const all = { ...others, ...Object.fromEntries(own) }
+  return Object.keys(all).length === 0 ? {} : { securitySchemes: all }
+}
+
+const tagsOf = (operations: ReadonlyArray<Json.Node>, described: ReadonlyArray<Tag>): ReadonlyArray<Tag> => {
+  const names = new Set(operations.flatMap(({ tags }) => Json.listOf(tags).map(String)))
+  return [...names].map((name) => described.find((tag) => tag.name === name) ?? { name })
+}
+
+/** In the order in which an operation is read. */
+const ordered = ({
+  deprecated,
+  description,
+  operationId,
+  parameters,
+  requestBody,
+  responses,
+  summary,
+  tags,
+  ...others
+}: Json.Node): Json.Node =>
+  present({
+    operationId,
+    summary,
+    description,
+    tags,
+    deprecated,
+    parameters: Json.listOf(parameters).length === 0 ? undefined : parameters,
+    requestBody,
+    responses,
+    ...others
+  })
+
+const present = (values: Json.Node): Json.Node =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))

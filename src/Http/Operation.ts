@@ -1,0 +1,279 @@
+/**
+ * What a caller may ask a service or a resource to do beyond its standard methods: its method and path, what it takes,
+ * what it gives, and how it may fail.
+ *
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import type * as Schema from "effect/Schema"
+import type * as Model from "../Model/Model.ts"
+import type { BulkInsertFailed, DocumentInvalid } from "../Repository/RepositoryError.ts"
+import type { Collection, Method, Representation } from "./Endpoint.ts"
+import type { BadRequest, Conflict, Failure, NotFound, NotImplemented, ServiceUnavailable, Wire } from "./HttpError.ts"
+import type { ServiceError } from "./ServiceError.ts"
+
+/**
+ * How an operation is exposed. What is not said is derived: the method is `POST` where there is a payload and `GET`
+ * where there is none, and the path is `./` and the operation's name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly method?: Method | undefined
+  /**
+   * `./x` or `x` is below the service's own segment, `./` the segment itself, `/x` below the `urlBase`. Parameters are
+   * written `:user_id` or `{user_id}`. An action's is below the identifier of the document.
+   */
+  readonly path?: string | undefined
+  /** The arguments, by their names. */
+  readonly payload?: Schema.Struct.Fields | undefined
+  /** The one argument, where it is a model: callers send what they may create of it, handlers get an instance. */
+  readonly requestModel?: Model.Any | undefined
+  /** The parameters of the query, by their names. */
+  readonly queryParams?: Schema.Struct.Fields | undefined
+  /**
+   * What is given back. A model is answered as a model, a list as a collection, any other value as `OperationResult`.
+   * Defaults to nothing, whose `result` is `null`.
+   */
+  readonly success?: Schema.Top | undefined
+  /** The same as `success`, where it is a model or a list of models. */
+  readonly responseModel?: Schema.Top | undefined
+  /** The errors of the application's own that it may fail with. */
+  readonly error?: ServiceError.Any | ReadonlyArray<ServiceError.Any> | undefined
+  /** One line for the documentation. */
+  readonly summary?: string | undefined
+  /** Markdown for the documentation. */
+  readonly description?: string | undefined
+  /** Tags of the documentation, behind those of the registration. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** Marks the operation in the documentation; it works as before. */
+  readonly deprecated?: boolean | undefined
+}
+
+/**
+ * What the handler of an operation with the options `O` gets: the payload where there is one, and the rest of the
+ * request.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Arguments<O extends Options> = [PayloadOf<O>] extends [never] ? readonly [request: Request<O>]
+  : readonly [payload: PayloadOf<O>, request: Request<O>]
+
+/**
+ * What a request carries beside its payload.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Request<O extends Options> {
+  /** The parameters of the path. */
+  readonly params: { readonly [K in PathParameters<O["path"]>]: string }
+  /** The parameters of the query, decoded. */
+  readonly query: O extends { readonly queryParams: infer F extends Schema.Struct.Fields } ? Schema.Struct.Type<F> : {}
+}
+
+/**
+ * What handlers may fail with undeclared, since every operation is documented to answer so.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type CommonFailure =
+  | Failure
+  | DocumentInvalid
+  | BulkInsertFailed
+  | BadRequest
+  | NotFound
+  | Conflict
+  | NotImplemented
+  | ServiceUnavailable
+
+/**
+ * Does what an operation is for.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Handler<O extends Options, R> = (
+  ...args: Arguments<O>
+) => Effect.Effect<SuccessOf<O>["Type"], ErrorOf<O>["Type"] | CommonFailure, R>
+
+/**
+ * An operation: its name, how it is exposed, and what does it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Operation<Name extends string, O extends Options, R> {
+  readonly name: Name
+  readonly options: O
+  readonly handler: Handler<O, R>
+}
+
+/**
+ * Any operation or action.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Any {
+  readonly name: string
+  readonly options: Options
+  readonly handler: (...args: never) => Effect.Effect<unknown, unknown, unknown>
+}
+
+/**
+ * An operation, for `Service.operation`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <const Name extends string, const O extends Options, R = never>(
+  name: Name,
+  options: O,
+  handler: Handler<O, R>
+): Operation<Name, O, R> => ({ name, options, handler })
+
+/**
+ * The endpoint of an operation, for a typed client.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Endpoint<Name extends string, O extends Options> extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    Name,
+    MethodOf<O>,
+    `/${string}`,
+    [PathParameters<O["path"]>] extends [never] ? never : ParametersOf<PathParameters<O["path"]>>,
+    QueryOf<O>,
+    PayloadSchemaOf<O>,
+    never,
+    AnswerOf<SuccessOf<O>>,
+    FailureOf<O>
+  >
+{}
+
+// -----------------------------------------------------------------------------
+// types shared with actions
+// -----------------------------------------------------------------------------
+
+/**
+ * The method that options say or imply.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type MethodOf<O extends Options> = O extends { readonly method: infer M extends Method } ? M
+  : [PayloadOf<O>] extends [never] ? "GET"
+  : "POST"
+
+/**
+ * What a handler gets of the body; `never` where there is none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type PayloadOf<O extends Options> = O extends { readonly requestModel: infer M extends Model.Any } ? M["Type"]
+  : O extends { readonly payload: infer F extends Schema.Struct.Fields } ? Schema.Struct.Type<F>
+  : never
+
+/**
+ * What a caller sends as the body; `never` where there is none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type PayloadSchemaOf<O extends Options> = O extends { readonly requestModel: infer M extends Model.Any }
+  ? M["create"]
+  : O extends { readonly payload: infer F extends Schema.Struct.Fields } ? Schema.Struct<F>
+  : never
+
+/**
+ * What a caller sends as the query; `never` where there is none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type QueryOf<O extends Options> = O extends { readonly queryParams: infer F extends Schema.Struct.Fields }
+  ? Schema.Struct<F>
+  : never
+
+/**
+ * What a handler gives back.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type SuccessOf<O extends Options> = O extends { readonly responseModel: infer S extends Schema.Top } ? S
+  : O extends { readonly success: infer S extends Schema.Top } ? S
+  : Schema.Void
+
+/**
+ * The errors of the application's own.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ErrorOf<O extends Options> = O extends { readonly error: infer E }
+  ? E extends ReadonlyArray<infer One extends ServiceError.Any> ? One : Extract<E, ServiceError.Any>
+  : never
+
+/**
+ * What a caller gets: a model as a model, a list as a collection, any other value as an `OperationResult`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type AnswerOf<S extends Schema.Top> = S extends Model.Any ? Representation<S>
+  : S extends { readonly ast: { readonly _tag: "Arrays" }; readonly value: infer Item extends Schema.Top }
+    ? Collection<Item extends Model.Any ? Representation<Item> : Item>
+  : ResultOf<S>
+
+/**
+ * A plain value on the wire.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ResultOf<S extends Schema.Top>
+  extends Schema.Struct<{ readonly _type: Schema.tag<"OperationResult">; readonly result: S }>
+{}
+
+/**
+ * What a caller's call fails with.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type FailureOf<O extends Options> =
+  | ([ErrorOf<O>] extends [never] ? never : ServiceError.Wire<ErrorOf<O>>)
+  | (typeof Wire)[
+    | "BadRequest"
+    | "NotFound"
+    | "NotAcceptable"
+    | "Conflict"
+    | "NotImplemented"
+    | "ServiceUnavailable"
+    | "InternalServerError"
+    | ([PayloadOf<O>] extends [never] ? never : "PayloadTooLarge" | "UnsupportedMediaType")
+  ]
+
+/**
+ * The parameters in a path, written `:name` or `{name}`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type PathParameters<Path> = Path extends `${infer Segment}/${infer Rest}`
+  ? PathParameter<Segment> | PathParameters<Rest>
+  : PathParameter<Path>
+
+type PathParameter<Segment> = Segment extends `:${infer Name}` ? Name
+  : Segment extends `{${infer Name}}` ? Name
+  : never
+
+type ParametersOf<Names extends string> = Schema.Struct<{ readonly [K in Names]: Schema.String }>

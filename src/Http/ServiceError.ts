@@ -1,0 +1,195 @@
+/**
+ * Errors of an application's own: declared once, with the status under which callers see them, and told apart by their
+ * class on both sides.
+ *
+ * On the wire such an error is an `ErrorMessage` whose `error` is its tag, so that two of one status don't get mixed up.
+ *
+ * @since 0.1.0
+ */
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import { assertSeparable } from "../Model/internal/variants.ts"
+
+/** @internal */
+export const serviceErrorTypeId = "~appkernel/ServiceError"
+
+interface Declaration {
+  readonly tag: string
+  readonly status: number
+  readonly fields: Schema.Struct.Fields
+}
+
+/**
+ * Types of {@link ServiceError}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export declare namespace ServiceError {
+  /** The statuses of RFC 9110, section 15, and RFC 6585 by which a service says that it did not do what was asked. */
+  export type Status = (typeof statuses)[number]
+
+  /** Any class that {@link ServiceError} makes. */
+  export interface Any extends Schema.Top {
+    readonly [serviceErrorTypeId]: Declaration
+  }
+
+  /** The class of one error. */
+  export interface Class<Self, Tag extends string, Fields extends Schema.Struct.Fields> extends
+    Schema.Class<
+      Self,
+      Schema.TaggedStruct<Tag, { readonly message: Schema.withConstructorDefault<Schema.String> } & Fields>,
+      Cause.YieldableError
+    >
+  {
+    readonly [serviceErrorTypeId]: Declaration
+  }
+
+  /** The error on the wire: its class in a program, an `ErrorMessage` in a body. */
+  export interface Wire<E extends Any> extends
+    Schema.Codec<
+      E["Type"],
+      {
+        readonly _type: "ErrorMessage"
+        readonly code: number
+        readonly message: string
+        readonly error: string
+      }
+    >
+  {}
+}
+
+// dprint-ignore
+const statuses = [
+  400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 425,
+  426, 428, 429, 431, 451, 500, 501, 502, 503, 504, 507, 508
+] as const
+
+/**
+ * Declares an error of the application. `status` is the status of the answer, `message` what its instances say unless
+ * they are given a message, and `fields` what else they carry, in the program and on the wire.
+ *
+ * **Example** (A wrong password)
+ *
+ * ```ts
+ * import { ServiceError } from "appkernel"
+ *
+ * class WrongPassword extends ServiceError<WrongPassword>()("WrongPassword", {
+ *   status: 403,
+ *   message: "The current password is wrong"
+ * }) {}
+ *
+ * new WrongPassword().message // => "The current password is wrong"
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ServiceError =
+  <Self = never>() =>
+  <const Tag extends string, const Fields extends Schema.Struct.Fields = {}>(
+    tag: Tag,
+    options: {
+      readonly status: ServiceError.Status
+      readonly message?: string | undefined
+      readonly fields?: Fields | undefined
+    }
+  ): ServiceError.Class<Self, Tag, Fields> => {
+    for (const [field, schema] of Object.entries(options.fields ?? {})) {
+      // A field of a struct is a schema. It would show a model as it is stored, with what the model omits.
+      assertSeparable(tag, field, schema as Schema.Top, { suspended: false })
+    }
+    const message = Schema.String.pipe(
+      Schema.withConstructorDefault(Effect.succeed(options.message ?? sentenceOf(tag)))
+    )
+    class Declared extends Schema.TaggedError<Declared>()(tag, { message, ...options.fields }) {}
+    const value: Declaration = { tag, status: options.status, fields: options.fields ?? {} }
+    Object.defineProperty(Declared, serviceErrorTypeId, { value })
+    Object.defineProperty(Declared.prototype, serviceErrorTypeId, { value })
+    // The fields of the class are those that were given, which it can't know of itself.
+    return Declared as never
+  }
+
+/** @internal */
+export interface Instance {
+  readonly [serviceErrorTypeId]: Declaration
+  readonly _tag: string
+  readonly message: string
+}
+
+/** @internal */
+export const isServiceError = (u: unknown): u is Instance =>
+  typeof u === "object" && u !== null && serviceErrorTypeId in u
+
+/**
+ * The wire form of an error, as endpoints declare it.
+ *
+ * @internal
+ */
+export const wireOf = <E extends ServiceError.Any>(error: E): ServiceError.Wire<E> => {
+  const declaration = error[serviceErrorTypeId]
+  // Any class that `ServiceError` makes takes its fields.
+  const make = error as unknown as new(fields: unknown) => E["Type"]
+  return bodySchemaOf(declaration).pipe(
+    Schema.decodeTo(Schema.toType(error), {
+      decode: SchemaGetter.transform((body) => new make(body)),
+      encode: SchemaGetter.transform((value) => bodyOf(declaration, value) as never) // the same fields
+    }),
+    HttpApiSchema.status(declaration.status)
+  )
+}
+
+/**
+ * The JSON text of an error as a body. Dies when its fields are not what it was declared with.
+ *
+ * @internal
+ */
+export const textOf = (error: Instance): Effect.Effect<string> => {
+  const declaration = error[serviceErrorTypeId]
+  return Effect.orDie(Effect.map(encoderOf(declaration)(bodyOf(declaration, error)), (body) => JSON.stringify(body)))
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const bodyOf = ({ fields, status, tag }: Declaration, error: unknown): { readonly [key: string]: unknown } => ({
+  _type: "ErrorMessage",
+  code: status,
+  error: tag,
+  ...Object.fromEntries(
+    ["message", ...Object.keys(fields)].filter((key) => Object.hasOwn(Object(error), key)).map((key) => [
+      key,
+      Reflect.get(Object(error), key)
+    ])
+  )
+})
+
+const bodySchemaOf = ({ fields, status, tag }: Declaration) =>
+  Schema.Struct({
+    _type: Schema.tag("ErrorMessage"),
+    code: Schema.Literal(status),
+    message: Schema.String,
+    error: Schema.tag(tag),
+    ...fields
+  })
+
+type Encoder = (body: unknown) => Effect.Effect<unknown, Schema.SchemaError>
+
+const encoders = new WeakMap<Declaration, Encoder>()
+
+const encoderOf = (declaration: Declaration): Encoder => {
+  const known = encoders.get(declaration)
+  if (known !== undefined) return known
+  // Fields are plain codecs.
+  const codec = bodySchemaOf(declaration) as unknown as Schema.Codec<unknown>
+  const encoder: Encoder = Schema.encodeUnknownEffect(Schema.toCodecJson(codec))
+  encoders.set(declaration, encoder)
+  return encoder
+}
+
+/** `WrongPassword` as a sentence: `Wrong password`. */
+const sentenceOf = (tag: string): string => tag.replace(/(?<=[^A-Z])[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`)

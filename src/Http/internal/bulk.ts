@@ -1,0 +1,159 @@
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import { type bodyDecoder, bounded } from "../../Model/internal/explainer.ts"
+import type { FieldProblem } from "../../Model/internal/issues.ts"
+import { type ModelError, Problem } from "../../Model/ModelError.ts"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { BulkInsertFailed, ReadError, StoreError } from "../../Repository/RepositoryError.ts"
+import { BadRequest, Conflict } from "../HttpError.ts"
+import * as answers from "./answers.ts"
+
+type Values = Record<string, unknown>
+
+/**
+ * How many items one list may have.
+ *
+ * @internal
+ */
+export const maxItems = 1_000
+
+/**
+ * The items of a list, each decoded, or everything that is wrong with any of them: what is wrong with `email` of the
+ * fourth is a problem of `3.email`.
+ *
+ * @internal
+ */
+export type Items =
+  | { readonly _tag: "Valid"; readonly values: ReadonlyArray<Values> }
+  | { readonly _tag: "Invalid"; readonly problems: ReadonlyArray<FieldProblem> }
+
+/**
+ * Decodes the body of a bulk insertion; `decode` is for one item.
+ *
+ * @internal
+ */
+export const readItems = (
+  body: ReadonlyArray<unknown>,
+  options: {
+    readonly decode: ReturnType<typeof bodyDecoder>
+    /** What else keeps a decoded item from being inserted. */
+    readonly problemOf: (item: Values) => FieldProblem | undefined
+    readonly maxItems: number
+  }
+): Items => {
+  const { decode, maxItems, problemOf } = options
+  if (body.length === 0) return invalid([{ field: "", validator: "NotEmpty", message: "must not be empty" }])
+  if (body.length > maxItems) {
+    return invalid([{ field: "", validator: "Max", message: `must have at most ${maxItems} elements` }])
+  }
+  const values: Array<Values> = []
+  const problems: Array<FieldProblem> = []
+  body.forEach((item, i) => {
+    const decoded = decode(item)
+    if (decoded._tag === "Invalid") problems.push(...under(i, decoded.problems))
+    else {
+      const problem = problemOf(decoded.value)
+      if (problem === undefined) values.push(decoded.value)
+      else problems.push(...under(i, [problem]))
+    }
+  })
+  return problems.length === 0 ? { _tag: "Valid", values } : invalid(bounded(problems))
+}
+
+/**
+ * Fills the items in, each by `complete`. Fails with `BadRequest`, which has all that is wrong with any of them, when one
+ * can't be.
+ *
+ * @internal
+ */
+export const completeAll = Effect.fnUntraced(function*<A>(
+  items: ReadonlyArray<Values>,
+  complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A, ModelError>
+): Effect.fn.Return<ReadonlyArray<A>, BadRequest> {
+  // Hashes are made in threads.
+  const results = yield* Effect.forEach(
+    items,
+    (item) => Effect.result(Effect.withFiber((fiber) => complete(item, fiber))),
+    { concurrency: 4 }
+  )
+  const problems = results.flatMap((result, i) => Result.isFailure(result) ? under(i, result.failure.problems) : [])
+  return problems.length > 0 ? yield* badRequest(bounded(problems)) : Arr.getSuccesses(results)
+})
+
+/**
+ * Inserts all of the items or none; the result is their identifiers, in order. `complete` fills an item in, `toDocument`
+ * gives it as it is stored, and `bulkInsert` is the repository's: what was completed has the fields of an instance.
+ *
+ * Fails with `BadRequest` when an item can't be filled in or the store does not take it, and with `Conflict`, which names
+ * the place of the item, when a unique value of it is taken.
+ *
+ * @internal
+ */
+export const insertAll = Effect.fnUntraced(function*(
+  items: ReadonlyArray<Values>,
+  { bulkInsert, complete, toDocument, transaction }: {
+    readonly complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<Values, ModelError>
+    readonly bulkInsert: (completed: ReadonlyArray<Values>) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
+    readonly toDocument: (completed: Values) => Values
+    readonly transaction: DocumentStore["Service"]["transaction"]
+  }
+): Effect.fn.Return<ReadonlyArray<string>, BadRequest | Conflict | StoreError> {
+  // What is generated is generated once, however often the transaction has to be repeated.
+  const completed = yield* completeAll(items, complete)
+  yield* Effect.catchIf(
+    transaction(bulkInsert(completed)),
+    (error): error is BulkInsertFailed => error._tag === "BulkInsertFailed",
+    ({ failures: [first] }) => Effect.fail(refusalOf(first?.index ?? 0, first?.error))
+  )
+  return completed.map((values) => String(toDocument(values)["_id"]))
+})
+
+/**
+ * Inserts instances one by one, all of them or none, where each is to be seen as it was inserted. Fails as `insertAll`.
+ *
+ * @internal
+ */
+export const insertEach = <A>(
+  instances: ReadonlyArray<A>,
+  { insert, transaction }: {
+    readonly insert: (instance: A) => Effect.Effect<A, StoreError>
+    readonly transaction: DocumentStore["Service"]["transaction"]
+  }
+): Effect.Effect<ReadonlyArray<A>, BadRequest | Conflict | StoreError> =>
+  transaction(
+    Effect.forEach(instances, (instance, i) =>
+      Effect.catchIf(
+        insert(instance),
+        (error) => error._tag === "DuplicateKey" || error._tag === "QueryRejected",
+        (error) => Effect.fail(refusalOf(i, error))
+      ))
+  )
+
+/**
+ * An item that can't be inserted.
+ *
+ * @internal
+ */
+export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): BadRequest =>
+  badRequest(bounded(under(index, problems)))
+
+const badRequest = (problems: ReadonlyArray<FieldProblem>): BadRequest =>
+  new BadRequest({ message: answers.sentence(problems), errors: problems.map((problem) => new Problem(problem)) })
+
+const refusalOf = (
+  index: number,
+  error: BulkInsertFailed["failures"][number]["error"] | undefined
+): BadRequest | Conflict =>
+  error?._tag === "DuplicateKey"
+    ? new Conflict({ message: `Item ${index}: ${error.message}` })
+    : new BadRequest({ message: `The store can't take item ${index}`, errors: [] })
+
+const invalid = (problems: ReadonlyArray<FieldProblem>): Items => ({ _tag: "Invalid", problems })
+
+const under = (index: number, problems: ReadonlyArray<FieldProblem>): ReadonlyArray<FieldProblem> =>
+  problems.map((problem) => ({
+    ...problem,
+    field: problem.field === "" ? String(index) : `${index}.${problem.field}`
+  }))

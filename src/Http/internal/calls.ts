@@ -1,0 +1,183 @@
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import { bodyDecoder } from "../../Model/internal/explainer.ts"
+import { type FieldProblem, problemsOf } from "../../Model/internal/issues.ts"
+import { recordEncoder } from "../../Model/internal/record.ts"
+import { compileSerialiser, quote } from "../../Model/internal/serialiser.ts"
+import { assertSeparable, elementOf, isModelLike, type ModelLike } from "../../Model/internal/variants.ts"
+import * as Model from "../../Model/Model.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import type { HttpError } from "../HttpError.ts"
+import type { Limits } from "../KernelConfig.ts"
+import type { DocumentLinks } from "../Links.ts"
+import type { Call } from "../Registration.ts"
+import type { Translations } from "../Translations.ts"
+import type { Parameters } from "../UrlQuery.ts"
+import * as answers from "./answers.ts"
+import { readJson } from "./body.ts"
+import { hasBody, payloadOf, successOf } from "./call.ts"
+import { routeOf as jsonRoute } from "./interpreter.ts"
+import type { Route } from "./route.ts"
+import type { CallFailure } from "./settled.ts"
+import { refusal } from "./translation.ts"
+import { parameters as parametersOf } from "./translationPlaces.ts"
+
+/**
+ * The routes of actions and operations. An action has the `repository` whose documents it is handed.
+ *
+ * @internal
+ */
+export const callRoutes = (
+  calls: ReadonlyArray<Call>,
+  surroundings: Surroundings
+): ReadonlyArray<Route> => calls.map((call) => routeOf(call, surroundings))
+
+/** @internal */
+export interface Surroundings {
+  readonly limits: Limits
+  readonly translations: Translations
+  readonly repository: Repository<Model.Any> | undefined
+  /** The links of a model's documents; none where it is not registered. */
+  readonly linksOf: (model: ModelLike) => DocumentLinks
+}
+
+const routeOf = (
+  { handler, method, name, options, path }: Call,
+  { limits, linksOf, repository, translations }: Surroundings
+): Route => {
+  const refuse = refusal(translations, parametersOf({}))
+  const payload = payloadOf(options)
+  const readPayload = payload === undefined
+    ? undefined
+    : hasBody(method)
+    ? fromBody(bodyDecoder(payload), limits)
+    : fromQuery(payload)
+  const readParameters = options.queryParams === undefined ? undefined : fromQuery(Schema.Struct(options.queryParams))
+  const finalise = options.requestModel === undefined
+    ? undefined
+    : (value: unknown) => Model.finalise(options.requestModel!, value as never) // decoded by its `create`
+  assertShowable(name, options)
+  const answer = answerOf(successOf(options), linksOf)
+  // The types of `Operation` and `Action` say which arguments their handlers take, and what they give.
+  const run = handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
+
+  const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure | Refused>((fiber) => {
+    // The router puts the parameters of each request into the context.
+    const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const search = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams)
+    const instance = repository === undefined ? none : Effect.map(repository.findById(params["id"] ?? ""), one)
+    const query = readParameters === undefined ? Effect.succeed({}) : readParameters({ request, search })
+    const body = readPayload === undefined
+      ? none
+      : Effect.map(Effect.flatMap(readPayload({ request, search }), finalise ?? Effect.succeed), one)
+    return Effect.flatMap(
+      instance,
+      (first) =>
+        Effect.flatMap(
+          query,
+          (query) =>
+            Effect.flatMap(body, (second) =>
+              Effect.flatMap(run(...first, ...second, { params, query }), (value) =>
+                answer(value, request.url)))
+        )
+    )
+  })
+  const answered = Effect.catch(
+    handle,
+    (error) => error instanceof Refused ? refuse(error.problems) : Effect.fail(error)
+  )
+  return jsonRoute({ method, path, handler: answered }, refuse)
+}
+
+/** What was sent is not what is declared. */
+class Refused {
+  readonly _tag = "Refused"
+  readonly problems: ReadonlyArray<FieldProblem>
+  constructor(problems: ReadonlyArray<FieldProblem>) {
+    this.problems = problems
+  }
+}
+
+const none: Effect.Effect<ReadonlyArray<unknown>> = Effect.succeed([])
+
+const one = (value: unknown): ReadonlyArray<unknown> => [value]
+
+interface Sent {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly search: Parameters
+}
+
+type Read = (sent: Sent) => Effect.Effect<unknown, HttpError | Refused>
+
+const fromBody = (decode: ReturnType<typeof bodyDecoder>, limits: Limits): Read => ({ request }) =>
+  Effect.flatMap(readJson(request, ["application/json"], limits.maxBodySize), (body) => {
+    const decoded = decode(body)
+    return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(new Refused(decoded.problems))
+  })
+
+const fromQuery = (schema: Schema.Top): Read => {
+  // Fields are plain codecs.
+  const codec = Schema.toCodecStringTree(schema as Schema.Codec<unknown>)
+  // A list of one element looks like the element.
+  const decode = SchemaParser.decodeUnknownExit(Schema.toCodecArrayFromSingle(codec), { errors: "all" })
+  return ({ search }) => {
+    const exit = decode(search)
+    if (exit._tag === "Success") return Effect.succeed(exit.value)
+    const issue = Cause.findErrorOption(exit.cause)
+    return Effect.fail(new Refused(issue._tag === "Some" ? problemsOf(issue.value) : []))
+  }
+}
+
+/** Dies when an answer would show a model as it is stored, with what it omits. */
+const assertShowable = (name: string, options: Call["options"]): void => {
+  const success = successOf(options)
+  const shown = elementOf(success) ?? success
+  if (!isModelLike(shown)) assertSeparable(name, "success", shown, { suspended: true })
+}
+
+/** Writes what a handler gives. `url` is that of the request. */
+type Answer = (value: unknown, url: string) => Effect.Effect<HttpServerResponse.HttpServerResponse>
+
+const answerOf = (success: Schema.Top, linksOf: (model: ModelLike) => DocumentLinks): Answer => {
+  const element = elementOf(success)
+  if (isModelLike(success)) {
+    const write = modelWriter(success, linksOf(success))
+    return (value) => Effect.map(write(value), (text) => answers.json(text))
+  }
+  if (element === undefined) {
+    const write = valueWriter(success)
+    return (value) => Effect.map(write(value), (text) => answers.json(`{"_type":"OperationResult","result":${text}}`))
+  }
+  const write = isModelLike(element) ? modelWriter(element, linksOf(element)) : valueWriter(element)
+  return (value, url) =>
+    Effect.map(
+      // A list is what the schema says that it is.
+      Effect.forEach(value as ReadonlyArray<unknown>, write),
+      (items) => answers.json(`{"_type":"list","_items":[${items.join(",")}],"_links":{"self":{"href":${quote(url)}}}}`)
+    )
+}
+
+type Write = (value: unknown) => Effect.Effect<string>
+
+const modelWriter = (model: ModelLike, links: DocumentLinks): Write => {
+  const toDocument = recordEncoder(model, "_id")
+  const serialise = compileSerialiser(model)
+  return (value) => {
+    const document = toDocument(value)
+    const text = serialise(document, links(document["_id"]))
+    return text === undefined ? Effect.die(new Error(`This is no ${model.modelName}`)) : Effect.succeed(text)
+  }
+}
+
+const valueWriter = (schema: Schema.Top): Write => {
+  // Answers are plain codecs.
+  const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(schema as Schema.Codec<unknown>))
+  return (value) => Effect.orDie(Effect.map(encode(value), (json) => JSON.stringify(json) ?? "null"))
+}

@@ -1,0 +1,217 @@
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Result from "effect/Result"
+import { LineCounter, parseDocument } from "yaml"
+import { type Kind, pathOf, root, settings, variableOf } from "./settings.ts"
+
+/**
+ * What a file says, as its text's YAML (1.2, core schema) has it. Its own texts are never quoted: they may be secrets.
+ *
+ * @internal
+ */
+export const parse = (text: string): Result.Result<unknown, string> => {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, stringKeys: true })
+  const [error] = document.errors
+  if (error === undefined) {
+    // It throws at an alias without an anchor, and at aliases that grow beyond all measure.
+    return Result.try({
+      try: (): unknown => document.toJS(),
+      catch: () => "an alias has no anchor before it, or there are too many aliases"
+    })
+  }
+  const { col, line } = lines.linePos(error.pos[0])
+  return Result.fail(`line ${line}, column ${col}: ${error.message}`)
+}
+
+/**
+ * The text of a file, `undefined` where there is none.
+ *
+ * @internal
+ */
+export const read = (file: string): Effect.Effect<string | undefined, string, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (files) => files.readFileString(file)).pipe(
+    Effect.catchTag(
+      "PlatformError",
+      ({ reason }) => reason._tag === "NotFound" ? Effect.undefined : Effect.fail(`it can't be read (${reason._tag})`)
+    )
+  )
+
+/**
+ * What is wrong with a configuration, in sentences, and what in it means nothing.
+ */
+interface Findings {
+  readonly problems: ReadonlyArray<string>
+  readonly warnings: ReadonlyArray<string>
+}
+
+/**
+ * Looks at every key of the file and of the environment under `appkernel`, whether or not the program will ask for it.
+ *
+ * @internal
+ */
+export const check = Effect.fnUntraced(function*(
+  environment: ConfigProvider.ConfigProvider,
+  content: unknown,
+  file: string
+) {
+  const problems: Array<string> = []
+  const warnings: Array<string> = []
+  for (const { expected, key, kinds, parse } of Object.values(settings)) {
+    const name = `${root}.${key}`
+    const inEnvironment = (yield* environment.load(pathOf(key)))?.value
+    if (inEnvironment !== undefined) {
+      if (parse(inEnvironment) === undefined) {
+        problems.push(`${variableOf(key)} (${name}) is ${kindOfText(inEnvironment)}, expected ${expected}`)
+      }
+      continue
+    }
+    const inFile = valueAt(content, [root, ...key.split(".")])
+    if (inFile === undefined || inFile === null) continue
+    const kind = kindOf(inFile)
+    // No setting's kinds have a mapping.
+    const fits = kinds.includes(kind)
+      && (Array.isArray(inFile) ? areTexts(inFile) : parse(`${inFile as string | number}`) !== undefined)
+    if (!fits) {
+      const hint = kind === "a number" && !kinds.includes(kind) ? ", so in quotes" : ""
+      problems.push(`${name} in ${file} is ${kind}, expected ${expected}${hint}`)
+    }
+  }
+  for (const [name, value] of sectionsOf(content)) {
+    if (value !== null && !isMapping(value)) problems.push(`${name} in ${file} is ${kindOf(value)}, expected a mapping`)
+  }
+  for (const key of keysIn(valueAt(content, [root]), "")) {
+    if (!isKnown(key)) {
+      warnings.push(`${root}.${key} in ${file} is no key of the configuration and means nothing${nearTo(key)}`)
+    }
+  }
+  for (const name of yield* variablesIn(environment, [root.toUpperCase()])) {
+    if (!variables.has(name)) {
+      const known = nearest(name, variables.keys())
+      warnings.push(
+        `${name} in the environment is no key of the configuration and means nothing${didYouMean(known)}`
+      )
+    }
+  }
+  const findings: Findings = { problems, warnings }
+  return findings
+})
+
+/**
+ * The environment over the file. A path is looked up as it is asked for, and in the case that each of them has: upper in
+ * the environment, lower in the file.
+ *
+ * @internal
+ */
+export const layered = (
+  environment: ConfigProvider.ConfigProvider,
+  content: unknown
+): ConfigProvider.ConfigProvider => {
+  const file = ConfigProvider.fromUnknown(content)
+  return ConfigProvider.orElse(
+    inCase(environment, (part) => part.toUpperCase()),
+    inCase(file, (part) => part.toLowerCase())
+  )
+}
+
+const inCase = (provider: ConfigProvider.ConfigProvider, change: (part: string) => string) =>
+  ConfigProvider.orElse(
+    provider,
+    ConfigProvider.mapInput(provider, (path) => path.map((part) => typeof part === "string" ? change(part) : part))
+  )
+
+const isMapping = (u: unknown): u is { readonly [key: string]: unknown } =>
+  typeof u === "object" && u !== null && !Array.isArray(u)
+
+const valueAt = (content: unknown, path: ReadonlyArray<string>): unknown =>
+  path.reduce<unknown>((value, key) => isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined, content)
+
+const kindOf = (value: unknown): Kind =>
+  typeof value === "number" || typeof value === "bigint"
+    ? "a number"
+    : typeof value === "boolean"
+    ? "true or false"
+    : Array.isArray(value)
+    ? "a list"
+    : isMapping(value)
+    ? "a mapping"
+    : "text"
+
+const kindOfText = (value: string): Kind => value.trim() !== "" && Number.isFinite(Number(value)) ? "a number" : "text"
+
+const areTexts = (list: ReadonlyArray<unknown>): boolean =>
+  list.every((element) => typeof element === "string" && element !== "")
+
+const keys: ReadonlyArray<string> = Object.values(settings).map(({ key }) => key)
+const sections = new Set(keys.map((key) => key.slice(0, key.indexOf("."))))
+const variables = new Map(keys.map((key) => [variableOf(key), key]))
+
+/** What has to be a mapping, with what it is. */
+const sectionsOf = (content: unknown): ReadonlyArray<readonly [string, unknown]> => {
+  if (content === undefined || content === null) return []
+  if (!isMapping(content)) return [["the content", content]]
+  const inner = content[root]
+  if (inner === undefined || inner === null) return []
+  if (!isMapping(inner)) return [[root, inner]]
+  return Object.entries(inner).filter(([key]) => sections.has(key)).map(([key, value]) => [`${root}.${key}`, value])
+}
+
+/** The paths of a mapping's leaves; a mapping that is itself a key, or whose section nobody knows, is a leaf. */
+const keysIn = (value: unknown, prefix: string): ReadonlyArray<string> =>
+  isMapping(value)
+    ? Object.entries(value).flatMap(([key, inner]) => {
+      const path = prefix === "" ? key : `${prefix}.${key}`
+      return prefix === "" && sections.has(key) ? keysIn(inner, path) : [path]
+    })
+    : []
+
+const isKnown = (key: string): boolean => keys.includes(key)
+
+const variablesIn = (
+  environment: ConfigProvider.ConfigProvider,
+  path: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>, ConfigProvider.SourceError> =>
+  Effect.flatMap(environment.load(path), (node) => {
+    if (node === undefined) return Effect.succeed([])
+    const own = node.value === undefined ? [] : [path.join("_")]
+    if (node._tag !== "Record") return Effect.succeed(own)
+    return Effect.map(
+      Effect.forEach(node.keys, (key) => variablesIn(environment, [...path, key])),
+      (inner) => [...own, ...inner.flat()]
+    )
+  })
+
+const nearTo = (key: string): string => {
+  const known = nearest(key, keys)
+  return didYouMean(known === undefined ? undefined : `${root}.${known}`)
+}
+
+const didYouMean = (known: string | undefined): string => known === undefined ? "" : `; is it ${known}?`
+
+/** Two slips at most: what is further off is something else. */
+const nearest = (name: string, candidates: Iterable<string>): string | undefined => {
+  let best: string | undefined
+  let least = 3
+  for (const candidate of candidates) {
+    const distance = distanceOf(name, candidate)
+    if (distance < least) {
+      least = distance
+      best = candidate
+    }
+  }
+  return best
+}
+
+/** Levenshtein's. */
+const distanceOf = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
+    }
+    row = next
+  }
+  return row[b.length]!
+}

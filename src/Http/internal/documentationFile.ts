@@ -1,0 +1,80 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import Negotiator from "negotiator"
+import { createHash } from "node:crypto"
+import { promisify } from "node:util"
+import { gzip } from "node:zlib"
+
+/**
+ * A text that is served as it is, whole, compressed, or not at all when the caller has it.
+ *
+ * @internal
+ */
+export interface File {
+  /** Tells this content from any other. */
+  readonly hash: string
+  readonly answer: (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse
+}
+
+/**
+ * Prepares all answers once. `maxAge` is in seconds; without one, callers ask each time whether there is a new one.
+ *
+ * @internal
+ */
+export const make = (
+  text: string,
+  { contentType, headers, maxAge }: {
+    readonly contentType: string
+    readonly maxAge?: number
+    readonly headers?: { readonly [name: string]: string }
+  }
+): Effect.Effect<File> => {
+  const plain = Buffer.from(text)
+  const hash = createHash("sha256").update(plain).digest("hex").slice(0, 16)
+  // Weak (RFC 9110, section 8.8.1), since the compressed form has it, too.
+  const etag = `W/"${hash}"`
+  const all = {
+    etag,
+    vary: "accept-encoding",
+    "cache-control": maxAge === undefined ? "no-cache" : `public, max-age=${maxAge}, immutable`,
+    "x-content-type-options": "nosniff",
+    ...headers
+  }
+  const unchanged = HttpServerResponse.empty({ status: 304, headers: all })
+  const whole = HttpServerResponse.uint8Array(plain, { contentType, headers: all })
+  return Effect.map(Effect.promise(() => compress(plain)), (bytes) => {
+    const compressed = HttpServerResponse.uint8Array(bytes, {
+      contentType,
+      headers: { ...all, "content-encoding": "gzip" }
+    })
+    return {
+      hash,
+      answer: ({ headers }) =>
+        (headers["if-none-match"] ?? "").includes(`"${hash}"`)
+          ? unchanged
+          : takesGzip(headers["accept-encoding"])
+          ? compressed
+          : whole
+    }
+  })
+}
+
+/**
+ * Answers with a file that is made when it is first asked for.
+ *
+ * @internal
+ */
+export const answering = (
+  file: Effect.Effect<File>
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.withFiber((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    return Effect.map(file, ({ answer }) => answer(request))
+  })
+
+const compress = promisify(gzip)
+
+const takesGzip = (encodings: string | undefined): boolean =>
+  new Negotiator({ headers: { "accept-encoding": encodings } }).encoding(["gzip", "identity"]) === "gzip"

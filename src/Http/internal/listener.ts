@@ -1,0 +1,65 @@
+import { IncomingMessage, Server, type ServerOptions, type ServerResponse } from "node:http"
+
+/**
+ * Node's server, but for a request with a small body, which it hands on when all of the body is there: whoever answers
+ * it does so in one go, instead of beginning, waiting for the body, and going on.
+ *
+ * @internal
+ */
+export class Listener<Response extends typeof ServerResponse<IncomingMessage>> extends Server<
+  typeof IncomingMessage,
+  Response
+> {
+  constructor(options: ServerOptions<typeof IncomingMessage, Response>) {
+    super({ ...options, IncomingMessage: Request })
+  }
+
+  override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
+    const [request] = values
+    const emit = () => super.emit(event, ...values)
+    return event === "request" && request instanceof Request && request.hold(emit) || emit()
+  }
+}
+
+/**
+ * A request that may hold its body until somebody asks for it: as {@link Request.body} at once, or as the stream that
+ * every request is.
+ *
+ * @internal
+ */
+export class Request extends IncomingMessage {
+  #held: Array<Buffer> | undefined
+  #complete: (() => void) | undefined
+
+  /** Whether the body is held; then, `complete` is called when all of it is there. */
+  hold(complete: () => void): boolean {
+    const size = Number(this.headers["content-length"])
+    // Node itself holds no more of a body that nobody reads.
+    if (!(size > 0 && size <= this.readableHighWaterMark)) return false
+    this.#held = []
+    this.#complete = complete
+    return true
+  }
+
+  /** All of the body, if it is held and nobody has begun to read it as a stream. */
+  get body(): Buffer | undefined {
+    const held = this.#held
+    return held === undefined || !this.complete ? undefined : held.length === 1 ? held[0] : Buffer.concat(held)
+  }
+
+  override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+    if (this.#held === undefined) return super.push(chunk, encoding)
+    if (chunk === null) this.#complete?.()
+    else this.#held.push(chunk)
+    return true
+  }
+
+  override _read(size: number): void {
+    super._read(size)
+    const held = this.#held
+    if (held === undefined || !this.complete) return
+    this.#held = undefined
+    for (const chunk of held) super.push(chunk)
+    super.push(null)
+  }
+}

@@ -1,0 +1,121 @@
+import * as Predicate from "effect/Predicate"
+
+/**
+ * An object of the document: its values are JSON.
+ *
+ * @internal
+ */
+export interface Node {
+  readonly [key: string]: unknown
+}
+
+/** @internal */
+export const isNode = (u: unknown): u is Node => Predicate.isObject(u)
+
+/** @internal */
+export const nodeOf = (u: unknown): Node => isNode(u) ? u : {}
+
+/** @internal */
+export const listOf = (u: unknown): ReadonlyArray<unknown> => Array.isArray(u) ? u : []
+
+/** @internal */
+export const mapValues = (node: Node, f: (value: unknown, key: string) => unknown): Node =>
+  Object.fromEntries(Object.entries(node).map(([key, value]) => [key, f(value, key)]))
+
+/** @internal */
+export const omitBy = (node: object, isOmitted: (key: string) => boolean): Node =>
+  Object.fromEntries(Object.entries(node).filter(([key]) => !isOmitted(key)))
+
+/** @internal */
+export const refTo = (component: string): Node => ({ $ref: `${prefix}${component}` })
+
+/**
+ * The component that a reference names.
+ *
+ * @internal
+ */
+export const componentOf = (u: unknown): string | undefined => {
+  const ref = nodeOf(u)["$ref"]
+  return typeof ref === "string" && ref.startsWith(prefix) ? ref.slice(prefix.length) : undefined
+}
+
+/**
+ * Rewrites a schema from the outside in: `f` gets every schema in it before its parts.
+ *
+ * @internal
+ */
+export const rewrite = (schema: Node, f: (schema: Node) => Node): Node => {
+  const rewritten = f(schema)
+  return mapValues(rewritten, (value, key) => {
+    if (maps.has(key)) return mapValues(nodeOf(value), (part) => isNode(part) ? rewrite(part, f) : part)
+    if (!parts.has(key)) return value
+    return Array.isArray(value)
+      ? value.map((part: unknown) => isNode(part) ? rewrite(part, f) : part)
+      : isNode(value)
+      ? rewrite(value, f)
+      : value
+  })
+}
+
+/**
+ * Rewrites the schemas of an operation: those of its parameters, bodies and headers.
+ *
+ * @internal
+ */
+export const mapSchemas = (operation: Node, f: (schema: Node) => Node): Node => {
+  const { parameters, responses, ...rest } = mapBodies(operation, f)
+  return {
+    ...rest,
+    ...(parameters === undefined
+      ? {}
+      : { parameters: listOf(parameters).map((parameter) => withSchema(nodeOf(parameter), f)) }),
+    responses: mapValues(nodeOf(responses), (value) => {
+      const { headers, ...response } = nodeOf(value)
+      return headers === undefined
+        ? response
+        : { ...response, headers: mapValues(nodeOf(headers), (header) => withSchema(nodeOf(header), f)) }
+    })
+  }
+}
+
+/**
+ * Rewrites the schemas of an operation's bodies: that of the request, and those of the answers.
+ *
+ * @internal
+ */
+export const mapBodies = (operation: Node, f: (schema: Node) => Node): Node => {
+  const { requestBody, responses, ...rest } = operation
+  return {
+    ...rest,
+    ...(requestBody === undefined ? {} : { requestBody: withContent(nodeOf(requestBody), f) }),
+    responses: mapValues(nodeOf(responses), (response) => withContent(nodeOf(response), f))
+  }
+}
+
+const prefix = "#/components/schemas/"
+
+/** Keywords under which schemas stand by name. */
+const maps: ReadonlySet<string> = new Set(["properties", "patternProperties"])
+
+/** Keywords that hold a schema, or a list of them. */
+const parts: ReadonlySet<string> = new Set([
+  "additionalProperties",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "items",
+  "prefixItems",
+  "contains",
+  "propertyNames"
+])
+
+const withSchema = (node: Node, f: (schema: Node) => Node): Node => {
+  const { schema } = node
+  return isNode(schema) ? { ...node, schema: f(schema) } : node
+}
+
+const withContent = (node: Node, f: (schema: Node) => Node): Node => {
+  const { content } = node
+  return isNode(content) ? { ...node, content: mapValues(content, (media) => withSchema(nodeOf(media), f)) } : node
+}

@@ -1,0 +1,72 @@
+import { statusOf } from "../HttpError.ts"
+
+/**
+ * What each status says.
+ *
+ * @internal
+ */
+export const statusTexts: { readonly [status: string]: string } = {
+  304: "The document is the one that the caller has",
+  400: "The request can't be understood or is not valid; `errors` names every problem",
+  401: "There are no credentials, or they are not valid",
+  403: "The caller may not do this",
+  404: "There is no such document",
+  405: "The route is there, but not with this method",
+  406: "The answer exists in no content type that the request accepts",
+  409: "A unique value is taken, or somebody else wrote in between",
+  412: "The document is not the one that the request's precondition names",
+  413: "The body is larger than the server takes",
+  415: "The body is of a content type that the server does not take here",
+  500: "The request could not be handled; it is logged under the identifier in the message",
+  501: "The store at hand can't do this",
+  503: "The store does not answer, or the query took too long"
+}
+
+/**
+ * The description of an answer: of errors of the framework it is that of their status, of others it is their own.
+ *
+ * @internal
+ */
+export const describeStatus = (status: string, generated: string): string => {
+  const text = statusTexts[status]
+  if (text === undefined) return generated
+  const parts = generated.split(" | ")
+  const own = parts.filter((part) => !Object.hasOwn(statusOf, part) && part !== unsaying).map((part) =>
+    /^\w+$/u.test(part) ? `${summaryOf(part)} (\`${part}\`)` : part
+  )
+  return (own.length < parts.length ? [text, ...own] : own).join("; or: ")
+}
+
+/** What the generator says where nobody else does. */
+const unsaying = "Error"
+
+/**
+ * The summary of an operation that has none: its name as a sentence.
+ *
+ * @internal
+ */
+export const summaryOf = (name: string): string => {
+  const words = name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/gu, " ").replaceAll(/[_\s-]+/gu, " ").trim().toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/**
+ * How the documents of a collection are chosen.
+ *
+ * @internal
+ */
+export const filterText = [
+  "Parameters that are named as fields choose documents. Each may be repeated.",
+  "",
+  "| Value | Meaning |",
+  "|---|---|",
+  "| `42` | equal; of a list, one of its elements is |",
+  "| `>42`, `<42`, `>=42`, `<=42` | greater, less, or the same as well |",
+  "| `~jan` | has this text in it, in upper or lower case; of a list, has this element |",
+  "| `!42` | another value, or none |",
+  "| `[open,paid]`, `![open,paid]` | one of these, none of these |",
+  "| `#2` | a list of two elements |",
+  "| `null`, `!null` | no value, or any |",
+  "",
+  "A value in double quotes stands for nothing but itself."
+].join("\n")

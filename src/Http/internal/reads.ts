@@ -1,0 +1,205 @@
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { recordDecoder } from "../../Model/internal/record.ts"
+import { quote } from "../../Model/internal/serialiser.ts"
+import { managedField } from "../../Model/internal/variants.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Problem } from "../../Model/ModelError.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import { DocumentInvalid } from "../../Repository/RepositoryError.ts"
+import type { Limits } from "../KernelConfig.ts"
+import * as Links from "../Links.ts"
+import * as QueryGuard from "../QueryGuard.ts"
+import type { ResourceInfo } from "../Registration.ts"
+import type { Translations } from "../Translations.ts"
+import * as UrlQuery from "../UrlQuery.ts"
+import * as answers from "./answers.ts"
+import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
+import { writePlain } from "./plainJson.ts"
+import * as preconditions from "./preconditions.ts"
+import type { Representation } from "./representation.ts"
+import { type Answer, type Handled, headersOf, notFound, withId, withParameters } from "./route.ts"
+import { selectionSerialisers } from "./selectionSerialiser.ts"
+import { refusal } from "./translation.ts"
+import { parameters as parametersOf, type PlaceOf } from "./translationPlaces.ts"
+
+/**
+ * What `GET` of a resource brings, but for what describes its model.
+ *
+ * @internal
+ */
+export const readRoutes = (
+  { hooks, model, path }: ResourceInfo,
+  repository: Repository<Model.Any>,
+  representation: Representation,
+  { limits, places, translations }: {
+    readonly limits: Limits
+    readonly translations: Translations
+    readonly places: PlaceOf
+  }
+): ReadonlyArray<Handled> => {
+  const readQuery = UrlQuery.make(model, limits)
+  const readPipeline = QueryGuard.pipeline(model, limits)
+  const selected = selectionSerialisers(model)
+  const versionField = managedField(model, "version")
+  const before = beforeGetOf(hooks)
+  const { after } = hooksOf(model, hooks, "GET")
+  const decode = recordDecoder(model)
+  const refuse = refusal(translations, parametersOf(collectionParameters(limits), places))
+  const timeLimit = limits.queryTimeout
+
+  const refused = (problems: ReadonlyArray<Problem>): Answer => {
+    const forbidden = QueryGuard.forbiddenOf(problems)
+    return forbidden === undefined ? refuse(problems) : Effect.fail(forbidden)
+  }
+
+  const hooked = (id: string | undefined, answer: Answer): Answer =>
+    before === undefined
+      ? answer
+      : Effect.andThen(before({ id: Option.fromUndefinedOr(id), previous: Option.none() }), answer)
+
+  /** Shows the documents to the hooks after reading. */
+  const shown = (id: string | undefined, documents: ReadonlyArray<Document>, answer: Answer): Answer =>
+    after === undefined ? answer : Effect.andThen(
+      Effect.forEach(documents, (document) =>
+        Effect.flatMap(
+          Effect.catch(decode(document), (problems) =>
+            Effect.die(
+              new DocumentInvalid({ model: model.modelName, id: String(document["_id"]), problems: [...problems] })
+            )),
+          (instance) => unwrapped(after(instance, { id: Option.fromUndefinedOr(id), previous: Option.none() }))
+        ), { discard: true }),
+      answer
+    )
+
+  const one = (document: Document, headers: preconditions.Headers): Answer => {
+    if (versionField === undefined && headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
+      return representation.answer(document)
+    }
+    const version = versionField === undefined ? undefined : Number(document[versionField])
+    const conditions = preconditions.read(headers)
+    if (Result.isFailure(conditions)) return refuse(conditions.failure)
+    switch (preconditions.ofRead(conditions.success, version)) {
+      case "failed":
+        return Effect.fail(preconditions.failed)
+      case "not modified":
+        return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: representation.headersOf(document) }))
+      case "proceed":
+        return representation.answer(document)
+    }
+  }
+
+  const get = withId((id, request) =>
+    hooked(
+      id,
+      Effect.flatMap(
+        repository.findDocumentById(id),
+        (document) =>
+          document === undefined
+            ? Effect.fail(notFound(model, id))
+            : shown(id, [document], one(document, headersOf(request)))
+      )
+    )
+  )
+
+  const pageOf = (
+    parameters: UrlQuery.Parameters,
+    query: UrlQuery.UrlQuery,
+    found: ReadonlyArray<Document>,
+    total: number | undefined
+  ): Answer => {
+    const { documents, hasNext, next } = UrlQuery.pageOf(query, found)
+    const serialise = query.fields === undefined ? representation.textOf : representation.textBy(selected(query.fields))
+    let items = ""
+    for (let i = 0; i < documents.length; i++) {
+      const text = serialise(documents[i]!)
+      if (text === undefined) return representation.corrupt(documents[i]!)
+      items += i === 0 ? text : `,${text}`
+    }
+    const { page, pageSize } = query
+    const links = query.keyset !== undefined
+      ? Links.ofCursor(path, parameters, next)
+      : Links.ofPage(
+        path,
+        parameters,
+        query.count === "exact"
+          ? { page, pageSize, total }
+          : { page, pageSize, total, hasNext }
+      )
+    return shown(undefined, documents, Effect.succeed(answers.json(`{"_type":"list","_items":[${items}],${links}}`)))
+  }
+
+  const list = withParameters((parameters) => {
+    const read = readQuery(parameters)
+    if (Result.isFailure(read)) return refused(read.failure)
+    const query = read.success
+    const found = (total: number | undefined) =>
+      Effect.flatMap(
+        // Hooks see whole models.
+        repository.findDocuments({
+          ...query.find,
+          ...(after === undefined ? {} : { projection: undefined }),
+          timeLimit
+        }),
+        (documents) => pageOf(parameters, query, documents, total)
+      )
+    return hooked(
+      undefined,
+      query.count === "none" ? found(undefined) : Effect.flatMap(
+        query.count === "exact" ? repository.countDocuments(query.filter, { timeLimit }) : repository.estimatedCount,
+        found
+      )
+    )
+  })
+
+  const aggregate = withParameters((parameters) => {
+    const { pipe, ...others } = parameters
+    const unknown = Object.keys(others).map((field) => ({
+      field,
+      validator: "Parameter",
+      message: "is not a parameter of the aggregation"
+    }))
+    if (typeof pipe !== "string" || unknown.length > 0) {
+      return refuse([
+        ...(typeof pipe === "string" ? [] : [{ field: "pipe", validator: "Parameter", message: "must be given once" }]),
+        ...unknown
+      ])
+    }
+    const read = readPipeline(pipe)
+    if (Result.isFailure(read)) return refused(read.failure)
+    const documents = Stream.runCollect(repository.aggregate(read.success, { timeLimit }))
+    return hooked(
+      undefined,
+      Effect.map(documents, (documents) => {
+        const self = quote(`${path}/aggregate?pipe=${encodeURIComponent(pipe.toWellFormed())}`)
+        return answers.json(
+          `{"_type":"list","_items":[${documents.map(writePlain).join(",")}],"_links":{"self":{"href":${self}}}}`
+        )
+      })
+    )
+  })
+
+  return [
+    { method: "GET", path, handler: list },
+    { method: "GET", path: `${path}/aggregate`, handler: aggregate },
+    { method: "GET", path: `${path}/:id`, handler: get }
+  ]
+}
+
+/** What is known of the collection's parameters, for messages about them. */
+const collectionParameters = ({ maxPageSize }: Limits) => ({
+  logic: { type: "enum", value: "AND, OR" },
+  query: { type: "str" },
+  pipe: { type: "str" },
+  fields: { type: "str" },
+  cursor: { type: "str" },
+  count: { type: "enum", value: "exact, estimated, none" },
+  page: { type: "int" },
+  page_size: { type: "int", value: maxPageSize },
+  sort_by: { type: "str" },
+  sort_order: { type: "enum", value: "ASC, DESC" }
+})

@@ -1,0 +1,68 @@
+import * as Effect from "effect/Effect"
+import { compileSerialiser, type Serialiser } from "../../Model/internal/serialiser.ts"
+import { managedField } from "../../Model/internal/variants.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import * as Links from "../Links.ts"
+import type { ResourceInfo } from "../Registration.ts"
+import * as answers from "./answers.ts"
+import { etagOf } from "./preconditions.ts"
+import type { Answer } from "./route.ts"
+
+type Headers = { readonly [name: string]: string }
+
+/**
+ * The documents of a resource as callers see them.
+ *
+ * @internal
+ */
+export interface Representation {
+  readonly serialise: Serialiser
+  /** JSON text with links; `undefined` for a document that is not the model's. */
+  readonly textOf: (document: Document) => string | undefined
+  readonly textBy: (serialise: Serialiser) => (document: Document) => string | undefined
+  /** The entity tag (RFC 9110, section 8.8.3) of a versioned document. */
+  readonly headersOf: (document: Document) => Headers | undefined
+  readonly answer: (document: Document, status?: number, headers?: Headers) => Answer
+  /** A document that can't be written is not the model's; the repository says how. */
+  readonly corrupt: (document: Document) => Answer
+}
+
+/** @internal */
+export const representationOf = (
+  { calls, enableHateoas, methods, model, path }: ResourceInfo,
+  repository: Repository<Model.Any>
+): Representation => {
+  const serialise = compileSerialiser(model)
+  const links = enableHateoas ? Links.ofResource({ calls, methods, path }) : Links.none
+  const versionField = managedField(model, "version")
+  const textOf = (document: Document) => serialise(document, links(document["_id"]))
+  const headersOf = (document: Document) =>
+    versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField])) }
+  const corrupt = (document: Document): Answer =>
+    Effect.flatMap(
+      repository.findById(String(document["_id"])),
+      () => Effect.die(new Error(`${model.modelName} ${String(document["_id"])} can't be written`))
+    )
+  return {
+    serialise,
+    textOf,
+    textBy: (serialise) => (document) => serialise(document, links(document["_id"])),
+    headersOf,
+    corrupt,
+    answer: (document, status, headers) => {
+      const text = textOf(document)
+      return text === undefined
+        ? corrupt(document)
+        : Effect.succeed(answers.json(
+          text,
+          status,
+          versionField === undefined ? headers : {
+            ...headers,
+            ...headersOf(document)
+          }
+        ))
+    }
+  }
+}

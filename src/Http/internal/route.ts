@@ -1,0 +1,73 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { IncomingHttpHeaders } from "node:http"
+import type * as Model from "../../Model/Model.ts"
+import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
+import type { Method } from "../Endpoint.ts"
+import type { Parameters } from "../UrlQuery.ts"
+import type { CallFailure } from "./settled.ts"
+import type { Refuse } from "./translation.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** @internal */
+export type Answer = Effect.Effect<Response, CallFailure>
+
+/**
+ * What a route does before its errors are answered.
+ *
+ * @internal
+ */
+export interface Handled {
+  readonly method: Method
+  readonly path: `/${string}`
+  readonly handler: Answer
+}
+
+/** @internal */
+export interface Route {
+  readonly method: Method
+  readonly path: `/${string}`
+  readonly handler: Answer
+  /** Says what is wrong with fields, where the handler fails with that. */
+  readonly refuse: Refuse
+}
+
+/**
+ * The headers of a request as Node has them: the platform makes a copy of them.
+ *
+ * @internal
+ */
+export const headersOf = (request: HttpServerRequest.HttpServerRequest): IncomingHttpHeaders =>
+  NodeHttpServerRequest.toIncomingMessage(request).headers
+
+/** @internal */
+export const withRequest = (use: (request: HttpServerRequest.HttpServerRequest) => Answer): Answer =>
+  Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)))
+
+/**
+ * For routes whose path has `:id`.
+ *
+ * @internal
+ */
+export const withId = (use: (id: string, request: HttpServerRequest.HttpServerRequest) => Answer): Answer =>
+  Effect.withFiber((fiber) => {
+    const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
+    return use(params["id"] ?? "", Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
+  })
+
+/**
+ * The parameters of the query.
+ *
+ * @internal
+ */
+export const withParameters = (use: (parameters: Parameters) => Answer): Answer =>
+  // The router puts the parameters of each request into the context.
+  Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as Parameters))
+
+/** @internal */
+export const notFound = (model: Model.Any, id: string) => new DocumentNotFound({ model: model.modelName, id })

@@ -1,0 +1,100 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import * as Repository from "../../Repository/Repository.ts"
+import * as Documentation from "../Documentation.ts"
+import * as KernelConfig from "../KernelConfig.ts"
+import * as KernelLogger from "../KernelLogger.ts"
+import * as Links from "../Links.ts"
+import * as OpenApi from "../OpenApi.ts"
+import type { Registration, ResourceInfo } from "../Registration.ts"
+import * as Translations from "../Translations.ts"
+import { accessLogged } from "./accessLogged.ts"
+import { callRoutes } from "./calls.ts"
+import { answered, routed, routerConfig } from "./edge.ts"
+import { routesOf } from "./interpreter.ts"
+import type { Route } from "./route.ts"
+import { refusal } from "./translation.ts"
+import { parameters as parametersOf } from "./translationPlaces.ts"
+
+/** What else is on the router: see `KernelEngine.use`. */
+type Addition = Layer.Layer<never, never, HttpRouter.HttpRouter>
+
+/**
+ * Serves registrations, and whatever else is added to the router, on the server at hand.
+ *
+ * @internal
+ */
+export const serve = Effect.fnUntraced(function*({ additions, api, openApi, registrations }: {
+  readonly api: HttpApi.Constraint
+  readonly registrations: ReadonlyArray<Registration>
+  readonly additions: ReadonlyArray<Addition>
+  readonly openApi: OpenApi.Options & Documentation.Options | undefined
+}) {
+  const store = yield* DocumentStore
+  const limits = yield* KernelConfig.Limits
+  const translations = yield* Translations.Translations
+  const linksOf = linksBy(registrations)
+  let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
+  const routes: Array<Route> = []
+  for (const registration of registrations) {
+    const { calls } = registration
+    if (registration._tag === "Service") {
+      routes.push(...callRoutes(calls, { limits, translations, linksOf, repository: undefined }))
+      continue
+    }
+    const { model } = registration
+    const key = Repository.key(model)
+    const known = Context.getOption(repositories, key)
+    const repository = known._tag === "Some" ? known.value : yield* Repository.make(model)
+    if (repository.model !== model) {
+      return yield* Effect.die(new Error(`Two models are named ${model.modelName}: their documents would get mixed up`))
+    }
+    repositories = Context.add(repositories, key, repository)
+    routes.push(
+      ...routesOf(registration, repository, store, { limits, translations }),
+      ...callRoutes(calls, { limits, translations, linksOf: linksFrom(registration, linksOf), repository })
+    )
+  }
+  if (openApi !== undefined) {
+    const document = OpenApi.make({ api, registrations }, { limits, ...openApi })
+    const refuse = refusal(translations, parametersOf({}))
+    routes.push(...(yield* Documentation.routes(document, openApi)).map((route) => ({ ...route, refuse })))
+  }
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
+  yield* router.addAll(
+    routes.map(({ handler, method, path, refuse }) => HttpRouter.route(method, path, answered(handler, refuse)))
+  )
+  for (const addition of additions) {
+    yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, router)))
+  }
+  const handler = routed(router, routes)
+  const log = yield* KernelLogger.Access
+  // Handlers have what the server's own fiber has.
+  yield* Effect.provideContext(
+    HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log)),
+    repositories
+  )
+  return repositories
+})
+
+/** Actions answer documents of their own resource as the resource does. */
+const linksFrom = (resource: ResourceInfo, linksOf: (model: unknown) => Links.DocumentLinks) => {
+  const own = resource.enableHateoas ? Links.ofResource(resource) : Links.none
+  return (model: unknown): Links.DocumentLinks => model === resource.model ? own : linksOf(model)
+}
+
+/** Documents of a model link to the first registration of it that wants links. */
+const linksBy = (registrations: ReadonlyArray<Registration>) => {
+  const resources = registrations.filter((registration): registration is ResourceInfo =>
+    registration._tag === "Resource" && registration.enableHateoas
+  )
+  return (model: unknown): Links.DocumentLinks => {
+    const found = resources.find((resource) => resource.model === model)
+    return found === undefined ? Links.none : Links.ofResource(found)
+  }
+}

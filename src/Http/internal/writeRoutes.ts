@@ -1,0 +1,211 @@
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Result from "effect/Result"
+import { bodyDecoder, type Decoded } from "../../Model/internal/explainer.ts"
+import { managedField } from "../../Model/internal/variants.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import type { Method } from "../Endpoint.ts"
+import type { Limits } from "../KernelConfig.ts"
+import * as Links from "../Links.ts"
+import type { ResourceInfo } from "../Registration.ts"
+import * as answers from "./answers.ts"
+import { maxDepth, mediaTypeOf, readJson } from "./body.ts"
+import { maxItems, readItems } from "./bulk.ts"
+import { documentPatcher } from "./documentPatch.ts"
+import { decodeForm, readForm } from "./form.ts"
+import { isMultipart, readMultipart } from "./multipart.ts"
+import * as preconditions from "./preconditions.ts"
+import * as preference from "./preference.ts"
+import type { Representation } from "./representation.ts"
+import { type Answer, type Handled, headersOf, notFound, withId, withRequest } from "./route.ts"
+import type { Refuse } from "./translation.ts"
+import { type Write, writesOf, type Written } from "./writes.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+type Values = Record<string, unknown>
+
+/**
+ * What changes the documents of a resource.
+ *
+ * @internal
+ */
+export const writeRoutes = (
+  registration: ResourceInfo,
+  repository: Repository<Model.Any>,
+  store: DocumentStore["Service"],
+  representation: Representation,
+  { limits, refuse }: { readonly limits: Limits; readonly refuse: Refuse }
+): { readonly [K in Exclude<Method, "GET">]: Handled } => {
+  const { model, path } = registration
+  const writes = writesOf(registration, repository, store)
+  const create = bodyDecoder(model.create)
+  const patch = bodyDecoder(model.patch)
+  const patcher = documentPatcher(model, {
+    serialise: representation.serialise,
+    decode: patch,
+    maxDepth,
+    maxOperations: 1_000,
+    maxCopied: limits.maxBodySize
+  })
+  const versionField = managedField(model, "version")
+  const formLimits = {
+    maxMultipartSize: limits.maxMultipartSize,
+    maxFieldSize: limits.maxBodySize,
+    maxParts: 1_000
+  }
+
+  /** Hands on what was decoded, and the conditions of the request. */
+  const decoded = (
+    request: Request,
+    body: Decoded,
+    write: (value: Values, conditions: preconditions.Preconditions) => Write
+  ): Answer =>
+    body._tag === "Invalid" ?
+      refuse(body.problems) :
+      conditional(request, (conditions) => answerTo(request, write(body.value, conditions)))
+
+  const conditional = (
+    request: Request,
+    use: (conditions: preconditions.Preconditions) => Answer
+  ): Answer => {
+    const conditions = preconditions.read(headersOf(request))
+    return Result.isFailure(conditions) ? refuse(conditions.failure) : use(conditions.success)
+  }
+
+  /** Says what was done, or shows the document where the request prefers that (RFC 7240). */
+  const answerTo = (request: Request, write: Write): Answer => {
+    const preferred = preference.returnOf(preferOf(request))
+    return Effect.flatMapEager(write, (written) => {
+      const status = written.created ? 201 : 200
+      const headers = {
+        ...headersFor(written),
+        ...(preferred === undefined ? {} : preference.appliedHeaders[preferred])
+      }
+      if (preferred !== "representation") return Effect.succeed(answers.operationResult(written.id, status, headers))
+      return Effect.flatMap(
+        written.document === undefined ? repository.findDocumentById(written.id) : Effect.succeed(written.document),
+        (document) =>
+          document === undefined
+            ? Effect.fail(notFound(model, written.id))
+            : representation.answer(document, status, {
+              ...headers,
+              "content-location": Links.hrefOf(path, written.id)
+            })
+      )
+    })
+  }
+
+  const headersFor = ({ created, id }: Written): { readonly [name: string]: string } | undefined =>
+    !created
+      ? undefined
+      : versionField === undefined
+      ? { location: Links.hrefOf(path, id) }
+      : { location: Links.hrefOf(path, id), etag: preconditions.etagOf(1) }
+
+  const createAll = (body: ReadonlyArray<unknown>): Answer => {
+    const items = readItems(body, {
+      decode: create,
+      problemOf: ({ id }) => typeof id === "string" ? idProblem(id) : undefined,
+      maxItems
+    })
+    return items._tag === "Invalid"
+      ? refuse(items.problems)
+      : Effect.map(writes.createAll(items.values), (ids) => answers.operationResult(ids, 201))
+  }
+
+  const createOne = (request: Request, body: Decoded): Answer => {
+    const id = body._tag === "Valid" ? body.value["id"] : undefined
+    const problem = typeof id === "string" ? idProblem(id) : undefined
+    return problem === undefined ? decoded(request, body, writes.create) : refuse([problem])
+  }
+
+  const post = withRequest((request) =>
+    isMultipart(headersOf(request)["content-type"])
+      ? Effect.flatMap(readMultipart(request, formLimits), (parts) =>
+        createOne(request, decodeForm(create, readForm(model, parts, maxDepth))))
+      : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
+        Array.isArray(body) ? createAll(body) : createOne(request, create(body)))
+  )
+
+  const put = withId((id, request) =>
+    Effect.flatMapEager(
+      readJson(request, jsonTypes, limits.maxBodySize),
+      (body) =>
+        decoded(request, withOwnId(create(body), id), (value, conditions) => writes.replace(id, value, conditions))
+    )
+  )
+
+  const change = withId((id, request) =>
+    Effect.flatMapEager(readJson(request, patchTypes, limits.maxBodySize), (body) => {
+      if (mediaTypeOf(headersOf(request)["content-type"] ?? "") !== jsonPatch) {
+        return decoded(
+          request,
+          patch(body),
+          (changes, conditions) => writes.patch(id, { _tag: "Merge", changes }, conditions)
+        )
+      }
+      const operations = patcher.read(body)
+      if (Result.isFailure(operations)) return refuse(operations.failure)
+      const changesOf = (stored: Values) => patcher.changesOf(operations.success, stored)
+      return conditional(
+        request,
+        (conditions) => answerTo(request, writes.patch(id, { _tag: "Patch", changesOf }, conditions))
+      )
+    })
+  )
+
+  const remove = withId((id, request) =>
+    conditional(request, (conditions) => Effect.as(writes.remove(id, conditions), answers.operationResult(1)))
+  )
+
+  /** `PUT …/schema` would be about a document of that name, which there never is: only `GET` means the schema. */
+  const ofDocument = (method: "PUT" | "PATCH" | "DELETE", handler: Answer): Handled => ({
+    method,
+    path: `${path}/:id`,
+    handler: withId((id) => ownPaths.has(id) ? Effect.succeed(readOnly(method, `${path}/${id}`)) : handler)
+  })
+  const ownPaths: ReadonlySet<string> = new Set([
+    "schema",
+    "meta",
+    ...(registration.methods.includes("GET") ? ["aggregate"] : [])
+  ])
+
+  return {
+    POST: { method: "POST", path, handler: post },
+    PUT: ofDocument("PUT", put),
+    PATCH: ofDocument("PATCH", change),
+    DELETE: ofDocument("DELETE", remove)
+  }
+}
+
+const readOnly = (method: Method, path: string) =>
+  answers.errorMessage(405, `The method ${method} is not allowed for ${path}`, { allow: "GET, HEAD, OPTIONS" })
+
+/** Node joins those of several lines, as RFC 7240 has it. */
+const preferOf = (request: Request): string | undefined => headersOf(request)["prefer"]?.toString()
+
+const jsonTypes = ["application/json"]
+
+const postTypes = [...jsonTypes, "multipart/form-data"]
+
+const jsonPatch = "application/json-patch+json"
+
+const patchTypes = [...jsonTypes, "application/merge-patch+json", jsonPatch]
+
+const withOwnId = (body: Decoded, id: string): Decoded =>
+  body._tag === "Invalid" || body.value["id"] === undefined || body.value["id"] === id
+    ? body
+    : { _tag: "Invalid", problems: [otherId] }
+
+const otherId = { field: "id", validator: "Id", message: "is not the one in the URL" }
+
+/** Identifiers that no URL leads to: those of the resource's own paths, and those that clients resolve away. */
+const unreachable: ReadonlySet<string> = new Set(["schema", "meta", "aggregate", ".", ".."])
+
+const idProblem = (id: string) =>
+  unreachable.has(id) || !id.isWellFormed() || id.includes("\0")
+    ? { field: "id", validator: "Url", message: "can't be part of a URL" }
+    : undefined

@@ -1,0 +1,178 @@
+/**
+ * Documents as they were decoded, for those that are read often.
+ */
+import { ObjectId } from "bson"
+import type { Document } from "../DocumentStore.ts"
+import { isArray } from "./bsonValue.ts"
+
+/**
+ * The cached documents of all tables, of a bounded size.
+ *
+ * @internal
+ */
+export class DocumentCache {
+  readonly #maxCost: number
+  readonly #tables: Array<CachedTable> = []
+  readonly #unsettled: Array<CachedTable> = []
+  // The last keys that were missed, by their hashes.
+  readonly #missed = new Int32Array(missedLength)
+  #cost = 0
+  // Below zero, it is not worth while to look.
+  #score = maxScore
+  #asked = 0
+  // Where somebody was looked for last who has to go.
+  #turn = 0
+  #hand: Iterator<Cached> | undefined
+
+  /** `maxBytes` is about what it may take in memory. */
+  constructor(maxBytes: number) {
+    this.#maxCost = maxBytes
+  }
+
+  table(): CachedTable {
+    const table = new CachedTable(this)
+    this.#tables.push(table)
+    return table
+  }
+
+  /** All jobs that have run are kept or have left nothing, and whoever reads from now on sees that. */
+  settle(): void {
+    for (const table of this.#unsettled.splice(0)) table.settle()
+  }
+
+  /** A table has its first document with a write that is not settled. */
+  begin(table: CachedTable): void {
+    this.#unsettled.push(table)
+  }
+
+  /** Whether to look into the cache; where little was found lately, that is now and then, to see whether it changes. */
+  isUseful(): boolean {
+    return this.#score >= 0 || (++this.#asked & 15) === 0
+  }
+
+  found(): void {
+    this.#score = Math.min(this.#score + scoreOfFound, maxScore)
+  }
+
+  /** Whether to keep what was looked for in vain: when that is not the first time lately. */
+  isMissedAgain(key: string): boolean {
+    this.#score = Math.max(this.#score - 1, -scoreOfFound)
+    let hash = key.length
+    for (let i = 0; i < key.length; i++) hash = Math.imul(hash, 31) + key.charCodeAt(i) | 0
+    const place = (hash ^ hash >>> 15) & missedLength - 1
+    if (this.#missed[place] === hash) return true
+    this.#missed[place] = hash
+    return false
+  }
+
+  grow(cost: number): void {
+    this.#cost += cost
+    // Each in turn, unless it was found since it was last its turn.
+    while (this.#cost > this.#maxCost) {
+      const next = this.#hand?.next()
+      if (next?.done === false) {
+        const { value } = next
+        if (value.isFound) value.isFound = false
+        else value.table.drop(value.key)
+      } else {
+        this.#turn = (this.#turn + 1) % this.#tables.length
+        this.#hand = this.#tables[this.#turn]?.all()
+      }
+    }
+  }
+
+  shrink(cost: number): void {
+    this.#cost -= cost
+  }
+}
+
+/**
+ * The cached documents of a table. It has what every reader would decode: a document that is written is gone at once,
+ * and may only come back when its write is settled.
+ *
+ * @internal
+ */
+export class CachedTable {
+  readonly #cache: DocumentCache
+  readonly #documents = new Map<string, Cached>()
+  readonly #unsettled = new Set<string>()
+
+  constructor(cache: DocumentCache) {
+    this.#cache = cache
+  }
+
+  get(key: string): Document | undefined {
+    const cached = this.#documents.get(key)
+    if (cached === undefined) return undefined
+    cached.isFound = true
+    this.#cache.found()
+    return cached.document
+  }
+
+  /** Keeps what was just decoded, when it was missed before; it had so many bytes. */
+  offer(key: string, document: Document, bytes: number): void {
+    if (bytes > maxBytes || this.#unsettled.has(key) || !this.#cache.isMissedAgain(key) || !freeze(document)) return
+    this.drop(key)
+    const cost = overhead + key.length + bytes * costPerByte
+    this.#documents.set(key, { table: this, key, document, cost, isFound: false })
+    this.#cache.grow(cost)
+  }
+
+  /** For jobs: what is kept by the key is about to change. */
+  forget(key: string): void {
+    if (this.#unsettled.size === 0) this.#cache.begin(this)
+    this.#unsettled.add(key)
+    this.drop(key)
+  }
+
+  drop(key: string): void {
+    const cached = this.#documents.get(key)
+    if (cached === undefined) return
+    this.#documents.delete(key)
+    this.#cache.shrink(cached.cost)
+  }
+
+  settle(): void {
+    this.#unsettled.clear()
+  }
+
+  all(): Iterator<Cached> {
+    return this.#documents.values()
+  }
+}
+
+// internal
+
+interface Cached {
+  readonly table: CachedTable
+  readonly key: string
+  readonly document: Document
+  readonly cost: number
+  isFound: boolean
+}
+
+// Larger documents are few, or there is no room for them.
+const maxBytes = 64 * 1024
+
+// What a document takes in memory for each byte that is stored, and besides.
+const costPerByte = 3
+const overhead = 200
+
+// A power of two, and not much more than there may be documents.
+const missedLength = 16_384
+
+// To find a document spares so many times what it takes to look for one that isn't there.
+const scoreOfFound = 8
+const maxScore = 16_384
+
+/** Freezes what readers share, as far as it can be; `false` when it is more than values that nobody changes. */
+const freeze = (value: unknown): boolean => {
+  if (typeof value !== "object" || value === null) return true
+  if (isArray(value)) {
+    for (const item of value) if (!freeze(item)) return false
+  } else if (Object.getPrototypeOf(value) === Object.prototype) {
+    for (const name in value) if (!freeze(Reflect.get(value, name))) return false
+  } else return value instanceof Date || value instanceof ObjectId
+  Object.freeze(value)
+  return true
+}

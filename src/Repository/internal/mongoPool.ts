@@ -1,0 +1,91 @@
+/**
+ * How many connections the driver has, as metrics that OpenTelemetry's conventions for databases name.
+ */
+import type * as Context from "effect/Context"
+import * as Metric from "effect/Metric"
+import type { MongoClient } from "mongodb"
+
+/**
+ * Follows the pools of a client, one for each server, from before it connects. Clients of the same pool name count
+ * together. What is returned takes out what is still counted, for when the client is closed.
+ *
+ * @internal
+ */
+export const watchPools = (client: MongoClient, name: string, context: Context.Context<never>): () => void => {
+  const pool = { "db.client.connection.pool.name": name }
+  const connections = (state: "idle" | "used") =>
+    gaugeOf("db.client.connection.count", "Connections that are open", {
+      ...pool,
+      "db.client.connection.state": state
+    })
+  const [idle, used] = [connections("idle"), connections("used")]
+  const pending = gaugeOf("db.client.connection.pending_requests", "Requests that wait for a connection", pool)
+  const told = { idle: 0, used: 0, pending: 0 }
+  const open = new Set<string>()
+  const inUse = new Set<string>()
+  let waiting = 0
+
+  const tell = (): void => {
+    const now = { idle: open.size - inUse.size, used: inUse.size, pending: waiting }
+    idle.modifyUnsafe(now.idle - told.idle, context)
+    used.modifyUnsafe(now.used - told.used, context)
+    pending.modifyUnsafe(now.pending - told.pending, context)
+    Object.assign(told, now)
+  }
+  const onConnection = (change: (connection: string) => void) => ({ address, connectionId }: ConnectionEvent): void => {
+    change(`${address}/${connectionId}`)
+    tell()
+  }
+  const onWaiting = (change: 1 | -1) => (): void => {
+    waiting += change
+    tell()
+  }
+
+  tell()
+  client
+    .on("connectionReady", onConnection((connection) => open.add(connection)))
+    .on(
+      "connectionClosed",
+      onConnection((connection) => {
+        open.delete(connection)
+        inUse.delete(connection)
+      })
+    )
+    .on("connectionCheckOutStarted", onWaiting(1))
+    .on("connectionCheckOutFailed", onWaiting(-1))
+    .on(
+      "connectionCheckedOut",
+      onConnection((connection) => {
+        waiting -= 1
+        inUse.add(connection)
+      })
+    )
+    .on("connectionCheckedIn", onConnection((connection) => inUse.delete(connection)))
+
+  return () => {
+    for (const event of events) client.removeAllListeners(event)
+    open.clear()
+    inUse.clear()
+    waiting = 0
+    tell()
+  }
+}
+
+// internal
+
+interface ConnectionEvent {
+  readonly address: string
+  readonly connectionId: number | "<monitor>"
+}
+
+const events = [
+  "connectionReady",
+  "connectionClosed",
+  "connectionCheckOutStarted",
+  "connectionCheckOutFailed",
+  "connectionCheckedOut",
+  "connectionCheckedIn"
+] as const
+
+const gaugeOf = (name: string, description: string, attributes: Metric.Metric.AttributeSet): Metric.Gauge<number> =>
+  Metric.gauge(name, { description, attributes })

@@ -1,0 +1,24 @@
+/**
+ * `$project`: what is taken as it is, or left out, is the same as in a find, and so is what is computed.
+ */
+import * as Result from "effect/Result"
+import { isDocument } from "./bsonValue.ts"
+import { eachIn } from "./documentStage.ts"
+import { isWindowOperator } from "./expression.ts"
+import { rejected } from "./problem.ts"
+import { computes, parseComputed, parseProjection } from "./projection.ts"
+import { mapEach } from "./source.ts"
+import type { StageParser } from "./stage.ts"
+
+/** @internal */
+export const parseProject: StageParser = (operand, { now }) => {
+  if (!isDocument(operand) || Object.keys(operand).length === 0) {
+    return Result.fail(rejected("$project needs at least one field"))
+  }
+  return computes(operand)
+    ? Result.map(parseComputed(operand, now, isWindowOperator), (phases) => (source) => eachIn(source, phases))
+    : Result.map(
+      parseProjection(operand, now),
+      (select) => (source) => select === undefined ? source : mapEach(source, select)
+    )
+}

@@ -1,0 +1,223 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  Action,
+  EmbeddedStore,
+  KernelEngine,
+  Model,
+  Operation,
+  Repository,
+  Resource,
+  Service,
+  ServiceError,
+  Validator
+} from "appkernel"
+import { Cause, Context, Effect, Exit, Layer, Redacted, Schema } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+
+class WrongPassword extends ServiceError<WrongPassword>()("WrongPassword", {
+  status: 403,
+  message: "The current password is wrong"
+}) {}
+
+class OutOfStock extends ServiceError<OutOfStock>()("OutOfStock", {
+  status: 409,
+  fields: { product: Schema.String, left: Schema.Int }
+}) {}
+
+class User extends Model.Class<User>()("User", {
+  id: Model.id({ prefix: "U" }),
+  name: Schema.String.pipe(Validator.notEmpty),
+  password: Schema.String.pipe(Model.omitted)
+}) {}
+
+class Payment extends Model.Class<Payment>()("Payment", {
+  id: Model.id({ prefix: "P" }),
+  amount: Schema.Int.pipe(Validator.min(1)),
+  note: Schema.String.pipe(Model.optional)
+}) {}
+
+class Receipt extends Model.Class<Receipt>()("Receipt", { payment: Schema.String, total: Schema.Int }) {}
+
+class Greeter extends Context.Service<Greeter, { readonly greeting: string }>()("test/Greeter") {}
+
+const Users = Resource.make(User, { methods: ["GET", "POST"] })
+  .action("change_password", {
+    payload: { current_password: Schema.Redacted(Schema.String), new_password: Schema.Redacted(Schema.String) },
+    success: Schema.String,
+    error: WrongPassword
+  }, (user, { current_password, new_password }) =>
+    Effect.gen(function*() {
+      if (Redacted.value(current_password) !== user.password) return yield* new WrongPassword()
+      const users = yield* Repository.for(User)
+      yield* users.patch(user.id, { password: Redacted.value(new_password) })
+      return "Password changed"
+    }))
+  .action(
+    Action.make(User, "greet", { queryParams: { times: Schema.Int } }, (user, { query }) =>
+      Effect.gen(function*() {
+        const { greeting } = yield* Greeter
+        yield* Effect.logDebug(`${greeting} ${user.name}`.repeat(query.times))
+      }))
+  )
+  .action("same", { responseModel: User, rel: "copy" }, (user) => Effect.succeed(user))
+  .action("friends", { responseModel: Schema.Array(User) }, (user) => Effect.succeed([user, user]))
+  .action(
+    "fail",
+    { method: "PUT", error: [WrongPassword, OutOfStock] },
+    () => Effect.fail(new OutOfStock({ product: "P1", left: 2 }))
+  )
+
+const Payments = Service.make("PaymentService")
+  .operation(
+    "pay",
+    { method: "POST", requestModel: Payment, responseModel: Receipt },
+    (payment) => Effect.succeed(new Receipt({ payment: payment.id, total: payment.amount }))
+  )
+  .operation(Operation.make("status", { path: "./{payment_id}", success: Schema.Struct({ paid: Schema.Boolean }) }, (
+    { params }
+  ) => Effect.succeed({ paid: params.payment_id === "P1" })))
+  .operation(
+    "methods",
+    { path: "./methods", success: Schema.Array(Schema.String), deprecated: true },
+    () => Effect.succeed(["card", "cash"])
+  )
+  .operation("elsewhere", { path: "/elsewhere" }, () => Effect.void)
+  .operation("root", { path: "./", success: Schema.Int }, () => Effect.succeed(7))
+
+const engine = KernelEngine.make("shop")
+  .register(Users, { urlBase: "/api/v1" })
+  .register(Payments, { urlBase: "/api/v1", tags: ["money"] })
+  .use(HttpRouter.add("GET", "/health", HttpServerResponse.text("ok")))
+
+const greeter = Layer.succeed(Greeter, { greeting: "Hello" })
+
+describe("actions and services", () => {
+  it.effect("are called by a typed client, whose errors are classes", () =>
+    Effect.gen(function*() {
+      const client = yield* engine.testClient
+      const { result: id } = yield* client.users.create({ payload: { name: "Jane", password: "secret" } })
+      const payload = { current_password: Redacted.make("wrong"), new_password: Redacted.make("better") }
+      const refused = yield* Effect.flip(client.users.change_password({ params: { id }, payload }))
+      assert.instanceOf(refused, WrongPassword)
+      assert.strictEqual(refused.message, "The current password is wrong")
+      const changed = yield* client.users.change_password({
+        params: { id },
+        payload: { ...payload, current_password: Redacted.make("secret") }
+      })
+      assert.strictEqual(changed.result, "Password changed")
+      assert.isTrue(yield* Effect.as(client.users.greet({ params: { id }, query: { times: 2 } }), true))
+      const missing = yield* Effect.flip(client.users.same({ params: { id: "none" } }))
+      assert.strictEqual(missing._tag, "NotFound")
+      const same = yield* client.users.same({ params: { id } })
+      assert.strictEqual(same.name, "Jane")
+      assert.notProperty(same, "password")
+      assert.deepStrictEqual(same._links?.["copy"], { href: `/api/v1/users/${id}/same`, methods: "GET" })
+      assert.deepStrictEqual(same._links?.["change_password"], {
+        href: `/api/v1/users/${id}/change_password`,
+        methods: "POST",
+        args: ["current_password", "new_password"]
+      })
+      assert.strictEqual((yield* client.users.friends({ params: { id } }))._items.length, 2)
+      const failed = yield* Effect.flip(client.users.fail({ params: { id } }))
+      assert.deepStrictEqual(failed, new OutOfStock({ product: "P1", left: 2 }))
+    }).pipe(Effect.scoped, Effect.provide(greeter)))
+
+  it.effect("have the paths that their options say", () =>
+    Effect.gen(function*() {
+      const client = yield* engine.testClient
+      const receipt = yield* client.payments.pay({ payload: { amount: 12 } })
+      assert.strictEqual(receipt._type, "Receipt")
+      assert.strictEqual(receipt.total, 12)
+      assert.match(receipt.payment, /^P/u)
+      assert.isTrue((yield* client.payments.status({ params: { payment_id: "P1" } })).result.paid)
+      assert.deepStrictEqual((yield* client.payments.methods())._items, ["card", "cash"])
+      assert.strictEqual((yield* client.payments.root()).result, 7)
+      assert.isTrue(yield* Effect.as(client.payments.elsewhere(), true))
+    }).pipe(Effect.scoped, Effect.provide(greeter)))
+
+  it.effect("answer a wrong request with everything that is wrong, and an unknown method with 405", () =>
+    Effect.gen(function*() {
+      const send = (path: string, init?: RequestInit) =>
+        Effect.gen(function*() {
+          const { address } = yield* HttpServer.HttpServer
+          const response = yield* Effect.promise(() => fetch(`${HttpServer.formatAddress(address)}${path}`, init))
+          return { status: response.status, body: yield* Effect.promise(() => response.text()) }
+        })
+      const json = (method: string, body: unknown) => ({
+        method,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body)
+      })
+      const bad = yield* send("/api/v1/payments/pay", json("POST", { amount: 0 }))
+      assert.strictEqual(bad.status, 400)
+      assert.include(bad.body, `"field":"amount","validator":"Min"`)
+      const { body } = yield* send("/api/v1/users", json("POST", { name: "Jane", password: "x" }))
+      const { result: id } = JSON.parse(body)
+      const incomplete = yield* send(`/api/v1/users/${id}/change_password`, json("POST", {}))
+      assert.strictEqual(incomplete.status, 400)
+      assert.deepStrictEqual(
+        JSON.parse(incomplete.body).errors.map(({ field }: { field: string }) => field),
+        ["current_password", "new_password"]
+      )
+      assert.strictEqual((yield* send(`/api/v1/users/${id}/greet?times=x`)).status, 400)
+      assert.strictEqual((yield* send(`/api/v1/users/${id}/change_password`)).status, 405)
+      assert.deepStrictEqual(yield* send("/health"), { status: 200, body: "ok" })
+      const failed = yield* send(`/api/v1/users/${id}/fail`, { method: "PUT" })
+      assert.strictEqual(failed.status, 409)
+      assert.deepStrictEqual(JSON.parse(failed.body), {
+        _type: "ErrorMessage",
+        code: 409,
+        error: "OutOfStock",
+        message: "Out of stock",
+        product: "P1",
+        left: 2
+      })
+    }).pipe(Effect.provide(
+      Layer.provideMerge(engine.layerServe, [
+        KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }),
+        EmbeddedStore.layerMemory,
+        greeter
+      ])
+    )))
+
+  it.effect("are refused at the start when two of them can't be told apart", () =>
+    Effect.gen(function*() {
+      const twice = Service.make("UserService").operation("one", { path: "./{id}" }, () => Effect.void)
+      const error = yield* Effect.flip(Effect.scoped(
+        KernelEngine.make("x").register(User).register(twice, { name: "others" }).testClient
+      ))
+      assert.strictEqual(error._tag, "RouteConflict")
+      assert.include(error.message, "GET /users/:id (the model User)")
+      assert.include(error.message, "GET /users/:id (one)")
+    }))
+
+  it.effect("have hooks beside them, on the model and in the registration", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }) {
+        static readonly hooks = {
+          beforePost: (note: Note) => Effect.sync(() => void seen.push(`model ${note.text}`))
+        }
+      }
+      const client = yield* KernelEngine.make("notes").register(Note, {
+        methods: ["GET", "POST"],
+        hooks: {
+          beforePost: (note) => Effect.succeed(new Note({ ...note, text: note.text.toUpperCase() })),
+          afterPost: (note) => Effect.sync(() => void seen.push(`registration ${note.text}`)),
+          beforeGet: () => Effect.sync(() => void seen.push("get"))
+        }
+      }).testClient
+      const { result: id } = yield* client.notes.create({ payload: { text: "milk" } })
+      assert.strictEqual((yield* client.notes.get({ params: { id } })).text, "MILK")
+      assert.deepStrictEqual(seen, ["model milk", "registration MILK", "get"])
+    }))
+
+  it.effect("never show a model as it is stored", () =>
+    Effect.gen(function*() {
+      const within = Service.make("UserService")
+        .operation("x", { success: Schema.Struct({ user: User }) }, () => Effect.never)
+      const exit = yield* Effect.exit(Effect.scoped(KernelEngine.make("x").register(within).testClient))
+      assert.isTrue(Exit.hasDies(exit))
+      assert.include(String(Exit.isFailure(exit) && Cause.squash(exit.cause)), "x.success holds the model User")
+    }))
+})

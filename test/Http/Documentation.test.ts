@@ -1,0 +1,190 @@
+import { NodeHttpServer } from "@effect/platform-node"
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpClient, HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
+import type { Page } from "playwright-core"
+import * as Documentation from "../../src/Http/Documentation.ts"
+import * as OpenApi from "../../src/Http/OpenApi.ts"
+import { EmbeddedStore, KernelEngine } from "../../src/index.ts"
+import { inBrowser } from "../support/browser.ts"
+import { Note, User } from "../support/models.ts"
+
+const engine = KernelEngine.make("documented")
+  .register(User, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"], urlBase: "/api/v1" })
+  .register(Note)
+
+const document = OpenApi.make(engine, { title: "Shop & <Co>", version: "1.0.0" })
+
+const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
+
+const add = (routes: ReadonlyArray<Documentation.Route>) => (router: HttpRouter.HttpRouter) =>
+  router.addAll(routes.map(({ handler, method, path }) => HttpRouter.route(method, path, handler)))
+
+const served = engine.use(
+  HttpRouter.use((router) => Effect.flatMap(Documentation.routes(document), (routes) => add(routes)(router)))
+).layerServe.pipe(Layer.provide(EmbeddedStore.layerMemory), Layer.provideMerge(NodeHttpServer.layerTest))
+
+const mounted = (routes: ReadonlyArray<Documentation.Route>) =>
+  HttpRouter.serve(HttpRouter.use((router) => add(routes)(router)), { disableLogger: true, disableListenLog: true })
+    .pipe(
+      Layer.provideMerge(NodeHttpServer.layerTest)
+    )
+
+/** Opens a path of the server, and listens to all that the page asks for and complains of. */
+const visit = Effect.fnUntraced(function*(context: { readonly newPage: () => Promise<Page> }, path: string) {
+  const { address } = yield* HttpServer.HttpServer
+  const origin = `http://localhost:${"port" in address ? address.port : 0}`
+  const page = yield* Effect.promise(() => context.newPage())
+  const requests: Array<string> = []
+  const problems: Array<string> = []
+  page.on("request", (request) => {
+    if (!/^(?:data|blob):/u.test(request.url())) requests.push(request.url())
+  })
+  page.on("console", (message) => {
+    // ReDoc is not sure of its example of a list that stands beside an object, which is right.
+    if (/found allOf with "array" type/u.test(message.text())) return
+    if (message.type() === "error" || message.type() === "warning") problems.push(message.text())
+  })
+  page.on("pageerror", (error) => problems.push(error.message))
+  yield* Effect.promise(() =>
+    page.addInitScript(`addEventListener("securitypolicyviolation", (event) => {
+      console.error("CSP: " + event.violatedDirective + " " + event.blockedURI)
+    })`)
+  )
+  yield* Effect.promise(() => page.goto(`${origin}${path}`))
+  return { origin, page, problems, requests }
+})
+
+inBrowser("Documentation / browser", (open) => {
+  it.layer(served)("pages", (it) => {
+    it.effect("/docs shows every operation, and executes one", () =>
+      Effect.gen(function*() {
+        const { page, problems, requests, origin } = yield* visit(yield* open, "/docs")
+        yield* Effect.promise(() => page.waitForSelector(".opblock"))
+        const shown = yield* Effect.promise(() => page.$$eval(".opblock", (blocks) => blocks.length))
+        assert.strictEqual(shown, operations.length)
+        const list = page.locator("[id^='operations-notes-'][id$='list']")
+        yield* Effect.promise(() => list.locator(".opblock-summary-control").click())
+        yield* Effect.promise(() => list.getByRole("button", { name: "Try it out" }).click())
+        yield* Effect.promise(() => list.getByRole("button", { name: "Execute" }).click())
+        const status = list.locator(".live-responses-table .response .response-col_status")
+        yield* Effect.promise(() => status.waitFor())
+        assert.match(yield* Effect.promise(() => status.innerText()), /^200/)
+        assert.match(yield* Effect.promise(() => list.locator(".live-responses-table").innerText()), /"_type": "list"/)
+        assert.deepStrictEqual(problems, [])
+        assert.deepStrictEqual(requests.filter((url) => new URL(url).origin !== origin), [])
+        assert.include(requests, `${origin}/openapi.json`)
+      }), 60_000)
+
+    it.effect("/redoc shows every operation, and finds one", () =>
+      Effect.gen(function*() {
+        const { origin, page, problems, requests } = yield* visit(yield* open, "/redoc")
+        yield* Effect.promise(() => page.waitForSelector("[data-section-id]"))
+        const text = yield* Effect.promise(() => page.locator("#documentation").innerText())
+        for (const { summary } of operations) assert.include(text, summary)
+        // The search runs in a worker.
+        yield* Effect.promise(() => page.getByPlaceholder("Search...").fill("Replace a User"))
+        const found = page.locator("[data-role='search:results'] li").first()
+        yield* Effect.promise(() => found.waitFor())
+        assert.include(yield* Effect.promise(() => found.innerText()), "Replace a User")
+        assert.deepStrictEqual(problems, [])
+        assert.deepStrictEqual(requests.filter((url) => new URL(url).origin !== origin), [])
+      }), 60_000)
+
+    it.effect("pages work with a slash at their end, too", () =>
+      Effect.gen(function*() {
+        for (const [path, selector] of [["/docs/", ".opblock"], ["/redoc/", "[data-section-id]"]] as const) {
+          const { page, problems } = yield* visit(yield* open, path)
+          yield* Effect.promise(() => page.waitForSelector(selector))
+          assert.deepStrictEqual(problems, [])
+        }
+      }), 60_000)
+  })
+})
+
+it.layer(served)("Documentation", (it) => {
+  it.effect("/openapi.json is the document", () =>
+    Effect.gen(function*() {
+      const response = yield* HttpClient.get("/openapi.json")
+      assert.strictEqual(response.status, 200)
+      assert.strictEqual(response.headers["content-type"], "application/json")
+      assert.deepStrictEqual(yield* response.json, JSON.parse(JSON.stringify(document)))
+    }))
+
+  it.effect("scripts and styles are kept for a year, under URLs that name their content", () =>
+    Effect.gen(function*() {
+      for (const path of ["/docs", "/redoc"]) {
+        const page = yield* Effect.flatMap(HttpClient.get(path), ({ text }) => text)
+        const urls = [...page.matchAll(/(?:src|href)="([^"]+\.(?:js|css)\?[^"]+)"/gu)].map(([, url]) => `/${url}`)
+        assert.isNotEmpty(urls)
+        for (const url of urls) {
+          const { headers, status } = yield* HttpClient.get(url)
+          assert.strictEqual(status, 200)
+          assert.strictEqual(headers["cache-control"], "public, max-age=31536000, immutable")
+          assert.include(headers["etag"], new URL(url, "http://localhost").search.slice(1))
+          assert.match(headers["content-type"] ?? "", /^text\/(?:javascript|css); charset=utf-8$/)
+        }
+      }
+    }))
+
+  it.effect("a caller who has it is told so, and gets nothing", () =>
+    Effect.gen(function*() {
+      for (const path of ["/openapi.json", "/docs", "/docs/swagger-ui.js", "/redoc/redoc.js"]) {
+        const { headers } = yield* HttpClient.get(path)
+        const again = yield* HttpClient.get(path, { headers: { "if-none-match": headers["etag"] ?? "" } })
+        assert.deepStrictEqual([again.status, yield* again.text], [304, ""])
+        const other = yield* HttpClient.get(path, { headers: { "if-none-match": "\"other\"" } })
+        assert.strictEqual(other.status, 200)
+      }
+    }))
+
+  it.effect("answers are compressed for those who take that", () =>
+    Effect.gen(function*() {
+      const fetch = (encoding: string) =>
+        Effect.flatMap(
+          HttpClient.execute(
+            HttpClientRequest.get("/docs/swagger-ui.js", { headers: { "accept-encoding": encoding } })
+          ),
+          (response) =>
+            Effect.map(response.arrayBuffer, (body) => ({
+              encoding: response.headers["content-encoding"],
+              vary: response.headers["vary"],
+              body: Buffer.from(body)
+            }))
+        )
+      const compressed = yield* fetch("gzip, br")
+      const whole = yield* fetch("gzip;q=0, identity")
+      assert.deepStrictEqual([compressed.encoding, whole.encoding], ["gzip", undefined])
+      assert.deepStrictEqual([compressed.vary, whole.vary], ["accept-encoding", "accept-encoding"])
+      // The client has decompressed it.
+      assert.isTrue(compressed.body.equals(whole.body))
+    }))
+
+  it.effect("pages may load nothing from elsewhere", () =>
+    Effect.gen(function*() {
+      for (const path of ["/docs", "/redoc"]) {
+        const response = yield* HttpClient.get(path)
+        const policy = response.headers["content-security-policy"] ?? ""
+        assert.match(policy, /^default-src 'none'; script-src 'self';/)
+        assert.notMatch(policy, /https?:|unsafe-eval|\*/)
+        assert.notMatch(yield* response.text, /https?:/)
+      }
+    }))
+})
+
+it.effect("without pages, the document stays", () =>
+  Effect.gen(function*() {
+    const routes = yield* Documentation.routes(document, { includeDocs: false })
+    assert.deepStrictEqual(routes.map(({ path }) => path), ["/openapi.json"])
+  }))
+
+it.effect("pages may ask the servers that the document names", () =>
+  Effect.gen(function*() {
+    const servers = [{ url: "https://api.example.org/v1" }, { url: "/v2" }]
+    const routes = yield* Documentation.routes(OpenApi.make(engine, { title: "Shop", version: "1", servers }))
+    const response = yield* HttpClient.get("/docs").pipe(Effect.provide(mounted(routes)))
+    assert.include(
+      response.headers["content-security-policy"],
+      "connect-src 'self' https://api.example.org; "
+    )
+  }))

@@ -1,0 +1,317 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Config, ConfigProvider, Duration, Effect, FileSystem, Layer, Logger, PlatformError, Redacted } from "effect"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import * as KernelConfig from "../../src/Http/KernelConfig.ts"
+import * as Translations from "../../src/Http/Translations.ts"
+import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
+import * as MongoStore from "../../src/Repository/MongoStore.ts"
+import { freshDirectory } from "../support/folders.ts"
+import { runProgram } from "../support/processes.ts"
+
+const notFound = (path: string) =>
+  PlatformError.systemError({ _tag: "NotFound", module: "FileSystem", method: "readFile", pathOrDescriptor: path })
+
+interface Source {
+  /** The text of `/etc/shop/cfg.yml`; without it there is no file. */
+  readonly file?: string | undefined
+  readonly env?: { readonly [name: string]: string }
+  readonly enableDefaults?: boolean
+}
+
+const layerOf = ({ enableDefaults, env, file }: Source) => {
+  const files = FileSystem.layerNoop({
+    readFileString: (path) =>
+      file !== undefined && path === "/etc/shop/cfg.yml" ? Effect.succeed(file) : Effect.fail(notFound(path))
+  })
+  const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env } }))
+  return KernelConfig.layer({ cfgDir: "/etc/shop", ...(enableDefaults === undefined ? {} : { enableDefaults }) }).pipe(
+    Layer.provide([files, environment])
+  )
+}
+
+const configured = <A, E>(source: Source, effect: Effect.Effect<A, E>) => Effect.provide(effect, layerOf(source))
+
+const problemsOf = (source: Source) =>
+  Effect.map(
+    Effect.flip(configured(source, Effect.void)),
+    (error) => error._tag === "ConfigurationInvalid" ? error.problems : assert.fail(String(error))
+  )
+
+const warningsOf = Effect.fnUntraced(function*(source: Source) {
+  const warnings: Array<unknown> = []
+  const logger = Logger.make<unknown, void>(({ message }) => {
+    warnings.push(...(Array.isArray(message) ? message : [message]))
+  })
+  yield* Effect.provide(configured(source, Effect.void), Logger.layer([logger]))
+  return warnings
+})
+
+const everything = Effect.gen(function*() {
+  const { host, ...mongo } = yield* MongoStore.config
+  return {
+    server: yield* KernelConfig.server,
+    logging: yield* KernelConfig.logging,
+    limits: yield* KernelConfig.Limits,
+    mongo: { host: Redacted.isRedacted(host) ? Redacted.value(host) : host, ...mongo },
+    embedded: yield* EmbeddedStore.config,
+    i18n: yield* Translations.config
+  }
+})
+
+const expected = {
+  server: {
+    address: "0.0.0.0",
+    port: 8080,
+    backlog: 100,
+    shutdownTimeout: Duration.seconds(3),
+    requestTimeout: Duration.millis(1_500)
+  },
+  logging: { fileName: "shop.log", maxSize: 10_000_000, backupCount: 7 },
+  limits: {
+    maxBodySize: 2_048,
+    maxMultipartSize: 5_242_880,
+    defaultPageSize: 20,
+    maxPageSize: 100,
+    maxResults: 500,
+    queryTimeout: Duration.millis(250)
+  },
+  mongo: { host: "mongodb://shop:secret@db.example.org/", db: "shop" },
+  embedded: { path: "/var/lib/shop" },
+  i18n: { path: "/etc/shop/texts", languages: ["en", "de-CH"] }
+}
+
+const file = `
+appkernel:
+  logging: { file_name: shop.log, max_size: 10 MB, backup_count: 7 }
+  server:
+    address: 0.0.0.0
+    port: 8080
+    backlog: 100
+    shutdown_timeout: 3
+    request_timeout: 1.5
+    max_body_size: 2048
+    max_multipart_size: 5 MiB
+  mongo:
+    host: mongodb://shop:secret@db.example.org/
+    db: shop
+  embedded: { path: /var/lib/shop }
+  i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
+  query: { default_page_size: 20, max_page_size: 100, max_results: 500, timeout: 250 millis }
+  security: { private_key_path: keys/private.pem, public_key_path: keys/public.pem }
+shop:
+  currency: CHF
+  taxRate: 7.7
+`
+
+const env = {
+  APPKERNEL_LOGGING_FILE_NAME: "shop.log",
+  APPKERNEL_LOGGING_MAX_SIZE: "10 MB",
+  APPKERNEL_LOGGING_BACKUP_COUNT: "7",
+  APPKERNEL_SERVER_ADDRESS: "0.0.0.0",
+  APPKERNEL_SERVER_PORT: "8080",
+  APPKERNEL_SERVER_BACKLOG: "100",
+  APPKERNEL_SERVER_SHUTDOWN_TIMEOUT: "3 seconds",
+  APPKERNEL_SERVER_REQUEST_TIMEOUT: "1500 millis",
+  APPKERNEL_SERVER_MAX_BODY_SIZE: "2 KiB",
+  APPKERNEL_SERVER_MAX_MULTIPART_SIZE: "5242880",
+  APPKERNEL_MONGO_HOST: "mongodb://shop:secret@db.example.org/",
+  APPKERNEL_MONGO_DB: "shop",
+  APPKERNEL_EMBEDDED_PATH: "/var/lib/shop",
+  APPKERNEL_I18N_PATH: "/etc/shop/texts",
+  APPKERNEL_I18N_LANGUAGES: "en,de-CH",
+  APPKERNEL_QUERY_DEFAULT_PAGE_SIZE: "20",
+  APPKERNEL_QUERY_MAX_PAGE_SIZE: "100",
+  APPKERNEL_QUERY_MAX_RESULTS: "500",
+  APPKERNEL_QUERY_TIMEOUT: "0.25",
+  APPKERNEL_SECURITY_PRIVATE_KEY_PATH: "keys/private.pem",
+  APPKERNEL_SECURITY_PUBLIC_KEY_PATH: "keys/public.pem"
+}
+
+describe("KernelConfig / what is read", () => {
+  it.effect("reads every key from the file, and knows all of them", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* configured({ file }, everything), expected)
+      assert.deepStrictEqual(yield* warningsOf({ file }), [])
+    }))
+
+  it.effect("reads every key from the environment, and knows all of them", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* configured({ file: "", env }, everything), expected)
+      assert.deepStrictEqual(yield* warningsOf({ file: "", env }), [])
+    }))
+
+  it.effect("prefers the environment key by key; an empty variable is none", () =>
+    Effect.gen(function*() {
+      const environment = {
+        APPKERNEL_SERVER_PORT: "9090",
+        APPKERNEL_SERVER_ADDRESS: "",
+        APPKERNEL_I18N_LANGUAGES: "fr"
+      }
+      const { i18n, server } = yield* configured({ file, env: environment }, everything)
+      assert.deepStrictEqual([server.address, server.port, i18n.languages], ["0.0.0.0", 9090, ["fr"]])
+    }))
+
+  it.effect("starts on defaults without a file, unless a file is asked for", () =>
+    Effect.gen(function*() {
+      const { embedded, i18n, limits, logging, mongo, server } = yield* configured({}, everything)
+      assert.deepStrictEqual([server.address, server.port], ["127.0.0.1", 5000])
+      assert.deepStrictEqual(logging, { fileName: undefined, maxSize: 10_485_760, backupCount: 5 })
+      assert.deepStrictEqual([limits.maxBodySize, limits.maxPageSize], [1_048_576, 1_000])
+      assert.deepStrictEqual([mongo.host, mongo.db], ["localhost", undefined])
+      assert.deepStrictEqual([embedded.path, i18n.languages], ["./data", []])
+      assert.deepStrictEqual(yield* problemsOf({ enableDefaults: false }), ["there is no file /etc/shop/cfg.yml"])
+      assert.deepStrictEqual(yield* warningsOf({}), ["there is no file /etc/shop/cfg.yml"])
+    }))
+
+  it.effect("says whether MongoDB is configured at all", () =>
+    Effect.gen(function*() {
+      const of = (source: Source) => configured(source, MongoStore.configured)
+      assert.isFalse(yield* of({}))
+      assert.isFalse(yield* of({ file: "appkernel: { mongo: { db: shop } }" }))
+      assert.isTrue(yield* of({ file }))
+      assert.isTrue(yield* of({ env: { APPKERNEL_MONGO_HOST: "db" } }))
+    }))
+
+  it.effect("gives a program its own keys as they are written, or in capitals in the environment", () =>
+    Effect.gen(function*() {
+      const own = Config.all({ currency: Config.String("currency"), taxRate: Config.Finite("taxRate") }).pipe(
+        Config.nested("shop")
+      )
+      assert.deepStrictEqual(yield* configured({ file }, own), { currency: "CHF", taxRate: 7.7 })
+      const changed = yield* configured({ file, env: { SHOP_CURRENCY: "EUR" } }, own)
+      assert.deepStrictEqual(changed, { currency: "EUR", taxRate: 7.7 })
+    }))
+
+  it.effect("keeps the default size of a page within the largest", () =>
+    Effect.gen(function*() {
+      const limits = yield* configured({ env: { APPKERNEL_QUERY_MAX_PAGE_SIZE: "10" } }, KernelConfig.Limits)
+      assert.deepStrictEqual([limits.defaultPageSize, limits.maxPageSize], [10, 10])
+    }))
+})
+
+describe("KernelConfig / what is wrong", () => {
+  const port = "expected a whole number from 0 to 65535"
+  const at = "in /etc/shop/cfg.yml"
+
+  it.effect("names the key, the kind of its value and what is expected", () =>
+    Effect.gen(function*() {
+      const of = (server: string) => problemsOf({ file: `appkernel: { server: ${server} }` })
+      const key = `appkernel.server.port ${at}`
+      assert.deepStrictEqual(yield* of("{ port: many }"), [`${key} is text, ${port}`])
+      assert.deepStrictEqual(yield* of("{ port: 70000 }"), [`${key} is a number, ${port}`])
+      assert.deepStrictEqual(yield* of("{ port: 1.5 }"), [`${key} is a number, ${port}`])
+      assert.deepStrictEqual(yield* of("{ port: true }"), [`${key} is true or false, ${port}`])
+      assert.deepStrictEqual(yield* of("{ port: [1] }"), [`${key} is a list, ${port}`])
+      assert.deepStrictEqual(yield* of("{ port: { a: 1 } }"), [`${key} is a mapping, ${port}`])
+      assert.deepStrictEqual(yield* of("{ address: 10 }"), [
+        `appkernel.server.address ${at} is a number, expected text, so in quotes`
+      ])
+      assert.deepStrictEqual(yield* of("5000"), [`appkernel.server ${at} is a number, expected a mapping`])
+      const empty = yield* configured(
+        { file: "appkernel: { server: { port: , address: '' } }" },
+        KernelConfig.serverAddress
+      )
+      assert.deepStrictEqual(empty, { address: "127.0.0.1", port: 5000 })
+    }))
+
+  it.effect("names the variable and the key where the environment is wrong", () =>
+    Effect.gen(function*() {
+      const problems = yield* problemsOf({ file, env: { APPKERNEL_SERVER_PORT: "many" } })
+      assert.deepStrictEqual(problems, [`APPKERNEL_SERVER_PORT (appkernel.server.port) is text, ${port}`])
+    }))
+
+  it.effect("refuses times and sizes that are none, and lists of other things than texts", () =>
+    Effect.gen(function*() {
+      const names = yield* problemsOf({
+        file: `
+appkernel:
+  server: { shutdown_timeout: 5 parsecs, request_timeout: 0, max_body_size: 10 XB, max_multipart_size: 0.5 }
+  query: { timeout: -1, max_page_size: 0 }
+  i18n: { languages: [en, 5] }
+  logging: { max_size: -5, backup_count: -1 }
+`
+      })
+      assert.deepStrictEqual(names.map((problem) => problem.split(" ", 1)[0]), [
+        "appkernel.logging.max_size",
+        "appkernel.logging.backup_count",
+        "appkernel.server.shutdown_timeout",
+        "appkernel.server.max_body_size",
+        "appkernel.server.max_multipart_size",
+        "appkernel.server.request_timeout",
+        "appkernel.i18n.languages",
+        "appkernel.query.max_page_size",
+        "appkernel.query.timeout"
+      ])
+    }))
+
+  it.effect("never quotes a value", () =>
+    Effect.gen(function*() {
+      const texts = [
+        "appkernel: { mongo: { host: [canary] } }",
+        "appkernel: { server: { port: canary } }",
+        "appkernel: canary",
+        "canary",
+        "appkernel: { mongo: { host: canary: b } }",
+        "appkernel:\n  mongo:\n    host: \"canary",
+        "appkernel: *canary",
+        "appkernel: {\n  mongo: { host: canary }\n  server"
+      ]
+      for (const text of texts) {
+        assert.notInclude((yield* problemsOf({ file: text })).join(), "canary", text)
+      }
+      const problems = yield* problemsOf({ env: { APPKERNEL_SERVER_PORT: "canary" } })
+      assert.notInclude(problems.join(), "canary")
+    }))
+
+  it.effect("names the line of what is no YAML", () =>
+    Effect.gen(function*() {
+      const [problem = ""] = yield* problemsOf({ file: "appkernel:\n  server:\n    port: [1\n  mongo: x\n" })
+      assert.match(problem, /^\/etc\/shop\/cfg\.yml, line 4, column 3: /u)
+      const [twice = ""] = yield* problemsOf({ file: "appkernel: {}\nappkernel: {}\n" })
+      assert.match(twice, /line 2, column 1: Map keys must be unique/u)
+      assert.deepStrictEqual(yield* problemsOf({ file: "appkernel: [1]" }), [
+        `appkernel ${at} is a list, expected a mapping`
+      ])
+      assert.deepStrictEqual(yield* problemsOf({ file: "5" }), [`the content ${at} is a number, expected a mapping`])
+    }))
+
+  it.effect("warns of keys that mean nothing, with the one that may be meant", () =>
+    Effect.gen(function*() {
+      const warnings = yield* warningsOf({
+        file: "appkernel: { server: { prot: 1, port: 80 }, sever: { port: 1 }, mongo: { replicas: 3 } }",
+        env: { APPKERNEL_SERVER_ADRESS: "::", APPKERNEL_ALL: "1", OTHER_SERVER_PORT: "1" }
+      })
+      const nothing = "is no key of the configuration and means nothing"
+      assert.deepStrictEqual(warnings, [
+        `appkernel.server.prot ${at} ${nothing}; is it appkernel.server.port?`,
+        `appkernel.sever ${at} ${nothing}`,
+        `appkernel.mongo.replicas ${at} ${nothing}`,
+        `APPKERNEL_SERVER_ADRESS in the environment ${nothing}; is it APPKERNEL_SERVER_ADDRESS?`,
+        `APPKERNEL_ALL in the environment ${nothing}`
+      ])
+    }))
+})
+
+describe("KernelConfig / a process", () => {
+  const launched = Effect.fnUntraced(function*(file: string) {
+    const directory = yield* freshDirectory
+    const program = join(directory, "main.ts")
+    writeFileSync(join(directory, "cfg.yml"), file)
+    writeFileSync(program, `import ${JSON.stringify(join(process.cwd(), "test/support/serviceProgram.ts"))}\n`)
+    return yield* runProgram(program, {})
+  })
+
+  it.live(
+    "reads the file beside the start script, and ends with one line where it is wrong",
+    () =>
+      Effect.gen(function*() {
+        const program = yield* launched("appkernel: { server: { port: many } }")
+        assert.strictEqual(yield* program.ended, 1)
+        const lines = program.output().trim().split("\n")
+        assert.strictEqual(lines.length, 1)
+        assert.include(lines[0] ?? "", "The configuration is wrong: appkernel.server.port in ")
+      }),
+    30_000
+  )
+})

@@ -1,0 +1,265 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Agent, get, type IncomingHttpHeaders } from "node:http"
+import { connect, type Socket } from "node:net"
+import * as KernelServer from "../../src/Http/KernelServer.ts"
+import { freePort, printed, type Program, runProgram } from "../support/processes.ts"
+
+const program = "test/support/serviceProgram.ts"
+
+const start = Effect.fnUntraced(function*(env: { readonly [name: string]: string } = {}) {
+  const port = yield* freePort
+  const service = yield* runProgram(program, { ...env, APPKERNEL_SERVER_PORT: String(port) })
+  yield* printed(service, "Listening on")
+  return { service, port }
+})
+
+interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** By `node:http`, which keeps a connection open only where it is asked to; the error's code where there is no answer. */
+const request = (port: number, path: string, agent: Agent | false = false): Promise<Answer | string> =>
+  new Promise((resolve) => {
+    const sent = get({ port, host: "127.0.0.1", path, agent }, (response) => {
+      let body = ""
+      response.setEncoding("utf8")
+      response.on("data", (text: string) => {
+        body += text
+      })
+      response.on("error", () => resolve("CUT"))
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }))
+    })
+    sent.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+  })
+
+const answerOf = (answer: Answer | string): Answer =>
+  typeof answer === "string" ? assert.fail(`no answer: ${answer}`) : answer
+
+/** Milliseconds until the program has ended, and with what. */
+const ending = Effect.fnUntraced(function*({ ended, process }: Program, signal: NodeJS.Signals) {
+  const before = performance.now()
+  process.kill(signal)
+  const code = yield* ended
+  return { code, millis: performance.now() - before }
+})
+
+describe("KernelServer / a process that is told to stop", () => {
+  it.live("answers the running request whole, refuses new connections, and exits with 0", () =>
+    Effect.gen(function*() {
+      const { port, service } = yield* start()
+      const agent = new Agent({ keepAlive: true })
+      const slow = request(port, "/slow", agent)
+      yield* printed(service, "began /slow")
+      service.process.kill("SIGTERM")
+      yield* printed(service, "Stopping")
+      assert.strictEqual(yield* Effect.promise(() => request(port, "/")), "ECONNREFUSED")
+      const { body, headers, status } = answerOf(yield* Effect.promise(() => slow))
+      assert.deepStrictEqual([status, body], [200, "answer of /slow"])
+      assert.strictEqual(headers.connection, "close")
+      assert.strictEqual(yield* service.ended, 0)
+      agent.destroy()
+    }), 30_000)
+
+  it.live(
+    "does not wait for connections without a request: idle ones, and those that never sent anything",
+    () =>
+      Effect.gen(function*() {
+        const { port, service } = yield* start()
+        const agent = new Agent({ keepAlive: true })
+        assert.strictEqual(
+          answerOf(yield* Effect.promise(() => request(port, "/", agent))).headers.connection,
+          "keep-alive"
+        )
+        const silent = yield* connection(port)
+        const { code, millis } = yield* ending(service, "SIGINT")
+        assert.strictEqual(code, 0)
+        assert.isBelow(millis, 2_000)
+        silent.destroy()
+        agent.destroy()
+      }),
+    30_000
+  )
+
+  it.live("cuts what is still running after the time for it", () =>
+    Effect.gen(function*() {
+      const { port, service } = yield* start({ APPKERNEL_SERVER_SHUTDOWN_TIMEOUT: "0.3" })
+      const stuck = request(port, "/stuck")
+      yield* printed(service, "began /stuck")
+      const { code, millis } = yield* ending(service, "SIGTERM")
+      assert.strictEqual(code, 0)
+      assert.isAtLeast(millis, 300)
+      assert.isBelow(millis, 3_000)
+      assert.include(service.output(), "Cut the requests that were not done within 300ms")
+      const answer = yield* Effect.promise(() => stuck)
+      assert.isTrue(typeof answer === "string" || answer.status === 503)
+    }), 30_000)
+
+  it.live("ends at once at the second signal, with its number", () =>
+    Effect.gen(function*() {
+      for (const [signal, code] of [["SIGTERM", 143], ["SIGINT", 130]] as const) {
+        const { port, service } = yield* start()
+        const stuck = request(port, "/stuck")
+        yield* printed(service, "began /stuck")
+        service.process.kill("SIGTERM")
+        yield* printed(service, "Stopping")
+        yield* Effect.sleep("300 millis")
+        const second = yield* ending(service, signal)
+        assert.strictEqual(second.code, code)
+        assert.isBelow(second.millis, 1_000)
+        assert.isString(yield* Effect.promise(() => stuck))
+      }
+    }), 30_000)
+
+  it.live("ends the start with one clear line when the port is in use", () =>
+    Effect.gen(function*() {
+      const { port } = yield* start()
+      const second = yield* runProgram(program, { APPKERNEL_SERVER_PORT: String(port) })
+      assert.strictEqual(yield* second.ended, 1)
+      const lines = second.output().trim().split("\n")
+      assert.strictEqual(lines.length, 1)
+      assert.include(lines[0] ?? "", `Can't listen on 127.0.0.1:${port}: the port is in use`)
+    }), 30_000)
+})
+
+const connection = (port: number): Effect.Effect<Socket> =>
+  Effect.callback<Socket>((resume) => {
+    const socket = connect(port, "127.0.0.1", () => resume(Effect.succeed(socket)))
+    socket.on("error", () => {})
+  })
+
+/** What a connection gets for these bytes until it is closed. */
+const exchange = (port: number, bytes: string | ReadonlyArray<string>, pause = 0): Effect.Effect<string> =>
+  Effect.flatMap(connection(port), (socket) =>
+    Effect.callback<string>((resume) => {
+      let received = ""
+      socket.setEncoding("utf8").on("data", (text: string) => {
+        received += text
+      })
+      socket.on("close", () => resume(Effect.succeed(received)))
+      const pieces = typeof bytes === "string" ? [bytes] : [...bytes]
+      const send = (): void => {
+        const piece = pieces.shift()
+        if (piece === undefined || !socket.writable) return
+        socket.write(piece)
+        setTimeout(send, pause)
+      }
+      send()
+    }))
+
+const messageOf = (answer: string) => {
+  const [head = "", body = ""] = answer.split("\r\n\r\n")
+  assert.include(head.toLowerCase(), "content-type: application/json")
+  assert.include(head.toLowerCase(), "connection: close")
+  const message: unknown = JSON.parse(body)
+  return [head.split("\r\n", 1)[0]?.split(" ")[1], message]
+}
+
+const error = (code: number, message: string) => [String(code), { _type: "ErrorMessage", code, message }]
+
+const serving = (options: { readonly requestTimeout?: string } = {}) =>
+  Effect.gen(function*() {
+    const port = yield* freePort
+    const server = KernelServer.layerWith({
+      address: "127.0.0.1",
+      port,
+      ...(options.requestTimeout === undefined ? {} : { requestTimeout: "400 millis" })
+    })
+    const handler = Effect.gen(function*() {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      if (request.method === "POST") yield* Effect.interruptible(request.text)
+      return HttpServerResponse.text("served")
+    })
+    const served = Layer.effectDiscard(HttpServer.serveEffect(Effect.orDie(handler)))
+    yield* Layer.build(Layer.provide(served, server))
+    return port
+  })
+
+describe("KernelServer / what is no request", () => {
+  it.live("answers with an error message to what is no HTTP, and closes", () =>
+    Effect.gen(function*() {
+      const port = yield* serving()
+      const expected = error(400, "The request is not valid HTTP")
+      for (
+        const bytes of [
+          "nonsense\r\n\r\n",
+          "GET / HTTP/9.9\r\n\r\n",
+          "GET / HTTP/1.1\r\nHost: a\r\n bad\u0000: x\r\n\r\n"
+        ]
+      ) {
+        assert.deepStrictEqual(messageOf(yield* exchange(port, bytes)), expected)
+      }
+      const smuggled = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+      assert.deepStrictEqual(messageOf(yield* exchange(port, smuggled)), expected)
+    }), 15_000)
+
+  it.live(
+    "answers with an error message to a head that is too large, while more of it arrives",
+    () =>
+      Effect.gen(function*() {
+        const port = yield* serving()
+        const one = yield* exchange(port, `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(1_000_000)}\r\n\r\n`)
+        assert.deepStrictEqual(messageOf(one), error(431, "The head of the request is too large"))
+        const many = Array.from({ length: 50_000 }, (_, i) => `X-${i}: ${i}\r\n`).join("")
+        const flood = yield* exchange(port, `GET / HTTP/1.1\r\nHost: a\r\n${many}\r\n`)
+        assert.deepStrictEqual(messageOf(flood), error(431, "The head of the request is too large"))
+      }),
+    15_000
+  )
+
+  it.live(
+    "answers with an error message to a request without a host, and to expectations that it can't meet",
+    () =>
+      Effect.gen(function*() {
+        const port = yield* serving()
+        const hostless = yield* exchange(port, "GET / HTTP/1.1\r\n\r\n")
+        assert.deepStrictEqual(messageOf(hostless), error(400, "The request has no Host header"))
+        const expecting = yield* exchange(port, "GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n")
+        assert.deepStrictEqual(messageOf(expecting), error(417, "The server can't do what the Expect header asks for"))
+        const old = yield* exchange(port, "GET / HTTP/1.0\r\n\r\n")
+        assert.include(old, "200 OK")
+      }),
+    15_000
+  )
+
+  it.live("cuts a head that arrives byte by byte, and a body that does, with a 408", () =>
+    Effect.gen(function*() {
+      const port = yield* serving({ requestTimeout: "400 millis" })
+      const trickle = Array.from({ length: 200 }, () => "X")
+      const expected = error(408, "The request took too long to arrive")
+      const [head, body, silence, served] = yield* Effect.all([
+        exchange(port, ["GET / HTTP/1.1\r\nHost: a\r\nX: ", ...trickle], 20),
+        exchange(port, ["POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n", ...trickle], 20),
+        exchange(port, ""),
+        Effect.promise(() => request(port, "/"))
+      ], { concurrency: 4 })
+      assert.deepStrictEqual(messageOf(head), expected)
+      assert.deepStrictEqual(messageOf(body), expected)
+      assert.deepStrictEqual(messageOf(silence), expected)
+      assert.strictEqual(answerOf(served).body, "served")
+    }), 15_000)
+
+  it.live("closes after an answer that what is no request follows", () =>
+    Effect.gen(function*() {
+      const port = yield* serving()
+      const answer = yield* exchange(port, ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "nonsense\r\n\r\n"], 100)
+      const [first = "", second = ""] = answer.split("served")
+      assert.include(first, "200 OK")
+      assert.deepStrictEqual(messageOf(second), error(400, "The request is not valid HTTP"))
+    }), 15_000)
+})
+
+describe("KernelServer / addresses", () => {
+  it.live("fails with the address and the reason where it can't listen", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const failed = yield* Effect.flip(
+        Scope.provide(KernelServer.make({ address: "203.0.113.1", port: 80 }), scope)
+      )
+      assert.strictEqual(failed.message, "Can't listen on 203.0.113.1:80: the address is not one of this machine")
+      yield* Scope.close(scope, Exit.void)
+    }))
+})

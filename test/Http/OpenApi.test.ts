@@ -1,0 +1,535 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createConfig, lintFromString } from "@redocly/openapi-core"
+import { Validator as DocumentValidator } from "@seriousme/openapi-schema-validator"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { Effect, Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import * as OpenApi from "../../src/Http/OpenApi.ts"
+import { KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../src/index.ts"
+import { Badge, newUser, Note, User } from "../support/models.ts"
+
+class WrongPassword extends ServiceError<WrongPassword>()("WrongPassword", {
+  status: 403,
+  fields: { attempts: Schema.Int }
+}) {}
+
+class Receipt extends Model.Class<Receipt>()("Receipt", {
+  id: Model.id({ prefix: "P" }),
+  at: Model.DateTime.annotate({ title: "Payment", description: "When it was paid" }),
+  amount: Schema.Finite.pipe(Validator.min(0.05)),
+  currency: Schema.Literals(["CHF", "EUR"]).pipe(Model.withDefault(() => "CHF" as const)),
+  reference: Schema.String.annotate({ description: "What it is for" }).pipe(Validator.regexp(/^[A-Z]{2}-\d+$/u)),
+  codes: Schema.Array(Schema.String).pipe(Validator.unique),
+  ...Model.audited
+}) {}
+
+/** A model that holds its own kind. */
+interface StoredFolder {
+  readonly id: string
+  readonly folders: ReadonlyArray<StoredFolder>
+}
+class Folder extends Model.Class<Folder>()("Folder", {
+  id: Model.id(),
+  folders: Schema.Array(Schema.suspend((): Schema.Codec<Folder, StoredFolder> => Folder))
+}) {}
+
+const Users = Resource.make(User, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+  .action("change_password", {
+    payload: { current_password: Schema.String, new_password: Schema.String.check(Schema.isMinLength(8)) },
+    success: Schema.String,
+    error: WrongPassword
+  }, () => Effect.succeed("changed"))
+  .action(
+    "friends",
+    { success: Schema.Array(User), deprecated: true, tags: ["social", "users"] },
+    () => Effect.succeed([])
+  )
+
+const Payments = Service.make("PaymentService")
+  .operation("pay", {
+    path: "/pay",
+    summary: "Pay an order",
+    description: "Once.",
+    tags: ["orders", "money"],
+    requestModel: Receipt,
+    responseModel: Receipt
+  }, () => Effect.die("not called"))
+  .operation("rates", {
+    path: "./{currency}",
+    queryParams: { day: Schema.optionalKey(Schema.String) },
+    success: Schema.Struct({ rate: Schema.Finite })
+  }, () => Effect.succeed({ rate: 1 }))
+  .operation("ping", {}, () => Effect.void)
+
+const engine = KernelEngine.make("documented")
+  .register(Users, { urlBase: "/api/v1", tags: ["people", "users"] })
+  .register(Note, { methods: ["POST"], enableHateoas: false })
+  .register(Badge, { urlBase: "/api/v1" })
+  .register(Folder)
+  .register(Payments, { urlBase: "/api/v1", tags: ["money"] })
+
+const document = OpenApi.make(engine, { title: "Shop", version: "1.2.3" })
+
+// The tests look into objects of every shape.
+// oxlint-disable-next-line typescript/no-explicit-any
+const { components: { schemas }, paths }: any = document
+
+const users = paths["/api/v1/users"]
+const user = paths["/api/v1/users/{id}"]
+
+describe("OpenApi", () => {
+  describe("as a document", () => {
+    it("is valid for the official schema of OpenAPI 3.1", async () => {
+      const validator = new DocumentValidator()
+      const { errors, valid } = await validator.validate({ ...structuredClone(document) })
+      assert.deepStrictEqual([valid, errors, validator.version], [true, undefined, "3.1"])
+    })
+
+    it("has nothing that Redocly's linter calls an error", async () => {
+      const config = await createConfig({ extends: ["recommended"] })
+      const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: "/openapi.json", config })
+      assert.deepStrictEqual(
+        problems.filter(({ severity }) => severity === "error").map(({ message, ruleId }) => `${ruleId}: ${message}`),
+        []
+      )
+    })
+
+    it("has schemas that are valid, and accept what is sent and answered", () => {
+      const ajv = new Ajv2020({ strict: false, validateFormats: false })
+      ajv.addSchema({ $id: "document", components: document.components })
+      const accepts = (name: string, value: unknown) =>
+        ajv.validate({ $ref: `document#/components/schemas/${name}` }, value)
+      for (const name of Object.keys(schemas)) assert.isBoolean(accepts(name, {}))
+      assert.isTrue(accepts("UserCreate", { ...newUser(), address: null, unknown: 1 }))
+      assert.isFalse(accepts("UserCreate", { ...newUser(), password: "short" }))
+      assert.isTrue(accepts("UserPatch", { age: null }))
+      const folder = { _type: "Folder", id: "1", folders: [{ _type: "Folder", id: "2", folders: [] }] }
+      assert.isTrue(accepts("Folder", folder))
+      assert.isFalse(accepts("Folder", { ...folder, folders: [{ id: 2 }] }))
+    })
+
+    it("refers to every component, and only to those that are there", () => {
+      const named = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/gu)].map(([, name]) =>
+        name
+      )
+      assert.sameMembers([...new Set(named)], Object.keys(schemas))
+    })
+
+    it("is the same every time, and is plain data", () => {
+      assert.deepStrictEqual(OpenApi.make(engine, { title: "Shop", version: "1.2.3" }), document)
+      assert.deepStrictEqual(JSON.parse(JSON.stringify(document)), document)
+    })
+
+    it("has each model once, by its name", () => {
+      assert.sameMembers(
+        Object.keys(schemas).filter((name) => /^(?:User|Address|Folder|Receipt|Note)/u.test(name)),
+        ["User", "UserCreate", "UserPatch", "Address", "AddressCreate", "AddressPatch", "Folder", "Receipt"]
+          .concat(["ReceiptCreate", "Note", "NoteCreate"])
+      )
+    })
+  })
+
+  describe("versioning, as specified", () => {
+    it("6: tags of the registration stand on every operation, those of an operation behind them", () => {
+      assert.deepStrictEqual(users.get.tags, ["people", "users"])
+      assert.deepStrictEqual(paths["/api/v1/users/{id}/change_password"].post.tags, ["people", "users"])
+      assert.deepStrictEqual(paths["/api/v1/users/{id}/friends"].get.tags, ["people", "users", "social"])
+      assert.deepStrictEqual(paths["/api/v1/pay"].post.tags, ["money", "orders"])
+      assert.deepStrictEqual(paths["/folders"].get.tags, ["folders"])
+      assert.sameMembers(
+        document.tags.map(({ name }) => name),
+        ["people", "users", "social", "notes", "badges", "folders", "money", "orders"]
+      )
+    })
+
+    it("7: a deprecated operation is marked so, and no other", () => {
+      assert.isTrue(paths["/api/v1/users/{id}/friends"].get.deprecated)
+      assert.strictEqual(JSON.stringify(document).match(/"deprecated":/gu)?.length, 1)
+    })
+
+    it("8: it is OpenAPI 3.1.0, of the title and the version that it was given", () => {
+      assert.strictEqual(document.openapi, "3.1.0")
+      assert.deepStrictEqual(document.info, { title: "Shop", version: "1.2.3" })
+    })
+
+    it("8: bodies are those of the models that an operation names", () => {
+      const { post } = paths["/api/v1/pay"]
+      assert.deepStrictEqual(bodyOf(post.requestBody), ref("ReceiptCreate"))
+      assert.deepStrictEqual(bodyOf(post.responses[200]), ref("Receipt"))
+      assert.deepStrictEqual([post.summary, post.description], ["Pay an order", "Once."])
+    })
+
+    it("8: bodies of the built-in routes are those of the model's class", () => {
+      assert.deepStrictEqual(bodyOf(users.post.requestBody).oneOf[0], ref("UserCreate"))
+      assert.deepStrictEqual(bodyOf(user.put.requestBody), ref("UserCreate"))
+      assert.deepStrictEqual(bodyOf(user.patch.requestBody), ref("UserPatch"))
+    })
+
+    it("8: a body of which nothing is known is an object", () => {
+      const api = HttpApi.make("x").add(
+        HttpApiGroup.make("g").add(
+          HttpApiEndpoint.post("any", "/any", { payload: Schema.Unknown, success: Schema.Unknown })
+        )
+      )
+      // oxlint-disable-next-line typescript/no-explicit-any
+      const { paths }: any = OpenApi.make({ api, registrations: [] }, { title: "", version: "" })
+      assert.deepStrictEqual(bodyOf(paths["/any"].post.requestBody), { type: "object" })
+      assert.deepStrictEqual(bodyOf(paths["/any"].post.responses[200]), { type: "object" })
+    })
+
+    it("9: a collection is an inline object with its type, its items and links", () => {
+      const schema = bodyOf(users.get.responses[200])
+      assert.strictEqual(schema.type, "object")
+      assert.strictEqual(schema.properties._type.type, "string")
+      assert.deepStrictEqual(schema.properties._items, { type: "array", items: ref("User") })
+      assert.deepStrictEqual(schema.properties._links, ref("Links"))
+      assert.strictEqual(schemas.Links.type, "object")
+    })
+
+    it("9: single GET, POST and PUT refer to the model; writes answer it to those who prefer that", () => {
+      assert.deepStrictEqual(bodyOf(user.get.responses[200]), ref("User"))
+      for (
+        const answer of [
+          users.post.responses[201],
+          users.post.responses[200],
+          user.put.responses[200],
+          user.patch.responses[200]
+        ]
+      ) {
+        const lists = answer === users.post.responses[201] ? [ref("OperationIds")] : []
+        assert.deepStrictEqual(bodyOf(answer), { oneOf: [ref("OperationResult"), ...lists, ref("User")] })
+      }
+      for (const { parameters } of [users.post, user.put, user.patch]) {
+        assert.include(namesOf(parameters, "header"), "Prefer")
+      }
+      assert.deepStrictEqual(bodyOf(paths["/notes"].post.responses[201]).oneOf.at(-1), ref("Note"))
+    })
+
+    it("9: DELETE answers an OperationResult whose result is a count", () => {
+      const { $ref } = bodyOf(user.delete.responses[200])
+      const { properties } = schemas[$ref.split("/").at(-1)]
+      assert.deepStrictEqual(properties._type.enum, ["OperationResult"])
+      assert.strictEqual(properties.result.type, "integer")
+    })
+
+    it("10: it registers no routes", () => {
+      assert.notInclude(Object.keys(engine.api.groups).join(), "appkernel")
+      assert.deepStrictEqual(Object.keys(paths).filter((path) => /openapi|appkernel/u.test(path)), [])
+    })
+  })
+
+  describe("parameters", () => {
+    it("of a collection are those of its pages, and a text for each field", () => {
+      const names = namesOf(users.get.parameters, "query")
+      assert.includeMembers(names, ["page", "page_size", "sort_by", "sort_order", "query", "logic", "fields", "cursor"])
+      assert.includeMembers(names, ["id", "name", "email", "age", "address.city", "previous.street", "created"])
+      for (const name of ["name", "age", "address.city", "created"]) {
+        assert.deepStrictEqual(parameter(users.get, name).schema, { type: "string" })
+        assert.isFalse(parameter(users.get, name).required)
+      }
+      assert.deepStrictEqual(names.filter((name) => /password|_type|_links/u.test(name)), [])
+      assert.strictEqual(new Set(names).size, names.length)
+    })
+
+    it("of pages name the limits in force", () => {
+      const { schema } = parameter(users.get, "page_size")
+      assert.deepStrictEqual(schema, { type: "integer", minimum: 1, maximum: 1_000, default: 50 })
+      const limits = { defaultPageSize: 5, maxPageSize: 10 }
+      // oxlint-disable-next-line typescript/no-explicit-any
+      const { paths }: any = OpenApi.make(engine, { title: "", version: "", limits })
+      const small = parameter(paths["/folders"].get, "page_size").schema
+      assert.deepStrictEqual([small.maximum, small.default], [10, 5])
+    })
+
+    it("of paths and queries are those of the operation", () => {
+      const { parameters } = paths["/api/v1/payments/{currency}"].get
+      assert.deepStrictEqual(namesOf(parameters, "path"), ["currency"])
+      assert.deepStrictEqual(namesOf(parameters, "query"), ["day"])
+    })
+
+    it("of queries are the numbers, booleans and lists that they stand for", () => {
+      const Search = Service.make("Search").operation("search", {
+        queryParams: {
+          limit: Schema.Int.pipe(Validator.min(1), Validator.max(9), Schema.optionalKey),
+          open: Schema.Boolean,
+          tags: Schema.Array(Schema.String)
+        }
+      }, () => Effect.void)
+      // oxlint-disable-next-line typescript/no-explicit-any
+      const { paths }: any = OpenApi.make(KernelEngine.make("x").register(Search), { title: "", version: "" })
+      assert.deepStrictEqual(paths["/searches/search"].get.parameters, [
+        { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 9 }, required: false },
+        { name: "open", in: "query", schema: { type: "boolean" }, required: true },
+        { name: "tags", in: "query", schema: { type: "array", items: { type: "string" } }, required: true }
+      ])
+    })
+
+    it("of a recursive model end where it comes up inside itself", () => {
+      const names = namesOf(paths["/folders"].get.parameters, "query")
+      assert.includeMembers(names, ["id", "folders"])
+      assert.notInclude(names, "folders.folders.id")
+    })
+  })
+
+  describe("schemas", () => {
+    it("don't show what is omitted, and take it in bodies, write-only", () => {
+      assert.notProperty(schemas.User.properties, "password")
+      assert.deepStrictEqual(schemas.UserCreate.properties.password, { type: "string", minLength: 8, writeOnly: true })
+      assert.isTrue(schemas.UserPatch.properties.password.writeOnly)
+      assert.include(schemas.UserCreate.required, "password")
+    })
+
+    it("keep constraints, defaults, titles and descriptions", () => {
+      const { amount, at, codes, currency, reference } = schemas.Receipt.properties
+      assert.deepStrictEqual(amount, { type: "number", minimum: 0.05 })
+      assert.deepStrictEqual(currency, { type: "string", enum: ["CHF", "EUR"], default: "CHF" })
+      assert.deepStrictEqual(reference, {
+        type: "string",
+        description: "What it is for",
+        pattern: String.raw`^[A-Z]{2}-\d+$`
+      })
+      assert.isTrue(codes.uniqueItems)
+      assert.deepStrictEqual([at.title, at.description], ["Payment", "When it was paid"])
+      assert.strictEqual(schemas.User.properties.email.format, "email")
+      assert.deepStrictEqual(schemas.UserCreate.properties.roles.default, ["user"])
+      assert.notProperty(schemas.UserPatch.properties.roles, "default")
+    })
+
+    it("mark what callers see and can't send", () => {
+      assert.isTrue(schemas.Receipt.properties.inserted.readOnly)
+      assert.notProperty(schemas.ReceiptCreate.properties, "inserted")
+      assert.notProperty(schemas.Receipt.properties.amount, "readOnly")
+    })
+
+    it("describe date-times as they are written, without a format that demands a zone", () => {
+      for (const schema of [schemas.User.properties.created, schemas.UserCreate.properties.created]) {
+        assert.notProperty(schema, "format")
+        const pattern = new RegExp(schema.pattern, "u")
+        for (const text of ["2026-01-31T09:30:00.123000", "2026-01-31T09:30Z", "2026-01-31 09:30:00+01:00"]) {
+          assert.match(text, pattern)
+        }
+        assert.notMatch("2026-01-31", pattern)
+      }
+      assert.deepStrictEqual(schemas.User.properties.born, { type: "string", format: "date" })
+    })
+
+    it("leave texts alone that have the format by themselves", () => {
+      const Zoned = Schema.Struct({ at: Schema.String.annotate({ format: "date-time" }) })
+      const api = HttpApi.make("x").add(
+        HttpApiGroup.make("g").add(HttpApiEndpoint.get("zoned", "/zoned", { success: Zoned }))
+      )
+      // oxlint-disable-next-line typescript/no-explicit-any
+      const { paths }: any = OpenApi.make({ api, registrations: [] }, { title: "", version: "" })
+      assert.deepStrictEqual(bodyOf(paths["/zoned"].get.responses[200]).properties.at, {
+        type: "string",
+        format: "date-time"
+      })
+    })
+
+    it("have links where documents have them", () => {
+      assert.deepStrictEqual(schemas.User.properties._links, ref("Links"))
+      assert.notProperty(schemas.Note.properties, "_links")
+    })
+
+    it("refuse no properties, as the server does not", () => {
+      assert.notInclude(JSON.stringify(document), "\"additionalProperties\":false")
+    })
+  })
+
+  describe("bodies and answers", () => {
+    it("come in every content type that the server takes", () => {
+      assert.sameMembers(Object.keys(users.post.requestBody.content), ["application/json", "multipart/form-data"])
+      assert.sameMembers(Object.keys(user.put.requestBody.content), ["application/json"])
+      assert.sameMembers(Object.keys(user.patch.requestBody.content), [
+        "application/json",
+        "application/merge-patch+json",
+        "application/json-patch+json"
+      ])
+      assert.deepStrictEqual(
+        user.patch.requestBody.content["application/json-patch+json"].schema,
+        ref("JsonPatch")
+      )
+      assert.strictEqual(schemas.JsonPatch.type, "array")
+    })
+
+    it("of a POST may be lists, of which the answer has all identifiers", () => {
+      assert.deepStrictEqual(bodyOf(users.post.requestBody), {
+        oneOf: [ref("UserCreate"), { type: "array", items: ref("UserCreate"), minItems: 1, maxItems: 1_000 }]
+      })
+      assert.deepStrictEqual(users.post.requestBody.content["multipart/form-data"].schema, ref("UserCreate"))
+      assert.deepStrictEqual(schemas.OperationIds.properties.result, { type: "array", items: { type: "string" } })
+      assert.notInclude(JSON.stringify(user.put.responses), "OperationIds")
+    })
+
+    it("have an entity tag where the model has versions, and take conditions wherever they may fail", () => {
+      assert.isTrue(user.get.responses[200].headers.ETag.required)
+      assert.isTrue(user.get.responses[304].headers.ETag.required)
+      for (const answer of [users.post.responses[201], user.put.responses[200], user.patch.responses[200]]) {
+        assert.property(answer.headers, "ETag")
+      }
+      assert.notProperty(paths["/folders/{id}"].get.responses[200], "headers")
+      for (const operation of [users.post, user.get, user.put, user.patch, user.delete]) {
+        assert.includeMembers(namesOf(operation.parameters, "header"), ["If-Match", "If-None-Match"])
+        assert.containsAllKeys(operation.responses, ["400", "412"])
+      }
+    })
+
+    it("say where a new document is", () => {
+      assert.property(users.post.responses[201].headers, "Location")
+      assert.notProperty(users.post.responses[200].headers, "Location")
+    })
+
+    it("are an ErrorMessage where something went wrong, described by the status", () => {
+      for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item))) {
+        for (const [status, answer] of Object.entries<Json>(Object(operation["responses"]))) {
+          if (Number(status) < 400) continue
+          const schema = bodyOf(answer)
+          for (const { $ref } of schema.anyOf ?? [schema]) {
+            const name = $ref.split("/").at(-1)
+            assert.deepStrictEqual(name === "ErrorMessage" ? ref(name) : schemas[name].allOf[0], ref("ErrorMessage"))
+          }
+          assert.match(answer.description, /^[A-Z].+ /)
+        }
+      }
+      assert.sameMembers(Object.keys(schemas.ErrorMessage.properties), [
+        "_type",
+        "code",
+        "message",
+        "errors",
+        "upstream_service"
+      ])
+      assert.deepStrictEqual(schemas.ErrorMessage.required, ["_type", "code", "message"])
+    })
+
+    it("name the application's own errors beside", () => {
+      const answer = paths["/api/v1/users/{id}/change_password"].post.responses[403]
+      assert.deepStrictEqual(bodyOf(answer), ref("WrongPassword"))
+      const [base, own] = schemas.WrongPassword.allOf
+      assert.deepStrictEqual(base, ref("ErrorMessage"))
+      assert.sameMembers(Object.keys(own.properties), ["code", "error", "attempts"])
+      assert.strictEqual(answer.description, "Wrong password (`WrongPassword`)")
+    })
+
+    it("of actions and operations are what they say they are", () => {
+      const { post } = paths["/api/v1/users/{id}/change_password"]
+      assert.sameMembers(Object.keys(bodyOf(post.requestBody).properties), ["current_password", "new_password"])
+      assert.strictEqual(bodyOf(post.responses[200]).properties.result.type, "string")
+      assert.strictEqual(post.summary, "Change password")
+      const friends = paths["/api/v1/users/{id}/friends"].get
+      assert.deepStrictEqual(bodyOf(friends.responses[200]).properties._items.items, ref("User"))
+      const rate = bodyOf(paths["/api/v1/payments/{currency}"].get.responses[200]).properties.result
+      assert.strictEqual(rate.properties.rate.type, "number")
+    })
+  })
+
+  describe("operations", () => {
+    it("have an identifier each, a summary and a tag", () => {
+      const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
+      const ids = operations.map(({ operationId }) => operationId)
+      assert.strictEqual(new Set(ids).size, operations.length)
+      for (const { summary, tags } of operations) {
+        assert.match(summary, /^[A-Z]/)
+        assert.isNotEmpty(tags)
+      }
+      assert.includeMembers(ids, ["users.list", "users.create", "users.change_password", "payments.pay"])
+    })
+
+    it("of two registrations of one model are told apart by their names", () => {
+      const twice = KernelEngine.make("x").register(Note, { urlBase: "/v1" }).register(Note, {
+        urlBase: "/v2",
+        name: "notes_v2"
+      })
+      const made = OpenApi.make(twice, { title: "", version: "" })
+      const ids = Object.values(made.paths).flatMap((item) => Object.values(item)).map(({ operationId }) => operationId)
+      assert.includeMembers(ids, ["notes.list", "notes_v2.list"])
+      assert.strictEqual(new Set(ids).size, ids.length)
+    })
+
+    it("fail with what is declared under its own name, however often it is", () => {
+      const Guarded = Resource.make(Note, { methods: ["POST", "PUT"] })
+        .beforePost(() => Effect.fail(new WrongPassword({ attempts: 1 })), { error: [WrongPassword] })
+        .beforePut(() => Effect.fail(new WrongPassword({ attempts: 1 })), { error: [WrongPassword] })
+      const made = OpenApi.make(KernelEngine.make("x").register(Guarded), { title: "", version: "" })
+      // oxlint-disable-next-line typescript/no-explicit-any
+      const { paths }: any = made
+      for (const { responses } of [paths["/notes"].post, paths["/notes/{id}"].put]) {
+        assert.deepStrictEqual(bodyOf(responses[403]), ref("WrongPassword"))
+        // What a hook may fail with besides.
+        assert.deepStrictEqual(bodyOf(responses[404]), ref("ErrorMessage"))
+      }
+      assert.property(made.components.schemas, "WrongPassword")
+    })
+
+    it("are those that are registered", () => {
+      assert.sameMembers(Object.keys(paths["/notes"]), ["post"])
+      assert.notProperty(paths, "/notes/{id}")
+      assert.sameMembers(Object.keys(paths["/api/v1/badges"]), ["get"])
+    })
+  })
+
+  describe("servers and security", () => {
+    it("are the origin of the document and nothing, unless they are given", () => {
+      assert.deepStrictEqual(document.servers, [{ url: "/" }])
+      assert.deepStrictEqual(document.security, [])
+      assert.notProperty(document.components, "securitySchemes")
+      const servers = [{ url: "https://api.example.org", description: "Production" }]
+      assert.deepStrictEqual(OpenApi.make(engine, { title: "", version: "", servers }).servers, servers)
+    })
+
+    it("ask for credentials on all operations but those that are open", () => {
+      const secured = OpenApi.make(engine, {
+        title: "",
+        version: "",
+        security: {
+          schemes: ["bearer", "basic"],
+          isOpen: ({ method, path }) => method === "get" && path === "/folders"
+        }
+      })
+      assert.deepStrictEqual(secured.security, [{ bearer: [] }, { basic: [] }])
+      assert.deepStrictEqual(secured.components.securitySchemes, {
+        bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+        basic: { type: "http", scheme: "basic" }
+      })
+      // oxlint-disable-next-line typescript/no-explicit-any
+      const { paths }: any = secured
+      assert.deepStrictEqual(paths["/folders"].get.security, [])
+      assert.notProperty(paths["/folders"].get.responses, "401")
+      assert.notProperty(paths["/api/v1/users"].post, "security")
+      assert.property(paths["/api/v1/users"].post.responses[401].headers, "WWW-Authenticate")
+      assert.deepStrictEqual(bodyOf(paths["/api/v1/users"].post.responses[403]), ref("ErrorMessage"))
+    })
+
+    it("of an endpoint's own middleware stay", () => {
+      class Key extends HttpApiMiddleware.Service<Key>()("test/OpenApi/Key", {
+        security: { key: HttpApiSecurity.apiKey({ key: "x-key", in: "header" }) }
+      }) {}
+      const api = HttpApi.make("x").add(
+        HttpApiGroup.make("g").add(HttpApiEndpoint.get("get", "/thing").middleware(Key))
+      )
+      const secured = OpenApi.make({ api, registrations: [] }, { title: "", version: "" })
+      assert.deepStrictEqual(secured.components.securitySchemes?.["key"], {
+        type: "apiKey",
+        name: "x-key",
+        in: "header"
+      })
+      assert.deepStrictEqual(secured.paths["/thing"]?.["get"]?.["security"], [{ key: [] }])
+    })
+  })
+})
+
+// -----------------------------------------------------------------------------
+// fixtures
+// -----------------------------------------------------------------------------
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+// oxlint-disable-next-line typescript/no-explicit-any
+type Json = any
+
+const bodyOf = (body: Json): Json => body.content["application/json"].schema
+
+const namesOf = (parameters: Json, place: string): Array<string> =>
+  parameters.filter((parameter: Json) => parameter.in === place).map(({ name }: Json) => name)
+
+const parameter = (operation: Json, name: string): Json =>
+  operation.parameters.find((parameter: Json) => parameter.name === name)

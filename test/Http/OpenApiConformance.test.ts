@@ -1,0 +1,193 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createConfig, lintFromString } from "@redocly/openapi-core"
+import { Validator as DocumentValidator } from "@seriousme/openapi-schema-validator"
+import { Arbitrary, Effect, Layer, Logger } from "effect"
+import { HttpServer } from "effect/http"
+import * as Http from "node:http"
+import { engine as shop } from "../../examples/shop/engine.ts"
+import { Payment } from "../../examples/shop/models/Payment.ts"
+import { EmbeddedStore, KernelEngine, Repository } from "../../src/index.ts"
+import * as Conformance from "../support/conformance.ts"
+import { checksOf } from "../support/conformanceChecks.ts"
+import { engine as everyField } from "../support/everyField.ts"
+import type { Json } from "../support/jsonValues.ts"
+
+const runs = Number(process.env["CONFORMANCE_RUNS"] ?? 100)
+const seed = process.env["CONFORMANCE_SEED"] ?? 1
+
+/** Validators that are code, of which a schema can't speak. */
+const code = new Set(["Past", "Future", "OneLinePerProduct", "Url", "Id"])
+
+/** Operations that take what can't be guessed: the sum of an order, an identifier that is nowhere else. */
+const unreached = new Set([
+  "POST /api/v1/payments/pay",
+  "GET /api/v1/payments/{payment_id}",
+  "POST /api/v1/users/{id}/change_password"
+])
+
+/** Whether there is a reason not to do what is asked that a schema can't know of. */
+const isExcused = ({ method }: Conformance.Operation, { status, text }: Conformance.Answer): boolean => {
+  if (status < 400 || status === 409) return true
+  const { error, errors = [] } = JSON.parse(text)
+  return error !== undefined ||
+    status === 400 && errors.length > 0 && errors.every(({ field, validator }: Json) =>
+        code.has(validator) ||
+        // A part of a nested model that is not there yet.
+        method === "PATCH" && validator === "Required" && field.includes(".")
+      )
+}
+
+const documentAt = Effect.fnUntraced(function*(base: string, agent: Http.Agent) {
+  const request = { method: "GET", path: "/openapi.json", headers: {}, body: undefined }
+  const { text } = yield* Conformance.send(base, agent, request)
+  const document: Json = JSON.parse(text)
+  return document
+})
+
+const surroundings = Effect.gen(function*() {
+  const base = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+  const agent = yield* Effect.acquireRelease(
+    Effect.sync(() => new Http.Agent({ keepAlive: true, maxSockets: 8 })),
+    (agent) => Effect.sync(() => agent.destroy())
+  )
+  return { base, agent, document: yield* documentAt(base, agent) }
+})
+
+/** Documents are created first, and removed last. */
+const orderOf = ({ method, path }: Conformance.Operation): number =>
+  method === "POST" && !path.includes("{") ? 0 : method === "DELETE" && path.endsWith("/{id}") ? 2 : 1
+
+const suite = <E>(
+  name: string,
+  layer: Layer.Layer<HttpServer.HttpServer, E>,
+  references: Conformance.References,
+  isExcusedHere: (operation: Conformance.Operation, answer: Conformance.Answer) => boolean
+) =>
+  it.layer(Layer.provide(layer, Logger.layer([])), { excludeTestServices: true })(name, (it) => {
+    it.effect("answers what its document says, whatever it is sent", () =>
+      Effect.gen(function*() {
+        const { agent, base, document } = yield* surroundings
+        const checks = checksOf(document)
+        const pool: Conformance.Pool = new Map()
+        const statuses = new Map<string, number>()
+        const operations = Conformance.operationsOf(document).toSorted((a, b) => orderOf(a) - orderOf(b))
+
+        const check = (operation: Conformance.Operation) => (plan: Conformance.Plan) =>
+          Effect.gen(function*() {
+            const { isInvalidBody, isValid, request } = Conformance.prepare(operation, plan, {
+              checks,
+              pool,
+              references
+            })
+            const answer = yield* Conformance.send(base, agent, request)
+            const { status, text } = answer
+            learn(pool, operation, request.path, answer)
+            statuses.set(`${operation.name} ${status}`, (statuses.get(`${operation.name} ${status}`) ?? 0) + 1)
+            const isRefused = isValid && !isExcused(operation, answer) && !isExcusedHere(operation, answer)
+            const differences = [
+              ...checks.differences(operation, answer, request.path.includes("fields=")),
+              ...(isRefused ? [`what is valid is answered ${status}`] : []),
+              // It is documented, and yet nobody is to see it.
+              ...(status === 500 ? ["it is a defect"] : []),
+              ...(isInvalidBody && status < 400 ? [`what is not valid is answered ${status}`] : [])
+            ]
+            return differences.length === 0
+              ? true
+              : yield* Effect.fail({ request, answer: text.slice(0, 600), differences })
+          })
+
+        const problems: Array<string> = []
+        for (const operation of operations) {
+          const plans = Conformance.plansOf(operation, document)
+          const result = yield* Arbitrary.checkEffect(plans, check(operation), { runs, seed, maxShrinks: 200, size: 8 })
+          if (result._tag === "Passed") continue
+          const failure = result._tag === "Falsified" && result.failure._tag === "PropertyError"
+            ? result.failure.error
+            : result._tag
+          problems.push(`${operation.name}: ${JSON.stringify(failure)}`)
+        }
+        assert.deepStrictEqual(problems, [])
+        for (const { method, name, operation } of operations) {
+          // The property says nothing of what never succeeds.
+          const successes = Object.keys(operation.responses).filter((status) => status.startsWith("2"))
+          const isReached = successes.some((status) => statuses.has(`${name} ${status}`))
+          assert.isTrue(isReached || unreached.has(name), `${method} ${name} has no success`)
+        }
+      }), 1_200_000)
+
+    it.effect("has a document that is valid, and that a linter has no errors in", () =>
+      Effect.gen(function*() {
+        const { document } = yield* surroundings
+        const validator = new DocumentValidator()
+        const { errors, valid } = yield* Effect.promise(() => validator.validate(structuredClone(document)))
+        assert.deepStrictEqual([valid, errors, validator.version], [true, undefined, "3.1"])
+        const problems = yield* Effect.promise(async () =>
+          lintFromString({
+            source: JSON.stringify(document),
+            absoluteRef: "/openapi.json",
+            config: await createConfig({ extends: ["recommended"] })
+          })
+        )
+        const found = problems.filter(({ severity }) => severity === "error")
+        assert.deepStrictEqual(found.map(({ message, ruleId }) => `${ruleId}: ${message}`), [])
+      }))
+
+    it.effect("allows the methods that the document has, and no others", () =>
+      Effect.gen(function*() {
+        const { agent, base, document } = yield* surroundings
+        for (const [path, item] of Object.entries<Json>(document.paths)) {
+          const methods = Object.keys(item).map((method) => method.toUpperCase())
+          const documented = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"]
+          const { headers, status, text } = yield* Conformance.send(base, agent, {
+            method: "OPTIONS",
+            path: path.replaceAll(/\{\w+\}/gu, "x"),
+            headers: {},
+            body: undefined
+          })
+          assert.deepStrictEqual([status, text], [204, ""], path)
+          assert.sameMembers(String(headers.allow).split(", "), documented, path)
+        }
+      }))
+  })
+
+/** What is created, and what is gone. */
+const learn = (
+  pool: Conformance.Pool,
+  { method, path }: Conformance.Operation,
+  sent: string,
+  answer: Conformance.Answer
+): void => {
+  if (method === "DELETE" && path.endsWith("/{id}") && /^(?:2|404|423)/u.test(String(answer.status))) {
+    const collection = path.slice(0, -"/{id}".length)
+    const [segment] = sent.slice(collection.length + 1).split("?", 1)
+    pool.set(collection, (pool.get(collection) ?? []).filter((known) => encodeURIComponent(known) !== segment))
+  }
+  if (method !== "POST" || path.includes("{") || answer.status >= 300) return
+  const { id, result } = JSON.parse(answer.text)
+  const ids = [result ?? id].flat().filter((id: unknown) => typeof id === "string" && id.isWellFormed())
+  pool.set(path, [...new Set([...pool.get(path) ?? [], ...ids])])
+}
+
+const serverLayer = KernelEngine.layerServer({ address: "127.0.0.1", port: 0 })
+
+describe("OpenApi, held against the server", () => {
+  suite(
+    "a service with fields of every kind",
+    everyField.layerServe.pipe(Layer.provideMerge(serverLayer), Layer.provide(EmbeddedStore.layerMemory)),
+    {},
+    // A hook looks for what is not there.
+    ({ name }, { status }) => name === "POST /branches" && status === 404
+  )
+
+  suite(
+    "the shop",
+    shop.layerServe.pipe(
+      Layer.provide(Repository.layer(Payment)),
+      Layer.provideMerge(serverLayer),
+      Layer.provide(EmbeddedStore.layerMemory)
+    ),
+    { product: "/api/v1/products", order: "/api/v1/orders" },
+    // What is ordered and paid has to be there.
+    ({ path }, { status }) => status === 404 && /payments|api\/v2/u.test(path)
+  )
+})

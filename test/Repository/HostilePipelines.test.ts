@@ -1,0 +1,183 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import * as path from "node:path"
+import { type Document, DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
+import { freshFolder } from "../support/folders.ts"
+import { attacks, fill } from "../support/hostilePipelines.ts"
+import { runProgram } from "../support/processes.ts"
+import { turnsOf } from "../support/turns.ts"
+
+for (
+  const [name, layer] of [
+    ["memory", EmbeddedStore.layerMemory],
+    ["embedded", freshFolder(EmbeddedStore.layerWith)]
+  ] as const
+) {
+  it.layer(layer, { timeout: "60 seconds", excludeTestServices: true })(`Hostile pipelines / ${name}`, (it) => {
+    const filled = Effect.gen(function*() {
+      const store = yield* DocumentStore
+      if ((yield* store.count("one", {})) === 0) yield* fill(store)
+      return store
+    })
+
+    it.effect.each(attacks)(
+      "$name: ends in time, and others get their answers",
+      ({ collection, ends, pipeline, timeLimit }) =>
+        Effect.gen(function*() {
+          const store = yield* filled
+          const asked = Stream.runDrain(store.aggregate(collection, pipeline, { timeLimit }))
+          const answers = yield* Effect.forkChild(
+            Effect.forever(Effect.andThen(Effect.sleep("1 millis"), store.findById("few", 7)))
+          )
+          let end: string = "done"
+          const { longest } = yield* turnsOf(Effect.match(asked, {
+            onFailure: ({ _tag }) => {
+              end = _tag
+            },
+            onSuccess: () => {}
+          }))
+          yield* Fiber.interrupt(answers)
+          assert.include(ends, end)
+          assert.isBelow(longest, mostTurn)
+        }),
+      30_000
+    )
+
+    it.effect("computes what is not too much", () =>
+      Effect.gen(function*() {
+        const store = yield* filled
+        const doubled = yield* Stream.runCollect(store.aggregate("one", [
+          ...Array.from({ length: 15 }, () => ({ $addFields: { a: { $concatArrays: ["$a", "$a"] } } })),
+          { $project: { _id: 0, n: { $size: "$a" } } }
+        ]))
+        assert.deepStrictEqual(doubled, [{ n: 2 ** 16 }])
+        const grouped = yield* Stream.runCollect(store.aggregate("many", [
+          { $group: { _id: null, all: { $push: "$$ROOT" }, texts: { $addToSet: "$s" } } }
+        ]))
+        assert.strictEqual(lengthOf(grouped[0]?.["all"]), 100_000)
+        assert.strictEqual(lengthOf(grouped[0]?.["texts"]), 100_000)
+        const unwound = yield* Stream.runCollect(store.aggregate("few", [
+          { $addFields: { other: "$list" } },
+          { $unwind: "$list" },
+          { $limit: 20_000 },
+          { $unwind: "$other" },
+          { $count: "n" }
+        ]))
+        assert.deepStrictEqual(unwound, [{ n: 2_000_000 }])
+        const best = yield* Stream.runCollect(store.aggregate("many", [
+          { $addFields: { r: { $range: [0, 200] } } },
+          { $sort: { _id: -1 } },
+          { $limit: 2 },
+          { $project: { n: { $size: "$r" } } }
+        ]))
+        assert.deepStrictEqual(best, [{ _id: 99_999, n: 200 }, { _id: 99_998, n: 200 }])
+      }), 30_000)
+
+    it.effect("says what was too much", () =>
+      Effect.gen(function*() {
+        const store = yield* filled
+        const refusals: ReadonlyArray<readonly [detail: string, collection: string, stage: Document]> = [
+          ["an expression has too much to compute for one document", "one", {
+            $project: { r: { $map: { input: "$numbers", in: "$documents.b" } } }
+          }],
+          ["a document or a value of it has more than 16 MiB, or more than 200 levels", "one", {
+            $project: { r: { $map: { input: "$numbers", in: "$text" } } }
+          }],
+          ["the pipeline needs more than 100 MiB of memory", "many", {
+            $group: { _id: null, all: { $push: { $range: [0, 1_000] } } }
+          }]
+        ]
+        for (const [detail, collection, stage] of refusals) {
+          const error = yield* Effect.flip(Stream.runDrain(store.aggregate(collection, [stage])))
+          assert.strictEqual(error.message, `The store rejected the aggregate: ${detail}`)
+        }
+      }))
+
+    it.effect("does not let filters and projections compute without end either", () =>
+      Effect.gen(function*() {
+        const store = yield* filled
+        const endless = {
+          $gt: [{ $size: { $map: { input: "$numbers", in: { $size: { $reverseArray: "$documents" } } } } }, 0]
+        }
+        const slow = { $expr: { $gt: [{ $size: { $map: { input: { $range: [0, 5_000] }, in: "$$this.x" } } }, 0] } }
+        const large = { r: { $range: [0, 20_000] } }
+        yield* store.insertMany("slow", Array.from({ length: 200 }, (_, _id) => ({ _id })))
+        const rejected = {
+          find: store.find("one", { filter: { $expr: endless } }),
+          count: store.count("one", { $expr: endless }),
+          distinct: store.distinct("one", "a", { $expr: endless }),
+          updateOne: store.updateOne("one", { $expr: endless }, { $set: { b: 1 } }),
+          updateMany: store.updateMany("one", { $expr: endless }, { $set: { b: 1 } }),
+          deleteOne: store.deleteOne("one", { $expr: endless }),
+          deleteMany: store.deleteMany("one", { $expr: endless }),
+          projection: store.find("one", { projection: { r: endless } }),
+          projections: store.find("few", { projection: large }),
+          arrayFilters: store.updateOne("one", {}, { $set: { "documents.$[d].b": 1 } }, {
+            arrayFilters: [{ $and: [{ d: 1 }], $expr: endless }]
+          })
+        }
+        for (const [name, call] of Object.entries<Effect.Effect<unknown, { readonly _tag: string }>>(rejected)) {
+          const { longest } = yield* turnsOf(Effect.map(Effect.flip(call), ({ _tag }) => {
+            assert.strictEqual(_tag, "QueryRejected", name)
+          }))
+          assert.isBelow(longest, mostTurn, name)
+        }
+        assert.strictEqual(yield* Stream.runCount(store.stream("few", { projection: large })), 1_000)
+        const allowed = {
+          find: store.find("slow", { filter: slow }),
+          count: store.count("slow", slow),
+          updateMany: store.updateMany("slow", slow, { $set: { b: 1 } }),
+          deleteMany: store.deleteMany("slow", slow)
+        }
+        for (const [name, call] of Object.entries<Effect.Effect<unknown, { readonly _tag: string }>>(allowed)) {
+          const { longest } = yield* turnsOf(call)
+          assert.isBelow(longest, mostTurn, name)
+        }
+        assert.strictEqual(yield* store.count("slow", {}), 0)
+        assert.strictEqual(yield* store.count("one", { b: { $exists: false } }), 1)
+      }), 60_000)
+
+    it.effect("does not let an update make a document that is too large", () =>
+      Effect.gen(function*() {
+        const store = yield* filled
+        yield* store.insertMany("updated", [{ _id: 1, list: [], other: [] }])
+        yield* store.updateOne("updated", { _id: 1 }, { $set: { "list.1400000": 1 } })
+        const padded = yield* Effect.flip(store.updateOne("updated", { _id: 1 }, { $set: { "other.1400000": 1 } }))
+        assert.strictEqual(padded._tag, "QueryRejected")
+        assert.strictEqual(yield* store.count("updated", { other: { $size: 0 }, list: { $size: 1_400_001 } }), 1)
+        const piped = yield* Effect.flip(store.updateOne("updated", { _id: 1 }, [
+          { $set: { list: { $concatArrays: ["$list", "$list"] } } }
+        ] as unknown as Document))
+        assert.strictEqual(piped._tag, "Unsupported")
+        if (name === "memory") return
+        yield* store.replaceOne("updated", { _id: 1 }, { list: ["x".repeat(9 * 2 ** 20)] })
+        const pushed = yield* Effect.flip(
+          store.updateOne("updated", { _id: 1 }, { $push: { list: { $each: ["x".repeat(9 * 2 ** 20)] } } })
+        )
+        assert.strictEqual(pushed._tag, "QueryRejected")
+        assert.strictEqual(yield* store.count("updated", { list: { $size: 1 } }), 1)
+      }), 30_000)
+  })
+}
+
+it.effect("Hostile pipelines leave a process alone that has little memory", () =>
+  Effect.gen(function*() {
+    const program = yield* runProgram(programFile, { NODE_OPTIONS: "--max-old-space-size=256" })
+    assert.strictEqual(yield* program.ended, 0, program.output())
+    const ended = program.output().trim().split("\n")
+    assert.deepStrictEqual(
+      ended.map((line) => line.slice(line.indexOf(":") + 2)),
+      attacks.map(({ name }) => name)
+    )
+  }), 120_000)
+
+// internal
+
+// Milliseconds that a small read may have to wait: 100, and what it may take now and then to collect the garbage.
+const mostTurn = 150
+
+// Documents of 200 MiB would not fit in there beside those that are stored, and the program itself.
+const programFile = path.join(import.meta.dirname, "../support/hostileProgram.ts")
+
+const lengthOf = (value: unknown): number => Array.isArray(value) ? value.length : 0

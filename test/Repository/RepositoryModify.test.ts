@@ -1,0 +1,8 @@
+import { EmbeddedStore } from "../../src/index.ts"
+import { freshFolder } from "../support/folders.ts"
+import { onMongo } from "../support/mongo.ts"
+import { repositoryModifyContract } from "./contracts/repositoryModify.ts"
+
+repositoryModifyContract("memory", EmbeddedStore.layerMemory)
+repositoryModifyContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer) => repositoryModifyContract("mongodb", layer))

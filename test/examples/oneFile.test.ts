@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { join } from "node:path"
+import { freshDirectory } from "../support/folders.ts"
+import { freePort, printed, runProgram } from "../support/processes.ts"
+
+const send = (url: string, options?: RequestInit) =>
+  Effect.promise(async () => {
+    const response = await fetch(url, { redirect: "manual", ...options })
+    const text = await response.text()
+    const isJson = response.headers.get("content-type") === "application/json"
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+  })
+
+const post = (url: string, body: unknown) =>
+  send(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
+
+/** Runs an example on a free port, with a store of its own; the result is where it listens. */
+const started = Effect.fnUntraced(function*(example: string, env: { readonly [name: string]: string } = {}) {
+  const port = yield* freePort
+  const base = `http://127.0.0.1:${port}`
+  const program = yield* runProgram(`examples/${example}.ts`, {
+    APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"),
+    APPKERNEL_SERVER_PORT: String(port),
+    ...env
+  })
+  yield* printed(program, `Listening on ${base}`)
+  // It may listen a moment before it answers.
+  yield* Effect.retry(Effect.tryPromise(() => fetch(base, { signal: AbortSignal.timeout(1_000) })), { times: 10 })
+  return base
+})
+
+describe("the quickstart", () => {
+  it.live("keeps notes", () =>
+    Effect.gen(function*() {
+      const notes = `${yield* started("quickstart")}/api/v1/notes`
+      const created = yield* post(notes, { text: "buy milk" })
+      assert.strictEqual(created.status, 201)
+      const { body } = yield* send(`${notes}/${created.body.result}`)
+      assert.deepStrictEqual([body.text, body.tags], ["buy milk", []])
+      assert.strictEqual((yield* post(notes, { text: "" })).status, 400)
+    }), 60_000)
+})
+
+describe("the bookings", () => {
+  const day = (hour: number) => `2100-01-01T${hour}:00:00.000000`
+
+  const room = Effect.fnUntraced(function*(base: string) {
+    const { body } = yield* post(`${base}/api/v1/rooms`, { name: "Jungfrau", seats: 8 })
+    return { room: body.result, bookings: `${base}/api/v1/bookings` }
+  })
+
+  it.live("lets one of those who want a room at one time have it", () =>
+    Effect.gen(function*() {
+      const base = yield* started("bookings")
+      const { bookings, room: id } = yield* room(base)
+      const book = (from: string, to: string) => post(bookings, { room: id, title: "Review", from, to })
+      const answers = yield* Effect.all(Array.from({ length: 10 }, () => book(day(10), day(12))), { concurrency: 10 })
+      const first = answers.find(({ status }) => status === 201)
+      assert.strictEqual(answers.filter(({ status }) => status === 409).length, 9)
+      assert.deepStrictEqual((yield* book(day(11), day(13))).body, {
+        _type: "ErrorMessage",
+        code: 409,
+        error: "RoomTaken",
+        message: "The room is taken at that time",
+        booking: first?.body.result
+      })
+      assert.strictEqual((yield* book(day(12), day(13))).status, 201)
+      const wrong = yield* book(day(13), day(12))
+      assert.deepStrictEqual([wrong.status, wrong.body.errors[0].field], [400, "to"])
+      assert.strictEqual((yield* send(`${base}/api/v1/rooms/${id}`)).body.times_booked, 2, "as often as it was booked")
+      const nowhere = yield* post(bookings, { room: "R-none", title: "Review", from: day(10), to: day(11) })
+      assert.strictEqual(nowhere.status, 404)
+    }), 60_000)
+
+  it.live("moves and cancels bookings, unless the room is taken or the time has come", () =>
+    Effect.gen(function*() {
+      const { bookings, room: id } = yield* room(yield* started("bookings"))
+      const { body: morning } = yield* post(bookings, { room: id, title: "Review", from: day(10), to: day(11) })
+      const { body: evening } = yield* post(bookings, { room: id, title: "Party", from: day(18), to: day(22) })
+      const reschedule = (from: string, to: string) => post(`${bookings}/${morning.result}/reschedule`, { from, to })
+      const taken = yield* reschedule(day(21), day(23))
+      assert.deepStrictEqual([taken.status, taken.body.error, taken.body.booking], [409, "RoomTaken", evening.result])
+      assert.strictEqual((yield* reschedule(day(16), day(15))).status, 400)
+      const { body: unmoved } = yield* send(`${bookings}/${morning.result}`)
+      assert.deepStrictEqual([unmoved.from, unmoved.version], [day(10), 1], "a refused move leaves no trace")
+      const moved = yield* reschedule(day(16), day(18))
+      assert.deepStrictEqual([moved.status, moved.body.from, moved.body.version], [200, day(16), 2])
+
+      assert.strictEqual((yield* send(`${bookings}/${evening.result}`, { method: "DELETE" })).status, 200)
+      assert.strictEqual((yield* send(`${bookings}/${evening.result}`)).status, 404)
+      assert.strictEqual((yield* reschedule(day(21), day(23))).status, 200, "what is cancelled takes no room")
+      const { body: past } = yield* post(bookings, {
+        room: id,
+        title: "Kick-off",
+        from: "2001-01-01T10:00:00Z",
+        to: "2001-01-01T11:00:00Z"
+      })
+      const begun = yield* send(`${bookings}/${past.result}`, { method: "DELETE" })
+      assert.deepStrictEqual([begun.status, begun.body.error], [409, "AlreadyBegun"])
+    }), 60_000)
+})
+
+describe("the link shortener", () => {
+  it.live("leads from short addresses to long ones, and counts", () =>
+    Effect.gen(function*() {
+      const base = yield* started("shortener", { SHORTENER_PUBLIC_URL: "https://sho.rt" })
+      const { body } = yield* post(`${base}/links`, { url: "https://effect.website/docs" })
+      assert.match(body.result, /^https:\/\/sho\.rt\/[a-z0-9]{6}$/u)
+      const code = body.result.slice(-6)
+      const visit = yield* send(`${base}/${code}`)
+      assert.deepStrictEqual([visit.status, visit.headers.get("location")], [302, "https://effect.website/docs"])
+      assert.strictEqual((yield* send(`${base}/links/${code}`)).body.visits, 1)
+      assert.strictEqual((yield* send(`${base}/none`)).status, 404)
+      const unknown = yield* send(`${base}/links/none`)
+      assert.deepStrictEqual([unknown.status, unknown.body.error], [404, "UnknownLink"])
+      const wrong = yield* post(`${base}/links`, { url: "javascript:alert(1)" })
+      assert.deepStrictEqual([wrong.status, wrong.body.errors[0].validator], [400, "WebAddress"])
+    }), 60_000)
+
+  it.live("asks its partner for what it does not know", () =>
+    Effect.gen(function*() {
+      const partner = yield* started("shortener")
+      const { body } = yield* post(`${partner}/links`, { url: "https://effect.website/docs" })
+      const base = yield* started("shortener", { SHORTENER_PARTNER: partner })
+      const visit = yield* send(`${base}/${body.result.slice(-6)}`)
+      assert.deepStrictEqual([visit.status, visit.headers.get("location")], [302, "https://effect.website/docs"])
+      assert.strictEqual((yield* send(`${base}/none`)).status, 404)
+      const alone = yield* started("shortener", { SHORTENER_PARTNER: `http://127.0.0.1:${yield* freePort}` })
+      assert.strictEqual((yield* send(`${alone}/none`)).status, 502)
+    }), 60_000)
+
+  it.live("ends the start when its own configuration is wrong", () =>
+    Effect.gen(function*() {
+      const program = yield* runProgram("examples/shortener.ts", {
+        APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"),
+        SHORTENER_PARTNER: "nowhere"
+      })
+      assert.strictEqual(yield* program.ended, 1)
+      assert.match(program.output(), /shortener_partner: .*URL/iu)
+      assert.notInclude(program.output(), "Listening")
+    }), 60_000)
+})

@@ -1,0 +1,365 @@
+/** Requests that an OpenAPI document describes, valid and not. */
+import { Arbitrary, Effect, Result, Schema } from "effect"
+import * as Http from "node:http"
+import type { Checks } from "./conformanceChecks.ts"
+import { type Json, mutated, type Mutation, valuesOf } from "./jsonValues.ts"
+
+/** A request as it is generated: choices, which `prepare` makes a request of. */
+export interface Plan {
+  readonly twist: Twist
+  readonly ids: ReadonlyArray<number>
+  readonly type: number
+  readonly body: unknown
+  readonly mutations: ReadonlyArray<Mutation>
+  readonly query: { readonly [name: string]: unknown }
+  readonly headers: ReadonlyArray<number>
+  readonly odd: number
+}
+
+const twists = ["none", "body", "malformed", "type", "query", "unknown", "id", "accept", "headers"] as const
+type Twist = (typeof twists)[number]
+
+export interface Operation {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly operation: Json
+}
+
+export interface Request {
+  readonly method: string
+  readonly path: string
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string | undefined
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Http.IncomingHttpHeaders
+  readonly text: string
+}
+
+export const operationsOf = (document: Json): ReadonlyArray<Operation> =>
+  Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+    Object.entries<Json>(item).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      method: method.toUpperCase(),
+      path,
+      operation
+    }))
+  )
+
+const natural = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 }))
+
+const parametersIn = ({ operation }: Operation, place: string): ReadonlyArray<Json> =>
+  (operation.parameters ?? []).filter((parameter: Json) => parameter.in === place)
+
+const jsonBodyOf = ({ operation }: Operation): Json => operation.requestBody?.content["application/json"]?.schema
+
+/** The plans of requests to an operation. */
+export const plansOf = (operation: Operation, document: Json): Arbitrary.Arbitrary<Plan> => {
+  const schema = jsonBodyOf(operation)
+  const query = parametersIn(operation, "query")
+  return Arbitrary.all({
+    // Every second one as documented.
+    twist: Arbitrary.map(Arbitrary.schema(natural), (n): Twist => n % 2 === 0 ? "none" : twists[n % twists.length]!),
+    ids: Arbitrary.schema(Schema.Tuple([natural, natural])),
+    type: Arbitrary.schema(natural),
+    body: schema === undefined ? Arbitrary.Constant(undefined) : valuesOf(schema, document),
+    mutations: Arbitrary.array(
+      Arbitrary.schema(Schema.Struct({
+        kind: Schema.Literals(["replace", "replace", "remove", "add"]),
+        where: natural,
+        what: natural
+      })),
+      { minLength: 1, maxLength: 2 }
+    ),
+    query: Arbitrary.all(
+      Object.fromEntries(query.map((parameter) => [parameter.name, queryValuesOf(parameter, document)]))
+    ),
+    headers: Arbitrary.schema(Schema.Tuple([natural, natural, natural])),
+    odd: Arbitrary.schema(natural)
+  })
+}
+
+/** `undefined` more often than not, where it is not required, so that few stand in each other's way. */
+const queryValuesOf = ({ name, required, schema }: Json, document: Json): Arbitrary.Arbitrary<unknown> => {
+  const samples = texts[name] ?? (schema.type === "string" && Object.keys(schema).length === 1 ? conditions : undefined)
+  const values: Arbitrary.Arbitrary<unknown> = samples === undefined
+    ? valuesOf(schema, document)
+    : Arbitrary.map(Arbitrary.schema(natural), (n) => samples[n % samples.length])
+  if (required === true) return values
+  return Arbitrary.map(
+    Arbitrary.all({ value: values, given: Arbitrary.schema(natural) }),
+    ({ given, value }) => given % 8 === 0 ? value : undefined
+  )
+}
+
+const native = [
+  "{}",
+  "{\"count\":{\"$gt\":1}}",
+  "{\"$where\":\"1\"}",
+  "{\"$or\":[]}",
+  "{\"text\":{\"$regex\":\"(\"}}",
+  "{\"day\":{\"$gt\":{\"$date\":\"2020-01-01T00:00:00Z\"}}}",
+  "[]",
+  "{",
+  "null"
+]
+
+const texts: { readonly [name: string]: ReadonlyArray<string> } = {
+  query: native,
+  pipe: [
+    "[]",
+    "[{\"$match\":{}}]",
+    "[{\"$count\":\"n\"}]",
+    "[{\"$group\":{\"_id\":null,\"n\":{\"$sum\":1}}}]",
+    "[{\"$project\":{\"id\":1,\"day\":1}}]",
+    "[{\"$out\":\"x\"}]",
+    "[{\"$lookup\":{}}]",
+    "[{\"$nope\":1}]",
+    "{}",
+    "[",
+    "[{\"$limit\":-1}]",
+    "[{\"$match\":{\"secret\":\"x\"}}]"
+  ],
+  sort_by: ["id", "-id", "text", "count,-id", "day", "part.label", "secret", "", "nope", "parts"],
+  fields: ["id", "text", "text,count", "part", "part.label", "parts.since", "labels", "secret", "", "nope"],
+  cursor: ["", "nonsense", "W10"]
+}
+
+// dprint-ignore
+const conditions = [
+  "x",
+  ">5", "<5", ">=2020-01-01", "~a", "!x", "!null", "null", "[a,b]", "![1,2]", "#2", "", "1", "true", "a",
+  "2020-01-31", "2020-01-31T10:00:00", "\"x\"", "[", "\u0000", "é", ">", "1e400", "31.01.2020"
+]
+
+/** The identifiers that are there, by the path of the collection. */
+export type Pool = Map<string, Array<string>>
+
+/** The collections whose identifiers stand in properties of these names. */
+export interface References {
+  readonly [property: string]: string
+}
+
+/** The value with identifiers of documents that are there. */
+const referring = (value: unknown, references: References, pool: Pool, choice: number): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map((part) => referring(part, references, pool, choice))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]: [string, unknown]) => {
+      const known = pool.get(Object.hasOwn(references, key) ? references[key]! : "") ?? []
+      return [key, known.length > 0 ? known[choice % known.length] : referring(part, references, pool, choice)]
+    })
+  )
+}
+
+const strangeIds = ["none", "%00", "%ED%A0%80", "a%2Fb", "%25", "%", "a.b", "x".repeat(4_000), "%2e%2e", "ä", ";a=b"]
+
+const typesOfBodies = ["text/plain", "application/xml", "", "application/json; charset=utf-8", "application/JSON", "x"]
+
+const malformedBodies = [
+  "",
+  "{",
+  "null",
+  "[]",
+  "1",
+  "\"x\"",
+  "{\"a\":1}x",
+  "\u{feff}{}",
+  "{\"a\":\"\\ud800\"}",
+  "[[[]]]"
+]
+
+const oddHeaders: ReadonlyArray<readonly [name: string, values: ReadonlyArray<string>]> = [
+  ["If-Match", ["*", "\"1\"", "\"2\"", "W/\"1\"", "\"1\", \"2\"", "1", "", "\"", "\"x\""]],
+  ["If-None-Match", ["*", "\"1\"", "\"2\"", "W/\"1\"", "nonsense", "\"9999\""]],
+  ["Prefer", ["return=representation", "return=minimal", "return=else", "return", "respond-async", "\""]]
+]
+
+const accepts = [
+  "text/html",
+  "application/xml;q=0.9",
+  "*/*;q=0",
+  "application/*",
+  "nonsense",
+  "application/json;q=0",
+  ""
+]
+
+export interface Prepared {
+  readonly request: Request
+  /** Whether all of it is as the document says that requests are. */
+  readonly isValid: boolean
+  /** Whether the body is not one that the document allows. */
+  readonly isInvalidBody: boolean
+}
+
+/** The request of a plan, with identifiers from the pool. */
+export const prepare = (
+  operation: Operation,
+  planned: Plan,
+  { checks, pool, references }: { readonly checks: Checks; readonly pool: Pool; readonly references: References }
+): Prepared => {
+  const plan = { ...planned, body: referring(planned.body, references, pool, planned.odd) }
+  const { twist } = plan
+  const known = pool.get(operation.path.slice(0, Math.max(operation.path.indexOf("/{"), 0))) ?? []
+  let n = 0
+  let isKnown = true
+  const path = operation.path.replaceAll(/\{(\w+)\}/gu, () => {
+    const choice = plan.ids[n++] ?? 0
+    const isFirst = n === 1
+    if (isFirst && known.length > 0 && twist !== "id") return encodeURIComponent(known[choice % known.length]!)
+    if (isFirst && operation.path.includes("{id}")) isKnown = false
+    return twist === "id" ? strangeIds[choice % strangeIds.length]! : "some"
+  })
+
+  const query = parametersIn(operation, "query")
+  const search: Array<string> = []
+  let isValidQuery = true
+  const put = (name: string, value: unknown) => search.push(`${encodeURIComponent(name)}=${encoded(String(value))}`)
+  for (const { name, required, schema } of query) {
+    const value = twist === "query" && plan.odd % 3 === 0 && required === true ? undefined : plan.query[name]
+    if (value === undefined) {
+      if (required === true) isValidQuery = false
+      continue
+    }
+    for (const one of Array.isArray(value) ? value : [value]) put(name, one)
+    // Of what these may be, the document tells in words.
+    if (name in texts || schema.type === "string" && Object.keys(schema).length === 1) isValidQuery = false
+  }
+  const [first] = query
+  if (twist === "query" && first !== undefined) {
+    const { name } = query[plan.odd % query.length]!
+    put(name, ["", "x", "-1", "1.5", "1e99", "true", "\u0000", "[object Object]"][plan.odd % 8])
+  }
+  if (twist === "unknown") put(["nope", "__proto__", "_type", "id", "constructor", "a[b]"][plan.odd % 6]!, "1")
+
+  const headers: { [name: string]: string } = {}
+  if (twist === "accept") headers["Accept"] = accepts[plan.odd % accepts.length]!
+  for (const [i, [name, values]] of oddHeaders.entries()) {
+    const choice = plan.headers[i] ?? 0
+    if (twist === "headers" || name === "Prefer" && choice % 2 === 0) headers[name] = values[choice % values.length]!
+  }
+
+  const { body, isInvalidBody, isValidBody, mediaType } = bodyOf(operation, plan, checks)
+  if (mediaType !== undefined) headers["Content-Type"] = mediaType
+  return {
+    request: {
+      method: operation.method,
+      path: search.length === 0 ? path : `${path}?${search.join("&")}`,
+      headers,
+      body
+    },
+    isValid: twist === "none" && isValidQuery && isValidBody && isKnown,
+    isInvalidBody
+  }
+}
+
+/** Lone surrogates have no form in a URL. */
+const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
+
+const bodyOf = (operation: Operation, plan: Plan, checks: Checks): {
+  readonly body: string | undefined
+  readonly isValidBody: boolean
+  readonly isInvalidBody: boolean
+  readonly mediaType: string | undefined
+} => {
+  const { requestBody } = operation.operation
+  if (requestBody === undefined) {
+    return { body: undefined, isValidBody: true, isInvalidBody: false, mediaType: undefined }
+  }
+  const names = Object.keys(requestBody.content)
+  // Most of them in the type that everything has.
+  const name = plan.type % 3 > 0 ? "application/json" : names[plan.type % names.length]!
+  const { twist } = plan
+  if (twist === "malformed") {
+    const body = malformedBodies[plan.odd % malformedBodies.length]!
+    const json = Result.try((): unknown => JSON.parse(body))
+    const isInvalidBody = Result.isFailure(json) || !checks.accepts(operation, name, json.success)
+    return { body, isValidBody: false, isInvalidBody, mediaType: headerOf(name) }
+  }
+  if (twist === "type") {
+    const header = typesOfBodies[plan.odd % typesOfBodies.length]!
+    return { body: "{}", isValidBody: false, isInvalidBody: false, mediaType: header }
+  }
+  let value: unknown = name === "application/json-patch+json" ? jsonPatches[plan.odd % jsonPatches.length] : plan.body
+  if (twist === "body") { for (const mutation of plan.mutations) value = mutated(value, mutation) }
+  if (name === "multipart/form-data") {
+    const form = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {}
+    return {
+      body: formOf(form),
+      isValidBody: isWellFormed(form) && checks.accepts(operation, name, form),
+      isInvalidBody: false,
+      mediaType: headerOf(name)
+    }
+  }
+  const isAccepted = checks.accepts(operation, name, value)
+  return {
+    body: JSON.stringify(value) ?? "",
+    isValidBody: isAccepted && isWellFormed(value) && name !== "application/json-patch+json",
+    isInvalidBody: !isAccepted,
+    mediaType: headerOf(name)
+  }
+}
+
+/** Whether it is text that every store can hold; of that schemas say nothing. */
+const isWellFormed = (value: unknown): boolean => {
+  const text = JSON.stringify(value)
+  return !/\\u0000|\\ud[89a-f]/iu.test(text)
+}
+
+const headerOf = (name: string): string => name === "multipart/form-data" ? `${name}; boundary=boundary` : name
+
+const formOf = (value: object): string => {
+  const parts = Object.entries(value).map(([name, part]: [string, unknown]) => {
+    const isText = typeof part === "string" && part !== ""
+    const type = isText ? "" : "Content-Type: application/json\r\n"
+    const text = isText ? part.toWellFormed() : JSON.stringify(part)
+    const quoted = name.replaceAll("\"", "%22")
+    return `--boundary\r\nContent-Disposition: form-data; name="${quoted}"\r\n${type}\r\n${text}\r\n`
+  })
+  return `${parts.join("")}--boundary--\r\n`
+}
+
+const jsonPatches: ReadonlyArray<unknown> = [
+  [],
+  [{ op: "test", path: "/_type", value: "x" }],
+  [{ op: "replace", path: "/flag", value: true }],
+  [{ op: "replace", path: "/text", value: "patched" }, { op: "remove", path: "/email" }],
+  [{ op: "add", path: "/tags/-", value: "x" }],
+  [{ op: "copy", from: "/text", path: "/code" }],
+  [{ op: "move", from: "/secret", path: "/text" }],
+  [{ op: "replace", path: "", value: {} }],
+  [{ op: "replace", path: "/id", value: "x" }],
+  [{ op: "add", path: "/parts/9", value: { label: "x" } }],
+  [{ op: "add", path: "/fields", value: "y" }, { op: "replace", path: "/number", value: 7 }],
+  [{ op: "nope", path: "/text" }],
+  [{ op: "add", path: "text", value: 1 }],
+  [{ op: "add", path: "/text" }]
+]
+
+/** Sends it over a socket that is kept. */
+export const send = (base: string, agent: Http.Agent, request: Request): Effect.Effect<Answer> =>
+  Effect.callback<Answer>((resume) => {
+    const { hostname, port } = new URL(base)
+    const { body, headers, method, path } = request
+    const sent = Http.request({
+      agent,
+      hostname,
+      port,
+      method,
+      path,
+      headers: body === undefined ? headers : { ...headers, "Content-Length": Buffer.byteLength(body) }
+    }, (response) => {
+      const chunks: Array<Buffer> = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8")
+        resume(Effect.succeed({ status: response.statusCode ?? 0, headers: response.headers, text }))
+      })
+    })
+    sent.on("error", (error) => resume(Effect.die(error)))
+    sent.end(body)
+  })

@@ -1,0 +1,18 @@
+/** A program that asks for far too much, one thing after the other, and prints how each of them ended. */
+import { Effect, Stream } from "effect"
+import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
+import { attacks, fill } from "./hostilePipelines.ts"
+
+await Effect.runPromise(Effect.provide(
+  Effect.gen(function*() {
+    const store = yield* DocumentStore
+    yield* fill(store)
+    for (const { collection, name, pipeline, timeLimit } of attacks) {
+      const asked = Stream.runDrain(store.aggregate(collection, pipeline, { timeLimit }))
+      const end = yield* Effect.match(asked, { onFailure: ({ _tag }) => _tag, onSuccess: () => "done" })
+      process.stdout.write(`${end}: ${name}\n`)
+    }
+  }),
+  EmbeddedStore.layerMemory
+))

@@ -1,0 +1,52 @@
+/** Whether the indexes of an embedded store's folder agree with its documents, looked at below the store. */
+import { Effect, Result } from "effect"
+import { Catalog } from "../../src/Repository/internal/catalog.ts"
+import { entriesOf } from "../../src/Repository/internal/indexEntries.ts"
+import { everything } from "../../src/Repository/internal/keyValue.ts"
+import * as keyValueLmdb from "../../src/Repository/internal/keyValueLmdb.ts"
+import { documentKey } from "../../src/Repository/internal/orderedKey.ts"
+
+/**
+ * What is wrong in a folder that nobody has open: entries that are missing or lead nowhere, those of indexes that are gone
+ * included, and indexes that do not know what kinds of values they hold.
+ */
+export const indexProblems = (folder: string) =>
+  Effect.scoped(Effect.map(keyValueLmdb.make(folder), (store) => {
+    const problems: Array<string> = []
+    const catalog = new Catalog(store)
+    const known = new Set<number>()
+    for (const collection of catalog.all) {
+      for (const index of collection.indexes) {
+        const name = `${collection.name}: ${index.description.name}`
+        known.add(index.number)
+        if (!index.isReady) problems.push(`${name} is unfinished`)
+        const expected = new Map<string, string>()
+        store.documents(collection.number).scan(everything, (key, document) => {
+          if (documentKey(document["_id"]) !== key) {
+            problems.push(`${collection.name}: a document is in another's place`)
+          }
+          const { inexact, keys, multikey } = Result.getOrThrow(entriesOf(index, document, key))
+          if (multikey && !index.traits.multikey) problems.push(`${name} does not know of lists`)
+          if (inexact && !index.traits.inexact) problems.push(`${name} does not know of inexact keys`)
+          for (const entry of keys) expected.set(entry, key)
+          return true
+        })
+        store.entries(index.number).scan(everything, (entry, key) => {
+          if (expected.get(entry) !== key) problems.push(`${name} has an entry too many`)
+          expected.delete(entry)
+          return true
+        })
+        if (expected.size > 0) problems.push(`${name} lacks ${expected.size} entries`)
+      }
+    }
+    const last = Number(store.catalog.get("counters")?.["next"] ?? 0)
+    for (let number = 1; number <= last; number++) {
+      if (!known.has(number)) {
+        store.entries(number).scanKeys(everything, () => {
+          problems.push(`entries of index ${number} are left, which is gone`)
+          return false
+        })
+      }
+    }
+    return problems
+  }))

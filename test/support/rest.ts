@@ -1,0 +1,125 @@
+/** Requests to a service over a real socket, their paths and bodies as they are written. */
+import { assert } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+import type { HttpApiGroup } from "effect/http-api"
+import { Agent, request as httpRequest } from "node:http"
+import { connect } from "node:net"
+import type { KernelEngine as Engine } from "../../src/Http/KernelEngine.ts"
+import { type DocumentStore, KernelEngine, type Repository } from "../../src/index.ts"
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "HEAD" | "TRACE"
+
+export interface Answer {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
+  readonly text: string
+  // The tests look into bodies of every shape.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+}
+
+/** An engine on the server that services run on, with the store beside it. */
+export const serving = <
+  Id extends string,
+  G extends HttpApiGroup.Constraint,
+  R extends Repository.RepositoryOf<string>,
+  Needs,
+  E
+>(
+  engine: Engine<Id, G, R, Needs>,
+  store: Layer.Layer<DocumentStore.DocumentStore, E>
+) =>
+  engine.layerServe.pipe(
+    Layer.provideMerge(store),
+    Layer.provideMerge(KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }))
+  )
+
+const portOf = Effect.map(HttpServer.HttpServer, ({ address }) => "port" in address ? address.port : 0)
+
+const agent = new Agent({ keepAlive: true })
+
+/** Sends one request. A body that is no text and no bytes is sent as JSON. */
+export const send = (
+  method: Method,
+  path: string,
+  body?: unknown,
+  headers: { readonly [name: string]: string } = {}
+) =>
+  Effect.flatMap(portOf, (port) =>
+    Effect.callback<Answer>((resume) => {
+      const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(
+        typeof body === "string" ? body : JSON.stringify(body)
+      )
+      const sent = httpRequest({
+        agent,
+        host: "127.0.0.1",
+        port,
+        method,
+        path,
+        headers: {
+          ...(bytes === undefined ? {} : { "content-type": "application/json", "content-length": bytes.length }),
+          ...headers
+        }
+      }, (response) => {
+        const chunks: Array<Buffer> = []
+        response.on("data", (chunk: Buffer) => chunks.push(chunk))
+        response.on("error", (error) => resume(Effect.die(error)))
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString("utf8")
+          const isJson = response.headers["content-type"]?.startsWith("application/json") === true
+          resume(Effect.sync((): Answer => ({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text,
+            body: isJson && text !== "" ? JSON.parse(text) : undefined
+          })))
+        })
+      })
+      sent.on("error", (error) => resume(Effect.die(error)))
+      sent.end(bytes)
+    }))
+
+/** Sends bytes as they are, and gives all that comes back until the server closes the connection. */
+export const sendBytes = (bytes: string | Buffer) =>
+  Effect.flatMap(portOf, (port) =>
+    Effect.callback<string>((resume) => {
+      let text = ""
+      const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
+      socket.setEncoding("utf8")
+      socket.on("data", (chunk: string) => {
+        text += chunk
+      })
+      socket.on("error", () => {})
+      socket.on("close", () => resume(Effect.succeed(text)))
+    }))
+
+/** The answer has to be an `ErrorMessage` of this status; gives it back. */
+export const refused = (status: number, answer: Answer): Answer => {
+  assert.strictEqual(answer.status, status, answer.text)
+  assert.match(String(answer.headers["content-type"]), /^application\/json/u)
+  assert.deepInclude(answer.body, { _type: "ErrorMessage", code: status })
+  assert.isString(answer.body.message)
+  return answer
+}
+
+/** `field validator` of each problem of a 400. */
+export const problemsIn = (answer: Answer): Array<string> =>
+  refused(400, answer).body.errors.map((
+    { field, validator }: { readonly field: string; readonly validator: string }
+  ) => `${field} ${validator}`)
+
+/** The fields of each problem of a 400. */
+export const fieldsIn = (answer: Answer): Array<string> =>
+  refused(400, answer).body.errors.map(({ field }: { readonly field: string }) => field)
+
+/** Does so many things at once. */
+export const atOnce = <A, E, R>(count: number, one: (i: number) => Effect.Effect<A, E, R>) =>
+  Effect.forEach(Array.from({ length: count }, (_, i) => i), one, { concurrency: count })
+
+/** How often each status was answered: `{ 200: 7, 201: 1 }`. */
+export const statusesOf = (answers: ReadonlyArray<Answer>): { readonly [status: number]: number } => {
+  const counts: { [status: number]: number } = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}

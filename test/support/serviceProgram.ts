@@ -1,0 +1,33 @@
+/** A service with slow answers, to be stopped by a test: `/slow` takes a second and a half, `/stuck` for ever. */
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { accessLogged } from "../../src/Http/internal/accessLogged.ts"
+import * as KernelLogger from "../../src/Http/KernelLogger.ts"
+import * as KernelServer from "../../src/Http/KernelServer.ts"
+
+const route = (path: `/${string}`, effect: Effect.Effect<void>) =>
+  HttpRouter.route(
+    "GET",
+    path,
+    Effect.andThen(Effect.logInfo(`began ${path}`), Effect.as(effect, HttpServerResponse.text(`answer of ${path}`)))
+  )
+
+const service = Layer.effectDiscard(Effect.gen(function*() {
+  const router = yield* HttpRouter.make
+  yield* router.addAll([
+    route("/", Effect.void),
+    route("/things/:id", Effect.void),
+    route("/slow", Effect.sleep("1500 millis")),
+    route("/stuck", Effect.never)
+  ])
+  const log = yield* KernelLogger.Access
+  const handler = Effect.orDie(router.asHttpEffect())
+  yield* HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log))
+}))
+
+service.pipe(
+  Layer.provide([KernelServer.layer, KernelLogger.layerAccess]),
+  KernelServer.launch,
+  NodeRuntime.runMain
+)
