@@ -17,14 +17,15 @@ export type DocumentLinks = (id: unknown) => string
 
 /**
  * The links of one resource's documents: `self` with the methods that are registered, `collection`, and one for each
- * action with its method and the names of its arguments.
+ * action with its method and the names of its arguments. None, where the registration turns links off.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const ofResource = (
-  { calls, methods, path }: Pick<ResourceInfo, "calls" | "methods" | "path">
+  { calls, enableHateoas, methods, path }: Pick<ResourceInfo, "calls" | "enableHateoas" | "methods" | "path">
 ): DocumentLinks => {
+  if (!enableHateoas) return none
   const head = `"_links":{"self":{"href":"${path}/`
   const standard = `","methods":${JSON.stringify(methods)}},"collection":{"href":"${path}","methods":"GET"}`
   if (calls.length === 0) return (id) => `${head}${segment(id)}${standard}},`

@@ -62,14 +62,15 @@ const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
   const what = registration._tag === "Service" ? `the service ${name}` : `the model ${registration.model.modelName}`
   return [
     { key: name, description: `${what} at ${path}, by the name "${name}"` },
-    ...(registration._tag === "Service"
-      ? []
-      : ["schema", "meta"].map((segment) => claim("GET", `${path}/${segment}`, what))),
-    ...(registration._tag === "Service" ? [] : registration.methods.flatMap((method) => [
-      ...(method === "GET" || method === "POST" ? [claim(method, path, what)] : []),
-      ...(method === "GET" ? [claim(method, `${path}/aggregate`, what)] : []),
-      ...(method === "POST" ? [] : [claim(method, `${path}/:id`, what)])
-    ])),
+    ...(registration._tag === "Service" ? [] : [
+      claim("GET", `${path}/schema`, what),
+      claim("GET", `${path}/meta`, what),
+      ...registration.methods.flatMap((method) => [
+        ...(method === "GET" || method === "POST" ? [claim(method, path, what)] : []),
+        ...(method === "GET" ? [claim(method, `${path}/aggregate`, what)] : []),
+        ...(method === "POST" ? [] : [claim(method, `${path}/:id`, what)])
+      ])
+    ]),
     ...calls.map((call) => claim(call.method, call.path, call.name))
   ]
 }

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, DateTime, Effect, Result, Schema } from "effect"
+import { Arbitrary, DateTime, Effect, Result } from "effect"
 import { Cursor, DocumentStore, EmbeddedStore, Query } from "../../src/index.ts"
 import { documentCodec } from "../../src/Repository/internal/documents.ts"
+import { oneOf } from "../support/choices.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
 import { Order } from "../support/orders.ts"
@@ -98,18 +99,6 @@ describe("a cursor", () => {
       assert.strictEqual(error.detail, detail)
     }))
 })
-
-type Some<A> = Arbitrary.Arbitrary<A>
-
-const either = <A>(...choices: ReadonlyArray<Some<A>>): Some<A> =>
-  Arbitrary.flatMap(
-    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: choices.length - 1 }))),
-    // The number is a place in the list.
-    (place) => choices[place] as Some<A>
-  )
-
-const oneOf = <const A>(...values: ReadonlyArray<A>): Some<A> =>
-  either(...values.map((value) => Arbitrary.Constant(value)))
 
 const places = Arbitrary.map(
   Arbitrary.all([

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Exit, Schema } from "effect"
 import { DocumentStore, EmbeddedStore, Model, Query } from "../../src/index.ts"
 import { documentCodec } from "../../src/Repository/internal/documents.ts"
+import { either, oneOf, type Some } from "../support/choices.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
 import { at, Order } from "../support/orders.ts"
@@ -181,18 +182,6 @@ interface Both {
   readonly where: Query.Where<typeof Thing>
   readonly holds: (thing: Thing) => boolean
 }
-
-type Some<A> = Arbitrary.Arbitrary<A>
-
-const either = <A>(...choices: ReadonlyArray<Some<A>>): Some<A> =>
-  Arbitrary.flatMap(
-    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: choices.length - 1 }))),
-    // The number is a place in the list.
-    (place) => choices[place] as Some<A>
-  )
-
-const oneOf = <const A>(...values: ReadonlyArray<A>): Some<A> =>
-  either(...values.map((value) => Arbitrary.Constant(value)))
 
 const texts: Some<string> = oneOf("", "a", "A", "ab", "b.", "Ba", "\u{1f600}")
 const numbers: Some<number> = oneOf(-1, 0, 1, 2)

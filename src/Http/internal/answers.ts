@@ -1,7 +1,8 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { FieldProblem } from "../../Model/internal/issues.ts"
 import { quote } from "../../Model/internal/serialiser.ts"
-import { type HttpError, statusOf } from "../HttpError.ts"
+import { Problem } from "../../Model/ModelError.ts"
+import { BadRequest, type HttpError, statusOf } from "../HttpError.ts"
 
 /** @internal */
 export const json = (
@@ -47,6 +48,26 @@ export const sentence = (problems: ReadonlyArray<FieldProblem>): string =>
   `The request is not valid: ${
     problems.map(({ field, message }) => field === "" ? message : `${field} ${message}`).join("; ")
   }`
+
+/**
+ * Refuses what is wrong, all of it.
+ *
+ * @internal
+ */
+export const invalid = (problems: ReadonlyArray<FieldProblem>): BadRequest =>
+  new BadRequest({ message: sentence(problems), errors: problems.map((problem) => new Problem(problem)) })
+
+/**
+ * Answers 405 (RFC 9110, section 15.5.6).
+ *
+ * @internal
+ */
+export const notAllowed = (
+  method: string,
+  path: string,
+  allowed: ReadonlyArray<string>
+): HttpServerResponse.HttpServerResponse =>
+  errorMessage(405, `The method ${method} is not allowed for ${path}`, { allow: allowed.join(", ") })
 
 /** @internal */
 export const ofError = (error: HttpError): HttpServerResponse.HttpServerResponse =>

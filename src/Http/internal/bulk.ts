@@ -4,7 +4,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { type bodyDecoder, bounded } from "../../Model/internal/explainer.ts"
 import type { FieldProblem } from "../../Model/internal/issues.ts"
-import { type ModelError, Problem } from "../../Model/ModelError.ts"
+import type { ModelError } from "../../Model/ModelError.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { BulkInsertFailed, ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { BadRequest, Conflict } from "../HttpError.ts"
@@ -79,7 +79,7 @@ export const completeAll = Effect.fnUntraced(function*<A>(
     { concurrency: 4 }
   )
   const problems = results.flatMap((result, i) => Result.isFailure(result) ? under(i, result.failure.problems) : [])
-  return problems.length > 0 ? yield* badRequest(bounded(problems)) : Arr.getSuccesses(results)
+  return problems.length > 0 ? yield* answers.invalid(bounded(problems)) : Arr.getSuccesses(results)
 })
 
 /**
@@ -137,10 +137,7 @@ export const insertEach = <A>(
  * @internal
  */
 export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): BadRequest =>
-  badRequest(bounded(under(index, problems)))
-
-const badRequest = (problems: ReadonlyArray<FieldProblem>): BadRequest =>
-  new BadRequest({ message: answers.sentence(problems), errors: problems.map((problem) => new Problem(problem)) })
+  answers.invalid(bounded(under(index, problems)))
 
 const refusalOf = (
   index: number,

@@ -7,9 +7,8 @@ import type { FieldProblem } from "../../Model/internal/issues.ts"
 import type { Serialiser } from "../../Model/internal/serialiser.ts"
 import { elementOf, type ModelLike, modelTypeId, nestedModel } from "../../Model/internal/variants.ts"
 import type * as Model from "../../Model/Model.ts"
-import { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { BadRequest, Conflict } from "../HttpError.ts"
+import { type BadRequest, Conflict } from "../HttpError.ts"
 import * as answers from "./answers.ts"
 import { isDeeperValue } from "./depth.ts"
 import { applyPatch, type Operation, type PatchLimits, readPatch, tokensOf } from "./jsonPatch.ts"
@@ -78,15 +77,12 @@ export const documentPatcher = (
     const changes = changesBetween(model, before, applied.success as Schema.JsonObject)
     if (isDeeperValue(changes, maxDepth)) {
       const problem = { field: "", validator: "Json", message: `must not be nested more than ${maxDepth} levels deep` }
-      return Effect.fail(badRequest([problem]))
+      return Effect.fail(answers.invalid([problem]))
     }
     const decoded = decode(changes)
-    return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(badRequest(decoded.problems))
+    return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(answers.invalid(decoded.problems))
   }
 })
-
-const badRequest = (problems: ReadonlyArray<FieldProblem>) =>
-  new BadRequest({ message: answers.sentence(problems), errors: problems.map((problem) => new Problem(problem)) })
 
 /** What a pointer leads to, or what keeps it from leading anywhere. */
 type Place =

@@ -129,10 +129,9 @@ const unrouted = (methods: FindMyWay.Router<ReadonlyArray<string>>) =>
     const [path = "/"] = url.split("?", 1)
     const allowed = methods.find("GET", url)?.handler
     if (allowed === undefined) return Effect.succeed(answers.errorMessage(404, `There is nothing at ${path}`))
-    const allow = { allow: allowed.join(", ") }
     return Effect.succeed(
       method === "OPTIONS"
-        ? HttpServerResponse.empty({ status: 204, headers: allow })
-        : answers.errorMessage(405, `The method ${method} is not allowed for ${path}`, allow)
+        ? HttpServerResponse.empty({ status: 204, headers: { allow: allowed.join(", ") } })
+        : answers.notAllowed(method, path, allowed)
     )
   })

@@ -4,7 +4,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as MultipartParser from "effect/http/MultipartParser"
 import * as Result from "effect/Result"
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
-import type { BodyError } from "./body.ts"
+import { type BodyError, mediaTypeOf } from "./body.ts"
 
 /**
  * A part of a form: a text, or a file, of which nothing is kept but how large it is.
@@ -30,7 +30,7 @@ export interface FormLimits {
 
 /** @internal */
 export const isMultipart = (contentType: string | undefined): boolean =>
-  contentType !== undefined && /^[ \t]*multipart\/form-data[ \t]*(?:;|$)/iu.test(contentType)
+  contentType !== undefined && mediaTypeOf(contentType) === "multipart/form-data"
 
 /**
  * Reads a request's body as `multipart/form-data` (RFC 7578): its parts, in order. Texts are kept in memory, within the

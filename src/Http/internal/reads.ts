@@ -3,14 +3,13 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { recordDecoder } from "../../Model/internal/record.ts"
 import { quote } from "../../Model/internal/serialiser.ts"
 import { managedField } from "../../Model/internal/variants.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
+import { documentCodec } from "../../Repository/internal/documents.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import { DocumentInvalid } from "../../Repository/RepositoryError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import * as Links from "../Links.ts"
 import * as QueryGuard from "../QueryGuard.ts"
@@ -48,7 +47,7 @@ export const readRoutes = (
   const versionField = managedField(model, "version")
   const before = beforeGetOf(hooks)
   const { after } = hooksOf(model, hooks, "GET")
-  const decode = recordDecoder(model)
+  const { fromDocument } = documentCodec(model)
   const refuse = refusal(translations, parametersOf(collectionParameters(limits), places))
   const timeLimit = limits.queryTimeout
 
@@ -67,10 +66,7 @@ export const readRoutes = (
     after === undefined ? answer : Effect.andThen(
       Effect.forEach(documents, (document) =>
         Effect.flatMap(
-          Effect.catch(decode(document), (problems) =>
-            Effect.die(
-              new DocumentInvalid({ model: model.modelName, id: String(document["_id"]), problems: [...problems] })
-            )),
+          fromDocument(document),
           (instance) => unwrapped(after(instance, { id: Option.fromUndefinedOr(id), previous: Option.none() }))
         ), { discard: true }),
       answer
@@ -137,22 +133,25 @@ export const readRoutes = (
     const read = readQuery(parameters)
     if (Result.isFailure(read)) return refused(read.failure)
     const query = read.success
-    const found = (total: number | undefined) =>
-      Effect.flatMap(
-        // Hooks see whole models.
-        repository.findDocuments({
-          ...query.find,
-          ...(after === undefined ? {} : { projection: undefined }),
-          timeLimit
-        }),
-        (documents) => pageOf(parameters, query, documents, total)
+    // Hooks see whole models.
+    const options = { ...query.find, ...(after === undefined ? {} : { projection: undefined }), timeLimit }
+    if (query.count === "exact") {
+      return hooked(
+        undefined,
+        Effect.flatMap(
+          repository.findAndCountDocuments(options),
+          ({ documents, total }) => pageOf(parameters, query, documents, total)
+        )
       )
+    }
+    const estimated = query.count === "estimated" ? repository.estimatedCount : Effect.succeed(undefined)
     return hooked(
       undefined,
-      query.count === "none" ? found(undefined) : Effect.flatMap(
-        query.count === "exact" ? repository.countDocuments(query.filter, { timeLimit }) : repository.estimatedCount,
-        found
-      )
+      Effect.flatMap(estimated, (total) =>
+        Effect.flatMap(
+          repository.findDocuments(options),
+          (documents) => pageOf(parameters, query, documents, total)
+        ))
     )
   })
 

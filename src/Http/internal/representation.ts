@@ -31,11 +31,12 @@ export interface Representation {
 
 /** @internal */
 export const representationOf = (
-  { calls, enableHateoas, methods, model, path }: ResourceInfo,
+  resource: ResourceInfo,
   repository: Repository<Model.Any>
 ): Representation => {
+  const { model } = resource
   const serialise = compileSerialiser(model)
-  const links = enableHateoas ? Links.ofResource({ calls, methods, path }) : Links.none
+  const links = Links.ofResource(resource)
   const versionField = managedField(model, "version")
   const textOf = (document: Document) => serialise(document, links(document["_id"]))
   const headersOf = (document: Document) =>

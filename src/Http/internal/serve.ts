@@ -84,7 +84,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
 
 /** Actions answer documents of their own resource as the resource does. */
 const linksFrom = (resource: ResourceInfo, linksOf: (model: unknown) => Links.DocumentLinks) => {
-  const own = resource.enableHateoas ? Links.ofResource(resource) : Links.none
+  const own = Links.ofResource(resource)
   return (model: unknown): Links.DocumentLinks => model === resource.model ? own : linksOf(model)
 }
 

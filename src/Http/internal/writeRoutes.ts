@@ -165,13 +165,13 @@ export const writeRoutes = (
   const ofDocument = (method: "PUT" | "PATCH" | "DELETE", handler: Answer): Handled => ({
     method,
     path: `${path}/:id`,
-    handler: withId((id) => ownPaths.has(id) ? Effect.succeed(readOnly(method, `${path}/${id}`)) : handler)
+    handler: withId((id) =>
+      ownPaths.has(id)
+        ? Effect.succeed(answers.notAllowed(method, `${path}/${id}`, ["GET", "HEAD", "OPTIONS"]))
+        : handler
+    )
   })
-  const ownPaths: ReadonlySet<string> = new Set([
-    "schema",
-    "meta",
-    ...(registration.methods.includes("GET") ? ["aggregate"] : [])
-  ])
+  const ownPaths: ReadonlySet<string> = new Set(registration.methods.includes("GET") ? [...always, ...withGet] : always)
 
   return {
     POST: { method: "POST", path, handler: post },
@@ -180,9 +180,6 @@ export const writeRoutes = (
     DELETE: ofDocument("DELETE", remove)
   }
 }
-
-const readOnly = (method: Method, path: string) =>
-  answers.errorMessage(405, `The method ${method} is not allowed for ${path}`, { allow: "GET, HEAD, OPTIONS" })
 
 /** Node joins those of several lines, as RFC 7240 has it. */
 const preferOf = (request: Request): string | undefined => headersOf(request)["prefer"]?.toString()
@@ -202,8 +199,12 @@ const withOwnId = (body: Decoded, id: string): Decoded =>
 
 const otherId = { field: "id", validator: "Id", message: "is not the one in the URL" }
 
+/** The resource's own paths, some of which are there with `GET` only. */
+const always = ["schema", "meta"]
+const withGet = ["aggregate"]
+
 /** Identifiers that no URL leads to: those of the resource's own paths, and those that clients resolve away. */
-const unreachable: ReadonlySet<string> = new Set(["schema", "meta", "aggregate", ".", ".."])
+const unreachable: ReadonlySet<string> = new Set([...always, ...withGet, ".", ".."])
 
 const idProblem = (id: string) =>
   unreachable.has(id) || !id.isWellFormed() || id.includes("\0")

@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
-import { Arbitrary, Effect, Schema } from "effect"
+import { Arbitrary, Effect } from "effect"
 import type { Document, Filter, IndexDescription, Sort, Update } from "../../../../src/Repository/DocumentStore.ts"
+import { either, oneOf, type Some } from "../../../support/choices.ts"
 import type { Differs } from "../../../support/serverDifferences.ts"
 import { collectionOf, day, type Tests } from "./collection.ts"
 
@@ -59,18 +60,6 @@ const indexes: ReadonlyArray<IndexDescription> = [
   { name: "a of text", key: { a: 1, b: 1 }, partialFilterExpression: { a: { $type: "string" } } },
   { name: "b without d", key: { b: 1 }, partialFilterExpression: { d: null } }
 ]
-
-type Some<A> = Arbitrary.Arbitrary<A>
-
-const either = <A>(...choices: ReadonlyArray<Some<A>>): Some<A> =>
-  Arbitrary.flatMap(
-    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: choices.length - 1 }))),
-    // The number is a place in the list.
-    (place) => choices[place] as Some<A>
-  )
-
-const oneOf = <const A>(...values: ReadonlyArray<A>): Some<A> =>
-  either(...values.map((value) => Arbitrary.Constant(value)))
 
 const scalar = oneOf<unknown>(-1, 0, 1, 1.5, 2, null, "a", "b", true, day(1))
 

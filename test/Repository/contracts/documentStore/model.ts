@@ -3,6 +3,7 @@ import { Arbitrary, Data, Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import type { Document, InsertManyResult } from "../../../../src/Repository/DocumentStore.ts"
 import type { StoreError } from "../../../../src/Repository/RepositoryError.ts"
+import { either, oneOf, type Some, upTo } from "../../../support/choices.ts"
 import * as Model from "../../../support/modelStore.ts"
 import { collectionOf, type Store, type Tests } from "./collection.ts"
 
@@ -62,18 +63,6 @@ interface Step {
 }
 
 type Write = Omit<Step, "query">
-
-type Some<A> = Arbitrary.Arbitrary<A>
-
-const upTo = (maximum: number): Some<number> =>
-  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum })))
-
-const either = <A>(...choices: ReadonlyArray<Some<A>>): Some<A> =>
-  // The number is a place in the list.
-  Arbitrary.flatMap(upTo(choices.length - 1), (place) => choices[place] as Some<A>)
-
-const oneOf = <const A>(...values: ReadonlyArray<A>): Some<A> =>
-  either(...values.map((value) => Arbitrary.Constant(value)))
 
 const flag = oneOf(true, false)
 
