@@ -28,7 +28,7 @@ export type Generator<A> = Effect.Effect<A>
  * @since 0.1.0
  */
 export const dateNow: Generator<DateTime.Utc> = immediate((fiber) =>
-  DateTime.makeUnsafe(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+  momentOf(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
 )
 
 /**
@@ -98,6 +98,11 @@ export const uuid = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+// Many instances are made in the same millisecond; a moment takes longer to make than to compare.
+let lastMoment = DateTime.makeUnsafe(0)
+const momentOf = (milliseconds: number): DateTime.Utc =>
+  lastMoment.epochMilliseconds === milliseconds ? lastMoment : lastMoment = DateTime.makeUnsafe(milliseconds)
 
 // One for all, since it is what keeps the order within a millisecond.
 const timeOrdered = Effect.withFiber((fiber) => {

@@ -9,6 +9,7 @@ import {
 import type { Socket } from "node:net"
 import process from "node:process"
 import { quote } from "../../Model/internal/serialiser.ts"
+import { batch } from "./batchedSocket.ts"
 import { Listener } from "./listener.ts"
 
 /** Longer than clients and proxies keep an idle connection, so that it is they who close it, not we under their hands. */
@@ -76,6 +77,7 @@ export const makeServer = (requestTimeout: Duration.Duration): HttpServer => {
     connectionsCheckingInterval: Math.max(50, Math.min(timeout / 4, 5_000))
   })
   server.on("connection", (socket: Socket) => {
+    batch(socket)
     sockets.add(socket)
     socket.once("close", () => sockets.delete(socket))
   })

@@ -16,8 +16,9 @@ export class Listener<Response extends typeof ServerResponse<IncomingMessage>> e
 
   override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
     const [request] = values
-    const emit = () => super.emit(event, ...values)
-    return event === "request" && request instanceof Request && request.hold(emit) || emit()
+    return event === "request" && request instanceof Request && request.isSmall
+      ? request.hold(() => super.emit(event, ...values))
+      : super.emit(event, ...values)
   }
 }
 
@@ -31,11 +32,14 @@ export class Request extends IncomingMessage {
   #held: Array<Buffer> | undefined
   #complete: (() => void) | undefined
 
-  /** Whether the body is held; then, `complete` is called when all of it is there. */
-  hold(complete: () => void): boolean {
+  /** Whether there is a body, which may be held: Node itself holds no more of one that nobody reads. */
+  get isSmall(): boolean {
     const size = Number(this.headers["content-length"])
-    // Node itself holds no more of a body that nobody reads.
-    if (!(size > 0 && size <= this.readableHighWaterMark)) return false
+    return size > 0 && size <= this.readableHighWaterMark
+  }
+
+  /** Holds the body; `complete` is called when all of it is there. */
+  hold(complete: () => void): true {
     this.#held = []
     this.#complete = complete
     return true
@@ -44,7 +48,10 @@ export class Request extends IncomingMessage {
   /** All of the body, if it is held and nobody has begun to read it as a stream. */
   get body(): Buffer | undefined {
     const held = this.#held
-    return held === undefined || !this.complete ? undefined : held.length === 1 ? held[0] : Buffer.concat(held)
+    if (held === undefined || !this.complete) return undefined
+    // Else Node has it read to its end, by nobody, after the answer. It can still be read.
+    Reflect.set(this, "_consuming", true)
+    return held.length === 1 ? held[0] : Buffer.concat(held)
   }
 
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {

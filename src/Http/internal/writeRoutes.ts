@@ -80,10 +80,8 @@ export const writeRoutes = (
     const preferred = preference.returnOf(preferOf(request))
     return Effect.flatMapEager(write, (written) => {
       const status = written.created ? 201 : 200
-      const headers = {
-        ...headersFor(written),
-        ...(preferred === undefined ? {} : preference.appliedHeaders[preferred])
-      }
+      const own = headersFor(written)
+      const headers = preferred === undefined ? own : { ...own, ...preference.appliedHeaders[preferred] }
       if (preferred !== "representation") return Effect.succeed(answers.operationResult(written.id, status, headers))
       return Effect.flatMap(
         written.document === undefined ? repository.findDocumentById(written.id) : Effect.succeed(written.document),

@@ -145,14 +145,16 @@ export const writesOf = (
     })
 
   const insert = (value: Values): Write =>
-    Effect.flatMapEager(complete(value), (completed) => {
-      const document = toDocument(completed)
-      return Effect.as(repository.insertDocument(document), {
-        id: String(document["_id"]),
-        document: undefined,
-        created: true
+    Effect.withFiber((fiber) =>
+      Effect.flatMapEager(complete(value, fiber), (completed) => {
+        const document = toDocument(completed)
+        return Effect.as(repository.insertDocument(document), {
+          id: String(document["_id"]),
+          document: undefined,
+          created: true
+        })
       })
-    })
+    )
 
   const insertBetweenHooks = (value: Values): Effect.Effect<Written, WriteFailure> =>
     Effect.flatMap(
@@ -161,7 +163,7 @@ export const writesOf = (
         between(onPost, Option.none(), Effect.succeed({ instance, previous: Option.none() }), repository.insert)
     )
 
-  const create: (value: Values) => Effect.Effect<Written, WriteFailure> = isHooked(onPost) ? insertBetweenHooks : insert
+  const create: (value: Values) => Write = isHooked(onPost) ? (value) => unwrapped(insertBetweenHooks(value)) : insert
 
   /** What hooks change is validated again, and all of it is one insertion; what they do after it does not undo it. */
   const createAllBetweenHooks = Effect.fnUntraced(
@@ -335,7 +337,7 @@ export const writesOf = (
     create: (value, conditions) => {
       const id = value["id"]
       if (typeof id === "string") return unwrapped(createWith(id, value, conditions))
-      return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : unwrapped(create(value))
+      return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : create(value)
     },
     replace: (id, value, conditions) => unwrapped(replaceWith(onPut, Option.some(id), id, value, conditions)),
     patch: (id, changes, conditions) =>

@@ -5,6 +5,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Temporal from "../Temporal.ts"
 import * as iso from "./iso.ts"
+import { literalOf, nothing } from "./literal.ts"
 
 /**
  * Stands for a value that a schema does not accept, or of which only the schema's own parser knows.
@@ -12,13 +13,6 @@ import * as iso from "./iso.ts"
  * @internal
  */
 export const invalid: unique symbol = Symbol("invalid")
-
-/**
- * Stands for no value, where an object has none or is to have none.
- *
- * @internal
- */
-export const nothing: unique symbol = Symbol("nothing")
 
 /** @internal */
 export type Decode = (input: unknown) => unknown
@@ -170,21 +164,23 @@ const isOfOptional = ({ _tag }: { readonly _tag: string }): boolean =>
  *
  * @internal
  */
-export const objectOf =
-  (fields: ReadonlyArray<DecodedField>): (input: unknown) => Values | typeof invalid => (input) => {
+export const objectOf = (fields: ReadonlyArray<DecodedField>): (input: unknown) => Values | typeof invalid => {
+  const make = literalOf(fields.map(({ key }) => key))
+  return (input) => {
     if (typeof input !== "object" || input === null || Array.isArray(input)) return invalid
     // Every property of an object may be asked for.
     const given = input as Values
-    const output: Values = {}
+    const values: Array<unknown> = new Array(fields.length)
     for (let i = 0; i < fields.length; i++) {
-      const { absent, decode, from, key } = fields[i]!
+      const { absent, decode, from } = fields[i]!
       const before = given[from]
       const value = before !== undefined ? decode(before) : from in given ? invalid : absent()
       if (value === invalid) return invalid
-      if (value !== nothing) output[key] = value
+      values[i] = value
     }
-    return output
+    return make(values)
   }
+}
 
 /** @internal */
 export type Values = Record<string, unknown>

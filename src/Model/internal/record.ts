@@ -16,13 +16,13 @@ import {
   invalid,
   isLinkedBy,
   isStruct,
-  nothing,
   objectOf,
   parserOf
 } from "./decoder.ts"
 import { constructorOf, isNullValue } from "./finaliser.ts"
 import * as iso from "./iso.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
+import { literalOf, nothing } from "./literal.ts"
 import { elementOf, isModelLike, type ModelLike, modelOf, modelTypeId, unwrapped } from "./variants.ts"
 
 /** An instance as it is stored. */
@@ -156,16 +156,20 @@ export const recordEncoder = (model: ModelLike, idKey: "id" | "_id"): (instance:
       encode: encoderOf(unwrapped(schema))
     }
   })
+  const make = literalOf(fields.map(({ storedKey }) => storedKey))
   return (instance) => {
-    const document: { [key: string]: unknown } = {}
+    const values: Array<unknown> = new Array(fields.length)
     for (let i = 0; i < fields.length; i++) {
-      const { encode, key, nullIsValue, storedKey } = fields[i]!
+      const { encode, key, nullIsValue } = fields[i]!
       // An instance has its fields as own properties.
       const value = (instance as Stored)[key]
-      if (value === undefined || value === null && !nullIsValue) continue
-      document[storedKey] = value === null || encode === undefined ? value : encode(value)
+      values[i] = value === undefined || value === null && !nullIsValue
+        ? nothing
+        : value === null || encode === undefined
+        ? value
+        : encode(value)
     }
-    return document
+    return make(values)
   }
 }
 

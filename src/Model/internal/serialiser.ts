@@ -22,6 +22,13 @@ type Values = { readonly [key: string]: unknown }
 /** JSON text of a value, or `undefined` for a value of another form than the schema's. */
 type Write = (value: unknown) => string | undefined
 
+/** How a value is written. */
+interface Writer {
+  readonly write: Write
+  /** Whether what is written still has to be put between quotation marks. The fewer pieces a text has, the better. */
+  readonly isQuoted: boolean
+}
+
 /** @internal */
 export const compileSerialiser = (model: ModelLike): Serialiser => {
   for (const [key, field] of Object.entries(model.wire.fields)) {
@@ -42,7 +49,9 @@ export const toWire = (model: ModelLike, key: string, value: unknown): unknown =
   const text = wire === undefined
     ? undefined
     // Fields of a struct are schemas.
-    : compile(SchemaAST.toEncoded((wire as Schema.Top).ast))(encoderOf(model.store.fields[key] as Schema.Top)(value))
+    : whole(compile(SchemaAST.toEncoded((wire as Schema.Top).ast)))(
+      encoderOf(model.store.fields[key] as Schema.Top)(value)
+    )
   return text === undefined ? undefined : JSON.parse(text)
 }
 
@@ -56,25 +65,44 @@ export const quote = (text: string): string => needsEscape.test(text) ? JSON.str
 // eslint-disable-next-line no-control-regex
 const needsEscape = /[\u0000-\u001f"\\\ud800-\udfff]/
 
-const writeString: Write = (value) => typeof value === "string" ? quote(value) : undefined
+/** What is between the quotation marks of {@link quote}. */
+const escaped = (text: string): string => needsEscape.test(text) ? JSON.stringify(text).slice(1, -1) : text
 
-const writeFinite: Write = (value) => typeof value === "number" && Number.isFinite(value) ? `${value}` : undefined
+const quoted = (write: Write): Writer => ({ write, isQuoted: true })
 
-const writeInt: Write = (value) => typeof value === "number" && Number.isSafeInteger(value) ? `${value}` : undefined
+const plain = (write: Write): Writer => ({ write, isQuoted: false })
 
-const writeBoolean: Write = (value) => value === true ? "true" : value === false ? "false" : undefined
+const whole = ({ isQuoted, write }: Writer): Write => {
+  if (!isQuoted) return write
+  return (value) => {
+    const text = write(value)
+    return text === undefined ? undefined : `"${text}"`
+  }
+}
 
-const writeNull: Write = (value) => value === null ? "null" : undefined
+const string = quoted((value) => typeof value === "string" ? escaped(value) : undefined)
 
-const writeDateTime: Write = (value) => isDate(value) ? `"${formatDateTime(value)}"` : undefined
+const finite = plain((value) => typeof value === "number" && Number.isFinite(value) ? `${value}` : undefined)
 
-const writeDate: Write = (value) => isDate(value) ? `"${formatDate(value)}"` : undefined
+const int = plain((value) => typeof value === "number" && Number.isSafeInteger(value) ? `${value}` : undefined)
+
+const boolean = plain((value) => value === true ? "true" : value === false ? "false" : undefined)
+
+const nothing = plain((value) => value === null ? "null" : undefined)
+
+const dateTime = quoted((value) => isDate(value) ? formatDateTime(value) : undefined)
+
+const date = quoted((value) => isDate(value) ? formatDate(value) : undefined)
 
 interface Member {
   readonly key: string
-  /** `"name":` */
-  readonly prefix: string
   readonly write: Write
+  /** What closes the value: a quotation mark, or nothing. */
+  readonly end: string
+  /** What is before the value: in the first member, and behind another one, which is closed by it. */
+  readonly first: string
+  readonly behindPlain: string
+  readonly behindQuoted: string
   readonly optional: boolean
   /** Whether `null` in the document is as good as nothing. */
   readonly nothing: boolean
@@ -91,20 +119,27 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
       head += `"_type":${JSON.stringify(type.literal)},`
       continue
     }
-    const write = (model === undefined ? undefined : rewriter(model, key)) ?? compile(type)
+    const rewrite = model === undefined ? undefined : rewriter(model, key)
+    const writer = rewrite === undefined ? compile(type) : plain(rewrite)
     const { default: byDefault, managed, optional } = model?.[modelTypeId][key] ?? {}
+    const end = writer.isQuoted ? "\"" : ""
+    const first = `${JSON.stringify(key)}:${end}`
     members.push({
       key: managed === "id" ? idKey : key,
-      prefix: `${JSON.stringify(key)}:`,
-      write,
+      write: writer.write,
+      end,
+      first,
+      behindPlain: `,${first}`,
+      behindQuoted: `",${first}`,
       optional: SchemaAST.isOptional(type),
       nothing: optional === true,
-      missing: byDefault === undefined ? undefined : missingAs(byDefault, model?.store.fields[key], write)
+      missing: byDefault === undefined ? undefined : missingAs(byDefault, model?.store.fields[key], writer.write)
     })
   }
   return (document, links) => {
     let text = head + links
-    let between = ""
+    // How the last value ends.
+    let end: string | undefined
     for (let i = 0; i < members.length; i++) {
       const member = members[i]!
       const value = document[member.key]
@@ -116,11 +151,11 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
         written = member.write(value)
       }
       if (written === undefined) return undefined
-      text += between + member.prefix + written
-      between = ","
+      text += (end === undefined ? member.first : end === "" ? member.behindPlain : member.behindQuoted) + written
+      end = member.end
     }
     // The comma behind `_type` or the links has no member to lead to.
-    return between === "" && text !== "{" ? `${text.slice(0, -1)}}` : `${text}}`
+    return end === undefined && text !== "{" ? `${text.slice(0, -1)}}` : `${text}${end ?? ""}}`
   }
 }
 
@@ -184,35 +219,35 @@ const encoderOf = (schema: Schema.Top): (value: unknown) => unknown => {
 }
 
 /** `ast` is the stored form of a part of the wire form: what is omitted is not in it any more, dates are still dates. */
-const compile = (ast: SchemaAST.AST): Write => {
+const compile = (ast: SchemaAST.AST): Writer => {
   switch (ast._tag) {
     case "String":
-      return writeString
+      return string
     case "Number":
       return compileNumber(ast)
     case "Boolean":
-      return writeBoolean
+      return boolean
     case "Null":
-      return writeNull
+      return nothing
     case "Literal":
       return compileLiterals([ast.literal]) ?? compileAny(ast)
     case "Enum":
       return compileLiterals(ast.enums.map(([, value]) => value)) ?? compileAny(ast)
     case "Declaration":
       return ast.annotations?.[temporalKind] === "datetime"
-        ? writeDateTime
+        ? dateTime
         : ast.annotations?.[temporalKind] === "date"
-        ? writeDate
+        ? date
         : compileAny(ast)
     case "Arrays": {
       const element = ast.rest[0]
       if (element === undefined || ast.elements.length > 0 || ast.rest.length > 1) return compileAny(ast)
-      return writeArray(compile(element))
+      return plain(writeArray(compile(element)))
     }
     case "Objects": {
       if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return compileAny(ast)
       const write = compileObject(ast, "id")
-      return (value) => isRecord(value) ? write(value, "") : undefined
+      return plain((value) => isRecord(value) ? write(value, "") : undefined)
     }
     case "Union":
       return compileUnion(ast)
@@ -225,61 +260,65 @@ const compile = (ast: SchemaAST.AST): Write => {
 
 const isRecord = (value: unknown): value is Values => typeof value === "object" && value !== null
 
-const compileNumber = (ast: SchemaAST.Number): Write => {
+const compileNumber = (ast: SchemaAST.Number): Writer => {
   const checks = ast.checks ?? []
-  if (checks.some((check) => isKind(check, "isInt"))) return writeInt
+  if (checks.some((check) => isKind(check, "isInt"))) return int
   // Numbers that JSON has no name for are written as text.
-  return checks.some((check) => isKind(check, "isFinite")) ? writeFinite : compileAny(ast)
+  return checks.some((check) => isKind(check, "isFinite")) ? finite : compileAny(ast)
 }
 
-const writeArray = (write: Write): Write => (value) => {
-  if (!Array.isArray(value)) return undefined
-  let text = "["
-  for (let i = 0; i < value.length; i++) {
-    const written = write(value[i])
-    if (written === undefined) return undefined
-    text += i === 0 ? written : `,${written}`
+const writeArray = ({ isQuoted, write }: Writer): Write => {
+  const [first, next, end] = isQuoted ? ["[\"", "\",\"", "\"]"] : ["[", ",", "]"]
+  return (value) => {
+    if (!Array.isArray(value)) return undefined
+    if (value.length === 0) return "[]"
+    let text = first
+    for (let i = 0; i < value.length; i++) {
+      const written = write(value[i])
+      if (written === undefined) return undefined
+      text += i === 0 ? written : next + written
+    }
+    return text + end
   }
-  return `${text}]`
 }
 
-const compileUnion = (ast: SchemaAST.Union): Write => {
+const compileUnion = (ast: SchemaAST.Union): Writer => {
   const literals = ast.types.flatMap((type) => type._tag === "Literal" ? [type.literal] : [])
   if (literals.length === ast.types.length) return compileLiterals(literals) ?? compileAny(ast)
   const others = ast.types.filter((type) => type._tag !== "Null")
   if (others.length !== 1 || others.length === ast.types.length) return compileAny(ast)
-  const write = compile(others[0]!)
-  return (value) => value === null ? "null" : write(value)
+  const write = whole(compile(others[0]!))
+  return plain((value) => value === null ? "null" : write(value))
 }
 
-const compileLiterals = (literals: ReadonlyArray<unknown>): Write | undefined => {
+const compileLiterals = (literals: ReadonlyArray<unknown>): Writer | undefined => {
   if (literals.some((literal) => typeof literal === "bigint")) return undefined
   const texts = new Map(literals.map((literal) => [literal, JSON.stringify(literal)]))
-  return (value) => texts.get(value)
+  return plain((value) => texts.get(value))
 }
 
 /** What a recursive model holds of its own kind is compiled when the first one comes along, and then known. */
-const compileSuspended = (ast: SchemaAST.Suspend): Write => {
+const compileSuspended = (ast: SchemaAST.Suspend): Writer => {
   let write: Write | undefined
-  return (value) => {
+  return plain((value) => {
     if (write === undefined) {
       const inner = ast.thunk()
-      write = compiled.get(inner) ?? compile(inner)
+      write = compiled.get(inner) ?? whole(compile(inner))
       compiled.set(inner, write)
     }
     return write(value)
-  }
+  })
 }
 
 const compiled = new WeakMap<SchemaAST.AST, Write>()
 
 /** The long way, for what has no short one: the schema's own JSON codec. */
-const compileAny = (ast: SchemaAST.AST): Write => {
+const compileAny = (ast: SchemaAST.AST): Writer => {
   const codec = Schema.toCodecJson(Schema.make<Schema.Codec<unknown>>(ast))
   SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
   const encode = encoderOf(codec)
-  return (value) => {
+  return plain((value) => {
     const encoded = encode(value)
     return encoded === undefined ? undefined : JSON.stringify(encoded)
-  }
+  })
 }

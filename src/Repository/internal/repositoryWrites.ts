@@ -88,15 +88,20 @@ export const makeWriting = <M extends Model.Any>(
     return others
   }
 
+  /** The document as the first version. */
+  const firstOf = (document: Document): Document => {
+    const given = undeleted(document)
+    return versionOf(given) === 1 ? given : withVersion(given, 1)
+  }
   /** The document as the first version, inserted now. */
   const asFirst = (fiber: Fiber.Fiber<unknown, unknown>, document: Document): Document => {
-    const given = undeleted(document)
-    const first = versionOf(given) === 1 ? given : withVersion(given, 1)
+    const first = firstOf(document)
     return stamps === undefined ? first : stamps.inserted(fiber, first)
   }
 
-  const insertDocument = (document: Document): Effect.Effect<Document, StoreError> =>
-    Effect.withFiber((fiber) => writer.insert(asFirst(fiber, document)))
+  const insertDocument: (document: Document) => Effect.Effect<Document, StoreError> = stamps === undefined
+    ? (document) => writer.insert(firstOf(document))
+    : (document) => Effect.withFiber((fiber) => writer.insert(asFirst(fiber, document)))
 
   const targetOf = (document: Document): Filter => {
     const version = versionOf(document)
