@@ -159,7 +159,12 @@ const plainKey = /^[$A-Za-z][\w$.-]*$|^_id$/
 // Most documents have the same few keys.
 const plainKeys = new Set<string>()
 
-const isPlainKey = (name: string): boolean => {
+/**
+ * Whether there is nothing odd about a key.
+ *
+ * @internal
+ */
+export const isPlainKey = (name: string): boolean => {
   if (plainKeys.has(name)) return true
   const isPlain = plainKey.test(name)
   if (isPlain && plainKeys.size < 10_000) plainKeys.add(name)

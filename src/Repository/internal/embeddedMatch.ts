@@ -97,7 +97,7 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
     { filter, sort = [] }: Request
   ): Effect.Effect<Found | undefined, ReadError> =>
     Effect.map(
-      drain(store, operation, slice(findSource(store, catalog, name, filter, sort, 1), 0, 1)),
+      drain(store, operation, () => Result.succeed(slice(findSource(store, catalog, name, filter, sort, 1), 0, 1))),
       ([found]) => found
     )
 
@@ -173,7 +173,10 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
             return inTurn(next < all.length, () => go(all, next, results))
           }
         )
-    return Effect.flatMap(drain(store, operation, keys), (all) => Effect.uninterruptible(go(all, 0, [])))
+    return Effect.flatMap(
+      drain(store, operation, () => Result.succeed(keys)),
+      (all) => Effect.uninterruptible(go(all, 0, []))
+    )
   }
 
   return { onFirst, onEach }

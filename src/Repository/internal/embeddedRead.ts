@@ -64,18 +64,25 @@ export const take = <A>(
 }
 
 /**
- * Everything that a source gives; between its steps others may run, and it may be interrupted.
+ * Everything that a source gives, which is opened with the first step; between its steps others may run, and it may be
+ * interrupted.
  *
  * @internal
  */
 export const drain = <A>(
   store: KeyValue,
   operation: string,
-  source: Source<A>,
+  open: () => Result.Result<Source<A>, Problem>,
   stopwatch?: Stopwatch
 ): Effect.Effect<ReadonlyArray<A>, ReadError> => {
   const all: Array<A> = []
+  let source: Source<A> | undefined
   const turn = (): Result.Result<boolean, Problem> => {
+    if (source === undefined) {
+      const opened = open()
+      if (Result.isFailure(opened)) return Result.fail(opened.failure)
+      source = opened.success
+    }
     for (let i = 0; i < stepsPerTurn; i++) {
       const items = source()
       if (Result.isFailure(items)) return Result.fail(items.failure)
@@ -303,7 +310,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
         const collection = catalog.get(name)
         const known = collection === undefined ? 0 : catalog.estimate(collection)
         return known === undefined
-          ? Effect.map(drain(store, "estimatedCount", countAll(name)), sumOf)
+          ? Effect.map(drain(store, "estimatedCount", () => Result.succeed(countAll(name))), sumOf)
           : Effect.succeed(known)
       }),
     distinct: (name, path, filter, options) =>
@@ -347,10 +354,7 @@ const run = <A>(
     const clock = fiber.getRef(Clock.Clock)
     const stopwatch = makeStopwatch(clock, timeLimit)
     stopwatch.start()
-    const source = take(store, operation, () => make(clock.currentTimeMillisUnsafe()))
-    return Result.isSuccess(source)
-      ? drain(store, operation, source.success, stopwatch)
-      : Effect.fail(source.failure)
+    return drain(store, operation, () => make(clock.currentTimeMillisUnsafe()), stopwatch)
   })
 
 const pulled = (
@@ -375,6 +379,7 @@ const pullFrom = (
   source: Source,
   stopwatch: Stopwatch
 ): Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> => {
+  let steps = 0
   const go: Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> = Effect.suspend(() => {
     if (stopwatch.isOver()) return Effect.fail(new QueryTimeout({ operation }))
     const documents = take(store, operation, source)
@@ -382,7 +387,10 @@ const pullFrom = (
     if (documents.success === undefined) return Cause.done()
     if (!Arr.isReadonlyArrayNonEmpty(documents.success)) return Effect.andThen(Effect.yieldNow, go)
     stopwatch.stop()
-    return Effect.as(Effect.yieldNow, documents.success)
+    steps += 1
+    return steps % stepsPerTurn === 0
+      ? Effect.as(Effect.yieldNow, documents.success)
+      : Effect.succeed(documents.success)
   })
   return Effect.suspend(() => {
     stopwatch.start()

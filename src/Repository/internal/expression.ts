@@ -174,12 +174,16 @@ export const documentOptions: EvaluationOptions = evaluationOptions()
  *
  * @internal
  */
-export const attempt = <A>(run: () => A): Result.Result<A, Problem> =>
-  Result.try({
-    try: run,
-    // Some messages have a value in them, of whatever length.
-    catch: (cause) => rejected((cause instanceof Error ? cause.message : String(cause)).slice(0, maxMessage))
-  })
+export const attempt = <A>(run: () => A): Result.Result<A, Problem> => Result.try({ try: run, catch: problemOfThrown })
+
+/**
+ * What is wrong, of what mingo, or an operator of ours, has thrown.
+ *
+ * @internal
+ */
+// Some messages have a value in them, of whatever length.
+export const problemOfThrown = (thrown: unknown): Problem =>
+  rejected((thrown instanceof Error ? thrown.message : String(thrown)).slice(0, maxMessage))
 
 const maxMessage = 500
 

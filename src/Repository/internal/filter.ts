@@ -5,9 +5,10 @@
 import * as Result from "effect/Result"
 import { Query } from "mingo/query"
 import type { Document } from "../DocumentStore.ts"
-import { isArray, isDocument, normalise, Rank, rankOf } from "./bsonValue.ts"
+import { isArray, isDocument, isPlainKey, normalise, Rank, rankOf } from "./bsonValue.ts"
 import { attempt, documentOptions, isExpression, problemOf } from "./expression.ts"
-import { escapePath, filterOperatorOf, isOperatorDocument, isValueCondition, Operand } from "./filterOperator.ts"
+import { escapePath, isEqual, isOperatorDocument, isValueCondition, Operand } from "./filterOperator.ts"
+import { everyTest, plainTest } from "./plainTest.ts"
 import { type Problem, rejected, unsupported } from "./problem.ts"
 import { prepared } from "./references.ts"
 import { beginningOf } from "./regularExpression.ts"
@@ -68,6 +69,8 @@ export const parseFilter = (
   now: number,
   texts?: ReadonlyArray<TextField>
 ): Result.Result<Filter, Problem> => {
+  const plain = plainFilter(filter)
+  if (plain !== undefined) return Result.succeed(plain)
   const normalised = Result.mapError(normalise(filter, true), rejected)
   if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
   const reader = new Reader(now)
@@ -89,7 +92,7 @@ export const parseFilter = (
       equalities: reader.equalities,
       isEmpty,
       condition,
-      effort: Math.max(1, sizeOf(condition) / ordinarySize)
+      effort: effortOf(sizeOf(condition))
     }
     return search === undefined
       ? Result.succeed(found)
@@ -99,54 +102,50 @@ export const parseFilter = (
   })
 }
 
+/**
+ * A filter that has a plain value for each of its fields, as most have that look for one document: there is nothing to
+ * find out about it, and nothing wrong with it. `undefined` for any other.
+ */
+const plainFilter = (filter: unknown): Filter | undefined => {
+  if (typeof filter !== "object" || filter === null || Object.getPrototypeOf(filter) !== Object.prototype) {
+    return undefined
+  }
+  const fields = Object.entries(filter)
+  return fields.every(isPlainField) ? new PlainFilter(fields) : undefined
+}
+
+const isPlainField = ([path, value]: readonly [string, unknown]): boolean =>
+  isPlainValue(value) && isPlainKey(path) && !path.startsWith("$") && !path.includes(".")
+
+class PlainFilter implements Filter {
+  readonly equalities: Filter["equalities"]
+  readonly constraints: ReadonlyArray<Constraint>
+  readonly matches: Filter["matches"]
+  readonly isEmpty: boolean
+  readonly effort: number
+  readonly isComputed = false
+  constructor(fields: Filter["equalities"]) {
+    this.equalities = fields
+    this.constraints = fields.map(([path, value]) => ({ kind: "in", path, values: [value] }))
+    this.matches = everyTest(fields.map(([path, value]) => isEqual(path, value, documentOptions)))
+    this.isEmpty = fields.length === 0
+    this.effort = effortOf(1 + 2 * fields.length)
+  }
+  // Only some updates ask for it.
+  get condition(): Document {
+    return Object.fromEntries(this.equalities.map(([path, value]) => [path, { $eq: new Operand(value) }]))
+  }
+}
+
+const isPlainValue = (value: unknown): boolean =>
+  typeof value === "string" ? value.isWellFormed() : typeof value === "number" || typeof value === "boolean"
+
 /** May throw, as mingo does. */
 const testOf = (condition: Document): Filter["matches"] => {
   const test = plainTest(condition)
   if (test !== undefined) return test
   const query = new Query(condition, documentOptions)
   return (document) => query.test(document)
-}
-
-type Test = (document: Document) => boolean
-
-// Most filters are nothing but conditions on fields. What mingo would do to find that out takes longer than a read.
-const plainTest = (condition: Document): Test | undefined => {
-  const tests: Array<Test> = []
-  for (const [path, operand] of Object.entries(condition)) {
-    const test = path.startsWith("$") ? logicalTest(path, operand) : fieldTest(path, operand)
-    if (test === undefined) return undefined
-    tests.push(test)
-  }
-  return everyTest(tests)
-}
-
-const everyTest = (tests: ReadonlyArray<Test>): Test => {
-  const [first, second, ...others] = tests
-  if (first === undefined) return () => true
-  if (second === undefined) return first
-  const both: Test = (document) => first(document) && second(document)
-  return others.length === 0 ? both : (document) => both(document) && others.every((test) => test(document))
-}
-
-const logicalTest = (operator: string, operand: unknown): Test | undefined => {
-  if (operator !== "$and" && operator !== "$or" && operator !== "$nor" || !isArray(operand)) return undefined
-  const tests = operand.map((part) => isDocument(part) ? plainTest(part) : undefined)
-  const known = tests.filter((test) => test !== undefined)
-  if (known.length < tests.length) return undefined
-  if (operator === "$and") return everyTest(known)
-  const isOr = operator === "$or"
-  return (document) => known.some((test) => test(document)) === isOr
-}
-
-const fieldTest = (path: string, operators: unknown): Test | undefined => {
-  if (!isDocument(operators)) return undefined
-  const tests: Array<Test> = []
-  for (const [name, operand] of Object.entries(operators)) {
-    const operator = filterOperatorOf(name)
-    if (operator === undefined) return undefined
-    tests.push(operator(path, operand, documentOptions))
-  }
-  return everyTest(tests)
 }
 
 const searching = (filter: Filter, search: TextSearch, texts: ReadonlyArray<TextField>): Filter => ({
@@ -172,6 +171,8 @@ export const matchAll: Filter = {
 }
 
 const ordinarySize = 64
+
+const effortOf = (size: number): number => Math.max(1, size / ordinarySize)
 
 /** How many keys, items and operands there are. */
 const sizeOf = (condition: unknown): number => {

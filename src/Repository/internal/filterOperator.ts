@@ -248,7 +248,12 @@ const operator = (parse: (operand: unknown) => Parsed): FilterOperator => (path,
 const negation = (positive: FilterOperator): FilterOperator => (path, operand, options) =>
   not(positive(path, operand, options))
 
-const $eq = operator(equal)
+/**
+ * Whether a field has a value, as a filter asks it.
+ *
+ * @internal
+ */
+export const isEqual = operator(equal)
 const $in = operator(oneOf)
 const $regex = operator(matches)
 
@@ -290,7 +295,7 @@ const $every: FilterOperator = (path, operand, options) => {
   const tests = isArray(operand)
     ? operand.filter(isDocument).map((condition) =>
       Object.hasOwn(condition, "$eq")
-        ? $eq(path, condition["$eq"], options)
+        ? isEqual(path, condition["$eq"], options)
         : $elemMatch(path, condition["$elemMatch"], options)
     )
     : []
@@ -306,8 +311,8 @@ const $item: FilterOperator = (path, operand, options) => reaching(path, itemCon
  * @internal
  */
 export const filterOperators = {
-  $eq,
-  $ne: negation($eq),
+  $eq: isEqual,
+  $ne: negation(isEqual),
   $gt: operator(ordered("$gt")),
   $gte: operator(ordered("$gte")),
   $lt: operator(ordered("$lt")),

@@ -10,11 +10,11 @@ import * as path from "node:path"
 import type { Document } from "../DocumentStore.ts"
 import { StoreUnavailable } from "../RepositoryError.ts"
 import { decodeDocument } from "./bsonDecoder.ts"
-import { DocumentCache } from "./documentCache.ts"
 import { currentProcess, isRunning, type Owner, ownerOf } from "./folderOwner.ts"
 import type { Encoded, KeyValue, Range, Table } from "./keyValue.ts"
 import { problemOfFolder } from "./lmdbFiles.ts"
 import { closed, makeWriter, unavailable } from "./lmdbWriter.ts"
+import { TableCache } from "./tableCache.ts"
 
 // MongoDB's limit.
 const maxDocumentBytes = 16 * 1024 * 1024
@@ -26,8 +26,8 @@ type Bytes = Database<Uint8Array, string>
 
 const { latin1Slice, latin1Write } = Buffer.prototype
 
-// lmdb's own ways to encode copy whatever they read.
-const encoding = {
+// lmdb's own ways to encode copy whatever they read. What is in front of each key, of so many bytes, is not read.
+const encodingBehind = (prefixLength: number) => ({
   encoder: { encode: (bytes: Uint8Array): Uint8Array => bytes, decode: (bytes: Uint8Array): Uint8Array => bytes },
   keyEncoder: {
     writeKey: (key: string, target: Uint8Array, position: number): number => {
@@ -37,9 +37,10 @@ const encoding = {
       else latin1Write.call(target, key, position, key.length)
       return end
     },
-    readKey: (source: Uint8Array, start: number, end: number): string => latin1Slice.call(source, start, end)
+    readKey: (source: Uint8Array, start: number, end: number): string =>
+      latin1Slice.call(source, start + prefixLength, end)
   }
-}
+})
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1")
 
@@ -48,10 +49,9 @@ const textOf = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.l
 const tableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
-  decode: (bytes: Uint8Array) => Value,
+  decode: (bytes: Uint8Array, key: string) => Value,
   encode: (value: Written) => Uint8Array
 ): Table<Value, Written> => {
-  const { length } = prefix
   // lmdb leaves the beginning out of neither, and the end out of both: backwards it is the other way round.
   const boundsOf = ({ end, reverse, start }: Range) =>
     reverse
@@ -60,7 +60,7 @@ const tableOf = <Value, Written>(
   return {
     get: (key) => {
       const bytes = database.get(prefix + key)
-      return bytes === undefined ? undefined : decode(bytes)
+      return bytes === undefined ? undefined : decode(bytes, key)
     },
     has: (key) => database.doesExist(prefix + key),
     put: (key, value) => {
@@ -72,12 +72,12 @@ const tableOf = <Value, Written>(
     scan: (range, visit) => {
       for (const { key, value } of database.getRange(boundsOf(range))) {
         const size = value.length
-        if (!visit(key.slice(length), decode(value), size)) return
+        if (!visit(key, decode(value, key), size)) return
       }
     },
     scanKeys: (range, visit) => {
       for (const key of database.getKeys(boundsOf(range))) {
-        if (!visit(key.slice(length))) return
+        if (!visit(key)) return
       }
     }
   }
@@ -94,14 +94,22 @@ const tablesOf = <T>(database: Bytes, make: (database: Bytes, prefix: string) =>
   }
 }
 
-const documentsOf = (
+/** How the values of a table are written. */
+interface Form<Value, Written> {
+  readonly decode: (bytes: Uint8Array) => Value
+  readonly encode: (value: Written) => Uint8Array
+}
+
+/** A table of which those values that are read often are known. */
+const cachedTableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
-  cache: DocumentCache,
-  isWriting: () => boolean
-): Table<Document, Encoded> => {
-  const cached = cache.table()
-  const table = tableOf(database, prefix, decodeDocument, encodeDocument)
+  { decode, encode }: Form<Value, Written>,
+  { cache, isWriting }: { readonly cache: TableCache; readonly isWriting: () => boolean }
+): Table<Value, Written> => {
+  const cached = cache.table<Value>()
+  // Whoever looks at all values meets those that are known, but makes none known.
+  const table = tableOf(database, prefix, (bytes, key) => cached.peek(key) ?? decode(bytes), encode)
   return {
     ...table,
     get: (key) => {
@@ -111,14 +119,14 @@ const documentsOf = (
       const bytes = database.get(prefix + key)
       if (bytes === undefined) return undefined
       const { length } = bytes
-      const document = decodeDocument(bytes)
+      const value = decode(bytes)
       // What a job reads is about to change, most often, or has changed.
-      if (!isWriting()) cached.offer(key, document, length)
-      return document
+      if (!isWriting()) cached.offer(key, value, length)
+      return value
     },
-    put: (key, document) => {
+    put: (key, value) => {
       cached.forget(key)
-      table.put(key, document)
+      table.put(key, value)
     },
     remove: (key) => {
       cached.forget(key)
@@ -127,8 +135,10 @@ const documentsOf = (
   }
 }
 
+const numberLength = 4
+
 const bytesOfNumber = (value: number): string => {
-  const bytes = Buffer.alloc(4)
+  const bytes = Buffer.alloc(numberLength)
   bytes.writeUInt32BE(value)
   return textOf(bytes)
 }
@@ -136,6 +146,11 @@ const bytesOfNumber = (value: number): string => {
 // lmdb takes a `Buffer` as it is.
 const encodeDocument = (document: Encoded): Uint8Array =>
   Buffer.from(document instanceof Uint8Array ? document : BSON.serialize(document))
+
+const documentForm: Form<Document, Encoded> = { decode: decodeDocument, encode: encodeDocument }
+
+/** The key of the document to which an entry leads. */
+const keyForm: Form<string, string> = { decode: textOf, encode: bytesOf }
 
 const ownerKey = "owner"
 
@@ -197,19 +212,23 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
           return environment.close()
         })
     )
-    const database = (name: string): Bytes => environment.openDB<Uint8Array, string>({ name, ...encoding })
-    const cache = new DocumentCache(maxCacheBytes)
+    const database = (name: string, prefixLength = numberLength): Bytes =>
+      environment.openDB<Uint8Array, string>({ name, ...encodingBehind(prefixLength) })
+    const cache = new TableCache(maxCacheBytes)
     let isWriting = false
     const prepared = yield* Effect.try({
       try: () => {
-        const catalog = tableOf(database("catalog"), "", decodeDocument, encodeDocument)
+        const catalog = tableOf(database("catalog", 0), "", decodeDocument, encodeDocument)
         return {
           catalog,
           documents: tablesOf(
             database("documents"),
-            (database, prefix) => documentsOf(database, prefix, cache, () => isWriting)
+            (database, prefix) => cachedTableOf(database, prefix, documentForm, { cache, isWriting: () => isWriting })
           ),
-          entries: tablesOf(database("entries"), (database, prefix) => tableOf(database, prefix, textOf, bytesOf)),
+          entries: tablesOf(
+            database("entries"),
+            (database, prefix) => cachedTableOf(database, prefix, keyForm, { cache, isWriting: () => isWriting })
+          ),
           other: takeFolder(environment, catalog)
         }
       },

@@ -5,13 +5,13 @@
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
 import type { Collection, Index } from "./catalog.ts"
-import { attempt } from "./expression.ts"
+import { attempt, problemOfThrown } from "./expression.ts"
 import type { Filter } from "./filter.ts"
 import { entriesOf } from "./indexEntries.ts"
 import type { KeyValue, Range } from "./keyValue.ts"
 import type { Plan } from "./plan.ts"
 import type { Problem } from "./problem.ts"
-import { ended, mapEach, type Source } from "./source.ts"
+import { mapEach, type Source } from "./source.ts"
 
 /** @internal */
 export interface Found {
@@ -39,21 +39,28 @@ export const scan = (
   const candidates = candidatesOf(store, collection, plan)
   if (filter.isComputed) return computed(candidates, filter)
   let missing = wanted
+  let problem: Problem | undefined
+  const test = (document: Document): boolean => {
+    // What the store throws is not the filter's.
+    try {
+      return filter.matches(document)
+    } catch (thrown) {
+      problem ??= problemOfThrown(thrown)
+      return false
+    }
+  }
   return () => {
-    const found = candidates(Math.ceil(Math.max(minCost, Math.min(maxCost, missing)) / filter.effort))
-    if (found === undefined) return ended
-    const matching: Result.Result<ReadonlyArray<Found>, Problem> = filter.isEmpty
-      ? Result.succeed(found)
-      : attempt(() => found.filter(({ document }) => filter.matches(document)))
-    if (Result.isSuccess(matching)) missing -= matching.success.length
-    return matching
+    const found = candidates(Math.ceil(Math.max(minCost, Math.min(maxCost, missing)) / filter.effort), test)
+    if (problem !== undefined) return Result.fail(problem)
+    missing -= found?.length ?? 0
+    return Result.succeed(found)
   }
 }
 
 // It may take long for each of them: as many are tested in one step as there is time for.
 const computed = (candidates: Candidates, filter: Filter): Source<Found> =>
   mapEach(
-    () => Result.succeed(candidates(minCost)),
+    () => Result.succeed(candidates(minCost, () => true)),
     (found) => Result.map(attempt(() => filter.matches(found.document)), (isMatch) => isMatch ? found : undefined)
   )
 
@@ -70,7 +77,8 @@ class Match implements Found {
   }
 }
 
-type Candidates = (cost: number) => ReadonlyArray<Found> | undefined
+/** Those of the next documents that pass the test; `undefined` at the end. */
+type Candidates = (cost: number, test: (document: Document) => boolean) => ReadonlyArray<Found> | undefined
 
 const candidatesOf = (store: KeyValue, collection: Collection, plan: Plan): Candidates => {
   switch (plan.kind) {
@@ -86,12 +94,12 @@ const candidatesOf = (store: KeyValue, collection: Collection, plan: Plan): Cand
 const byKeys = (store: KeyValue, { number }: Collection, keys: ReadonlyArray<string>): Candidates => {
   const documents = store.documents(number)
   let at = 0
-  return (cost) => {
+  return (cost, test) => {
     if (at >= keys.length) return undefined
     const found = nothing.slice()
     for (const key of keys.slice(at, at + cost)) {
       const document = documents.get(key)
-      if (document !== undefined) found.push(new Match(key, document))
+      if (document !== undefined && test(document)) found.push(new Match(key, document))
     }
     at += cost
     return found
@@ -106,13 +114,13 @@ const byEntries = (
   const documents = store.documents(collection.number)
   const entries = store.entries(index.number)
   let at = 0
-  return (cost) => {
+  return (cost, test) => {
     if (at >= keys.length) return undefined
     const found = nothing.slice()
     for (const entry of keys.slice(at, at + cost)) {
       const key = entries.get(entry)
       const document = key === undefined ? undefined : documents.get(key)
-      if (key !== undefined && document !== undefined) found.push(new Match(key, document))
+      if (key !== undefined && document !== undefined && test(document)) found.push(new Match(key, document))
     }
     at += cost
     return found
@@ -126,7 +134,7 @@ const byRanges = (
 ): Candidates => {
   const documents = store.documents(collection.number)
   const waiting = [...ranges]
-  return (cost) => {
+  return (cost, test) => {
     const [range] = waiting
     if (range === undefined) return undefined
     const found = nothing.slice()
@@ -134,7 +142,7 @@ const byRanges = (
     let last: string | undefined
     if (index === undefined) {
       documents.scan(range, (key, document, bytes) => {
-        found.push(new Match(key, document))
+        if (test(document)) found.push(new Match(key, document))
         last = key
         left -= 1 + bytes / bytesPerCost
         return left > 0
@@ -142,7 +150,9 @@ const byRanges = (
     } else {
       store.entries(index.number).scan(range, (entry, key) => {
         const document = documents.get(key)
-        if (document !== undefined && isFirst(index, ranges, entry, key, document)) found.push(new Match(key, document))
+        if (document !== undefined && isFirst(index, ranges, entry, key, document) && test(document)) {
+          found.push(new Match(key, document))
+        }
         last = entry
         left -= 1
         return left > 0

@@ -2,18 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { Binary, ObjectId } from "bson"
 import { Effect, Exit, Random, Result, Scope } from "effect"
 import type { Document } from "../../../src/Repository/DocumentStore.ts"
-import { DocumentCache } from "../../../src/Repository/internal/documentCache.ts"
 import { everything, type KeyValue } from "../../../src/Repository/internal/keyValue.ts"
 import * as keyValueLmdb from "../../../src/Repository/internal/keyValueLmdb.ts"
+import { TableCache } from "../../../src/Repository/internal/tableCache.ts"
 import { freshDirectory } from "../../support/folders.ts"
 
 const megabyte = 1024 * 1024
 
 const documentOf = (key: string): Document => ({ _id: key })
 
-describe("DocumentCache", () => {
+describe("TableCache", () => {
   it("keeps what was missed twice, frozen", () => {
-    const table = new DocumentCache(megabyte).table()
+    const table = new TableCache(megabyte).table()
     const document = { _id: new ObjectId(), list: [{ a: 1 }], nested: { at: new Date(0) }, none: null }
     table.offer("key", document, 100)
     assert.isUndefined(table.get("key"))
@@ -25,7 +25,7 @@ describe("DocumentCache", () => {
   })
 
   it("keeps nothing that could be changed, or is large", () => {
-    const table = new DocumentCache(megabyte).table()
+    const table = new TableCache(megabyte).table()
     const refused = { binary: { _id: { data: new Binary(Buffer.from("data")) } }, large: { _id: 1 } }
     for (let i = 0; i < 3; i++) {
       table.offer("binary", refused.binary, 100)
@@ -36,7 +36,7 @@ describe("DocumentCache", () => {
   })
 
   it("forgets what is written, and keeps it again when that is settled", () => {
-    const cache = new DocumentCache(megabyte)
+    const cache = new TableCache(megabyte)
     const table = cache.table()
     const offer = () => {
       table.offer("key", documentOf("key"), 100)
@@ -53,7 +53,7 @@ describe("DocumentCache", () => {
   })
 
   it("has only so many documents, of all tables together, and rather those that are found", () => {
-    const cache = new DocumentCache(megabyte)
+    const cache = new TableCache(megabyte)
     const tables = [cache.table(), cache.table(), cache.table()] as const
     const keys = Array.from({ length: 1000 }, (_, i) => `key ${i}`)
     const found = keys.slice(0, 20)
@@ -71,7 +71,7 @@ describe("DocumentCache", () => {
   })
 
   it("is not asked where little is found, until that changes", () => {
-    const cache = new DocumentCache(megabyte)
+    const cache = new TableCache(megabyte)
     const table = cache.table()
     const read = (key: string): boolean => {
       if (!cache.isUseful()) return false

@@ -1,19 +1,18 @@
 /**
- * Documents as they were decoded, for those that are read often.
+ * Documents and entries of indexes as they were decoded, for those that are read often.
  */
 import { ObjectId } from "bson"
-import type { Document } from "../DocumentStore.ts"
 import { isArray } from "./bsonValue.ts"
 
 /**
- * The cached documents of all tables, of a bounded size.
+ * The cached values of all tables, of a bounded size.
  *
  * @internal
  */
-export class DocumentCache {
+export class TableCache {
   readonly #maxCost: number
-  readonly #tables: Array<CachedTable> = []
-  readonly #unsettled: Array<CachedTable> = []
+  readonly #tables: Array<CachedTable<unknown>> = []
+  readonly #unsettled: Array<CachedTable<unknown>> = []
   // The last keys that were missed, by their hashes.
   readonly #missed = new Int32Array(missedLength)
   #cost = 0
@@ -22,15 +21,15 @@ export class DocumentCache {
   #asked = 0
   // Where somebody was looked for last who has to go.
   #turn = 0
-  #hand: Iterator<Cached> | undefined
+  #hand: Iterator<Cached<unknown>> | undefined
 
   /** `maxBytes` is about what it may take in memory. */
   constructor(maxBytes: number) {
     this.#maxCost = maxBytes
   }
 
-  table(): CachedTable {
-    const table = new CachedTable(this)
+  table<Value>(): CachedTable<Value> {
+    const table = new CachedTable<Value>(this)
     this.#tables.push(table)
     return table
   }
@@ -40,8 +39,8 @@ export class DocumentCache {
     for (const table of this.#unsettled.splice(0)) table.settle()
   }
 
-  /** A table has its first document with a write that is not settled. */
-  begin(table: CachedTable): void {
+  /** A table has its first value with a write that is not settled. */
+  begin(table: CachedTable<unknown>): void {
     this.#unsettled.push(table)
   }
 
@@ -87,34 +86,39 @@ export class DocumentCache {
 }
 
 /**
- * The cached documents of a table. It has what every reader would decode: a document that is written is gone at once,
- * and may only come back when its write is settled.
+ * The cached values of a table. It has what every reader would decode: a value that is written is gone at once, and may
+ * only come back when its write is settled.
  *
  * @internal
  */
-export class CachedTable {
-  readonly #cache: DocumentCache
-  readonly #documents = new Map<string, Cached>()
+export class CachedTable<Value> {
+  readonly #cache: TableCache
+  readonly #values = new Map<string, Cached<Value>>()
   readonly #unsettled = new Set<string>()
 
-  constructor(cache: DocumentCache) {
+  constructor(cache: TableCache) {
     this.#cache = cache
   }
 
-  get(key: string): Document | undefined {
-    const cached = this.#documents.get(key)
+  get(key: string): Value | undefined {
+    const cached = this.#values.get(key)
     if (cached === undefined) return undefined
     cached.isFound = true
     this.#cache.found()
-    return cached.document
+    return cached.value
+  }
+
+  /** The value, if it is there, without a word of its having been asked for. */
+  peek(key: string): Value | undefined {
+    return this.#values.size === 0 ? undefined : this.#values.get(key)?.value
   }
 
   /** Keeps what was just decoded, when it was missed before; it had so many bytes. */
-  offer(key: string, document: Document, bytes: number): void {
-    if (bytes > maxBytes || this.#unsettled.has(key) || !this.#cache.isMissedAgain(key) || !freeze(document)) return
+  offer(key: string, value: Value, bytes: number): void {
+    if (bytes > maxBytes || this.#unsettled.has(key) || !this.#cache.isMissedAgain(key) || !freeze(value)) return
     this.drop(key)
     const cost = overhead + key.length + bytes * costPerByte
-    this.#documents.set(key, { table: this, key, document, cost, isFound: false })
+    this.#values.set(key, { table: this, key, value, cost, isFound: false })
     this.#cache.grow(cost)
   }
 
@@ -126,9 +130,9 @@ export class CachedTable {
   }
 
   drop(key: string): void {
-    const cached = this.#documents.get(key)
+    const cached = this.#values.get(key)
     if (cached === undefined) return
-    this.#documents.delete(key)
+    this.#values.delete(key)
     this.#cache.shrink(cached.cost)
   }
 
@@ -136,32 +140,32 @@ export class CachedTable {
     this.#unsettled.clear()
   }
 
-  all(): Iterator<Cached> {
-    return this.#documents.values()
+  all(): Iterator<Cached<Value>> {
+    return this.#values.values()
   }
 }
 
 // internal
 
-interface Cached {
-  readonly table: CachedTable
+interface Cached<Value> {
+  readonly table: CachedTable<Value>
   readonly key: string
-  readonly document: Document
+  readonly value: Value
   readonly cost: number
   isFound: boolean
 }
 
-// Larger documents are few, or there is no room for them.
+// Larger values are few, or there is no room for them.
 const maxBytes = 64 * 1024
 
-// What a document takes in memory for each byte that is stored, and besides.
+// What a value takes in memory for each byte that is stored, and besides.
 const costPerByte = 3
 const overhead = 200
 
-// A power of two, and not much more than there may be documents.
-const missedLength = 16_384
+// A power of two, and not much more than there may be values.
+const missedLength = 65_536
 
-// To find a document spares so many times what it takes to look for one that isn't there.
+// To find a value spares so many times what it takes to look for one that isn't there.
 const scoreOfFound = 8
 const maxScore = 16_384
 
