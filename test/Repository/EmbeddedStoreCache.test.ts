@@ -8,7 +8,7 @@ type Store = DocumentStore["Service"]
 
 const shared = Array.from({ length: 12 }, (_, i) => `shared ${String(i).padStart(2, "0")}`)
 
-// Like a search for the identifier, but by a scan of the documents, which knows no cache.
+// Like a search for the identifier, but by a scan of the documents, which leaves the cache as it is.
 const byScan = (store: Store, id: string) =>
   Effect.map(store.find("things", { filter: { _id: { $gte: id, $lte: id } } }), ([document]) => document)
 
@@ -87,9 +87,10 @@ it.live(
         let expected: Document | undefined
         let version = 0
         const id = `own ${name}`
+        const codeOf = (version: number) => `code of ${id} ${version}`
         return Effect.gen(function*() {
           version += 1
-          const next = { _id: id, code: `code of ${id} ${version}`, n: version, sum: 2 * version }
+          const next = { _id: id, code: codeOf(version), n: version, sum: 2 * version }
           const luck = yield* Random.nextIntBetween(0, 5)
           if (expected === undefined) {
             const result = yield* store.insertMany("things", [next, { ...next, _id: `${id} twin` }], { ordered: false })
@@ -114,7 +115,12 @@ it.live(
             yield* store.replaceOne("things", { _id: id }, next)
             expected = next
           }
-          for (let i = 0; i < 3; i++) assert.deepStrictEqual(yield* read(store, id), expected)
+          for (let i = 0; i < 3; i++) {
+            assert.deepStrictEqual(yield* read(store, id), expected)
+            // What it was known by before leads nowhere.
+            const former = yield* store.find("things", { filter: { code: codeOf(version - i) } })
+            assert.deepStrictEqual(former, expected?.["n"] === version - i ? [expected] : [])
+          }
         })
       }
 
