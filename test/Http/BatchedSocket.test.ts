@@ -78,14 +78,14 @@ describe("an answer", () => {
       assert.deepStrictEqual([...writtenAfter], [])
     }))
 
-  it.effect("does not wait for more than 31 others", () =>
+  it.effect("does not wait for more than 63 others", () =>
     Effect.gen(function*() {
-      const { handle, writtenAfter } = answeringAtOnce(40, "<here>")
+      const { handle, writtenAfter } = answeringAtOnce(80, "<here>")
       const connect = yield* serving(handle)
-      const sockets = yield* Effect.replicateEffect(connect, 40)
+      const sockets = yield* Effect.replicateEffect(connect, 80)
       for (const socket of sockets) socket.write(get("/"))
       yield* Effect.forEach(sockets, (socket) => received(socket, 1), { concurrency: "unbounded" })
-      assert.deepStrictEqual([...writtenAfter], Array.from({ length: 32 }, (_, i) => [i, 31]))
+      assert.deepStrictEqual([...writtenAfter], Array.from({ length: 64 }, (_, i) => [i, 63]))
     }))
 
   it.effect("does not wait for others when they are long together", () =>

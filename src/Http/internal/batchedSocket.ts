@@ -3,7 +3,7 @@ import { Socket } from "node:net"
 import { setImmediate } from "node:timers"
 
 /** Connections that wait, and what they have to write, in bytes: what is long took long, and so would others. */
-const most = 32
+const most = 64
 const longest = 256 * 1024
 
 const waiting = new Set<Socket>()
