@@ -80,7 +80,7 @@ const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
   const text = bytes.toString("utf8")
   try {
     const value: unknown = JSON.parse(text)
-    return text.includes("\\u") && escapedSurrogate.test(text) && !isWellFormed(value)
+    return escapedSurrogate.test(text) && !isWellFormed(value)
       ? Exit.fail(new BadRequest({ message: "The body has a text that is not valid Unicode", errors: [] }))
       : Exit.succeed(value)
   } catch (cause) {

@@ -16,9 +16,9 @@ export class Listener<Response extends typeof ServerResponse<IncomingMessage>> e
 
   override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
     const [request] = values
-    return event === "request" && request instanceof Request && request.isSmall
-      ? request.hold(() => super.emit(event, ...values))
-      : super.emit(event, ...values)
+    if (event !== "request" || !(request instanceof Request) || !request.isSmall) return super.emit(event, ...values)
+    request.hold(() => super.emit(event, ...values))
+    return true
   }
 }
 
@@ -39,10 +39,9 @@ export class Request extends IncomingMessage {
   }
 
   /** Holds the body; `complete` is called when all of it is there. */
-  hold(complete: () => void): true {
+  hold(complete: () => void): void {
     this.#held = []
     this.#complete = complete
-    return true
   }
 
   /** All of the body, if it is held and nobody has begun to read it as a stream. */

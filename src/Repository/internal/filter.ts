@@ -76,9 +76,8 @@ export const parseFilter = (
   const reader = new Reader(now)
   const condition = reader.filter(normalised.success, true)
   if (reader.problem !== undefined) return Result.fail(reader.problem)
-  const isEmpty = Object.keys(condition).length === 0
   const { search } = reader
-  return Result.flatMap(attempt(() => isEmpty ? () => true : testOf(condition)), (matches) => {
+  return Result.flatMap(attempt(() => testOf(condition)), (matches) => {
     const { isComputed } = reader
     const found: Filter = {
       matches: isComputed
@@ -90,7 +89,7 @@ export const parseFilter = (
       isComputed,
       constraints: reader.constraints,
       equalities: reader.equalities,
-      isEmpty,
+      isEmpty: Object.keys(condition).length === 0,
       condition,
       effort: effortOf(sizeOf(condition))
     }
@@ -137,6 +136,17 @@ class PlainFilter implements Filter {
   }
 }
 
+const ordinarySize = 64
+
+const effortOf = (size: number): number => Math.max(1, size / ordinarySize)
+
+/**
+ * The filter that every document matches.
+ *
+ * @internal
+ */
+export const matchAll: Filter = new PlainFilter([])
+
 const isPlainValue = (value: unknown): boolean =>
   typeof value === "string" ? value.isWellFormed() : typeof value === "number" || typeof value === "boolean"
 
@@ -154,25 +164,6 @@ const searching = (filter: Filter, search: TextSearch, texts: ReadonlyArray<Text
   isEmpty: false,
   search: { words: search.words, score: (document) => search.score(document, texts) }
 })
-
-/**
- * The filter that every document matches.
- *
- * @internal
- */
-export const matchAll: Filter = {
-  matches: () => true,
-  constraints: [],
-  equalities: [],
-  isEmpty: true,
-  condition: {},
-  effort: 1,
-  isComputed: false
-}
-
-const ordinarySize = 64
-
-const effortOf = (size: number): number => Math.max(1, size / ordinarySize)
 
 /** How many keys, items and operands there are. */
 const sizeOf = (condition: unknown): number => {

@@ -46,11 +46,16 @@ const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1")
 
 const textOf = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.length)
 
+/** How the values of a table are written. */
+interface Form<Value, Written> {
+  readonly decode: (bytes: Uint8Array, key: string) => Value
+  readonly encode: (value: Written) => Uint8Array
+}
+
 const tableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
-  decode: (bytes: Uint8Array, key: string) => Value,
-  encode: (value: Written) => Uint8Array
+  { decode, encode }: Form<Value, Written>
 ): Table<Value, Written> => {
   // lmdb leaves the beginning out of neither, and the end out of both: backwards it is the other way round.
   const boundsOf = ({ end, reverse, start }: Range) =>
@@ -94,12 +99,6 @@ const tablesOf = <T>(database: Bytes, make: (database: Bytes, prefix: string) =>
   }
 }
 
-/** How the values of a table are written. */
-interface Form<Value, Written> {
-  readonly decode: (bytes: Uint8Array) => Value
-  readonly encode: (value: Written) => Uint8Array
-}
-
 /** A table of which those values that are read often are known. */
 const cachedTableOf = <Value, Written>(
   database: Bytes,
@@ -109,7 +108,10 @@ const cachedTableOf = <Value, Written>(
 ): Table<Value, Written> => {
   const cached = cache.table<Value>()
   // Whoever looks at all values meets those that are known, but makes none known.
-  const table = tableOf(database, prefix, (bytes, key) => cached.peek(key) ?? decode(bytes), encode)
+  const table = tableOf(database, prefix, {
+    decode: (bytes, key) => cached.peek(key) ?? decode(bytes, key),
+    encode
+  })
   return {
     ...table,
     get: (key) => {
@@ -119,7 +121,7 @@ const cachedTableOf = <Value, Written>(
       const bytes = database.get(prefix + key)
       if (bytes === undefined) return undefined
       const { length } = bytes
-      const value = decode(bytes)
+      const value = decode(bytes, key)
       // What a job reads is about to change, most often, or has changed.
       if (!isWriting()) cached.offer(key, value, length)
       return value
@@ -216,18 +218,19 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
       environment.openDB<Uint8Array, string>({ name, ...encodingBehind(prefixLength) })
     const cache = new TableCache(maxCacheBytes)
     let isWriting = false
+    const caching = { cache, isWriting: () => isWriting }
     const prepared = yield* Effect.try({
       try: () => {
-        const catalog = tableOf(database("catalog", 0), "", decodeDocument, encodeDocument)
+        const catalog = tableOf(database("catalog", 0), "", documentForm)
         return {
           catalog,
           documents: tablesOf(
             database("documents"),
-            (database, prefix) => cachedTableOf(database, prefix, documentForm, { cache, isWriting: () => isWriting })
+            (database, prefix) => cachedTableOf(database, prefix, documentForm, caching)
           ),
           entries: tablesOf(
             database("entries"),
-            (database, prefix) => cachedTableOf(database, prefix, keyForm, { cache, isWriting: () => isWriting })
+            (database, prefix) => cachedTableOf(database, prefix, keyForm, caching)
           ),
           other: takeFolder(environment, catalog)
         }

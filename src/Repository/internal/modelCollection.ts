@@ -6,13 +6,11 @@ import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { managedField, type ModelLike } from "../../Model/internal/variants.ts"
 import type {
-  Counted,
   Document,
   DocumentStore,
   Filter,
   FindOneAndUpdateOptions,
   FindOptions,
-  InsertManyResult,
   ReadOptions,
   Update,
   UpdateManyOptions,
@@ -21,11 +19,15 @@ import type {
 import type { ReadError, StoreError } from "../RepositoryError.ts"
 import type { Deleted } from "../SoftDeletion.ts"
 
+/** An operation of the store, on the one collection. */
+type Within<Name extends keyof DocumentStore["Service"]> = DocumentStore["Service"][Name] extends
+  (collection: string, ...args: infer Args) => infer Result ? (...args: Args) => Result : never
+
 /** @internal */
 export interface ModelCollection {
   readonly findById: (id: unknown, deleted?: Deleted) => Effect.Effect<Document | undefined, ReadError>
   readonly find: (options: FindOptions, deleted?: Deleted) => Effect.Effect<ReadonlyArray<Document>, ReadError>
-  readonly findAndCount: (options: FindOptions) => Effect.Effect<Counted, ReadError>
+  readonly findAndCount: Within<"findAndCount">
   readonly stream: (options: FindOptions, deleted?: Deleted) => Stream.Stream<Document, ReadError>
   readonly count: (filter: Filter, deleted?: Deleted, options?: ReadOptions) => Effect.Effect<number, ReadError>
   readonly estimatedCount: Effect.Effect<number, ReadError>
@@ -39,16 +41,9 @@ export interface ModelCollection {
     options?: ReadOptions,
     deleted?: Deleted
   ) => Stream.Stream<Document, ReadError>
-  readonly insertOne: (document: Document) => Effect.Effect<void, StoreError>
-  readonly insertMany: (
-    documents: ReadonlyArray<Document>,
-    options?: { readonly ordered?: boolean | undefined }
-  ) => Effect.Effect<InsertManyResult, ReadError>
-  readonly replaceOne: (
-    filter: Filter,
-    document: Document,
-    options?: { readonly upsert?: boolean | undefined }
-  ) => Effect.Effect<UpdateResult, StoreError>
+  readonly insertOne: Within<"insertOne">
+  readonly insertMany: Within<"insertMany">
+  readonly replaceOne: Within<"replaceOne">
   readonly updateOne: (
     filter: Filter,
     update: Update,

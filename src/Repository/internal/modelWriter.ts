@@ -2,57 +2,33 @@
  * How documents of a model's collection change. Each change has a name, by which a history may keep it.
  */
 import * as Effect from "effect/Effect"
-import type {
-  Document,
-  Filter,
-  FindOneAndUpdateOptions,
-  InsertManyResult,
-  Update,
-  UpdateManyOptions,
-  UpdateResult
-} from "../DocumentStore.ts"
+import type { Document, Filter, Update } from "../DocumentStore.ts"
 import type { Change } from "../History.ts"
 import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
-import type { Deleted } from "../SoftDeletion.ts"
 import type { ModelCollection } from "./modelCollection.ts"
+
+/** An operation on the collection, and what the change is called. */
+type Named<Operation extends (...args: never) => unknown> = (
+  change: Change,
+  ...args: Parameters<Operation>
+) => ReturnType<Operation>
 
 /** @internal */
 export interface ModelWriter {
   /** Gives the document as it was inserted. */
   readonly insert: (document: Document) => Effect.Effect<Document, StoreError>
-  readonly insertMany: (
-    documents: ReadonlyArray<Document>,
-    options?: { readonly ordered?: boolean | undefined }
-  ) => Effect.Effect<InsertManyResult, ReadError>
+  readonly insertMany: ModelCollection["insertMany"]
   /** Replaces the first match; with `upsert`, inserts where there is none. Gives the document as it was written, if so. */
   readonly replace: (
     filter: Filter,
     document: Document,
     upsert: boolean
   ) => Effect.Effect<Document | undefined, StoreError>
-  readonly updateOne: (
-    change: Change,
-    filter: Filter,
-    update: Update,
-    options: UpdateManyOptions,
-    deleted?: Deleted
-  ) => Effect.Effect<UpdateResult, StoreError>
-  readonly updateMany: (
-    change: Change,
-    filter: Filter,
-    update: Update,
-    options: UpdateManyOptions,
-    deleted?: Deleted
-  ) => Effect.Effect<UpdateResult, StoreError>
-  readonly findOneAndUpdate: (
-    change: Change,
-    filter: Filter,
-    update: Update,
-    options: FindOneAndUpdateOptions,
-    deleted?: Deleted
-  ) => Effect.Effect<Document | undefined, StoreError>
-  readonly deleteOne: (change: Change, filter: Filter, deleted?: Deleted) => Effect.Effect<number, ReadError>
-  readonly deleteMany: (change: Change, filter: Filter, deleted?: Deleted) => Effect.Effect<number, ReadError>
+  readonly updateOne: Named<ModelCollection["updateOne"]>
+  readonly updateMany: Named<ModelCollection["updateMany"]>
+  readonly findOneAndUpdate: Named<ModelCollection["findOneAndUpdate"]>
+  readonly deleteOne: Named<ModelCollection["deleteOne"]>
+  readonly deleteMany: Named<ModelCollection["deleteMany"]>
 }
 
 /**
