@@ -27,7 +27,7 @@ export const welcome = Layer.effectDiscard(Effect.gen(function*() {
       `  curl -H 'content-type: application/json' '${base}/api/v1/users' \\`,
       `    -d '{"name": "Ada Lovelace", "email": "ada@example.com", "password": "analytical engine"}'`,
       `  curl '${base}/api/v1/users?email=ada@example.com'`,
-      `  curl '${base}/api/v1/products?price=<50&tags=~textiles&sort_by=price&fields=name,price'`,
+      `  curl '${base}/api/v1/products?price=<50&tags=~kitchen&sort_by=price&fields=name,price'`,
       `  a browser at ${base}/docs`,
       ""
     ].join("\n")

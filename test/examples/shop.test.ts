@@ -56,6 +56,11 @@ const serves = (env: Environment) =>
     assert.strictEqual(bad.status, 400)
     assert.sameMembers(bad.body.errors.map(({ field }: { field: string }) => field), ["name", "email", "password"])
     assert.strictEqual((yield* post(`${first.base}/users`, ada)).status, 409)
+    // What it says can be tried finds something.
+    yield* printed(first.program, "a browser at")
+    const suggested = Array.from(first.program.output().matchAll(/curl '(\S+\?\S+)'/g), ([, url = ""]) => url)
+    assert.lengthOf(suggested, 3)
+    for (const url of suggested) assert.isNotEmpty((yield* request(url)).body._items)
     assert.notStrictEqual(yield* stop(first, "SIGTERM"), "SIGKILL")
 
     const second = yield* start(env)
