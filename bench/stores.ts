@@ -15,7 +15,7 @@ const titles: ReadonlyMap<string, string> = new Map([
   ["sqlite", "node:sqlite"],
   ["nedb", "nedb"]
 ])
-const warmUp = 300
+const warmUp = 1000
 // A range needs documents to choose from.
 const minSize = 100
 // One sample is a whole stream, which may take seconds.

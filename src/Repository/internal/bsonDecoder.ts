@@ -13,12 +13,15 @@ import { dateOf } from "./bsonValue.ts"
  * @internal
  */
 export const decodeDocument = (given: Uint8Array): Document => {
-  const { length } = given
-  bytes = given
-  at = 0
-  end = length
-  const decoded = int32() === length ? fieldsTo(length, start, 1) : other
-  bytes = none
+  const { buffer, byteOffset, length } = given
+  if (buffer !== view.buffer) {
+    view = new DataView(buffer)
+    bytes = Buffer.from(buffer)
+  }
+  at = byteOffset
+  end = at + length
+  const decoded = int32() === length ? fieldsTo(end, start, 1) : other
+  if (length > maxHeld) forget()
   // `bson` lets binary values share what they were made of.
   return decoded === other ? BSON.deserialize(Uint8Array.prototype.slice.call(given, 0, length)) : decoded
 }
@@ -30,35 +33,36 @@ const other: unique symbol = Symbol("other")
 
 type Other = typeof other
 
-const none = new Uint8Array(0)
-
-// What is decoded, how far, and where it ends: nothing else is meanwhile.
-let bytes: Uint8Array = none
+// What the bytes that are decoded are in, how far they are decoded, and where they end: nothing else is meanwhile. Small
+// documents are often in the same buffer as the one before.
+let view: DataView = new DataView(new ArrayBuffer(0))
+let bytes: Buffer = Buffer.from(view.buffer)
 let at = 0
 let end = 0
+
+const maxHeld = 65_536
+
+const forget = (): void => {
+  view = new DataView(new ArrayBuffer(0))
+  bytes = Buffer.from(view.buffer)
+}
 
 // What is stored is not nested more deeply.
 const maxDepth = 200
 
 const { latin1Slice, utf8Slice } = Buffer.prototype
 
-const eight = new Uint8Array(8)
-const double = new DataView(eight.buffer)
-
-// Behind the end there is no byte, or somebody else's: callers look at what comes after.
+// Behind the end there is nothing, or somebody else's: callers see then that they are too far.
 const int32 = (): number => {
-  const source = bytes
   const from = at
   at = from + 4
-  return source[from]! | source[from + 1]! << 8 | source[from + 2]! << 16 | source[from + 3]! << 24
+  return at <= end ? view.getInt32(from, true) : -1
 }
 
 const float64 = (): number => {
-  const source = bytes
   const from = at
   at = from + 8
-  for (let i = 0; i < 8; i++) eight[i] = source[from + i]!
-  return double.getFloat64(0, true)
+  return at <= end ? view.getFloat64(from, true) : 0
 }
 
 const fieldsTo = (last: number, place: Place, depth: number): { [key: string]: unknown } | Other => {
@@ -133,42 +137,47 @@ const valueOf = (type: number | undefined, place: Place, depth: number): unknown
 }
 
 const text = (): string | Other => {
-  const source = bytes
   const length = int32() - 1
   const from = at
   const to = from + length
-  if (length < 0 || to >= end || source[to] !== 0) return other
+  if (length < 0 || to >= end || bytes[to] !== 0) return other
   at = to + 1
-  if (length <= maxShort) return shortText(source, from, length)
-  // One byte for each character.
-  let i = from
-  for (; i + 4 <= to; i += 4) {
-    if ((source[i]! | source[i + 1]! | source[i + 2]! | source[i + 3]!) > 127) return wide(from, to)
-  }
-  for (; i < to; i++) if (source[i]! > 127) return wide(from, to)
-  return latin1Slice.call(source, from, to)
+  if (length <= maxShort) return shortText(from, length)
+  // One byte for each character. The last four may have been among those before.
+  let all = view.getInt32(to - 4, true)
+  for (let i = from; i < to - 4; i += 4) all |= view.getInt32(i, true)
+  return (all & notAscii) === 0 ? latin1Slice.call(bytes, from, to) : wide(from, to)
 }
 
-// Many short texts are one of a few.
+const notAscii = 0x8080_8080 | 0
+
+// Many short texts are one of a few. Three times four bytes are all of them.
 const maxShort = 12
 const shorts = Array.from({ length: 1024 }, () => "")
+const shortWords = new Int32Array(3 * shorts.length)
 
-const shortText = (source: Uint8Array, from: number, length: number): string | Other => {
-  let hash = length
-  for (let i = 0; i < length; i++) {
-    const byte = source[from + i]!
-    if (byte > 127) return wide(from, from + length)
-    hash = Math.imul(hash, 31) + byte | 0
-  }
-  const place = hash & 1023
+const shortText = (from: number, length: number): string | Other => {
+  if (length === 0) return ""
+  const last = length < 4 ? 0 : view.getInt32(from + length - 4, true)
+  const first = length < 4 ? fewBytes(from, length) : view.getInt32(from, true)
+  const middle = length > 8 ? view.getInt32(from + 4, true) : 0
+  if (((first | middle | last) & notAscii) !== 0) return wide(from, from + length)
+  const hash = Math.imul(Math.imul(first ^ length, 0x9e37_79b1) ^ middle, 0x85eb_ca6b) ^ Math.imul(last, 0xc2b2_ae35)
+  const place = (hash ^ hash >>> 15) & 1023
+  const words = 3 * place
   const known = shorts[place]!
-  if (known.length === length) {
-    let i = 0
-    while (i < length && known.charCodeAt(i) === source[from + i]) i += 1
-    if (i === length) return known
-  }
-  return shorts[place] = latin1Slice.call(source, from, from + length)
+  if (
+    known.length === length
+    && shortWords[words] === first && shortWords[words + 1] === middle && shortWords[words + 2] === last
+  ) return known
+  shortWords[words] = first
+  shortWords[words + 1] = middle
+  shortWords[words + 2] = last
+  return shorts[place] = latin1Slice.call(bytes, from, from + length)
 }
+
+const fewBytes = (from: number, length: number): number =>
+  bytes[from]! | (length > 1 ? bytes[from + 1]! << 8 : 0) | (length > 2 ? bytes[from + 2]! << 16 : 0)
 
 const wide = (from: number, to: number): string | Other => {
   const value = utf8Slice.call(bytes, from, to)
@@ -185,6 +194,7 @@ class Place {
 class Name extends Place {
   readonly text: string
   readonly bytes: Uint8Array
+  readonly view: DataView
   /** The beginning of a document in the field. */
   readonly inside = new Place()
 
@@ -192,6 +202,7 @@ class Name extends Place {
     super()
     this.text = text
     this.bytes = bytes
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 }
 
@@ -224,12 +235,17 @@ const nameAfter = (place: Place): Name | undefined => {
 }
 
 // With the zero at the end.
-const isAt = ({ bytes: expected }: Name): boolean => {
-  const source = bytes
+const isAt = ({ bytes: expected, view: expectedView }: Name): boolean => {
   const from = at
   const { length } = expected
-  for (let i = 0; i < length; i++) if (source[from + i] !== expected[i]) return false
-  return true
+  if (from + length > end) return false
+  if (length < 4) {
+    for (let i = 0; i < length; i++) if (bytes[from + i] !== expected[i]) return false
+    return true
+  }
+  const last = length - 4
+  for (let i = 0; i < last; i += 4) if (view.getInt32(from + i, true) !== expectedView.getInt32(i, true)) return false
+  return view.getInt32(from + last, true) === expectedView.getInt32(last, true)
 }
 
 const nameHere = (): Name | undefined => {

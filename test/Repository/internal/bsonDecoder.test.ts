@@ -204,6 +204,24 @@ describe("bsonDecoder", () => {
       assertSame(bytes)
     }), 30_000)
 
+  it.effect("tells texts and names apart that differ in one place, of whatever length", () =>
+    Effect.sync(() => {
+      for (let length = 1; length <= 20; length++) {
+        const plain = "abcdefghijklmnopqrst".slice(0, length)
+        const others = Array.from({ length }, (_, place) =>
+          ["x", "~", "\x7f", "é", "\0"].map((other) =>
+            plain.slice(0, place) + other + plain.slice(place + 1)
+          ))
+        const texts = [plain, ...others.flat()]
+        // Those that were decoded last are known: after another one, each is told from it.
+        for (const text of texts) assertSame(BSON.serialize({ texts: [plain, text, plain, text], plain, text }))
+        for (const name of texts.filter((name) => !name.includes("\0"))) {
+          assertSame(BSON.serialize({ [plain]: 1, last: 2 }))
+          assertSame(BSON.serialize({ [name]: 1, last: 2 }))
+        }
+      }
+    }))
+
   it.effect("decodes what is nested more deeply than anything that is stored", () =>
     Effect.sync(() => {
       const nested = (depth: number): object => depth === 0 ? {} : { a: [nested(depth - 1)] }
