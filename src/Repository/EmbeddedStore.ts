@@ -6,8 +6,8 @@
  *
  * A write is acknowledged once it is on disk, and survives whatever happens to the process. Writes that wait at the same
  * time are brought to disk together. Reads go on in small steps, between which others run; a find or a stream of many
- * documents is therefore no snapshot, and may or may not show what is written meanwhile. One process at a time may have
- * a folder open.
+ * documents is therefore no snapshot, and may or may not show what is written meanwhile. Without a sort, documents that no
+ * index was asked for come in the order in which they were inserted. One process at a time may have a folder open.
  *
  * A stream has no more than 128 documents in memory at a time, and what was read before them until it is collected: of a
  * million documents of 250 bytes it takes less than 200 MB of the process's own memory, mostly about 50. Pages of the

@@ -3,8 +3,10 @@ import { Clock, ConfigProvider, Effect, Exit, Fiber, Layer, Result, Scope, Strea
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import { DocumentStore, type FindOptions } from "../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
+import type { KeyValue } from "../../src/Repository/internal/keyValue.ts"
+import * as keyValueLmdb from "../../src/Repository/internal/keyValueLmdb.ts"
 import { DuplicateKey } from "../../src/Repository/RepositoryError.ts"
 import { freshDirectory, freshFolder } from "../support/folders.ts"
 import { printed, runProgram } from "../support/processes.ts"
@@ -36,6 +38,15 @@ describe("EmbeddedStore / embedded", () => {
           yield* store.insertOne("other things", { _id: 1 })
           assert.strictEqual(yield* store.count("things ✓", {}), 1)
         }))
+    }))
+
+  it.effect("puts what is inserted after it was opened again behind what was there", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      yield* inFolder(folder, (store) => store.insertMany("things", [{ _id: 3 }, { _id: 2 }]))
+      yield* inFolder(folder, (store) => store.insertOne("things", { _id: 1 }))
+      const found = yield* inFolder(folder, (store) => store.find("things", {}))
+      assert.deepStrictEqual(found, [{ _id: 3 }, { _id: 2 }, { _id: 1 }])
     }))
 
   it.effect("keeps every write that it has acknowledged before it was closed, and refuses those after", () =>
@@ -90,6 +101,54 @@ describe("EmbeddedStore / embedded", () => {
         const start = `The store is unavailable (open): folder ${path.join(folder, place)} can't be used: `
         assert.strictEqual(error.message.slice(0, start.length), start)
         assert.notInclude(error.message, "\n")
+      }
+    }))
+
+  it.effect("takes a few large documents at a time, wherever it looks for them", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const text = "x".repeat(1_000_000)
+      const documents = Array.from({ length: 40 }, (_, _id) => ({ _id, n: _id % 7, text }))
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          yield* store.createIndexes("things", [{ name: "n", key: { n: 1 } }])
+          yield* store.insertMany("things", documents)
+          const searches: ReadonlyArray<FindOptions> = [
+            {},
+            { filter: { _id: { $gte: 0 } } },
+            { sort: { _id: -1 } },
+            { filter: { n: { $gte: 0 } } },
+            { sort: { n: 1, _id: 1 } }
+          ]
+          for (const search of searches) {
+            let turns = 0
+            const others = yield* Effect.forkChild(
+              Effect.forever(Effect.andThen(Effect.yieldNow, Effect.sync(() => turns++)))
+            )
+            assert.strictEqual((yield* store.find("things", search)).length, 40)
+            yield* Fiber.interrupt(others)
+            assert.isAbove(turns, 6)
+          }
+        }))
+    }))
+
+  it.effect.each<[format: number, change: (store: KeyValue) => void]>([
+    [1, ({ catalog }) => catalog.remove("format")],
+    [3, ({ catalog }) => catalog.put("format", { version: 3 })]
+  ])("refuses a folder in format %i", ([format, change]) =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      yield* inFolder(folder, (store) => store.insertOne("things", { _id: 1 }))
+      yield* Effect.scoped(
+        Effect.flatMap(keyValueLmdb.make(folder), (store) => store.write("test", () => change(store)))
+      )
+      for (let i = 0; i < 2; i++) {
+        const error = yield* Effect.flip(inFolder(folder, () => Effect.void))
+        assert.strictEqual(
+          error.message,
+          `The store is unavailable (open): folder ${folder} was written in format ${format} by another version; ` +
+            "this one reads format 2"
+        )
       }
     }))
 
@@ -318,6 +377,40 @@ for (
         assert.strictEqual(seen.at(-1), 5_000)
         assert.notInclude(seen, 4_000)
         assert.strictEqual(new Set(seen).size, seen.length)
+      }))
+
+    it.effect("gives documents in the order in which they were inserted, whatever was done to them since", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const ids = (from: typeof store) => Effect.map(from.find("order", {}), (found) => found.map(({ _id }) => _id))
+        yield* store.insertMany("order", [{ _id: "e" }, { _id: "c" }, { _id: "x" }])
+        yield* store.updateOne("order", { _id: "c" }, { $set: { text: "much longer" } })
+        yield* store.deleteOne("order", { _id: "e" })
+        yield* store.insertOne("order", { _id: "e" })
+        yield* store.transaction(Effect.gen(function*() {
+          yield* store.deleteOne("order", { _id: "e" })
+          yield* store.insertMany("order", [{ _id: "b" }, { _id: "e" }, { _id: "a" }])
+          yield* store.replaceOne("order", { _id: "x" }, { text: "another" })
+          assert.deepStrictEqual(yield* ids(store), ["c", "x", "b", "e", "a"])
+        }))
+        yield* store.updateOne("order", { _id: "z" }, { $set: { text: "new" } }, { upsert: true })
+        assert.deepStrictEqual(yield* ids(store), ["c", "x", "b", "e", "a", "z"])
+        assert.deepStrictEqual(
+          yield* Stream.runCollect(Stream.map(store.aggregate("order", [{ $addFields: { n: 1 } }]), ({ _id }) => _id)),
+          ["c", "x", "b", "e", "a", "z"]
+        )
+      }))
+
+    it.effect("streams what was there, not what is inserted because of it", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings
+        let seen = 0
+        yield* Stream.runForEach(store.stream(things, {}), ({ _id }) => {
+          seen += 1
+          return store.insertOne(things, { _id: `copy of ${String(_id)}` })
+        })
+        assert.strictEqual(seen, 5_000)
+        assert.strictEqual(yield* store.count(things, {}), 10_000)
       }))
 
     it.effect("upserts one document however many try, without a unique index", () =>

@@ -49,7 +49,8 @@ const fill = Effect.gen(function*() {
   const removed = yield* Effect.forEach([0, 1, 2, 3], (_id) => store.deleteOne("things", { _id }))
   yield* say(`removed ${removed.join()}`)
   const together = yield* Effect.all(
-    [text.repeat(4), "small", text.repeat(4), "small"].map((text, i) =>
+    // More than the file may ever have.
+    [text.repeat(40), "small", text.repeat(40), "small"].map((text, i) =>
       Effect.result(store.insertOne("others", { _id: i, text }))
     ),
     { concurrency: 4 }

@@ -16,23 +16,22 @@ export const indexProblems = (folder: string) =>
     const catalog = new Catalog(store)
     const known = new Set<number>()
     for (const collection of catalog.all) {
-      for (const index of collection.indexes) {
+      for (const index of [collection.identifiers, ...collection.indexes]) {
         const name = `${collection.name}: ${index.description.name}`
         known.add(index.number)
         if (!index.isReady) problems.push(`${name} is unfinished`)
         const expected = new Map<string, string>()
-        store.documents(collection.number).scan(everything, (key, document) => {
-          if (documentKey(document["_id"]) !== key) {
-            problems.push(`${collection.name}: a document is in another's place`)
-          }
-          const { inexact, keys, multikey } = Result.getOrThrow(entriesOf(index, document, key))
+        store.documents(collection.number).scan(everything, (recordId, document) => {
+          const { inexact, keys, multikey } = Result.getOrThrow(
+            entriesOf(index, document, documentKey(document["_id"]))
+          )
           if (multikey && !index.traits.multikey) problems.push(`${name} does not know of lists`)
           if (inexact && !index.traits.inexact) problems.push(`${name} does not know of inexact keys`)
-          for (const entry of keys) expected.set(entry, key)
+          for (const entry of keys) expected.set(entry, recordId)
           return true
         })
-        store.entries(index.number).scan(everything, (entry, key) => {
-          if (expected.get(entry) !== key) problems.push(`${name} has an entry too many`)
+        store.entries(index.number).scan(everything, (entry, recordId) => {
+          if (expected.get(entry) !== recordId) problems.push(`${name} has an entry too many`)
           expected.delete(entry)
           return true
         })

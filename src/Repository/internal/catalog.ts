@@ -8,7 +8,7 @@ import { type Direction, isPosition, segmentsOf } from "./documentPath.ts"
 import { isText, normalised } from "./indexDefinition.ts"
 import { parsePart, type Part } from "./indexPart.ts"
 import { everything, type KeyValue } from "./keyValue.ts"
-import { component } from "./orderedKey.ts"
+import { component, numberOfRecord, recordIdOf } from "./orderedKey.ts"
 import type { TextField } from "./textSearch.ts"
 
 /**
@@ -42,9 +42,26 @@ export interface Index {
 export interface Collection {
   readonly name: string
   readonly number: number
-  readonly traits: KeyTraits
+  /** The index of the identifiers, which every collection has. */
+  readonly identifiers: Index
   readonly indexes: ReadonlyArray<Index>
 }
+
+/** @internal */
+export const makeCollection = (
+  name: string,
+  number: number,
+  traits: KeyTraits = { multikey: false, inexact: false }
+): Collection => ({
+  name,
+  number,
+  identifiers: {
+    ...makeIndex(number, { name: "_id_", key: { _id: 1 }, unique: true }),
+    traits,
+    isReady: true
+  },
+  indexes: []
+})
 
 /** @internal */
 export const makeIndex = (number: number, description: IndexDescription): Index => {
@@ -92,10 +109,10 @@ const keyOf = (name: string): string => collectionPrefix + component(name, { ine
 
 const countersKey = "counters"
 
-const toDocument = ({ indexes, name, number, traits }: Collection): Document => ({
+const toDocument = ({ identifiers, indexes, name, number }: Collection): Document => ({
   name,
   number,
-  ...traits,
+  ...identifiers.traits,
   indexes: indexes.map(({ description, isReady, number, traits }) => ({
     number,
     name: description.name,
@@ -118,9 +135,7 @@ const traitsOf = (document: Document): KeyTraits => ({
 })
 
 const fromDocument = (document: Document): Collection => ({
-  name: String(document["name"]),
-  number: Number(document["number"]),
-  traits: traitsOf(document),
+  ...makeCollection(String(document["name"]), Number(document["number"]), traitsOf(document)),
   indexes: listAt(document, "indexes").filter(isDocument).map((index) => ({
     ...makeIndex(Number(index["number"]), descriptionOf(index)),
     traits: traitsOf(index),
@@ -171,11 +186,13 @@ export class Catalog {
   readonly #activities = new Map<number, Activity>()
   readonly #touched: Array<Activity> = []
   readonly #store: KeyValue
+  readonly #recordIds: RecordIds
 
-  constructor(store: KeyValue) {
+  constructor(store: KeyValue, recordIds?: RecordIds) {
     this.#store = store
     this.#committed = this.#load()
     this.#pending = this.#committed
+    this.#recordIds = recordIds ?? recordIdsOf(store, this.#committed.values())
     store.listen({
       committed: () => {
         this.#committed = this.#pending
@@ -229,12 +246,17 @@ export class Catalog {
 
   /** For jobs: the collection of this name, which comes into being with its first document. */
   ensure(name: string): Collection {
-    return this.#pending.get(name) ?? this.save({
-      name,
-      number: this.nextNumber(),
-      traits: { multikey: false, inexact: false },
-      indexes: []
-    })
+    return this.#pending.get(name) ?? this.save(makeCollection(name, this.nextNumber()))
+  }
+
+  /** For jobs: a record identifier behind all others, which none had since the store was opened. */
+  nextRecordId({ number }: Collection): string {
+    return this.#recordIds.next(number)
+  }
+
+  /** Behind the record identifiers that there are by now. */
+  endOfRecords({ number }: Collection): string {
+    return this.#recordIds.end(number)
   }
 
   /** The numbers of indexes that are gone. */
@@ -307,6 +329,38 @@ export class Catalog {
       activity.committed = { ...activity.committed, estimate: size }
       activity.pending = isTouched ? { ...activity.pending, estimate: size } : activity.committed
     }
+  }
+}
+
+/**
+ * The record identifiers that collections, by their numbers, have given.
+ *
+ * @internal
+ */
+export interface RecordIds {
+  /** One behind all that were given. */
+  readonly next: (collection: number) => string
+  /** What would be next. */
+  readonly end: (collection: number) => string
+}
+
+/** Jobs that are given up take nothing back: what they removed is there again, and must not be met. */
+const recordIdsOf = (store: KeyValue, collections: Iterable<Collection>): RecordIds => {
+  const nexts = new Map<number, number>()
+  for (const { number } of collections) {
+    store.documents(number).scanKeys({ ...everything, reverse: true }, (recordId) => {
+      nexts.set(number, numberOfRecord(recordId) + 1)
+      return false
+    })
+  }
+  const end = (collection: number) => nexts.get(collection) ?? 0
+  return {
+    next: (collection) => {
+      const next = end(collection)
+      nexts.set(collection, next + 1)
+      return recordIdOf(next)
+    },
+    end: (collection) => recordIdOf(end(collection))
   }
 }
 

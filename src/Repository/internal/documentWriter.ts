@@ -10,6 +10,7 @@ import { type Entries, entriesOf } from "./indexEntries.ts"
 import type { Encoded, KeyValue } from "./keyValue.ts"
 import { documentKey } from "./orderedKey.ts"
 import { type Problem, rejected } from "./problem.ts"
+import type { Found } from "./scan.ts"
 
 /**
  * A document that is ready to be written.
@@ -19,6 +20,7 @@ import { type Problem, rejected } from "./problem.ts"
 export interface Prepared {
   readonly document: Document
   readonly encoded: Encoded
+  /** Of the identifier. */
   readonly key: string
   readonly traits: KeyTraits
 }
@@ -66,36 +68,42 @@ export class DocumentWriter {
     this.#catalog = catalog
   }
 
-  insert(collection: Collection, prepared: Prepared): Result.Result<void, DuplicateKey | Problem> {
-    const documents = this.#store.documents(collection.number)
-    if (documents.has(prepared.key)) {
-      return Result.fail(new DuplicateKey({ collection: collection.name, index: "_id_", fields: ["_id"] }))
-    }
+  /** Without a `recordId`, the document comes last. */
+  insert(
+    collection: Collection,
+    prepared: Prepared,
+    recordId?: string
+  ): Result.Result<void, DuplicateKey | Problem> {
+    const identifiers = this.#store.entries(collection.number)
+    if (identifiers.has(prepared.key)) return Result.fail(duplicateKey(collection, collection.identifiers))
     const changes = this.#changes(collection, prepared, undefined)
     if (Result.isFailure(changes)) return Result.fail(changes.failure)
-    documents.put(prepared.key, prepared.encoded)
-    this.#apply(collection, prepared, changes.success, 1)
+    const record = { recordId: recordId ?? this.#catalog.nextRecordId(collection), prepared }
+    identifiers.put(prepared.key, record.recordId)
+    this.#apply(collection, record, changes.success, 1)
     return Result.void
   }
 
   replace(
     collection: Collection,
     prepared: Prepared,
-    previous: Document
+    { document, recordId }: Found
   ): Result.Result<void, DuplicateKey | Problem> {
-    return Result.map(this.#changes(collection, prepared, previous), (changes) => {
-      this.#store.documents(collection.number).put(prepared.key, prepared.encoded)
-      this.#apply(collection, prepared, changes, 0)
-    })
+    return Result.map(
+      this.#changes(collection, prepared, { document, recordId }),
+      (changes) => this.#apply(collection, { recordId, prepared }, changes, 0)
+    )
   }
 
-  remove(collection: Collection, key: string, document: Document): void {
-    this.#store.documents(collection.number).remove(key)
+  remove(collection: Collection, { document, recordId }: Found): void {
+    const key = documentKey(document["_id"])
+    this.#store.documents(collection.number).remove(recordId)
+    this.#store.entries(collection.number).remove(key)
     for (const index of collection.indexes) {
       const entries = this.#store.entries(index.number)
       for (const entry of entriesBefore(index, document, key)) {
         // In a unique index that is still being made, it may be another document's.
-        if (entries.get(entry) === key) entries.remove(entry)
+        if (entries.get(entry) === recordId) entries.remove(entry)
       }
     }
     this.#catalog.touch(collection, -1)
@@ -105,46 +113,43 @@ export class DocumentWriter {
   index(
     collection: Collection,
     index: Index,
-    key: string,
-    document: Document
+    { document, recordId }: Found
   ): Result.Result<void, DuplicateKey | Problem> {
-    return Result.map(this.#change(collection, index, key, document, undefined), (change) => {
-      this.#applyTo(key, change)
+    const added = { key: documentKey(document["_id"]), document }
+    return Result.map(this.#change(collection, index, added, { recordId }), (change) => {
+      this.#applyTo(recordId, change)
       if (worsen(index.traits, change.entries)) this.#catalog.save(collection)
     })
   }
 
   #changes(
     collection: Collection,
-    { document, key }: Prepared,
-    previous: Document | undefined
+    prepared: Prepared,
+    previous: Previous
   ): Result.Result<ReadonlyArray<IndexChange>, DuplicateKey | Problem> {
     if (collection.indexes.length === 0) return unchanged
-    return Result.all(collection.indexes.map((index) => this.#change(collection, index, key, document, previous)))
+    return Result.all(collection.indexes.map((index) => this.#change(collection, index, prepared, previous)))
   }
 
   #change(
     collection: Collection,
     index: Index,
-    key: string,
-    document: Document,
-    previous: Document | undefined
+    { document, key }: Pick<Prepared, "document" | "key">,
+    previous: Previous
   ): Result.Result<IndexChange, DuplicateKey | Problem> {
     return Result.flatMap(Result.mapError(entriesOf(index, document, key), rejected), (entries) => {
-      const before = previous === undefined ? new Set<string>() : entriesBefore(index, previous, key)
+      const before = previous?.document === undefined
+        ? new Set<string>()
+        : entriesBefore(index, previous.document, key)
       const added = Array.from(entries.keys).filter((entry) => !before.has(entry))
       const removed = Array.from(before).filter((entry) => !entries.keys.has(entry))
       if (index.description.unique === true) {
         const table = this.#store.entries(index.number)
         const isTaken = added.some((entry) => {
           const holder = table.get(entry)
-          return holder !== undefined && holder !== key
+          return holder !== undefined && holder !== previous?.recordId
         })
-        if (isTaken) {
-          return Result.fail(
-            new DuplicateKey({ collection: collection.name, index: index.description.name, fields: index.paths })
-          )
-        }
+        if (isTaken) return Result.fail(duplicateKey(collection, index))
       }
       return Result.succeed({ index, added, removed, entries })
     })
@@ -152,25 +157,32 @@ export class DocumentWriter {
 
   #apply(
     collection: Collection,
-    { key, traits }: Prepared,
+    { prepared, recordId }: { readonly prepared: Prepared; readonly recordId: string },
     changes: ReadonlyArray<IndexChange>,
     more: number
   ): void {
-    let isWorse = worsen(collection.traits, traits)
+    this.#store.documents(collection.number).put(recordId, prepared.encoded)
+    let isWorse = worsen(collection.identifiers.traits, prepared.traits)
     for (const change of changes) {
-      this.#applyTo(key, change)
+      this.#applyTo(recordId, change)
       isWorse = worsen(change.index.traits, change.entries) || isWorse
     }
     if (isWorse) this.#catalog.save(collection)
     this.#catalog.touch(collection, more)
   }
 
-  #applyTo(key: string, { added, index, removed }: IndexChange): void {
+  #applyTo(recordId: string, { added, index, removed }: IndexChange): void {
     const entries = this.#store.entries(index.number)
     for (const entry of removed) entries.remove(entry)
-    for (const entry of added) entries.put(entry, key)
+    for (const entry of added) entries.put(entry, recordId)
   }
 }
+
+// What is known of the document as it was: nothing, when it is new.
+type Previous = Partial<Found> | undefined
+
+const duplicateKey = ({ name }: Collection, { description, paths }: Index): DuplicateKey =>
+  new DuplicateKey({ collection: name, index: description.name, fields: paths })
 
 const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
 

@@ -15,6 +15,7 @@ import { parsePart } from "./indexPart.ts"
 import { makeSync } from "./indexSync.ts"
 import { everything, type KeyValue } from "./keyValue.ts"
 import { type Problem, toError, unsupported } from "./problem.ts"
+import type { Found } from "./scan.ts"
 
 /** @internal */
 export type Indexing = Pick<
@@ -90,19 +91,19 @@ export const makeIndexing = (
     { number }: Index,
     from: string
   ): Result.Result<string | undefined, DuplicateKey | Problem> => {
-    const some: Array<readonly [key: string, document: Parameters<DocumentWriter["index"]>[3]]> = []
+    const some: Array<Found> = []
     store.documents(collection.number).scan(
       { ...everything, start: from },
-      (key, document) => some.push([key, document]) < maxPerJob
+      (recordId, document) => some.push({ recordId, document }) < maxPerJob
     )
-    for (const [key, document] of some) {
+    for (const found of some) {
       const current = catalog.ensure(collection.name)
       const index = current.indexes.find((index) => index.number === number)
-      const added = index === undefined ? Result.succeed(undefined) : writer.index(current, index, key, document)
+      const added = index === undefined ? Result.succeed(undefined) : writer.index(current, index, found)
       if (Result.isFailure(added)) return Result.fail(added.failure)
     }
-    const last = some.at(-1)?.[0]
-    if (some.length === maxPerJob && last !== undefined) return Result.succeed(`${last}\0`)
+    const last = some.at(-1)
+    if (some.length === maxPerJob && last !== undefined) return Result.succeed(`${last.recordId}\0`)
     const current = catalog.ensure(collection.name)
     catalog.save({
       ...current,

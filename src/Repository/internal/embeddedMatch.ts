@@ -69,23 +69,26 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
   const current = (
     collection: Collection,
     filter: Filter,
-    key: string
+    recordId: string | undefined
   ): Result.Result<Found | undefined, Problem> => {
-    const document = store.documents(collection.number).get(key)
-    if (document === undefined) return Result.succeed(undefined)
-    return Result.map(attempt(() => filter.matches(document)), (isMatch) => isMatch ? { key, document } : undefined)
+    const document = recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
+    if (recordId === undefined || document === undefined) return Result.succeed(undefined)
+    return Result.map(
+      attempt(() => filter.matches(document)),
+      (isMatch) => isMatch ? { recordId, document } : undefined
+    )
   }
 
   const useMatch = <A, D extends DuplicateKey>(
     name: string,
     filter: Filter,
-    key: string,
+    recordIdIn: (collection: Collection) => string | undefined,
     use: Use<A, D>
   ): Result.Result<A | undefined, D | Problem> => {
     const collection = catalog.pending(name)
     if (collection === undefined) return Result.succeed(undefined)
     return Result.flatMap(
-      current(collection, filter, key),
+      current(collection, filter, recordIdIn(collection)),
       (found): Result.Result<A | undefined, D | Problem> =>
         found === undefined ? Result.succeed(undefined) : use(collection, found)
     )
@@ -114,7 +117,7 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
       // There is only one place to look at.
       return runJob(store, operation, () =>
         Result.flatMap(
-          useMatch(name, filter, key, use),
+          useMatch(name, filter, ({ number }) => store.entries(number).get(key), use),
           (used) => used === undefined ? without.insert() : Result.succeed(used)
         ))
     }
@@ -125,7 +128,7 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
         return Effect.flatMap(
           runJob(store, operation, (): Result.Result<A | undefined, D | Problem> =>
             found !== undefined
-              ? useMatch(name, filter, found.key, use)
+              ? useMatch(name, filter, () => found.recordId, use)
               : catalog.written(name) === seen
               ? without.insert()
               : Result.succeed(undefined)),
@@ -142,9 +145,9 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
     filter: Filter,
     use: Use<A, D>
   ): Effect.Effect<ReadonlyArray<A>, D | ReadError> => {
-    const keys = mapChunks(
+    const recordIds = mapChunks(
       findSource(store, catalog, name, filter),
-      (found) => Result.succeed(found.map(({ key }) => key))
+      (found) => Result.succeed(found.map(({ recordId }) => recordId))
     )
     const perJob = Math.ceil(maxPerJob / filter.effort)
     const go = (
@@ -159,8 +162,8 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
             beginStep()
             const used: Array<A> = []
             let next = from
-            for (const key of all.slice(from, from + perJob)) {
-              const result = useMatch(name, filter, key, use)
+            for (const recordId of all.slice(from, from + perJob)) {
+              const result = useMatch(name, filter, () => recordId, use)
               if (Result.isFailure(result)) return Result.fail(result.failure)
               if (result.success !== undefined) used.push(result.success)
               next += 1
@@ -174,7 +177,7 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
           }
         )
     return Effect.flatMap(
-      drain(store, operation, () => Result.succeed(keys)),
+      drain(store, operation, () => Result.succeed(recordIds)),
       (all) => Effect.uninterruptible(go(all, 0, []))
     )
   }

@@ -12,7 +12,7 @@ import * as Stream from "effect/Stream"
 import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
 import { QueryTimeout, type ReadError } from "../RepositoryError.ts"
 import { normalise, normaliseValue } from "./bsonValue.ts"
-import { type Catalog, textIndexOf } from "./catalog.ts"
+import { type Catalog, type Collection, textIndexOf } from "./catalog.ts"
 import { distinctValues } from "./distinct.ts"
 import { type Direction, segmentsOf } from "./documentPath.ts"
 import { type Filter, matchAll, parseFilter } from "./filter.ts"
@@ -131,8 +131,11 @@ export const findSource = (
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
   const plan = planOf(collection, filter.constraints, sort, filter.search?.words)
-  if (plan.isOrdered) return whileThere(catalog, name, plan, scan(store, collection, plan, filter, wanted))
-  const matching = whileThere(catalog, name, plan, scan(store, collection, plan, filter))
+  const end = catalog.endOfRecords(collection)
+  if (plan.isOrdered) {
+    return whileThere(catalog, collection, plan, scan(store, collection, plan, filter, { end, wanted }))
+  }
+  const matching = whileThere(catalog, collection, plan, scan(store, collection, plan, filter, { end }))
   const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
     onMatches(items.length)
     return Result.succeed(items)
@@ -144,11 +147,11 @@ export const findSource = (
 }
 
 // What an index knew that was dropped is gone, some of it perhaps from one step to the next.
-const whileThere = (catalog: Catalog, name: string, plan: Plan, source: Source<Found>): Source<Found> => {
-  if (plan.kind === "documents" || plan.index === undefined) return source
+const whileThere = (catalog: Catalog, collection: Collection, plan: Plan, source: Source<Found>): Source<Found> => {
+  if (plan.kind === "all" || plan.index === collection.identifiers) return source
   const { number } = plan.index
   return () =>
-    catalog.get(name)?.indexes.some((index) => index.number === number) === true
+    catalog.get(collection.name)?.indexes.some((index) => index.number === number) === true
       ? source()
       : Result.fail(overtaken("an index was dropped while it was read"))
 }
@@ -263,12 +266,12 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
   const findById = (name: string, id: unknown): Result.Result<Document | undefined, Problem> => {
     const collection = catalog.get(name)
     if (collection === undefined) return Result.succeed(undefined)
-    const documents = store.documents(collection.number)
-    if (typeof id === "string") return Result.succeed(documents.get(documentKey(id.toWellFormed())))
-    return Result.map(
-      Result.mapError(normaliseValue(id), rejected),
-      (value) => documents.get(documentKey(value))
-    )
+    const documentOf = (value: unknown) => {
+      const recordId = store.entries(collection.number).get(documentKey(value))
+      return recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
+    }
+    if (typeof id === "string") return Result.succeed(documentOf(id.toWellFormed()))
+    return Result.map(Result.mapError(normaliseValue(id), rejected), documentOf)
   }
 
   const count: Reading["count"] = (name, filter, options) =>

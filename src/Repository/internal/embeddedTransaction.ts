@@ -8,11 +8,12 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { Document } from "../DocumentStore.ts"
 import { StoreUnavailable } from "../RepositoryError.ts"
-import { Catalog, type Collection } from "./catalog.ts"
+import { Catalog, type Collection, type RecordIds } from "./catalog.ts"
 import { DocumentWriter, prepare, type Prepared } from "./documentWriter.ts"
 import { makeReading } from "./embeddedRead.ts"
 import { makeWriting } from "./embeddedWrite.ts"
 import type { Encoded, KeyValue, Listener } from "./keyValue.ts"
+import { recordIdOf } from "./orderedKey.ts"
 import { OverlayTable } from "./overlayTable.ts"
 import { Again, type Attempt, isAgain, type Policy, unlucky } from "./transaction.ts"
 
@@ -88,13 +89,17 @@ export const makePolicy = (store: KeyValue, gate: Gate, catalog: Catalog, writer
     for (const { documents, name } of changes) {
       const collection = catalog.ensure(name)
       const table = store.documents(collection.number)
-      for (const [key] of documents) {
-        const before = table.get(key)
-        if (before !== undefined) writer.remove(collection, key, before)
+      const kept = new Set<string>()
+      for (const [recordId] of documents) {
+        const document = table.get(recordId)
+        if (document === undefined) continue
+        kept.add(recordId)
+        writer.remove(collection, { recordId, document })
       }
-      for (const [, prepared] of documents) {
+      for (const [recordId, prepared] of documents) {
+        if (prepared === undefined) continue
         // It was refused when the transaction wrote it, or nothing is in its way.
-        if (prepared !== undefined) Result.getOrThrow(writer.insert(catalog.ensure(name), prepared))
+        Result.getOrThrow(writer.insert(catalog.ensure(name), prepared, kept.has(recordId) ? recordId : undefined))
       }
     }
     return true
@@ -140,7 +145,7 @@ const patience = "5 seconds"
 
 interface Changes {
   readonly name: string
-  readonly documents: ReadonlyArray<readonly [key: string, prepared: Prepared | undefined]>
+  readonly documents: ReadonlyArray<readonly [recordId: string, prepared: Prepared | undefined]>
 }
 
 // A collection as it was at the beginning.
@@ -203,7 +208,7 @@ class Overlay {
     if (isUntouched && collection.indexes.every(({ isReady }) => isReady)) return true
     const isIntact = (isUntouched || !this.#scanned.has(name))
       && (this.#documents.get(collection.number)?.isIntact ?? true)
-      && indexes.every((index) => this.#entries.get(index)?.isIntact ?? true)
+      && [collection.number, ...indexes].every((index) => this.#entries.get(index)?.isIntact ?? true)
     if (isIntact && when === "committed") seen.writes = writes
     return isIntact
   }
@@ -214,9 +219,9 @@ class Overlay {
     for (const name of this.#names.used) {
       const collection = this.#names.pending(name)
       const table = collection === undefined ? undefined : this.#documents.get(collection.number)
-      const documents = table?.changes.map(([key, document]) =>
+      const documents = table?.changes.map(([recordId, document]) =>
         [
-          key,
+          recordId,
           // It was ready once already.
           document === undefined ? undefined : Result.getOrThrow(prepare(this.#store, document))
         ] as const
@@ -257,7 +262,7 @@ class Overlay {
           new OverlayTable(
             store.entries(number),
             (key) => key,
-            this.#watch(nameOf(({ indexes }) => indexes.some((index) => index.number === number)))
+            this.#watch(nameOf((collection) => collection.number === number || numbersOf(collection).includes(number)))
           )),
       encode: (document) => Result.map(store.encode(document), () => document),
       write: (operation, job) =>
@@ -294,10 +299,22 @@ const vainly = (operation: string): StoreUnavailable =>
 // Tables of no other collection have such numbers.
 const firstNumber = 0xffff_0000
 
+// Behind those of all documents that are kept.
+const firstRecord = 0x8000_0000_0000
+
+const temporaryIds = (): RecordIds => {
+  let next = firstRecord
+  return { next: () => recordIdOf(next++), end: () => recordIdOf(next) }
+}
+
 /** Knows which collections were asked for, those that are not there included. */
 class TransactionCatalog extends Catalog {
   readonly used = new Set<string>()
   #next = firstNumber
+
+  constructor(store: KeyValue) {
+    super(store, temporaryIds())
+  }
 
   override get(name: string): Collection | undefined {
     this.used.add(name)

@@ -48,7 +48,7 @@ export const makeWriting = (store: KeyValue, catalog: Catalog, writer: DocumentW
             ? Result.succeed(told)
             : Result.flatMap(
               prepare(store, changed),
-              (prepared) => Result.map(writer.replace(collection, prepared, before), () => told)
+              (prepared) => Result.map(writer.replace(collection, prepared, found), () => told)
             )
       ))
   }
@@ -128,8 +128,8 @@ export const makeWriting = (store: KeyValue, catalog: Catalog, writer: DocumentW
         )
     )
 
-  const remove = (collection: Collection, { document, key }: Found): Result.Result<1, Problem> => {
-    writer.remove(collection, key, document)
+  const remove = (collection: Collection, found: Found): Result.Result<1, Problem> => {
+    writer.remove(collection, found)
     return Result.succeed(1)
   }
 
@@ -198,7 +198,7 @@ export const makeWriting = (store: KeyValue, catalog: Catalog, writer: DocumentW
         return Effect.map(
           onFirst<Told, never>(operation, name, { filter: parsed, sort }, (collection, found) =>
             Result.map(project(found.document), (told) => {
-              writer.remove(collection, found.key, found.document)
+              writer.remove(collection, found)
               return told
             }), {
             insert: () =>

@@ -12,7 +12,7 @@ import type { Catalog, Collection, Index } from "./catalog.ts"
 import type { DocumentWriter } from "./documentWriter.ts"
 import { entriesOf } from "./indexEntries.ts"
 import type { KeyValue, Range } from "./keyValue.ts"
-import { bound, fitRange, invert, rankBound } from "./orderedKey.ts"
+import { bound, documentKey, fitRange, invert, rankBound } from "./orderedKey.ts"
 
 /**
  * Begins to look for expired documents, every minute until the scope closes; when it has begun already, does nothing.
@@ -54,14 +54,17 @@ const sweepOnce = (
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const range = expiredAt(index, now - seconds * 1000)
       const some: Effect.Effect<void, StoreUnavailable> = Effect.suspend(() => {
-        const keys = store.read(operation, () => keysIn(store, index, range))
-        if (Result.isFailure(keys)) return Effect.fail(keys.failure)
-        if (keys.success.size === 0) return Effect.void
+        const found = store.read(operation, () => recordIdsIn(store, index, range))
+        if (Result.isFailure(found)) return Effect.fail(found.failure)
+        const recordIds = found.success
+        if (recordIds.size === 0) return Effect.void
         return Effect.andThen(
           store.write(operation, () => {
-            for (const key of keys.success) removeExpired(store, catalog.pending(name), writer, index, range, key)
+            for (const recordId of recordIds) {
+              removeExpired(store, catalog.pending(name), writer, index, range, recordId)
+            }
           }),
-          keys.success.size < maxPerJob ? Effect.void : Effect.andThen(Effect.yieldNow, some)
+          recordIds.size < maxPerJob ? Effect.void : Effect.andThen(Effect.yieldNow, some)
         )
       })
       return some
@@ -89,10 +92,10 @@ const expiredAt = ({ directions }: Index, time: number): Range => {
   return { ...isDescending ? fitRange(invert(to), invert(from)) : fitRange(from, to), reverse: false }
 }
 
-const keysIn = (store: KeyValue, index: Index, range: Range): ReadonlySet<string> => {
-  const keys = new Set<string>()
-  store.entries(index.number).scan(range, (_, key) => keys.add(key).size < maxPerJob)
-  return keys
+const recordIdsIn = (store: KeyValue, index: Index, range: Range): ReadonlySet<string> => {
+  const recordIds = new Set<string>()
+  store.entries(index.number).scan(range, (_, recordId) => recordIds.add(recordId).size < maxPerJob)
+  return recordIds
 }
 
 /** Unless somebody has changed it meanwhile, or dropped the index. */
@@ -102,13 +105,15 @@ const removeExpired = (
   writer: DocumentWriter,
   index: Index,
   { end, start }: Range,
-  key: string
+  recordId: string
 ): void => {
   if (collection?.indexes.some(({ number }) => number === index.number) !== true) return
-  const document = store.documents(collection.number).get(key)
-  const entries = document === undefined ? undefined : entriesOf(index, document, key)
+  const document = store.documents(collection.number).get(recordId)
+  const entries = document === undefined
+    ? undefined
+    : entriesOf(index, document, documentKey(document["_id"]))
   if (document === undefined || entries === undefined || Result.isFailure(entries)) return
   if (Array.from(entries.success.keys).some((entry) => entry >= start && entry < end)) {
-    writer.remove(collection, key, document)
+    writer.remove(collection, { recordId, document })
   }
 }

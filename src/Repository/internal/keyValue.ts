@@ -31,6 +31,14 @@ export const everything: Range = { start: "", end: "\xff\xff\xff\xff", reverse: 
  */
 export interface Table<Value, Written = Value> {
   readonly get: (key: string) => Value | undefined
+  /**
+   * Shows the values of these keys, as far as they are there, with the places of their keys, until `visit` answers
+   * `false`. It must not write. What is known without reading has no bytes.
+   */
+  readonly visit: (
+    keys: ReadonlyArray<string>,
+    visit: (place: number, value: Value, bytes: number) => boolean
+  ) => void
   readonly has: (key: string) => boolean
   readonly put: (key: string, value: Written) => void
   readonly remove: (key: string) => void
@@ -39,6 +47,25 @@ export interface Table<Value, Written = Value> {
   /** {@link Table.scan} without the values. */
   readonly scanKeys: (range: Range, visit: (key: string) => boolean) => void
 }
+
+/**
+ * {@link Table.visit} by {@link Table.get}; `bytesRead` says what it took last.
+ *
+ * @internal
+ */
+export const visitEach = <Value>(
+  keys: ReadonlyArray<string>,
+  get: (key: string) => Value | undefined,
+  visit: (place: number, value: Value, bytes: number) => boolean,
+  bytesRead: () => number = nothing
+): void => {
+  for (let place = 0; place < keys.length; place++) {
+    const value = get(keys[place]!)
+    if (value !== undefined && !visit(place, value, bytesRead())) return
+  }
+}
+
+const nothing = () => 0
 
 /**
  * A document in the form in which it is kept; made by {@link KeyValue.encode} only.
@@ -52,8 +79,9 @@ export interface KeyValue {
   readonly description: string
   /** Collections and their indexes. */
   readonly catalog: Table<Document>
+  /** The documents of a collection by their record identifiers, which grow with each that is inserted. */
   readonly documents: (collection: number) => Table<Document, Encoded>
-  /** The entries of an index; each holds the key of its document. */
+  /** The entries of an index, or of a collection's identifiers; each holds the record identifier of its document. */
   readonly entries: (index: number) => Table<string>
   /** A normalised document as it is kept, or why it can't be. */
   readonly encode: (document: Document) => Result.Result<Encoded, string>

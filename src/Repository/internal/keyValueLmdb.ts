@@ -11,9 +11,10 @@ import type { Document } from "../DocumentStore.ts"
 import { StoreUnavailable } from "../RepositoryError.ts"
 import { decodeDocument } from "./bsonDecoder.ts"
 import { currentProcess, isRunning, type Owner, ownerOf } from "./folderOwner.ts"
-import type { Encoded, KeyValue, Range, Table } from "./keyValue.ts"
+import { type Encoded, everything, type KeyValue, type Range, type Table, visitEach } from "./keyValue.ts"
 import { problemOfFolder } from "./lmdbFiles.ts"
 import { closed, makeWriter, unavailable } from "./lmdbWriter.ts"
+import { numberOfRecord, recordIdLength } from "./orderedKey.ts"
 import { TableCache } from "./tableCache.ts"
 
 // MongoDB's limit.
@@ -37,14 +38,26 @@ const encodingBehind = (prefixLength: number) => ({
       else latin1Write.call(target, key, position, key.length)
       return end
     },
-    readKey: (source: Uint8Array, start: number, end: number): string =>
-      latin1Slice.call(source, start + prefixLength, end)
+    readKey: (source: Uint8Array, start: number, end: number): string => textAt(source, start + prefixLength, end)
   }
 })
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1")
 
-const textOf = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.length)
+const textOf = (bytes: Uint8Array): string => textAt(bytes, 0, bytes.length)
+
+// A record identifier is read in less time than it takes to call what reads texts of any length.
+const textAt = (source: Uint8Array, start: number, end: number): string =>
+  end - start === recordIdLength
+    ? String.fromCharCode(
+      source[start]!,
+      source[start + 1]!,
+      source[start + 2]!,
+      source[start + 3]!,
+      source[start + 4]!,
+      source[start + 5]!
+    )
+    : latin1Slice.call(source, start, end)
 
 /** How the values of a table are written. */
 interface Form<Value, Written> {
@@ -62,10 +75,29 @@ const tableOf = <Value, Written>(
     reverse
       ? { start: prefix + end, end: prefix + start, reverse, exclusiveStart: true, inclusiveEnd: true }
       : { start: prefix + start, end: prefix + end }
+  let size = 0
+  const get = (key: string): Value | undefined => {
+    const bytes = database.get(prefix + key)
+    if (bytes === undefined) return undefined
+    size = bytes.length
+    return decode(bytes, key)
+  }
   return {
-    get: (key) => {
-      const bytes = database.get(prefix + key)
-      return bytes === undefined ? undefined : decode(bytes, key)
+    get,
+    visit: (keys, visit) => {
+      const run = runOf(keys)
+      if (run === undefined) {
+        visitEach(keys, get, visit, () => size)
+        return
+      }
+      let next = 0
+      for (const { key, value } of database.getRange(boundsOf(run))) {
+        const place = keys[next] === key ? next : keys.indexOf(key, next)
+        if (place === -1) continue
+        next = place + 1
+        size = value.length
+        if (!visit(place, decode(value, key), size)) return
+      }
     },
     has: (key) => database.doesExist(prefix + key),
     put: (key, value) => {
@@ -88,6 +120,21 @@ const tableOf = <Value, Written>(
   }
 }
 
+// To go from one to the next is cheaper than to look for each, even if some between them are passed over.
+const minRun = 4
+const maxGaps = 2
+
+/** The range of record identifiers, when they lie close together, one after the other. */
+const runOf = (keys: ReadonlyArray<string>): Range | undefined => {
+  const [first, last] = [keys[0], keys.at(-1)]
+  if (first === undefined || last === undefined || keys.length < minRun) return undefined
+  const reverse = first > last
+  const [start, end] = reverse ? [last, first] : [first, last]
+  if (numberOfRecord(end) - numberOfRecord(start) > maxGaps * keys.length) return undefined
+  const isTurned = keys.some((key, i) => i > 0 && (reverse ? key >= keys[i - 1]! : key <= keys[i - 1]!))
+  return isTurned ? undefined : { start, end: `${end}\0`, reverse }
+}
+
 const tablesOf = <T>(database: Bytes, make: (database: Bytes, prefix: string) => T): (number: number) => T => {
   const tables = new Map<number, T>()
   return (number) => {
@@ -107,25 +154,26 @@ const cachedTableOf = <Value, Written>(
   { cache, isWriting }: { readonly cache: TableCache; readonly isWriting: () => boolean }
 ): Table<Value, Written> => {
   const cached = cache.table<Value>()
-  // Whoever looks at all values meets those that are known, but makes none known.
-  const table = tableOf(database, prefix, {
-    decode: (bytes, key) => cached.peek(key) ?? decode(bytes, key),
-    encode
-  })
+  const table = tableOf(database, prefix, { decode, encode })
+  let size = 0
+  const find = (key: string): Value | undefined => {
+    size = 0
+    const known = cached.get(key)
+    if (known !== undefined) return known
+    const bytes = database.get(prefix + key)
+    if (bytes === undefined) return undefined
+    size = bytes.length
+    const value = decode(bytes, key)
+    // What a job reads is about to change, most often, or has changed.
+    if (!isWriting()) cached.offer(key, value, size)
+    return value
+  }
   return {
     ...table,
-    get: (key) => {
-      if (!cache.isUseful()) return table.get(key)
-      const known = cached.get(key)
-      if (known !== undefined) return known
-      const bytes = database.get(prefix + key)
-      if (bytes === undefined) return undefined
-      const { length } = bytes
-      const value = decode(bytes, key)
-      // What a job reads is about to change, most often, or has changed.
-      if (!isWriting()) cached.offer(key, value, length)
-      return value
-    },
+    // Whoever looks at all values meets those that are known, but makes none known.
+    scan: tableOf(database, prefix, { decode: (bytes, key) => cached.peek(key) ?? decode(bytes, key), encode }).scan,
+    get: (key) => cache.isUseful() ? find(key) : table.get(key),
+    visit: (keys, visit) => cache.isUseful() ? visitEach(keys, find, visit, () => size) : table.visit(keys, visit),
     put: (key, value) => {
       cached.forget(key)
       table.put(key, value)
@@ -151,10 +199,15 @@ const encodeDocument = (document: Encoded): Uint8Array =>
 
 const documentForm: Form<Document, Encoded> = { decode: decodeDocument, encode: encodeDocument }
 
-/** The key of the document to which an entry leads. */
-const keyForm: Form<string, string> = { decode: textOf, encode: bytesOf }
+/** The record identifier of the document to which an entry leads. */
+const recordIdForm: Form<string, string> = { decode: textOf, encode: bytesOf }
 
 const ownerKey = "owner"
+
+const formatKey = "format"
+
+// 1 had the documents in the order of their identifiers.
+const format = 2
 
 const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : "it can't be opened"
 
@@ -167,12 +220,37 @@ const inUse = (folder: string, { pid }: Owner): StoreUnavailable =>
     retryable: false
   })
 
+const otherFormat = (folder: string, found: unknown): StoreUnavailable =>
+  new StoreUnavailable({
+    operation: "open",
+    detail: `folder ${folder} was written in format ${
+      String(found)
+    } by another version; this one reads format ${format}`,
+    retryable: false
+  })
+
+// The first did not say so.
+const formatOf = (catalog: Table<Document>): unknown => {
+  const known = catalog.get(formatKey)
+  if (known !== undefined) return known["version"]
+  let isNew = true
+  catalog.scanKeys(everything, (key) => isNew = key === ownerKey)
+  return isNew ? format : 1
+}
+
 // In one transaction, which lmdb lets only one process at a time have: of two that start, one sees the other.
-const takeFolder = (environment: RootDatabase, catalog: Table<Document>): Owner | undefined =>
+const takeFolder = (
+  environment: RootDatabase,
+  catalog: Table<Document>,
+  folder: string
+): StoreUnavailable | undefined =>
   environment.transactionSync(() => {
     const owner = ownerOf(catalog.get(ownerKey))
-    if (owner !== undefined && isRunning(owner)) return owner
+    if (owner !== undefined && isRunning(owner)) return inUse(folder, owner)
+    const found = formatOf(catalog)
+    if (found !== format) return otherFormat(folder, found)
     catalog.put(ownerKey, { ...currentProcess() })
+    catalog.put(formatKey, { version: format })
     return undefined
   })
 
@@ -230,15 +308,15 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
           ),
           entries: tablesOf(
             database("entries"),
-            (database, prefix) => cachedTableOf(database, prefix, keyForm, caching)
+            (database, prefix) => cachedTableOf(database, prefix, recordIdForm, caching)
           ),
-          other: takeFolder(environment, catalog)
+          refusal: takeFolder(environment, catalog, location)
         }
       },
       catch: (cause) => failed(messageOf(cause))
     })
-    const { catalog, documents, entries, other } = prepared
-    if (other !== undefined) return yield* inUse(location, other)
+    const { catalog, documents, entries, refusal } = prepared
+    if (refusal !== undefined) return yield* refusal
     const writer = yield* Effect.acquireRelease(
       Effect.sync(() =>
         makeWriter(

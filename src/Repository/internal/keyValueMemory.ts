@@ -4,7 +4,8 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
-import type { Encoded, KeyValue, Listener, Range, Table } from "./keyValue.ts"
+import { type Encoded, type KeyValue, type Listener, type Range, type Table, visitEach } from "./keyValue.ts"
+import { RecordTable } from "./recordTable.ts"
 
 // Small enough to insert into, large enough to be few.
 const blockLength = 256
@@ -21,6 +22,11 @@ export class MemoryTable<Value> implements Table<Value> {
   #unordered: Array<string> = []
 
   readonly get = (key: string): Value | undefined => this.#values.get(key)
+
+  readonly visit = (
+    keys: ReadonlyArray<string>,
+    visit: (place: number, value: Value, bytes: number) => boolean
+  ): void => visitEach(keys, this.get, visit)
 
   readonly has = (key: string): boolean => this.#values.has(key)
 
@@ -121,7 +127,7 @@ export const make: Effect.Effect<KeyValue> = Effect.sync(() => {
       const known = documents.get(collection)
       if (known !== undefined) return known
       // What `encode` made is a document.
-      const table = new MemoryTable<Document>() as Table<Document, Encoded>
+      const table = new RecordTable<Document>() as Table<Document, Encoded>
       documents.set(collection, table)
       return table
     },

@@ -183,7 +183,42 @@ const following = (prefix: string): string => {
 }
 
 /**
- * The key of the document with this identifier.
+ * A document's number as a key: where it is among the documents of its collection.
+ *
+ * @internal
+ */
+export const recordIdOf = (number: number): string => {
+  const high = Math.floor(number / 0x1_0000_0000)
+  return String.fromCharCode(
+    high >>> 8,
+    high & 0xff,
+    number >>> 24 & 0xff,
+    number >>> 16 & 0xff,
+    number >>> 8 & 0xff,
+    number & 0xff
+  )
+}
+
+/**
+ * How many bytes a record identifier has.
+ *
+ * @internal
+ */
+export const recordIdLength = 6
+
+/**
+ * The number that {@link recordIdOf} made a key of.
+ *
+ * @internal
+ */
+export const numberOfRecord = (recordId: string): number => {
+  let number = 0
+  for (let i = 0; i < recordId.length; i++) number = number * 256 + recordId.charCodeAt(i)
+  return number
+}
+
+/**
+ * The key of the identifier of a document.
  *
  * @internal
  */

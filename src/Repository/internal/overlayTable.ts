@@ -1,5 +1,5 @@
 import { isSame } from "./bsonValue.ts"
-import { everything, type Range, type Table } from "./keyValue.ts"
+import { everything, type Range, type Table, visitEach } from "./keyValue.ts"
 import { MemoryTable } from "./keyValueMemory.ts"
 
 interface Written<Value> {
@@ -56,6 +56,11 @@ export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encode
     if (!this.#isScanned()) this.#read.set(key, value)
     return value
   }
+
+  readonly visit = (
+    keys: ReadonlyArray<string>,
+    visit: (place: number, value: Value, bytes: number) => boolean
+  ): void => visitEach(keys, this.get, visit)
 
   readonly has = (key: string): boolean => this.get(key) !== undefined
 

@@ -8,12 +8,12 @@ import type { Constraint } from "./filter.ts"
 import { isTurned, wordKey } from "./indexEntries.ts"
 import type { Range } from "./keyValue.ts"
 import { everything } from "./keyValue.ts"
-import { beginning, bound, component, documentKey, fit, fitRange, invert, rankBound } from "./orderedKey.ts"
+import { beginning, bound, component, fit, fitRange, invert, rankBound } from "./orderedKey.ts"
 
 /** @internal */
 export type Plan =
-  /** These documents, by their keys. */
-  | { readonly kind: "documents"; readonly keys: ReadonlyArray<string>; readonly isOrdered: boolean }
+  /** All documents, as they were inserted. */
+  | { readonly kind: "all"; readonly isOrdered: boolean }
   /** The documents of these entries of a unique index; there is at most one for each. */
   | {
     readonly kind: "entries"
@@ -21,10 +21,10 @@ export type Plan =
     readonly keys: ReadonlyArray<string>
     readonly isOrdered: boolean
   }
-  /** Entries of an index, or without one the documents, of these ranges one after the other. */
+  /** Entries of an index of these ranges, one after the other. */
   | {
     readonly kind: "scan"
-    readonly index: Index | undefined
+    readonly index: Index
     readonly ranges: ReadonlyArray<Range>
     readonly isOrdered: boolean
   }
@@ -50,20 +50,19 @@ export const planOf = (
   sort: ReadonlyArray<Direction>,
   words?: ReadonlyArray<string>
 ): Plan => {
-  const ids = valuesAt(constraints, "_id")
-  if (ids !== undefined && ids.length <= maxRanges) return byIds(collection, ids, sort)
+  const { traits: { inexact } } = collection.identifiers
+  let best = ofIndex(collection.identifiers, constraints, sort, !inexact)
+  if (best?.plan.kind === "entries") return best.plan
   const texts = words === undefined ? undefined : textIndexOf(collection)
   if (texts !== undefined && words !== undefined) return byWords(texts, words, sort)
-  let best: Candidate | undefined
   for (const index of collection.indexes) {
     // It can't get any better.
     const entry = entryOf(index, constraints)
     if (entry !== undefined) return { kind: "entries", index, keys: [entry], isOrdered: true }
-    const candidate = ofIndex(index, constraints, sort)
+    const candidate = ofIndex(index, constraints, sort, !inexact)
     if (candidate !== undefined && (best === undefined || candidate.worth > best.worth)) best = candidate
   }
-  const documents = ofDocuments(collection, constraints, sort)
-  return best !== undefined && best.worth > documents.worth ? best.plan : documents.plan
+  return best?.plan ?? { kind: "all", isOrdered: sort.length === 0 }
 }
 
 // The fewest values that a filter lets the path have.
@@ -76,24 +75,6 @@ const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): Readonl
   return fewest
 }
 
-// Sorted by the identifier alone, whose order is that of the documents.
-const idOrder = ({ traits }: Collection, [first, ...others]: ReadonlyArray<Direction>): "up" | "down" | undefined =>
-  first?.path.join(".") !== "_id" || others.length > 0 || traits.inexact
-    ? undefined
-    : first.descending
-    ? "down"
-    : "up"
-
-const byIds = (collection: Collection, ids: ReadonlyArray<unknown>, sort: ReadonlyArray<Direction>): Plan => {
-  const keys = Array.from(new Set(ids.map((id) => documentKey(id)))).toSorted()
-  const order = idOrder(collection, sort)
-  return {
-    kind: "documents",
-    keys: order === "down" ? keys.toReversed() : keys,
-    isOrdered: sort.length === 0 || keys.length <= 1 || order !== undefined
-  }
-}
-
 const byWords = (index: Index, words: ReadonlyArray<string>, sort: ReadonlyArray<Direction>): Plan => ({
   kind: "scan",
   index,
@@ -102,27 +83,6 @@ const byWords = (index: Index, words: ReadonlyArray<string>, sort: ReadonlyArray
   ),
   isOrdered: sort.length === 0
 })
-
-const ofDocuments = (
-  collection: Collection,
-  constraints: ReadonlyArray<Constraint>,
-  sort: ReadonlyArray<Direction>
-): Candidate => {
-  const order = idOrder(collection, sort)
-  const bounds = boundsAt(constraints, "_id", false)
-  return {
-    plan: {
-      kind: "scan",
-      index: undefined,
-      ranges: [{
-        ...bounds === undefined ? everything : fitRange(bounds.from, bounds.to),
-        reverse: order === "down"
-      }],
-      isOrdered: sort.length === 0 || order !== undefined
-    },
-    worth: (bounds === undefined ? 0 : worth.range) + (order === undefined ? 0 : worth.order)
-  }
-}
 
 interface Bounds {
   readonly from: string
@@ -190,10 +150,11 @@ const entryOf = (index: Index, constraints: ReadonlyArray<Constraint>): string |
 const ofIndex = (
   index: Index,
   constraints: ReadonlyArray<Constraint>,
-  sort: ReadonlyArray<Direction>
+  sort: ReadonlyArray<Direction>,
+  areIdsInOrder: boolean
 ): Candidate | undefined => {
   const [begins] = index.paths
-  if (sort.length === 0 && !constraints.some(({ path }) => path === begins)) return undefined
+  if (sort[0]?.path.join(".") !== begins && !constraints.some(({ path }) => path === begins)) return undefined
   const { multikey } = index.traits
   let prefixes: ReadonlyArray<string> = [""]
   let spans: ReadonlyArray<Bounds> = []
@@ -215,7 +176,7 @@ const ofIndex = (
     const components = values.map((value) => component(value, { inexact: false }))
     prefixes = prefixes.flatMap((prefix) => components.map((text) => prefix + (descending ? invert(text) : text)))
   }
-  const order = orderOf(index, sort, constants)
+  const order = orderOf(index, sort, constants, areIdsInOrder)
   const isUsed = used.length > 0 || spans.length > 0
   if (!isUsed && order === undefined) return undefined
   if (!isUsable(index, constraints)) return undefined
@@ -227,7 +188,12 @@ const ofIndex = (
   if (isWhole && !multikey) {
     const keys = Array.from(new Set(prefixes.map((prefix) => fit(prefix, { inexact: false })))).toSorted()
     return {
-      plan: { kind: "entries", index, keys: order === "down" ? keys.toReversed() : keys, isOrdered },
+      plan: {
+        kind: "entries",
+        index,
+        keys: order === "down" ? keys.toReversed() : keys,
+        isOrdered: isOrdered || keys.length <= 1
+      },
       worth: value
     }
   }
@@ -255,7 +221,8 @@ const firstSegment = (path: string): string => path.split(".", 1)[0] ?? path
 const orderOf = (
   index: Index,
   sort: ReadonlyArray<Direction>,
-  constants: ReadonlySet<string>
+  constants: ReadonlySet<string>,
+  areIdsInOrder: boolean
 ): "up" | "down" | undefined => {
   const { description, directions, paths, traits } = index
   if (sort.length === 0 || traits.multikey || traits.inexact) return undefined
@@ -268,7 +235,7 @@ const orderOf = (
     // After all values, entries are in the order of the identifiers; where values are unique, there is none to have.
     const isId = at === paths.length && name === "_id"
     if (isId && description.unique === true) break
-    if (!isId && paths[at] !== name) return undefined
+    if (isId ? !areIdsInOrder : paths[at] !== name) return undefined
     const step = descending === (isId ? isTurned(index) : directions[at]?.descending) ? "up" : "down"
     if (way !== undefined && way !== step) return undefined
     way = step

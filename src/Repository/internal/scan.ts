@@ -8,24 +8,28 @@ import type { Collection, Index } from "./catalog.ts"
 import { attempt, problemOfThrown } from "./expression.ts"
 import type { Filter } from "./filter.ts"
 import { entriesOf } from "./indexEntries.ts"
-import type { KeyValue, Range } from "./keyValue.ts"
+import { everything, type KeyValue, type Range } from "./keyValue.ts"
+import { documentKey } from "./orderedKey.ts"
 import type { Plan } from "./plan.ts"
 import type { Problem } from "./problem.ts"
 import { mapEach, type Source } from "./source.ts"
 
 /** @internal */
 export interface Found {
-  readonly key: string
+  readonly recordId: string
   readonly document: Document
 }
 
-// What one step may cost, where a document costs one and one more for each of so many bytes.
+// What one step may cost, where a document costs one, or as much as it has of so many bytes.
 const maxCost = 128
 const minCost = 16
 const bytesPerCost = 2048
 
+const costOf = (bytes: number): number => bytes > bytesPerCost ? bytes / bytesPerCost : 1
+
 /**
- * The matching documents of a plan. No more are looked at in one step than `wanted` says are needed altogether.
+ * The matching documents of a plan, those with record identifiers before `end`. No more are looked at in one step than
+ * `wanted` says are needed altogether.
  *
  * @internal
  */
@@ -34,9 +38,9 @@ export const scan = (
   collection: Collection,
   plan: Plan,
   filter: Filter,
-  wanted = Infinity
+  { end, wanted = Infinity }: { readonly end: string; readonly wanted?: number }
 ): Source<Found> => {
-  const candidates = candidatesOf(store, collection, plan)
+  const candidates = candidatesOf(store, collection, plan, end)
   if (filter.isComputed) return computed(candidates, filter)
   let missing = wanted
   let problem: Problem | undefined
@@ -67,12 +71,13 @@ const computed = (candidates: Candidates, filter: Filter): Source<Found> =>
 // No literals: of those, V8 likes to believe that they live long because one was seen to, and then keeps all of them, and
 // the documents that they point to, until the next big collection.
 const nothing: ReadonlyArray<Found> = []
+const noKeys: ReadonlyArray<string> = []
 
 class Match implements Found {
-  readonly key: string
+  readonly recordId: string
   readonly document: Document
-  constructor(key: string, document: Document) {
-    this.key = key
+  constructor(recordId: string, document: Document) {
+    this.recordId = recordId
     this.document = document
   }
 }
@@ -80,47 +85,52 @@ class Match implements Found {
 /** Those of the next documents that pass the test; `undefined` at the end. */
 type Candidates = (cost: number, test: (document: Document) => boolean) => ReadonlyArray<Found> | undefined
 
-const candidatesOf = (store: KeyValue, collection: Collection, plan: Plan): Candidates => {
+const candidatesOf = (store: KeyValue, collection: Collection, plan: Plan, end: string): Candidates => {
+  const documents = store.documents(collection.number)
   switch (plan.kind) {
-    case "documents":
-      return byKeys(store, collection, plan.keys)
+    case "all":
+      return inOrder(documents, end)
     case "entries":
-      return byEntries(store, collection, plan)
+      return byEntries(documents, store.entries(plan.index.number), plan.keys)
     case "scan":
-      return byRanges(store, collection, plan)
+      return byRanges(documents, store.entries(plan.index.number), plan)
   }
 }
 
-const byKeys = (store: KeyValue, { number }: Collection, keys: ReadonlyArray<string>): Candidates => {
-  const documents = store.documents(number)
-  let at = 0
+type Documents = ReturnType<KeyValue["documents"]>
+type Entries = ReturnType<KeyValue["entries"]>
+
+// What is inserted meanwhile comes behind the end: whoever inserts because of what it reads would never be done.
+const inOrder = (documents: Documents, end: string): Candidates => {
+  let range: Range | undefined = { ...everything, end }
   return (cost, test) => {
-    if (at >= keys.length) return undefined
+    if (range === undefined) return undefined
     const found = nothing.slice()
-    for (const key of keys.slice(at, at + cost)) {
-      const document = documents.get(key)
-      if (document !== undefined && test(document)) found.push(new Match(key, document))
-    }
-    at += cost
+    let left = cost
+    let last: string | undefined
+    documents.scan(range, (recordId, document, bytes) => {
+      if (test(document)) found.push(new Match(recordId, document))
+      last = recordId
+      left -= costOf(bytes)
+      return left > 0
+    })
+    range = last === undefined || left > 0 ? undefined : behind(range, last)
     return found
   }
 }
 
-const byEntries = (
-  store: KeyValue,
-  collection: Collection,
-  { index, keys }: Extract<Plan, { readonly kind: "entries" }>
-): Candidates => {
-  const documents = store.documents(collection.number)
-  const entries = store.entries(index.number)
+const behind = (range: Range, last: string): Range =>
+  range.reverse ? { ...range, end: last } : { ...range, start: `${last}\0` }
+
+const byEntries = (documents: Documents, entries: Entries, keys: ReadonlyArray<string>): Candidates => {
   let at = 0
   return (cost, test) => {
     if (at >= keys.length) return undefined
     const found = nothing.slice()
     for (const entry of keys.slice(at, at + cost)) {
-      const key = entries.get(entry)
-      const document = key === undefined ? undefined : documents.get(key)
-      if (key !== undefined && document !== undefined && test(document)) found.push(new Match(key, document))
+      const recordId = entries.get(entry)
+      const document = recordId === undefined ? undefined : documents.get(recordId)
+      if (recordId !== undefined && document !== undefined && test(document)) found.push(new Match(recordId, document))
     }
     at += cost
     return found
@@ -128,38 +138,33 @@ const byEntries = (
 }
 
 const byRanges = (
-  store: KeyValue,
-  collection: Collection,
+  documents: Documents,
+  entries: Entries,
   { index, ranges }: Extract<Plan, { readonly kind: "scan" }>
 ): Candidates => {
-  const documents = store.documents(collection.number)
   const waiting = [...ranges]
   return (cost, test) => {
     const [range] = waiting
     if (range === undefined) return undefined
+    const met = noKeys.slice()
+    const recordIds = noKeys.slice()
+    entries.scan(range, (entry, recordId) => {
+      met.push(entry)
+      return recordIds.push(recordId) < cost
+    })
     const found = nothing.slice()
     let left = cost
-    let last: string | undefined
-    if (index === undefined) {
-      documents.scan(range, (key, document, bytes) => {
-        if (test(document)) found.push(new Match(key, document))
-        last = key
-        left -= 1 + bytes / bytesPerCost
-        return left > 0
-      })
-    } else {
-      store.entries(index.number).scan(range, (entry, key) => {
-        const document = documents.get(key)
-        if (document !== undefined && isFirst(index, ranges, entry, key, document) && test(document)) {
-          found.push(new Match(key, document))
-        }
-        last = entry
-        left -= 1
-        return left > 0
-      })
-    }
-    if (last === undefined || left > 0) waiting.shift()
-    else waiting[0] = range.reverse ? { ...range, end: last } : { ...range, start: `${last}\0` }
+    let last = met.length - 1
+    documents.visit(recordIds, (place, document, bytes) => {
+      if (isFirst(index, ranges, met[place]!, document) && test(document)) {
+        found.push(new Match(recordIds[place]!, document))
+      }
+      left -= costOf(bytes)
+      if (left <= 0) last = place
+      return left > 0
+    })
+    if (met.length < cost && last === met.length - 1) waiting.shift()
+    else waiting[0] = behind(range, met[last]!)
     return found
   }
 }
@@ -169,11 +174,10 @@ const isFirst = (
   index: Index,
   ranges: ReadonlyArray<Range>,
   entry: string,
-  key: string,
   document: Document
 ): boolean => {
   if (!index.traits.multikey) return true
-  const entries = Result.map(entriesOf(index, document, key), ({ keys }) => Array.from(keys))
+  const entries = Result.map(entriesOf(index, document, documentKey(document["_id"])), ({ keys }) => Array.from(keys))
   const met = Result.getOrElse(entries, () => [entry])
     .filter((other) => ranges.some(({ end, start }) => other >= start && other < end))
   const isReverse = ranges[0]?.reverse === true

@@ -29,7 +29,7 @@ export class TableCache {
   }
 
   table<Value>(): CachedTable<Value> {
-    const table = new CachedTable<Value>(this)
+    const table = new CachedTable<Value>(this, this.#tables.length)
     this.#tables.push(table)
     return table
   }
@@ -46,18 +46,19 @@ export class TableCache {
 
   /** Whether to look into the cache; where little was found lately, that is now and then, to see whether it changes. */
   isUseful(): boolean {
-    return this.#score >= 0 || (++this.#asked & 15) === 0
+    return this.#score >= 0 || (++this.#asked & 63) === 0
   }
 
   found(): void {
     this.#score = Math.min(this.#score + scoreOfFound, maxScore)
   }
 
-  /** Whether to keep what was looked for in vain: when that is not the first time lately. */
-  isMissedAgain(key: string): boolean {
+  /** Whether to keep what was looked for in vain in a table: when that is not the first time lately. */
+  isMissedAgain(table: number, key: string): boolean {
     this.#score = Math.max(this.#score - 1, -scoreOfFound)
-    let hash = key.length
-    for (let i = 0; i < key.length; i++) hash = Math.imul(hash, 31) + key.charCodeAt(i) | 0
+    // FNV-1a: the keys of some tables differ in few bits.
+    let hash = 0x811c_9dc5 ^ table
+    for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x0100_0193)
     const place = (hash ^ hash >>> 15) & missedLength - 1
     if (this.#missed[place] === hash) return true
     this.#missed[place] = hash
@@ -93,11 +94,13 @@ export class TableCache {
  */
 export class CachedTable<Value> {
   readonly #cache: TableCache
+  readonly #number: number
   readonly #values = new Map<string, Cached<Value>>()
   readonly #unsettled = new Set<string>()
 
-  constructor(cache: TableCache) {
+  constructor(cache: TableCache, number: number) {
     this.#cache = cache
+    this.#number = number
   }
 
   get(key: string): Value | undefined {
@@ -115,7 +118,9 @@ export class CachedTable<Value> {
 
   /** Keeps what was just decoded, when it was missed before; it had so many bytes. */
   offer(key: string, value: Value, bytes: number): void {
-    if (bytes > maxBytes || this.#unsettled.has(key) || !this.#cache.isMissedAgain(key) || !freeze(value)) return
+    if (
+      bytes > maxBytes || this.#unsettled.has(key) || !this.#cache.isMissedAgain(this.#number, key) || !freeze(value)
+    ) return
     this.drop(key)
     const cost = overhead + key.length + bytes * costPerByte
     this.#values.set(key, { table: this, key, value, cost, isFound: false })

@@ -143,6 +143,11 @@ const counting = (store: KeyValue) => {
             count += 1
             return table.get(key)
           },
+          visit: (keys, visit) =>
+            table.visit(keys, (place, document, bytes) => {
+              count += 1
+              return visit(place, document, bytes)
+            }),
           scan: (range, visit) =>
             table.scan(range, (key, document, bytes) => {
               count += 1

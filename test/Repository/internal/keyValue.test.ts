@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Context, Effect, Layer, Schema } from "effect"
-import type { KeyValue, Range } from "../../../src/Repository/internal/keyValue.ts"
+import { Arbitrary, Context, Effect, Layer, Result, Schema } from "effect"
+import { everything, type KeyValue, type Range } from "../../../src/Repository/internal/keyValue.ts"
 import * as keyValueLmdb from "../../../src/Repository/internal/keyValueLmdb.ts"
 import * as keyValueMemory from "../../../src/Repository/internal/keyValueMemory.ts"
+import { recordIdOf } from "../../../src/Repository/internal/orderedKey.ts"
 import { freshDirectory } from "../../support/folders.ts"
 
 const byte = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))
@@ -15,6 +16,21 @@ const key = Arbitrary.map(
   }),
   (bytes) => String.fromCharCode(...bytes)
 )
+
+// Where the memory store begins another block, and far behind.
+const recordNumber = Arbitrary.map(
+  Arbitrary.schema(byte),
+  (byte) => [0, 250, 506, 1_790][byte % 4]! + (byte >> 2) % 12
+)
+
+const recordBound = Arbitrary.map(
+  Arbitrary.all({ number: recordNumber, kind: Arbitrary.schema(Schema.Literals(["at", "behind", "all"])) }),
+  ({ kind, number }) =>
+    kind === "all" ? [everything.start, everything.end][number % 2]! : recordIdOf(number) + (kind === "at" ? "" : "\0")
+)
+
+// Close to one another.
+const recordId = Arbitrary.map(Arbitrary.schema(byte), (byte) => recordIdOf(0xfff0 + byte % 40))
 
 const change = Arbitrary.all({ key, isRemoved: Arbitrary.schema(Schema.Boolean) })
 
@@ -29,6 +45,19 @@ const keysOf = (store: KeyValue, table: number, range: Range, limit: number) => 
   assert.deepStrictEqual(again, keys)
   return keys
 }
+
+const isPassedOver = new Set<KeyValue>()
+
+/** Reads so many documents once that values are no longer looked for among those that are known. */
+const passOverCache = (store: KeyValue) =>
+  Effect.gen(function*() {
+    const documents = store.documents(tables += 1)
+    const keys = Array.from({ length: 20_000 }, (_, i) => recordIdOf(i))
+    yield* store.write("test", () => {
+      for (const key of keys) documents.put(key, Result.getOrThrow(store.encode({ key })))
+    })
+    for (const key of keys) documents.get(key)
+  })
 
 class Tables extends Context.Service<Tables, KeyValue>()("test/Tables") {}
 
@@ -68,6 +97,67 @@ for (
           keysOf(store, table, { start, end, reverse }, limit),
           (reverse ? ordered.toReversed() : ordered).slice(0, limit)
         )
+      }), { arbitrary: { runs: 300 }, timeout: 30_000 })
+
+    it.effect.prop("keeps documents in the order of their record identifiers, whatever was put and removed", {
+      changes: Arbitrary.array(Arbitrary.all({ number: recordNumber, isRemoved: Arbitrary.schema(Schema.Boolean) }), {
+        minLength: 20,
+        maxLength: 60
+      }),
+      start: recordBound,
+      end: recordBound,
+      reverse: Schema.Boolean,
+      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 }))
+    }, ({ changes, end, limit, reverse, start }) =>
+      Effect.gen(function*() {
+        const store = yield* Tables
+        const documents = store.documents(tables += 1)
+        const expected = new Map<string, number>()
+        yield* store.write("test", () => {
+          for (const [n, { isRemoved, number }] of changes.entries()) {
+            const key = recordIdOf(number)
+            if (isRemoved) documents.remove(key)
+            else documents.put(key, Result.getOrThrow(store.encode({ n })))
+            if (isRemoved) expected.delete(key)
+            else expected.set(key, n)
+            assert.strictEqual(documents.has(key), expected.has(key))
+            assert.deepStrictEqual(documents.get(key), isRemoved ? undefined : { n })
+          }
+        })
+        const ordered = Array.from(expected.keys()).toSorted().filter((key) => key >= start && key < end)
+        const seen: Array<string> = []
+        documents.scan({ start, end, reverse }, (key, document) => {
+          assert.deepStrictEqual(document, { n: expected.get(key) })
+          return seen.push(key) < limit
+        })
+        const keys: Array<string> = []
+        documents.scanKeys({ start, end, reverse }, (key) => keys.push(key) < limit)
+        assert.deepStrictEqual(seen, (reverse ? ordered.toReversed() : ordered).slice(0, limit))
+        assert.deepStrictEqual(keys, seen)
+      }), { arbitrary: { runs: 300 }, timeout: 30_000 })
+
+    it.effect.prop("shows the values of any keys, as it gives each, until it is enough", {
+      kept: Arbitrary.array(recordId, { minLength: 20, maxLength: 40 }),
+      wanted: Arbitrary.array(recordId, { minLength: 8, maxLength: 30 }),
+      order: Schema.Literals(["as they come", "up", "down"]),
+      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 }))
+    }, ({ kept, limit, order, wanted }) =>
+      Effect.gen(function*() {
+        const store = yield* Tables
+        if (!isPassedOver.has(store)) {
+          yield* passOverCache(store)
+          isPassedOver.add(store)
+        }
+        const documents = store.documents(tables += 1)
+        yield* store.write("test", () => {
+          for (const key of kept) documents.put(key, Result.getOrThrow(store.encode({ key })))
+        })
+        const up = Array.from(new Set(wanted)).toSorted()
+        const keys = order === "up" ? up : order === "down" ? up.toReversed() : wanted
+        const seen: Array<readonly [place: number, document: unknown]> = []
+        documents.visit(keys, (place, document) => seen.push([place, document]) < limit)
+        const expected = keys.flatMap((key, place) => kept.includes(key) ? [[place, { key }] as const] : [])
+        assert.deepStrictEqual(seen, expected.slice(0, limit))
       }), { arbitrary: { runs: 300 }, timeout: 30_000 })
 
     it.effect("keeps many keys in order", () =>

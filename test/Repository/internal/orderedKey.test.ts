@@ -9,7 +9,9 @@ import {
   fit,
   fitRange,
   invert,
-  rankBound
+  numberOfRecord,
+  rankBound,
+  recordIdOf
 } from "../../../src/Repository/internal/orderedKey.ts"
 
 const key = (value: unknown) => component(value, { inexact: false })
@@ -83,6 +85,10 @@ const value: Arbitrary.Arbitrary<unknown> = Arbitrary.flatMap(
   }
 )
 
+const recordNumber = Arbitrary.schema(
+  Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 48 - 1 })))
+)
+
 describe("orderedKey", () => {
   it.effect("orders keys as MongoDB orders values of all classes, ascending and descending", () =>
     Effect.sync(() => {
@@ -131,6 +137,16 @@ describe("orderedKey", () => {
       const [from, to] = [invert(bound(high)), invert(bound(low))]
       if (compare(value, low) >= 0 && compare(value, high) <= 0) assert.isTrue(inside(invert(key(value)), from, to))
     }), { arbitrary: { runs: 2_000 } })
+
+  it.effect.prop("orders record identifiers as their numbers, and has those again", {
+    a: recordNumber,
+    b: recordNumber
+  }, ({ a, b }) =>
+    Effect.sync(() => {
+      assert.strictEqual(numberOfRecord(recordIdOf(a)), a)
+      assert.strictEqual(order(recordIdOf(a), recordIdOf(b)), Math.sign(a - b))
+      assert.strictEqual(recordIdOf(a).length, 6)
+    }))
 
   it.effect("keeps long values apart in keys of bounded length, and finds them", () =>
     Effect.sync(() => {

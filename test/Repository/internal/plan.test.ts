@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import type { Filter, IndexDescription, Sort } from "../../../src/Repository/DocumentStore.ts"
-import { type Collection, makeIndex } from "../../../src/Repository/internal/catalog.ts"
+import { type Collection, makeCollection, makeIndex } from "../../../src/Repository/internal/catalog.ts"
 import { parseFilter } from "../../../src/Repository/internal/filter.ts"
 import { planOf } from "../../../src/Repository/internal/plan.ts"
 import { parseSort } from "../../../src/Repository/internal/sort.ts"
@@ -10,9 +10,7 @@ const collectionWith = (
   indexes: ReadonlyArray<IndexDescription>,
   traits = { multikey: false, inexact: false }
 ): Collection => ({
-  name: "things",
-  number: 1,
-  traits: { multikey: false, inexact: false },
+  ...makeCollection("things", 1),
   indexes: indexes.map((description, i) => ({ ...makeIndex(i, description), traits, isReady: true }))
 })
 
@@ -23,8 +21,8 @@ const planned = (collection: Collection, filter: Filter, sort: Sort = {}) => {
     Result.getOrThrow(parseFilter(filter, 0)).constraints,
     Result.getOrThrow(parseSort(sort))
   )
-  const places = plan.kind === "scan" ? plan.ranges.length : plan.keys.length
-  const where = plan.kind === "documents" ? "identifiers" : plan.index?.description.name ?? "all"
+  const places = plan.kind === "all" ? 1 : plan.kind === "scan" ? plan.ranges.length : plan.keys.length
+  const where = plan.kind === "all" ? "all" : plan.index.description.name
   return [where, places, plan.isOrdered] as const
 }
 
@@ -41,11 +39,11 @@ const indexes: ReadonlyArray<IndexDescription> = [
 describe("plan", () => {
   it.effect.each<[string, Filter, Sort, readonly [string, number, boolean]]>([
     ["everything", {}, {}, ["all", 1, true]],
-    ["everything by identifier", {}, { _id: -1 }, ["all", 1, true]],
-    ["an identifier", { _id: 1, city: "Bern" }, { city: 1 }, ["identifiers", 1, true]],
-    ["identifiers", { _id: { $in: [3, 1, 3] } }, { _id: -1 }, ["identifiers", 2, true]],
-    ["identifiers in another order", { _id: { $in: [3, 1] } }, { city: 1 }, ["identifiers", 2, false]],
-    ["a range of identifiers", { _id: { $gt: 1 } }, { _id: 1 }, ["all", 1, true]],
+    ["everything by identifier", {}, { _id: -1 }, ["_id_", 1, true]],
+    ["an identifier", { _id: 1, city: "Bern" }, { city: 1 }, ["_id_", 1, true]],
+    ["identifiers", { _id: { $in: [3, 1, 3] } }, { _id: -1 }, ["_id_", 2, true]],
+    ["identifiers in another order", { _id: { $in: [3, 1] } }, { city: 1 }, ["_id_", 2, false]],
+    ["a range of identifiers", { _id: { $gt: 1 } }, { _id: 1 }, ["_id_", 1, true]],
     ["a unique value", { email: "a", city: "Bern" }, {}, ["email", 1, true]],
     ["a value", { city: "Bern" }, {}, ["city and age", 1, true]],
     ["several values", { city: { $in: ["Bern", "Chur"] } }, {}, ["city and age", 2, true]],
@@ -106,6 +104,17 @@ describe("plan", () => {
       assert.deepStrictEqual(planned(long, { created: "x" }), ["created", 1, true])
     }))
 
+  it.effect("does not trust an index to have the order of long identifiers", () =>
+    Effect.sync(() => {
+      const collection = collectionWith(indexes)
+      const { identifiers } = makeCollection("things", 1, { multikey: false, inexact: true })
+      const withLong = { ...collection, identifiers }
+      assert.deepStrictEqual(planned(withLong, {}, { created: 1 }), ["created", 1, true])
+      assert.deepStrictEqual(planned(withLong, {}, { created: 1, _id: 1 }), ["all", 1, false])
+      assert.deepStrictEqual(planned(withLong, {}, { _id: 1 }), ["all", 1, false])
+      assert.deepStrictEqual(planned(withLong, { _id: { $in: [1, 2] } }, { _id: 1 }), ["_id_", 2, false])
+    }))
+
   it.effect("looks for each of several fields of one list's items by the first of them only", () =>
     Effect.sync(() => {
       const items = collectionWith(
@@ -127,9 +136,10 @@ describe("plan", () => {
         return planOf(collectionWith(indexes), constraints, [], search?.words)
       }
       const byWords = plan({ city: "Bern" })
-      assert.isTrue(byWords.kind === "scan" && byWords.index?.description.name === "words")
+      assert.isTrue(byWords.kind === "scan" && byWords.index.description.name === "words")
       assert.strictEqual(byWords.kind === "scan" ? byWords.ranges.length : 0, 2)
-      assert.strictEqual(plan({ _id: 1 }).kind, "documents")
+      const byId = plan({ _id: 1 })
+      assert.isTrue(byId.kind === "entries" && byId.index.description.name === "_id_")
     }))
 
   it.effect("does not read an index that is still being made", () =>

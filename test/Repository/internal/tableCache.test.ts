@@ -80,7 +80,7 @@ describe("TableCache", () => {
       return false
     }
     for (let i = 0; i < 20_000; i++) assert.isFalse(read(`key ${i}`))
-    const asked = Array.from({ length: 160 }, () => cache.isUseful()).filter((isUseful) => isUseful)
+    const asked = Array.from({ length: 640 }, () => cache.isUseful()).filter((isUseful) => isUseful)
     assert.strictEqual(asked.length, 10)
     let found = 0
     for (let i = 0; i < 1000; i++) if (read(`key ${i % 3}`)) found += 1
