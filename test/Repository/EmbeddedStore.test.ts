@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, ConfigProvider, Effect, Exit, Fiber, Layer, Result, Scope, Stream } from "effect"
+import { Clock, ConfigProvider, Effect, Exit, Fiber, Layer, Random, Result, Scope, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { setImmediate } from "node:timers/promises"
 import { DocumentStore, type FindOptions } from "../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import type { KeyValue } from "../../src/Repository/internal/keyValue.ts"
@@ -361,6 +362,39 @@ for (
         assert.isAbove(written, soFar)
         assert.strictEqual((yield* store.findById(things, 1))?.["n"], 1 + 1_000_000 + written)
       }))
+
+    it.effect("swaps unique values in transactions, however many do", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const ids = Array.from({ length: 8 }, (_, id) => id)
+        yield* store.createIndexes("swapped", [{ name: "code", key: { code: 1 }, unique: true }])
+        yield* store.insertMany("swapped", ids.map((_id) => ({ _id, code: `code ${_id}` })))
+        // What was just written may be read before the store says so.
+        const perhapsTurn = Effect.flatMap(
+          Random.next,
+          (luck) => luck < 0.7 ? Effect.promise(() => setImmediate()) : Effect.void
+        )
+        const swap = (a: number, b: number) =>
+          store.transaction(Effect.gen(function*() {
+            const one = yield* store.findById("swapped", a)
+            yield* perhapsTurn
+            const two = yield* store.findById("swapped", b)
+            yield* store.deleteOne("swapped", { _id: a })
+            yield* store.updateOne("swapped", { _id: b }, { $set: { code: one?.["code"] } })
+            yield* perhapsTurn
+            yield* store.insertOne("swapped", { _id: a, code: two?.["code"] })
+          }))
+        const swapSome = Effect.gen(function*() {
+          const a = yield* Random.nextIntBetween(0, 7)
+          yield* swap(a, (a + (yield* Random.nextIntBetween(1, 7))) % 8)
+        })
+        yield* Effect.all(Array.from({ length: 12 }, () => Effect.repeat(swapSome, { times: 300 })), {
+          concurrency: "unbounded"
+        })
+        const found = yield* store.find("swapped", { sort: { _id: 1 } })
+        assert.deepStrictEqual(found.map(({ _id }) => _id), ids)
+        assert.sameMembers(found.map(({ code }) => code), ids.map((id) => `code ${id}`))
+      }), 60_000)
 
     it.effect("reads a stream as it is pulled, holding nothing open meanwhile", () =>
       Effect.gen(function*() {

@@ -68,7 +68,12 @@ export const makePolicy = (store: KeyValue, gate: Gate, catalog: Catalog, writer
     const rollback = isAlone ? leave : Effect.void
     return {
       operations,
-      isVain: () => overlay.isVain,
+      // A reader may see what was just written before the store says so.
+      isVain: Effect.suspend(() =>
+        overlay.isVain
+          ? Effect.succeed(true)
+          : write("transaction", () => !overlay.isIntact("pending")).pipe(Effect.orElseSucceed(() => false))
+      ),
       commit: Effect.ensuring(commit(overlay, write), rollback),
       rollback
     }

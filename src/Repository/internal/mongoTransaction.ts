@@ -99,7 +99,7 @@ const makeAttempt = (
   )
   return {
     operations: makeOperations(call.session),
-    isVain: () => isVain && !isBroken,
+    isVain: Effect.sync(() => isVain && !isBroken),
     commit: Effect.ensuring(turn.withPermit(Effect.suspend(() => isBroken ? Effect.fail(broken) : commit)), end),
     rollback: turn.withPermit(end)
   }

@@ -47,9 +47,9 @@ export type Operations = Pick<
  */
 export interface Attempt {
   readonly operations: Operations
-  /** Whether others were in the way: whatever came of it then counts for nothing, and another attempt is due. */
-  readonly isVain: () => boolean
-  /** Keeps all that was written, or nothing. */
+  /** Asked when it has failed: whether others were in the way. Then that counts for nothing, and another one is due. */
+  readonly isVain: Effect.Effect<boolean>
+  /** Keeps all that was written, or nothing, when others were in the way. */
   readonly commit: Effect.Effect<void, Again | StoreError>
   readonly rollback: Effect.Effect<void>
 }
@@ -125,12 +125,14 @@ export const makeTransactional = (direct: Operations, { begin, repeat }: Policy)
           Effect.exit(restore(Effect.provideService(effect, current, ongoing))),
           (exit): Effect.Effect<A, E | StoreError | Again> => {
             const failure = ongoing.end()
-            const isVain = begun.isVain() && !Exit.hasInterrupts(exit)
-            if (isVain) return Effect.andThen(begun.rollback, Effect.fail(new Again(failure ?? unlucky())))
-            if (Exit.isFailure(exit)) return Effect.andThen(begun.rollback, exit)
-            return failure === undefined
-              ? Effect.as(begun.commit, exit.value)
-              : Effect.andThen(begun.rollback, Effect.fail(failure))
+            if (Exit.isSuccess(exit) && failure === undefined) return Effect.as(begun.commit, exit.value)
+            const failed: Effect.Effect<never, E | StoreError | Again> = Exit.isFailure(exit)
+              ? Effect.failCause(exit.cause)
+              : Effect.fail(failure ?? unlucky())
+            return Effect.flatMap(
+              Exit.hasInterrupts(exit) ? Effect.succeed(false) : begun.isVain,
+              (isVain) => Effect.andThen(begun.rollback, isVain ? Effect.fail(new Again(failure ?? unlucky())) : failed)
+            )
           }
         )
       })
