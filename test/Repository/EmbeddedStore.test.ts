@@ -133,6 +133,23 @@ describe("EmbeddedStore / embedded", () => {
         }))
     }))
 
+  it.effect("keeps what a transaction has failed with when it is closed meanwhile", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const store = yield* Scope.provide(EmbeddedStore.make({ path: yield* freshDirectory }), scope)
+      yield* store.insertOne("things", { _id: 1 })
+      const close = outside(Effect.andThen(
+        store.updateOne("things", { _id: 1 }, { $set: { n: 1 } }),
+        Scope.close(scope, Exit.void)
+      ))
+      const failing = (after: Effect.Effect<unknown, unknown>) =>
+        Effect.flip(store.transaction(Effect.andThen(Effect.andThen(store.findById("things", 1), close), after)))
+      assert.strictEqual(yield* failing(Effect.fail("mine")), "mine")
+      for (const use of [store.findById("things", 1), store.insertOne("things", { _id: 2 })]) {
+        assert.include({ ...yield* Effect.flip(store.transaction(use)) }, { _tag: "StoreUnavailable" })
+      }
+    }))
+
   it.effect.each<[format: number, change: (store: KeyValue) => void]>([
     [1, ({ catalog }) => catalog.remove("format")],
     [3, ({ catalog }) => catalog.put("format", { version: 3 })]
@@ -362,6 +379,25 @@ for (
         assert.isAbove(written, soFar)
         assert.strictEqual((yield* store.findById(things, 1))?.["n"], 1 + 1_000_000 + written)
       }))
+
+    it.effect(
+      "tells at once what a transaction fails with beside one that has the store for itself",
+      () =>
+        Effect.gen(function*() {
+          const { store, things } = yield* withThings
+          let attempts = 0
+          const error = yield* store.transaction(Effect.gen(function*() {
+            attempts += 1
+            yield* store.findById(things, 1)
+            if (attempts > 5) return yield* outside(Effect.flip(store.transaction(readAndFail(store, things))))
+            yield* outside(store.updateOne(things, { _id: 1 }, { $inc: { n: 1 } }))
+            yield* store.updateOne(things, { _id: 2 }, { $inc: { n: 1 } })
+            return undefined
+          }))
+          assert.deepStrictEqual([error, attempts], ["mine", 6])
+        }),
+      4_000
+    )
 
     it.effect("swaps unique values in transactions, however many do", () =>
       Effect.gen(function*() {
@@ -595,6 +631,12 @@ const slowly = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       currentTimeMillisUnsafe: () => (looks += 1) * 100
     })
   })
+
+/** Does it as somebody who has nothing to do with the transaction of this fiber. */
+const outside = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A> => Effect.promise(() => Effect.runPromise(effect))
+
+const readAndFail = (store: DocumentStore["Service"], things: string) =>
+  Effect.andThen(store.findById(things, 1), Effect.fail("mine"))
 
 const programFile = path.join(import.meta.dirname, "../support/embeddedProgram.ts")
 

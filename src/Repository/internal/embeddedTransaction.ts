@@ -68,12 +68,12 @@ export const makePolicy = (store: KeyValue, gate: Gate, catalog: Catalog, writer
     const rollback = isAlone ? leave : Effect.void
     return {
       operations,
-      // A reader may see what was just written before the store says so.
+      // A reader may see what was just written before the store says so. Nothing is written here: no gate is in the way.
       isVain: Effect.suspend(() =>
-        overlay.isVain
-          ? Effect.succeed(true)
-          : write("transaction", () => !overlay.isIntact("pending")).pipe(Effect.orElseSucceed(() => false))
-      ),
+        overlay.isUnused
+          ? Effect.succeed(false)
+          : store.write("transaction", () => !overlay.isIntact("pending"))
+      ).pipe(Effect.catchCause(() => Effect.succeed(false))),
       commit: Effect.ensuring(commit(overlay, write), rollback),
       rollback
     }
@@ -196,6 +196,11 @@ class Overlay {
     return this.#isVain
   }
 
+  /** Whether nothing was asked of it. */
+  get isUnused(): boolean {
+    return this.#names.used.size === 0
+  }
+
   isIntact(when: "committed" | "pending"): boolean {
     for (const name of this.#names.used) if (!this.#isUnchanged(name, when)) return false
     return true
@@ -236,6 +241,16 @@ class Overlay {
     return all
   }
 
+  #whileIntact<A>(operation: string, step: () => A): Result.Result<A, StoreUnavailable> {
+    return Result.flatMap(
+      this.#store.read(
+        operation,
+        (): Result.Result<A, StoreUnavailable> => this.isVain ? Result.fail(vainly(operation)) : Result.succeed(step())
+      ),
+      (result) => result
+    )
+  }
+
   #watch(name: string | undefined) {
     return {
       isScanned: () => name !== undefined && this.#scanned.has(name),
@@ -271,13 +286,14 @@ class Overlay {
           )),
       encode: (document) => Result.map(store.encode(document), () => document),
       write: (operation, job) =>
-        Effect.suspend(() => {
-          if (this.isVain) return Effect.fail(vainly(operation))
-          const result = job()
-          listener?.committed()
-          return Effect.succeed(result)
-        }),
-      read: (operation, step) => this.isVain ? Result.fail(vainly(operation)) : store.read(operation, step),
+        Effect.suspend(() =>
+          Effect.fromResult(this.#whileIntact(operation, () => {
+            const result = job()
+            listener?.committed()
+            return result
+          }))
+        ),
+      read: (operation, step) => this.#whileIntact(operation, step),
       listen: (given) => {
         listener = given
       }
