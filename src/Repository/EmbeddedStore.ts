@@ -10,9 +10,9 @@
  * index was asked for come in the order in which they were inserted. One process at a time may have a folder open.
  *
  * A stream has no more than 128 documents in memory at a time, and what was read before them until it is collected: of a
- * million documents of 250 bytes it takes less than 200 MB of the process's own memory, mostly about 50. Pages of the
- * store's file that were read are mapped into the process, too, and some tools count them as its memory; the system
- * takes them back whenever it needs them.
+ * million documents of 250 bytes it takes less than 200 MB of the process's own memory. Pages of the store's file that were
+ * read are mapped into the process, too, and some tools count them as its memory; the system takes them back whenever it
+ * needs them.
  *
  * Filters, updates and pipelines are MongoDB's, evaluated by `mingo` with MongoDB's order of all BSON values. Indexes
  * serve equality, `$in`, ranges, plain beginnings of texts (`/^Ann/`), and sorts with or without them; where documents
