@@ -14,14 +14,11 @@ import { dateOf } from "./bsonValue.ts"
  */
 export const decodeDocument = (given: Uint8Array): Document => {
   const { buffer, byteOffset, length } = given
-  if (buffer !== view.buffer) {
-    view = new DataView(buffer)
-    bytes = Buffer.from(buffer)
-  }
+  if (buffer !== view.buffer) lookInto(buffer)
   at = byteOffset
   end = at + length
   const decoded = int32() === length ? fieldsTo(end, start, 1) : other
-  if (length > maxHeld) forget()
+  if (length > maxHeld) lookInto(none)
   // `bson` lets binary values share what they were made of.
   return decoded === other ? BSON.deserialize(Uint8Array.prototype.slice.call(given, 0, length)) : decoded
 }
@@ -35,16 +32,17 @@ type Other = typeof other
 
 // What the bytes that are decoded are in, how far they are decoded, and where they end: nothing else is meanwhile. Small
 // documents are often in the same buffer as the one before.
-let view: DataView = new DataView(new ArrayBuffer(0))
-let bytes: Buffer = Buffer.from(view.buffer)
+const none = new ArrayBuffer(0)
+let view: DataView = new DataView(none)
+let bytes: Buffer = Buffer.from(none)
 let at = 0
 let end = 0
 
 const maxHeld = 65_536
 
-const forget = (): void => {
-  view = new DataView(new ArrayBuffer(0))
-  bytes = Buffer.from(view.buffer)
+const lookInto = (buffer: ArrayBufferLike): void => {
+  view = new DataView(buffer)
+  bytes = Buffer.from(buffer)
 }
 
 // What is stored is not nested more deeply.

@@ -261,7 +261,9 @@ export class Catalog {
 
   /** The numbers of indexes that are gone. */
   get forsaken(): ReadonlyArray<number> {
-    const used = new Set(Array.from(this.all).flatMap(({ indexes, number }) => [number, ...indexes.map(numberOf)]))
+    const used = new Set(
+      Array.from(this.all).flatMap(({ identifiers, indexes }) => [identifiers, ...indexes].map(numberOf))
+    )
     return Array.from({ length: this.#lastNumber() }, (_, i) => i + 1).filter((number) => !used.has(number))
   }
 

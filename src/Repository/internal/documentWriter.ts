@@ -87,11 +87,11 @@ export class DocumentWriter {
   replace(
     collection: Collection,
     prepared: Prepared,
-    { document, recordId }: Found
+    previous: Found
   ): Result.Result<void, DuplicateKey | Problem> {
     return Result.map(
-      this.#changes(collection, prepared, { document, recordId }),
-      (changes) => this.#apply(collection, { recordId, prepared }, changes, 0)
+      this.#changes(collection, prepared, previous),
+      (changes) => this.#apply(collection, { recordId: previous.recordId, prepared }, changes, 0)
     )
   }
 

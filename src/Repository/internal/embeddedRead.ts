@@ -131,11 +131,12 @@ export const findSource = (
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
   const plan = planOf(collection, filter.constraints, sort, filter.search?.words)
-  const end = catalog.endOfRecords(collection)
-  if (plan.isOrdered) {
-    return whileThere(catalog, collection, plan, scan(store, collection, plan, filter, { end, wanted }))
-  }
-  const matching = whileThere(catalog, collection, plan, scan(store, collection, plan, filter, { end }))
+  const scanned = scan(store, collection, plan, filter, {
+    end: () => catalog.endOfRecords(collection),
+    wanted: plan.isOrdered ? wanted : Infinity
+  })
+  const matching = whileThere(catalog, collection, plan, scanned)
+  if (plan.isOrdered) return matching
   const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
     onMatches(items.length)
     return Result.succeed(items)

@@ -218,7 +218,7 @@ class Overlay {
     if (isUntouched && collection.indexes.every(({ isReady }) => isReady)) return true
     const isIntact = (isUntouched || !this.#scanned.has(name))
       && (this.#documents.get(collection.number)?.isIntact ?? true)
-      && [collection.number, ...indexes].every((index) => this.#entries.get(index)?.isIntact ?? true)
+      && indexes.every((index) => this.#entries.get(index)?.isIntact ?? true)
     if (isIntact && when === "committed") seen.writes = writes
     return isIntact
   }
@@ -282,7 +282,7 @@ class Overlay {
           new OverlayTable(
             store.entries(number),
             (key) => key,
-            this.#watch(nameOf((collection) => collection.number === number || numbersOf(collection).includes(number)))
+            this.#watch(nameOf((collection) => numbersOf(collection).includes(number)))
           )),
       encode: (document) => Result.map(store.encode(document), () => document),
       write: (operation, job) =>
@@ -312,7 +312,8 @@ const known = <A>(map: Map<number, A>, key: number, make: () => A): A => {
   return made
 }
 
-const numbersOf = ({ indexes }: Collection): ReadonlyArray<number> => indexes.map((index) => index.number)
+const numbersOf = ({ identifiers, indexes }: Collection): ReadonlyArray<number> =>
+  [identifiers, ...indexes].map(({ number }) => number)
 
 const vainly = (operation: string): StoreUnavailable =>
   new StoreUnavailable({ operation, detail: unlucky().detail, retryable: true })

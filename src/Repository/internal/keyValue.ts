@@ -25,6 +25,13 @@ export interface Range {
 export const everything: Range = { start: "", end: "\xff\xff\xff\xff", reverse: false }
 
 /**
+ * Is shown a value that took so many bytes to read, at its key or at the place of its key; `false` when it is enough.
+ *
+ * @internal
+ */
+export type Visit<At, Value> = (at: At, value: Value, bytes: number) => boolean
+
+/**
  * Ordered values. Keys are strings of single bytes, one character each. Writing is for {@link KeyValue.write} alone.
  *
  * @internal
@@ -35,15 +42,12 @@ export interface Table<Value, Written = Value> {
    * Shows the values of these keys, as far as they are there, with the places of their keys, until `visit` answers
    * `false`. It must not write. What is known without reading has no bytes.
    */
-  readonly visit: (
-    keys: ReadonlyArray<string>,
-    visit: (place: number, value: Value, bytes: number) => boolean
-  ) => void
+  readonly visit: (keys: ReadonlyArray<string>, visit: Visit<number, Value>) => void
   readonly has: (key: string) => boolean
   readonly put: (key: string, value: Written) => void
   readonly remove: (key: string) => void
   /** Shows keys and values in order until there are no more, or `visit` answers `false`. It must not write. */
-  readonly scan: (range: Range, visit: (key: string, value: Value, bytes: number) => boolean) => void
+  readonly scan: (range: Range, visit: Visit<string, Value>) => void
   /** {@link Table.scan} without the values. */
   readonly scanKeys: (range: Range, visit: (key: string) => boolean) => void
 }
@@ -56,7 +60,7 @@ export interface Table<Value, Written = Value> {
 export const visitEach = <Value>(
   keys: ReadonlyArray<string>,
   get: (key: string) => Value | undefined,
-  visit: (place: number, value: Value, bytes: number) => boolean,
+  visit: Visit<number, Value>,
   bytesRead: () => number = nothing
 ): void => {
   for (let place = 0; place < keys.length; place++) {

@@ -4,7 +4,15 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
-import { type Encoded, type KeyValue, type Listener, type Range, type Table, visitEach } from "./keyValue.ts"
+import {
+  type Encoded,
+  type KeyValue,
+  type Listener,
+  type Range,
+  type Table,
+  type Visit,
+  visitEach
+} from "./keyValue.ts"
 import { RecordTable } from "./recordTable.ts"
 
 // Small enough to insert into, large enough to be few.
@@ -23,10 +31,7 @@ export class MemoryTable<Value> implements Table<Value> {
 
   readonly get = (key: string): Value | undefined => this.#values.get(key)
 
-  readonly visit = (
-    keys: ReadonlyArray<string>,
-    visit: (place: number, value: Value, bytes: number) => boolean
-  ): void => visitEach(keys, this.get, visit)
+  readonly visit = (keys: ReadonlyArray<string>, visit: Visit<number, Value>): void => visitEach(keys, this.get, visit)
 
   readonly has = (key: string): boolean => this.#values.has(key)
 
@@ -44,7 +49,7 @@ export class MemoryTable<Value> implements Table<Value> {
     if (block.length === 0) this.#blocks.splice(at, 1)
   }
 
-  readonly scan = (range: Range, visit: (key: string, value: Value, bytes: number) => boolean): void =>
+  readonly scan = (range: Range, visit: Visit<string, Value>): void =>
     this.scanKeys(range, (key) => {
       const value = this.#values.get(key)
       return value === undefined || visit(key, value, 0)

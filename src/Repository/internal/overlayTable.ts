@@ -1,5 +1,5 @@
 import { isSame } from "./bsonValue.ts"
-import { everything, type Range, type Table, visitEach } from "./keyValue.ts"
+import { everything, type Range, type Table, type Visit, visitEach } from "./keyValue.ts"
 import { MemoryTable } from "./keyValueMemory.ts"
 
 interface Written<Value> {
@@ -57,10 +57,7 @@ export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encode
     return value
   }
 
-  readonly visit = (
-    keys: ReadonlyArray<string>,
-    visit: (place: number, value: Value, bytes: number) => boolean
-  ): void => visitEach(keys, this.get, visit)
+  readonly visit = (keys: ReadonlyArray<string>, visit: Visit<number, Value>): void => visitEach(keys, this.get, visit)
 
   readonly has = (key: string): boolean => this.get(key) !== undefined
 
@@ -68,7 +65,7 @@ export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encode
 
   readonly remove = (key: string): void => this.#written.put(key, { value: undefined })
 
-  readonly scan = (range: Range, visit: (key: string, value: Value, bytes: number) => boolean): void =>
+  readonly scan = (range: Range, visit: Visit<string, Value>): void =>
     this.#merge(
       range,
       visit,
@@ -81,7 +78,7 @@ export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encode
   /** Shows what was written between what is there already, and in its place. */
   #merge(
     range: Range,
-    visit: (key: string, value: Value, bytes: number) => boolean,
+    visit: Visit<string, Value>,
     scanBase: (see: (key: string, visit: () => boolean) => boolean) => void
   ): void {
     this.#onScan()

@@ -1,4 +1,4 @@
-import { type Range, type Table, visitEach } from "./keyValue.ts"
+import { type Range, type Table, type Visit, visitEach } from "./keyValue.ts"
 import { numberOfRecord, recordIdLength, recordIdOf } from "./orderedKey.ts"
 
 const blockLength = 256
@@ -23,10 +23,7 @@ export class RecordTable<Value> implements Table<Value> {
     return this.#blocks[Math.floor(number / blockLength)]?.values[number % blockLength]
   }
 
-  readonly visit = (
-    keys: ReadonlyArray<string>,
-    visit: (place: number, value: Value, bytes: number) => boolean
-  ): void => visitEach(keys, this.get, visit)
+  readonly visit = (keys: ReadonlyArray<string>, visit: Visit<number, Value>): void => visitEach(keys, this.get, visit)
 
   readonly has = (key: string): boolean => this.get(key) !== undefined
 
@@ -50,10 +47,7 @@ export class RecordTable<Value> implements Table<Value> {
     if (block.count === 0) this.#blocks[at] = undefined
   }
 
-  readonly scan = (
-    { end, reverse, start }: Range,
-    visit: (key: string, value: Value, bytes: number) => boolean
-  ): void => {
+  readonly scan = ({ end, reverse, start }: Range, visit: Visit<string, Value>): void => {
     const first = firstFrom(start)
     const last = Math.min(firstFrom(end), this.#blocks.length * blockLength) - 1
     const step = reverse ? -1 : 1

@@ -28,8 +28,8 @@ const bytesPerCost = 2048
 const costOf = (bytes: number): number => bytes > bytesPerCost ? bytes / bytesPerCost : 1
 
 /**
- * The matching documents of a plan, those with record identifiers before `end`. No more are looked at in one step than
- * `wanted` says are needed altogether.
+ * The matching documents of a plan; of a plan for all of them, those with record identifiers before `end`. No more are
+ * looked at in one step than `wanted` says are needed altogether.
  *
  * @internal
  */
@@ -38,7 +38,7 @@ export const scan = (
   collection: Collection,
   plan: Plan,
   filter: Filter,
-  { end, wanted = Infinity }: { readonly end: string; readonly wanted?: number }
+  { end, wanted }: { readonly end: () => string; readonly wanted: number }
 ): Source<Found> => {
   const candidates = candidatesOf(store, collection, plan, end)
   if (filter.isComputed) return computed(candidates, filter)
@@ -85,11 +85,11 @@ class Match implements Found {
 /** Those of the next documents that pass the test; `undefined` at the end. */
 type Candidates = (cost: number, test: (document: Document) => boolean) => ReadonlyArray<Found> | undefined
 
-const candidatesOf = (store: KeyValue, collection: Collection, plan: Plan, end: string): Candidates => {
+const candidatesOf = (store: KeyValue, collection: Collection, plan: Plan, end: () => string): Candidates => {
   const documents = store.documents(collection.number)
   switch (plan.kind) {
     case "all":
-      return inOrder(documents, end)
+      return inOrder(documents, end())
     case "entries":
       return byEntries(documents, store.entries(plan.index.number), plan.keys)
     case "scan":

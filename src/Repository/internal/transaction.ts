@@ -126,12 +126,13 @@ export const makeTransactional = (direct: Operations, { begin, repeat }: Policy)
           (exit): Effect.Effect<A, E | StoreError | Again> => {
             const failure = ongoing.end()
             if (Exit.isSuccess(exit) && failure === undefined) return Effect.as(begun.commit, exit.value)
+            const reason = failure ?? unlucky()
             const failed: Effect.Effect<never, E | StoreError | Again> = Exit.isFailure(exit)
               ? Effect.failCause(exit.cause)
-              : Effect.fail(failure ?? unlucky())
+              : Effect.fail(reason)
             return Effect.flatMap(
               Exit.hasInterrupts(exit) ? Effect.succeed(false) : begun.isVain,
-              (isVain) => Effect.andThen(begun.rollback, isVain ? Effect.fail(new Again(failure ?? unlucky())) : failed)
+              (isVain) => Effect.andThen(begun.rollback, isVain ? Effect.fail(new Again(reason)) : failed)
             )
           }
         )
