@@ -47,9 +47,9 @@ export interface Options {
  * **Details**
  *
  * On the wire, nested models and schemas with an identifier stand under `definitions`. Omitted fields are not part of it.
- * A `Model.optional` field may also be `null`, and `_type` may be missing, so that the schema fits what a caller sends
- * as well. A date-time has a `pattern`, and no `format`: that of the name `date-time` demands a zone, which date-times on
- * the wire don't have. Dates and e-mail addresses have a `format`.
+ * `required` names what a caller has to send, as the metadata does: no field with a default or a generator, and nothing
+ * that the framework keeps. A `Model.optional` field may also be `null`. Date-times and dates have a `format`, `date-time`
+ * and `date`, and a `pattern` that says exactly what is accepted. E-mail addresses have a `format`.
  *
  * For MongoDB, the schema is what `validator: { $jsonSchema }` of `createCollection` takes. It describes the stored form:
  * omitted fields are part of it, the identifier is `_id`, dates are BSON dates, and whole numbers are whole whether they
@@ -61,8 +61,9 @@ export interface Options {
  * **Gotchas**
  *
  * A schema can't say all that a decoder checks: rules that are code (`Validator.past`, `Validator.future`, filters),
- * patterns with other flags than `u`, and the texts of transformed types (`Schema.FiniteFromString`) are described by
- * their type alone.
+ * patterns that can't be written with the flag `u` alone, and the texts of transformed types (`Schema.FiniteFromString`) are described by
+ * their type alone. Validators that assert the format `date-time` (RFC 3339) refuse date-times without a zone, as those
+ * on the wire are.
  *
  * **Example** (A schema that refuses unknown properties)
  *

@@ -6,9 +6,9 @@
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
-import { kindOf } from "./internal/kind.ts"
+import { choicesOf, kindOf } from "./internal/kind.ts"
 import { toWire } from "./internal/serialiser.ts"
-import { elementOf, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./internal/variants.ts"
+import { elementOf, hasToBeSent, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./internal/variants.ts"
 import type * as Model from "./Model.ts"
 
 /**
@@ -24,19 +24,23 @@ export interface FieldMetadata {
   readonly required: boolean
   readonly type: string
   readonly sub_type?: string | TypeMetadata | undefined
+  /** What an enumeration consists of, as on the wire. */
+  readonly values?: ReadonlyArray<string | number | boolean> | undefined
   readonly props?: Metadata | undefined
   readonly default_value?: unknown
   readonly validators?: ReadonlyArray<ValidatorEntry> | undefined
 }
 
 /**
- * A nested model as the element of a list.
+ * A nested model or an enumeration as the element of a list.
  *
  * @category models
  * @since 0.1.0
  */
 export interface TypeMetadata {
   readonly type: string
+  /** What an enumeration consists of, as on the wire. */
+  readonly values?: ReadonlyArray<string | number | boolean> | undefined
   readonly props?: Metadata | undefined
 }
 
@@ -74,17 +78,18 @@ const describeAll = (model: ModelLike, outer: ReadonlyArray<string>): Metadata =
 const describe = (model: ModelLike, name: string, outer: ReadonlyArray<string>): FieldMetadata => {
   // A field of a struct is a schema.
   const schema = model.store.fields[name] as Schema.Top
-  const { default: byDefault, generator } = model[modelTypeId][name] ?? {}
+  const byDefault = model[modelTypeId][name]?.default
   const inner = nestedModel(schema)
   const element = elementOf(schema)
   const described = inner === undefined ? undefined : describeModel(inner, outer)
+  const elementType = element === undefined ? undefined : describeType(element)
   const validators = validatorsOf(model, name)
   return {
     label: `${model.modelName}.${name}`,
-    required: !SchemaAST.isOptional(SchemaAST.toType(schema.ast)) && byDefault === undefined && generator === undefined,
-    ...(element === undefined
-      ? described ?? { type: typeName(schema) }
-      : { type: "list", sub_type: described ?? typeName(element) }),
+    required: hasToBeSent(model, name),
+    ...(elementType === undefined
+      ? described ?? describeType(schema)
+      : { type: "list", sub_type: described ?? (elementType.values === undefined ? elementType.type : elementType) }),
     ...(byDefault === undefined ? {} : { default_value: toWire(model, name, byDefault()) }),
     ...(validators.length === 0 ? {} : { validators })
   }
@@ -120,8 +125,12 @@ const entryOf = (check: SchemaAST.Check<never>): ReadonlyArray<ValidatorEntry> =
 const isSame = (self: ValidatorEntry, that: ValidatorEntry): boolean =>
   self.type === that.type && self.value === that.value
 
-const typeName = (schema: Schema.Top): string => {
+const describeType = (schema: Schema.Top): TypeMetadata => {
   const { ast } = unwrapped(schema)
   const kind = kindOf(ast)
-  return kind === "enum" || kind === "any" ? SchemaAST.resolveIdentifier(SchemaAST.toType(ast)) ?? kind : kind
+  const values = kind === "enum" ? choicesOf(ast) : []
+  return {
+    type: kind === "enum" || kind === "any" ? SchemaAST.resolveIdentifier(SchemaAST.toType(ast)) ?? kind : kind,
+    ...(values.length === 0 ? {} : { values })
+  }
 }

@@ -17,6 +17,7 @@ import type { Field } from "./Field.ts"
 import * as Index from "./FieldIndex.ts"
 import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
 import * as fields from "./internal/fields.ts"
+import { asUnicode } from "./internal/unicodePattern.ts"
 import { elementOf } from "./internal/variants.ts"
 
 /**
@@ -29,16 +30,19 @@ export const notEmpty = <F extends Field.Holding<{ readonly length: number }>>(s
   checked(self, Schema.isMinLength(1, named("NotEmpty", "must not be empty")))
 
 /**
- * The text matches the pattern; give it the `u` flag and anchors.
+ * The text matches the pattern. Anchor it, and give it the flag `u`: without it, the pattern is part of the JSON schema
+ * only where it means the same with it.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const regexp = (pattern: RegExp) => <F extends Field.Holding<string>>(self: F): Field.Checked<F> =>
-  checked(self, Schema.isPattern(pattern, named("Regexp", `must match ${pattern.source}`, pattern.source)))
+  checked(self, Schema.isPattern(asUnicode(pattern), named("Regexp", `must match ${pattern.source}`, pattern.source)))
 
 /**
- * The text has the form of an e-mail address, as HTML's `input type=email` defines it, with a dot in its domain.
+ * The text has the form of an e-mail address: that of HTML's `input type=email`, with a dot in its domain, and without
+ * dots at the ends of the local part or next to each other (RFC 5321, section 4.1.2). Takes time in proportion to the
+ * text's length.
  *
  * @category combinators
  * @since 0.1.0
@@ -210,7 +214,7 @@ export interface Options {
 type Measurable = number | string | { readonly length: number }
 
 const emailPattern =
-  /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+$/u
+  /^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+)*@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+$/u
 
 // A filter is a plain function, so it asks the fiber that runs it for its clock.
 const now = (): number =>

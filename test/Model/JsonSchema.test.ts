@@ -13,7 +13,7 @@ import {
 } from "effect"
 import { type Collection, Double, Long, MongoServerError, ObjectId } from "mongodb"
 import { inspect } from "node:util"
-import { Converter, Generator, JsonSchema, Model, Validator } from "../../src/Model/index.ts"
+import { Converter, Generator, JsonSchema, Metadata, Model, Validator } from "../../src/Model/index.ts"
 import { compileSerialiser } from "../../src/Model/internal/serialiser.ts"
 import { documentCodec } from "../../src/Repository/internal/documents.ts"
 import { freshDatabase, onMongo, withClient } from "../support/mongo.ts"
@@ -79,12 +79,19 @@ describe("JsonSchema.make", () => {
     assert.deepStrictEqual(properties["_type"], { type: "string", enum: ["User"] })
   })
 
-  it("requires what is always there", () => {
-    const optional = new Set(["_type", "age", "height", "size", "address", "born"])
-    assert.deepStrictEqual(
-      schema["required"],
-      Object.keys(User.wire.fields).filter((field) => !optional.has(field))
-    )
+  it("requires what a caller has to send, as the metadata says", () => {
+    const required = Object.entries(Metadata.make(User)).flatMap(([field, { required }]) => required ? [field] : [])
+    assert.deepStrictEqual(schema["required"], required)
+    for (const field of ["id", "roles", "created"]) assert.notInclude(required, field)
+    class Kept extends Model.Class<Kept>()("Kept", {
+      id: Schema.String,
+      ...Model.versioned,
+      ...Model.audited,
+      ...Model.historied,
+      part: Address.pipe(Model.withDefault(() => new Address({ street: "a", city: "b" })))
+    }) {}
+    assert.deepStrictEqual(JsonSchema.make(Kept)["required"], ["id"])
+    assert.isTrue(Metadata.make(Kept)["id"]?.required)
   })
 
   it("has nothing of what is omitted, at no depth", () => {
@@ -112,7 +119,7 @@ describe("JsonSchema.make", () => {
     assert.deepStrictEqual(properties["age"], { type: ["integer", "null"], minimum: 0, maximum: 150 })
     assert.deepStrictEqual(properties["height"], { type: ["number", "null"] })
     assert.deepStrictEqual(properties["size"], { type: ["string", "null"], enum: ["S", "L", null] })
-    assert.deepStrictEqual(properties["born"], { type: ["string", "null"], format: "date" })
+    assert.deepInclude(properties["born"], { type: ["string", "null"], format: "date" })
     assert.deepStrictEqual(properties["nickname"], { type: ["string", "null"] })
     assert.deepStrictEqual(properties["address"], { anyOf: [{ $ref: "#/definitions/Address" }, { type: "null" }] })
     assert.deepStrictEqual(properties["invoice"], { anyOf: [{ $ref: "#/definitions/Address" }, { type: "null" }] })
@@ -186,12 +193,22 @@ describe("JsonSchema.make", () => {
 
   it("describes a date-time by a pattern that the server's own and RFC 3339's match", () => {
     const { format, pattern } = properties["created"]!
-    assert.isUndefined(format)
+    assert.strictEqual(format, "date-time")
     const matches = (text: string) => new RegExp(pattern as string, "u").test(text) // a pattern is text
     for (const text of ["2026-01-31T09:30:00.123000", "2026-01-31T09:30:00Z", "2024-02-29T23:59:59.1+01:00"]) {
       assert.isTrue(matches(text), text)
     }
     for (const text of ["2026-01-31", "2026-02-29T09:30:00", "2026-01-31T24:00:00", "2026-01-31T09:30:00+1"]) {
+      assert.isFalse(matches(text), text)
+    }
+  })
+
+  it("describes a date by its format and the pattern of the calendar's days", () => {
+    const { format, pattern } = properties["born"]!
+    assert.strictEqual(format, "date")
+    const matches = (text: string) => new RegExp(pattern as string, "u").test(text) // a pattern is text
+    for (const text of ["2026-01-31", "2024-02-29", "0000-12-31"]) assert.isTrue(matches(text), text)
+    for (const text of ["2026-02-29", "2026-1-1", "2026-01-31T09:30:00", "2026-04-31"]) {
       assert.isFalse(matches(text), text)
     }
   })
@@ -224,6 +241,23 @@ describe("JsonSchema.make", () => {
       pattern: { type: "string", maxLength: 3 },
       whatever: {}
     })
+  })
+
+  it("writes a pattern without the flag `u` where it means the same with it", () => {
+    class Coded extends Model.Class<Coded>()("Coded", {
+      code: Schema.String.pipe(Validator.regexp(/^[A-Z]{3}-\d{4}$/)),
+      plain: Schema.String.check(Schema.isPattern(/^[a-z]+$/)),
+      three: Schema.String.pipe(Validator.regexp(/^.{3}$/)),
+      keys: Schema.Record(Schema.String.check(Schema.isPattern(/^x-/)), Schema.Finite)
+    }) {}
+    const { code, keys, plain, three } = propertiesOf(JsonSchema.make(Coded))
+    assert.deepStrictEqual(code, { type: "string", pattern: "^[A-Z]{3}-\\d{4}$" })
+    assert.deepStrictEqual(plain, { type: "string", pattern: "^[a-z]+$" })
+    // Of a key, a character beyond U+FFFF is two, of which JSON schema knows one.
+    assert.deepStrictEqual(three, { type: "string" })
+    assert.deepStrictEqual(keys?.["patternProperties"], { "^x-": { type: "number" } })
+    const stored = propertiesOf(JsonSchema.make(Coded, { mongoCompatibility: true }))
+    assert.deepInclude(stored["code"], { pattern: "^[A-Z]{3}-\\d{4}$(?!\\n)" })
   })
 
   it("takes a rule's own words, those of draft-04 as well as those of later drafts", () => {

@@ -98,6 +98,21 @@ describe("Metadata.make", () => {
     })
   })
 
+  it("has the values of enumerations, those in lists included", () => {
+    assert.deepInclude(describing(Schema.Literals(["open", "paid"])), { type: "enum", values: ["open", "paid"] })
+    const Level = Schema.Enum({ low: 1, high: 2 }).annotate({ identifier: "Level" })
+    assert.deepInclude(describing(Level), { type: "Level", values: [1, 2] })
+    class Holder extends Model.Class<Holder>()("Holder", {
+      maybe: Schema.NullOr(Schema.Literals(["a", "b"])).pipe(Model.optional, Model.withDefault(() => "a" as const))
+    }) {}
+    assert.deepInclude(Metadata.make(Holder)["maybe"], { type: "enum", values: ["a", "b"], default_value: "a" })
+    assert.deepInclude(describing(Schema.Array(Level)), {
+      type: "list",
+      sub_type: { type: "Level", values: [1, 2] }
+    })
+    assert.notProperty(describing(Schema.String), "values")
+  })
+
   it("describes a nested model by its own metadata, without what it omits", () => {
     class Holder extends Model.Class<Holder>()("Holder", { home: Address.pipe(Model.optional) }) {}
     assert.deepStrictEqual(Metadata.make(Holder)["home"], {

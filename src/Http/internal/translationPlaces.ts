@@ -1,6 +1,6 @@
 import type * as SchemaAST from "effect/SchemaAST"
 import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "../../Model/internal/annotations.ts"
-import { kindOf } from "../../Model/internal/kind.ts"
+import { choicesOf, kindOf } from "../../Model/internal/kind.ts"
 import { modelOf } from "../../Model/internal/variants.ts"
 import type * as Model from "../../Model/Model.ts"
 
@@ -51,7 +51,9 @@ export const placesIn = (model: Model.Any): PlaceOf => {
         const checks = [...here.flatMap(checksOf), ...related].filter((check) => entryOf(check)?.type === validator)
         // Two validators of one type differ in what they say.
         const broken = checks.find(({ annotations }) => annotations?.message === message) ?? checks[0]
-        return broken === undefined && type === "enum" ? choicesOf(here) : entryOf(broken)?.value
+        return broken === undefined && type === "enum"
+          ? [...new Set(here.flatMap(choicesOf))].join(", ")
+          : entryOf(broken)?.value
       }
     }
   }
@@ -108,10 +110,3 @@ const checksOf = ({ checks }: SchemaAST.AST): ReadonlyArray<Check> => checks ?? 
 const entryOf = (check: Check | undefined): ValidatorEntry | undefined =>
   // Only validators write this annotation.
   check?.annotations?.[validatorAnnotation] as ValidatorEntry | undefined
-
-const choicesOf = (asts: ReadonlyArray<SchemaAST.AST>): string => {
-  const choices = asts.flatMap((ast) =>
-    ast._tag === "Literal" ? [ast.literal] : ast._tag === "Enum" ? ast.enums.map(([, value]) => value) : []
-  )
-  return [...new Set(choices)].join(", ")
-}

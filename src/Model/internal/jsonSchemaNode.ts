@@ -3,6 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import { asUnicode } from "./unicodePattern.ts"
 
 /** @internal */
 export type JsonSchema = EffectJsonSchema.JsonSchema
@@ -114,11 +115,12 @@ export const nullable = (schema: JsonSchema): JsonSchema => {
  */
 export const constrained = (
   schema: JsonSchema,
-  { annotations, checks }: Pick<SchemaAST.AST, "annotations" | "checks">
+  { annotations, checks: own }: Pick<SchemaAST.AST, "annotations" | "checks">
 ): JsonSchema => {
   const { type: kind } = schema
-  const inDraft04 = schemasIn((checks ?? []).map((one) => draft04Of(one, kind)))
-  const [check, ...others] = (checks ?? []).filter((one) =>
+  const checks = (own ?? []).map(withUnicode)
+  const inDraft04 = schemasIn(checks.map((one) => draft04Of(one, kind)))
+  const [check, ...others] = checks.filter((one) =>
     draft04Of(one, kind) === undefined && Result.isSuccess(saidBy(kind, annotations, [one]))
   )
   const said = saidBy(kind, annotations, check === undefined ? undefined : [check, ...others])
@@ -126,6 +128,21 @@ export const constrained = (
   const base = type === "integer" ? { ...schema, type } : schema
   return [keywords, ...schemasIn(allOf), ...inDraft04].reduce(both, base)
 }
+
+/** The library leaves out patterns without the flag `u`; those that mean the same with it are written all the same. */
+const withUnicode = (check: SchemaAST.Checks[number]): SchemaAST.Checks[number] => {
+  const { representation, toJsonSchema } = check.annotations ?? {}
+  if (
+    !isPattern(representation) || !Predicate.isFunction(toJsonSchema) ||
+    isSchema(toJsonSchema({ type: "string", schemas: [] }))
+  ) return check
+  const { flags, source } = representation.payload
+  const { flags: known, source: pattern } = asUnicode(new RegExp(source, flags))
+  return known === flags ? check : check.annotate({ toJsonSchema: () => ({ pattern }) })
+}
+
+const isPattern = (u: unknown): u is { readonly payload: { readonly source: string; readonly flags: string } } =>
+  Predicate.hasProperty(u, "id") && u.id === "effect/schema/isPattern"
 
 /** What a check says in words of draft-04 that the later drafts, which the library speaks, have not or use otherwise. */
 const draft04Of = ({ annotations }: SchemaAST.Check<never>, type: unknown): JsonSchema | undefined => {
@@ -173,7 +190,11 @@ export const described = (ast: SchemaAST.AST): Result.Result<JsonSchema, unknown
  * @internal
  */
 export const keysOf = (parameter: SchemaAST.IndexSignature["parameter"]): "any" | "some" | ReadonlyArray<string> => {
-  const record = new SchemaAST.Objects([], [new SchemaAST.IndexSignature(parameter, SchemaAST.any)])
+  const [check, ...others] = (parameter.checks ?? []).map(withUnicode)
+  const known = check === undefined || parameter._tag !== "String"
+    ? parameter
+    : new SchemaAST.String(parameter.annotations, [check, ...others])
+  const record = new SchemaAST.Objects([], [new SchemaAST.IndexSignature(known, SchemaAST.any)])
   const { schema } = Schema.toJsonSchemaDocument(Schema.make(record), { onExcessProperty: "error" })
   if (isSchema(schema["patternProperties"])) return Object.keys(schema["patternProperties"])
   return "propertyNames" in schema ? "some" : "any"

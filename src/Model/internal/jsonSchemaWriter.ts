@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { temporalKind } from "./annotations.ts"
 import * as Node from "./jsonSchemaNode.ts"
-import { type ModelLike, modelOf, modelTypeId } from "./variants.ts"
+import { hasToBeSent, type ModelLike, modelOf, modelTypeId } from "./variants.ts"
 
 type JsonSchema = Node.JsonSchema
 
@@ -59,8 +59,8 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
       return {
         key: !isWire && isRoot && managed === "id" ? "_id" : field,
         schema: optional === true ? Node.nullable(writeMember(type)) : writeMember(type),
-        // `_type` names the model, it is none of its fields: who sends a document need not give it.
-        isRequired: field !== "_type" && !SchemaAST.isOptional(Node.endOf(type))
+        // Who sends a document need not give `_type`, nor what the server supplies. What is stored has it all.
+        isRequired: isWire ? hasToBeSent(owner, field) : !SchemaAST.isOptional(Node.endOf(type))
       }
     })
     const own: ReadonlyArray<[string, JsonSchema]> = members.map(({ key, schema }) => [key, schema])
@@ -84,7 +84,8 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
   const writeMember = (type: SchemaAST.AST): JsonSchema => withTexts(write(type), Node.endOf(type).context?.annotations)
 
   const writeDeclared = (ast: SchemaAST.Declaration, name: string | undefined): JsonSchema => {
-    if (ast.annotations?.[temporalKind] === "datetime") return dateTime
+    const temporal = ast.annotations?.[temporalKind]
+    if (temporal !== undefined) return temporal === "date" ? date : dateTime
     const json = Node.jsonOf(ast)
     return json === undefined ? {} : write(json, name)
   }
@@ -303,8 +304,11 @@ const days = [
 const hours = "(?:[01][0-9]|2[0-3])"
 const minutes = "[0-5][0-9]"
 
+const date: JsonSchema = { type: "string", format: "date", pattern: `^(?:${days})$` }
+
 const dateTime: JsonSchema = {
   type: "string",
+  format: "date-time",
   description: "An ISO 8601 date-time, in UTC unless it has a zone",
   pattern: `^(?:${days})[T ]${hours}:${minutes}(?::${minutes}(?:\\.[0-9]{1,9})?)?(?:[Zz]|[+-]${hours}:?${minutes})?$`
 }

@@ -42,3 +42,23 @@ export const kindOf = (ast: SchemaAST.AST): string => {
     }
   }
 }
+
+/**
+ * The values that an enumeration consists of, as on the wire.
+ *
+ * @internal
+ */
+export const choicesOf = (ast: SchemaAST.AST): ReadonlyArray<string | number | boolean> => {
+  switch (ast._tag) {
+    case "Literal":
+      return [typeof ast.literal === "bigint" ? String(ast.literal) : ast.literal]
+    case "Enum":
+      return [...new Set(ast.enums.map(([, value]) => value))]
+    case "Suspend":
+      return choicesOf(ast.thunk())
+    case "Union":
+      return [...new Set(ast.types.flatMap(choicesOf))]
+    default:
+      return []
+  }
+}

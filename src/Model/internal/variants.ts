@@ -241,6 +241,20 @@ const partsOf = (ast: SchemaAST.AST, intoSuspended: boolean): ReadonlyArray<Sche
 }
 
 /**
+ * Whether a caller who creates a document has to send the field: not where it is optional, where the server supplies a
+ * value, and where a caller can't send one.
+ *
+ * @internal
+ */
+export const hasToBeSent = (model: ModelLike, field: string): boolean => {
+  const { default: byDefault, generator } = model[modelTypeId][field] ?? {}
+  const sent = model.create.fields[field]
+  // A field of a struct is a schema.
+  return sent !== undefined && !SchemaAST.isOptional(SchemaAST.toEncoded((sent as Schema.Top).ast)) &&
+    byDefault === undefined && generator === undefined
+}
+
+/**
  * The field that the framework keeps up to date for this purpose, if the model has one.
  *
  * @internal

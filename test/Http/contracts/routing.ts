@@ -48,7 +48,7 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
     it.effect("schema and meta say what the model is, and nothing of what it omits", () =>
       Effect.gen(function*() {
         const schema = yield* send("GET", `${categories}/schema`)
-        assert.deepInclude(schema.body, { title: "Category", type: "object", required: ["id", "name"] })
+        assert.deepInclude(schema.body, { title: "Category", type: "object", required: ["name"] })
         assert.strictEqual(schema.body.$schema, "http://json-schema.org/draft-04/schema#")
         assert.strictEqual(schema.body.additionalProperties, true)
         assert.deepStrictEqual(Object.keys(schema.body.properties), ["_type", "id", "name", "count"])
