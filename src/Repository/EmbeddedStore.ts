@@ -29,9 +29,15 @@
  *
  * **Gotchas**
  *
- * A folder's process is recognised by its number and, on Linux, the time it started. Processes that can't see each
- * other, such as those of two containers, are not kept apart. When the disk is full, writes fail with `StoreUnavailable`
- * and lmdb complains on standard error; a few free pages are needed to remove something.
+ * The operating system locks the file `owner.lock` of a folder for the process that has it open, and unlocks it when the
+ * process ends, however it ends. So a process that was killed keeps nobody out, and two containers with one volume are kept
+ * apart. Whoever wants a folder waits five seconds for it. `owner.lock` is empty, stays in the folder, and may be copied
+ * with it; a process that opens and closes it itself, to copy it for instance, gives up its own lock. Folders need a file
+ * system with locks (`fcntl`), which lmdb needs, too. Up to Node 22, Node prints that its SQLite, which locks the file, is
+ * experimental.
+ *
+ * When the disk is full, writes fail with `StoreUnavailable` and lmdb complains on standard error; a few free pages are
+ * needed to remove something.
  *
  * What is known to differ from MongoDB:
  *
@@ -106,7 +112,7 @@ export const config: Config.Config<Options> = Config.all({
 
 /**
  * A store in a folder. When the scope closes, it first finishes what it is writing. Fails with `StoreUnavailable` when
- * the folder can't be written to, or another process has it.
+ * the folder can't be written to, or when another process has had it for five seconds.
  *
  * @category constructors
  * @since 0.1.0

@@ -169,42 +169,11 @@ describe("EmbeddedStore / embedded", () => {
         )
       }
     }))
-
-  it.effect("refuses a folder that this process has open already, until it is closed", () =>
-    Effect.gen(function*() {
-      const folder = yield* freshDirectory
-      const error = yield* inFolder(folder, (store) =>
-        Effect.gen(function*() {
-          const error = yield* Effect.flip(inFolder(folder, () => Effect.void))
-          yield* store.insertOne("things", { _id: 1 })
-          return error
-        }))
-      assert.strictEqual(
-        error.message,
-        `The store is unavailable (open): folder ${folder} is already open in this process`
-      )
-      assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 1)
-    }))
 })
 
 describe("EmbeddedStore and other processes / embedded", () => {
   const program = (task: string, folder: string, round = "0") =>
     runProgram(programFile, { TASK: task, FOLDER: folder, ROUND: round })
-
-  it.effect("refuses a folder that another process has open, and takes it once that one was killed", () =>
-    Effect.gen(function*() {
-      const folder = yield* freshDirectory
-      const other = yield* program("hold", folder)
-      yield* printed(other, "open\n")
-      const error = yield* Effect.flip(inFolder(folder, () => Effect.void))
-      assert.strictEqual(
-        error.message,
-        `The store is unavailable (open): folder ${folder} is in use by process ${other.process.pid}`
-      )
-      other.process.kill("SIGKILL")
-      yield* other.ended
-      assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 0)
-    }))
 
   it.effect(
     "has every acknowledged write after the process was killed in the middle of others",

@@ -32,7 +32,8 @@ const writeForever = Effect.gen(function*() {
 const hold = Effect.gen(function*() {
   yield* EmbeddedStore.make({ path })
   yield* say("open")
-  return yield* Effect.never
+  // Nothing else keeps the process running.
+  return yield* Effect.sleep("10 minutes")
 })
 
 /** Writes until there is no more room, makes some, and goes on. */

@@ -10,9 +10,9 @@ import * as path from "node:path"
 import type { Document } from "../DocumentStore.ts"
 import { StoreUnavailable } from "../RepositoryError.ts"
 import { decodeDocument } from "./bsonDecoder.ts"
-import { currentProcess, isRunning, type Owner, ownerOf } from "./folderOwner.ts"
+import { lockFolder } from "./folderLock.ts"
 import { type Encoded, everything, type KeyValue, type Range, type Table, visitEach } from "./keyValue.ts"
-import { problemOfFolder } from "./lmdbFiles.ts"
+import { makeFolder, problemOfFolder } from "./lmdbFiles.ts"
 import { closed, makeWriter, unavailable } from "./lmdbWriter.ts"
 import { numberOfRecord, recordIdLength } from "./orderedKey.ts"
 import { TableCache } from "./tableCache.ts"
@@ -202,23 +202,12 @@ const documentForm: Form<Document, Encoded> = { decode: decodeDocument, encode: 
 /** The record identifier of the document to which an entry leads. */
 const recordIdForm: Form<string, string> = { decode: textOf, encode: bytesOf }
 
-const ownerKey = "owner"
-
 const formatKey = "format"
 
 // 1 had the documents in the order of their identifiers.
 const format = 2
 
 const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : "it can't be opened"
-
-const inUse = (folder: string, { pid }: Owner): StoreUnavailable =>
-  new StoreUnavailable({
-    operation: "open",
-    detail: pid === currentProcess().pid
-      ? `folder ${folder} is already open in this process`
-      : `folder ${folder} is in use by process ${pid}`,
-    retryable: false
-  })
 
 const otherFormat = (folder: string, found: unknown): StoreUnavailable =>
   new StoreUnavailable({
@@ -234,22 +223,18 @@ const formatOf = (catalog: Table<Document>): unknown => {
   const known = catalog.get(formatKey)
   if (known !== undefined) return known["version"]
   let isNew = true
-  catalog.scanKeys(everything, (key) => isNew = key === ownerKey)
+  catalog.scanKeys(everything, () => isNew = false)
   return isNew ? format : 1
 }
 
-// In one transaction, which lmdb lets only one process at a time have: of two that start, one sees the other.
-const takeFolder = (
+const takeFormat = (
   environment: RootDatabase,
   catalog: Table<Document>,
   folder: string
 ): StoreUnavailable | undefined =>
   environment.transactionSync(() => {
-    const owner = ownerOf(catalog.get(ownerKey))
-    if (owner !== undefined && isRunning(owner)) return inUse(folder, owner)
     const found = formatOf(catalog)
     if (found !== format) return otherFormat(folder, found)
-    catalog.put(ownerKey, { ...currentProcess() })
     catalog.put(formatKey, { version: format })
     return undefined
   })
@@ -268,6 +253,9 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
         detail: `folder ${location} can't be used: ${detail}`,
         retryable: false
       })
+    const unmade = yield* Effect.sync(() => makeFolder(location))
+    if (unmade !== undefined) return yield* failed(unmade)
+    yield* lockFolder(location)
     const problem = yield* Effect.sync(() => problemOfFolder(location))
     if (problem !== undefined) return yield* failed(problem)
     // lmdb crashes when it is read after it was closed.
@@ -310,7 +298,7 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
             database("entries"),
             (database, prefix) => cachedTableOf(database, prefix, recordIdForm, caching)
           ),
-          refusal: takeFolder(environment, catalog, location)
+          refusal: takeFormat(environment, catalog, location)
         }
       },
       catch: (cause) => failed(messageOf(cause))
@@ -334,7 +322,7 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
           }
         )
       ),
-      (writer) => Effect.ignoreCause(Effect.andThen(writer.finish, Effect.sync(() => catalog.remove(ownerKey))))
+      (writer) => writer.finish
     )
     return {
       description: location,

@@ -24,24 +24,49 @@ const pageSizeAt = 48
 const headerLength = 52
 
 /**
- * Makes the folder, and says why lmdb couldn't use it.
+ * Makes a folder and those above it, and says why it couldn't.
+ *
+ * @internal
+ */
+export const makeFolder = (folder: string): string | undefined => problemOf(() => ensureFolder(folder))
+
+/**
+ * Says why lmdb couldn't use a folder.
  *
  * @internal
  */
 export const problemOfFolder = (folder: string): string | undefined =>
-  Result.match(
-    Result.try({
-      try: () => {
-        fs.mkdirSync(folder, { recursive: true })
-        // Files that are missing are made.
-        if (sizeOf(path.join(folder, dataFile)) === 0) tryRoom(path.join(folder, roomFile))
-        prepareLock(path.join(folder, lockFile))
-        return isDatabase(path.join(folder, dataFile)) ? undefined : `${dataFile} is damaged, or no database`
-      },
-      catch: (cause) => cause instanceof Error ? cause.message : "it can't be used"
-    }),
-    { onSuccess: (problem) => problem, onFailure: (problem) => problem }
+  problemOf(() => {
+    // Files that are missing are made.
+    if (sizeOf(path.join(folder, dataFile)) === 0) tryRoom(path.join(folder, roomFile))
+    prepareLock(path.join(folder, lockFile))
+    return isDatabase(path.join(folder, dataFile)) ? undefined : `${dataFile} is damaged, or no database`
+  })
+
+/**
+ * The code of what the system or lmdb throws.
+ *
+ * @internal
+ */
+export const codeOf = (cause: unknown): unknown =>
+  typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+
+const problemOf = (look: () => string | undefined): string | undefined =>
+  Result.getOrElse(
+    Result.try({ try: look, catch: (cause) => cause instanceof Error ? cause.message : "it can't be used" }),
+    (problem) => problem
   )
+
+// Node's own way to make all folders of a path never ends where nothing can be made, as in /proc.
+const ensureFolder = (folder: string): undefined => {
+  const isThere = () => fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
+  const parent = path.dirname(folder)
+  if (isThere()) return
+  if (parent !== folder) ensureFolder(parent)
+  const made = Result.try({ try: () => fs.mkdirSync(folder), catch: (cause) => cause })
+  // Another process may have made it meanwhile.
+  if (!isThere()) Result.getOrThrowWith(made, (cause) => cause)
+}
 
 /** The length of a file, which is made when it isn't there, and can be written to. */
 const sizeOf = (file: string): number => {

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { constants } from "node:os"
 import { StoreUnavailable } from "../RepositoryError.ts"
-import { codeOf } from "./folderOwner.ts"
 import type { KeyValue, Listener } from "./keyValue.ts"
+import { codeOf } from "./lmdbFiles.ts"
 
 const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno
 

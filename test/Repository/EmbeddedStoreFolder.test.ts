@@ -1,0 +1,188 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import * as fs from "node:fs"
+import { hostname } from "node:os"
+import * as path from "node:path"
+import { setImmediate } from "node:timers/promises"
+import type { DocumentStore } from "../../src/Repository/DocumentStore.ts"
+import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
+import { freshDirectory } from "../support/folders.ts"
+import { withOwnNumbers } from "../support/namespaces.ts"
+import { printed, type Program, runProgram } from "../support/processes.ts"
+
+describe("EmbeddedStore and the owner of its folder / embedded", () => {
+  it.live("refuses a folder that this process has open already, until it is closed", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const error = yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          const error = yield* Effect.flip(inFolder(folder, () => Effect.void))
+          yield* store.insertOne("things", { _id: 1 })
+          return error
+        }))
+      assert.strictEqual(
+        error.message,
+        `The store is unavailable (open): folder ${folder} is already open in this process`
+      )
+      assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 1)
+    }))
+
+  it.live("is opened by one of many fibers", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const opened = yield* Effect.forEach(
+        Array.from({ length: 20 }),
+        () => Effect.exit(EmbeddedStore.make({ path: folder })),
+        { concurrency: 20 }
+      )
+      assert.strictEqual(opened.filter(({ _tag }) => _tag === "Success").length, 1)
+    }))
+
+  it.live(
+    "refuses a folder that another process has open, and takes it once that one was killed",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        const other = yield* holder(folder)
+        const error = yield* Effect.flip(inFolder(folder, () => Effect.void))
+        assert.strictEqual(
+          error.message,
+          `The store is unavailable (open): folder ${folder} is in use by process ${other.process.pid} on ${hostname()}`
+        )
+        other.process.kill("SIGKILL")
+        assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 0)
+      }),
+    30_000
+  )
+
+  it.live.runIf(process.platform !== "win32")(
+    "takes the folder of a process that was killed and that its parent knows nothing of yet",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        // The second program takes the place of the parent, and never asks for the end of the first.
+        const unaware = ["sh", "-c", "\"$@\" & echo pid $!; exec sleep 600", "sh"]
+        const other = yield* holder(folder, unaware)
+        const pid = Number(/^pid (\d+)$/mu.exec(other.output())?.[1])
+        process.kill(pid, "SIGKILL")
+        assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 0)
+        // It is dead, and its number is still taken.
+        assert.isTrue(process.kill(pid, 0))
+      }),
+    30_000
+  )
+
+  it.effect.skipIf(withOwnNumbers === undefined)(
+    "refuses a folder that a process of another container has open",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        yield* holder(folder, withOwnNumbers)
+        const second = yield* runProgram(holderFile, { TASK: "hold", FOLDER: folder }, withOwnNumbers)
+        yield* second.ended
+        assert.include(second.output(), `folder ${folder} is in use by process 1 on ${hostname()}`)
+        assert.include(yield* refusalOf(folder), "is in use by process 1 on")
+      }),
+    60_000
+  )
+
+  it.live("has one owner when many processes want the folder of one that was killed", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const dead = yield* holder(folder)
+      const starters = Array.from({ length: 4 }, () => runProgram(holderFile, { TASK: "hold", FOLDER: folder }))
+      dead.process.kill("SIGKILL")
+      const programs = yield* Effect.all(starters)
+      const outcomes = yield* Effect.forEach(programs, outcomeOf, { concurrency: programs.length })
+      assert.sameMembers(outcomes, [
+        "open",
+        ...Array.from({ length: programs.length - 1 }, () => "is in use by process")
+      ])
+    }), 60_000)
+
+  it.live("stops waiting for a folder when it is interrupted, and leaves it to others", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const other = yield* holder(folder)
+      const waiting = yield* Effect.forkChild(inFolder(folder, () => Effect.never), { startImmediately: true })
+      yield* Effect.sleep("100 millis")
+      const interrupted = yield* Effect.timeoutOption(Fiber.interrupt(waiting), "3 seconds")
+      assert.strictEqual(interrupted._tag, "Some")
+      other.process.kill("SIGKILL")
+      assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 0)
+    }), 30_000)
+
+  it.live("opens a copy of a folder whose process was killed", () =>
+    Effect.gen(function*() {
+      const [folder, copies] = [yield* freshDirectory, yield* freshDirectory]
+      const other = yield* holder(folder)
+      other.process.kill("SIGKILL")
+      yield* other.ended
+      const copy = path.join(copies, "copy")
+      fs.cpSync(folder, copy, { recursive: true })
+      const counts = inFolder(folder, (store) =>
+        Effect.andThen(
+          store.insertOne("things", { _id: 1 }),
+          inFolder(copy, (copy) => copy.count("things", {}))
+        ))
+      assert.strictEqual(yield* counts, 0)
+    }), 30_000)
+
+  it.live("says in one line that its lock can't be used", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      fs.writeFileSync(path.join(folder, "owner.lock"), "no lock".repeat(2_000))
+      const error = yield* Effect.flip(inFolder(folder, () => Effect.void))
+      assert.strictEqual(
+        error.message,
+        `The store is unavailable (open): folder ${folder} can't be locked: owner.lock: file is not a database`
+      )
+    }))
+
+  it.live.runIf(process.platform === "linux")(
+    "says that a folder can't be made in /proc",
+    () =>
+      Effect.gen(function*() {
+        // Another process, since what never ends would hold up all other tests.
+        const program = yield* runProgram(holderFile, { TASK: "hold", FOLDER: "/proc/x/y" })
+        const ended = yield* Effect.timeoutOption(program.ended, "15 seconds")
+        assert.strictEqual(ended._tag, "Some")
+        assert.include(
+          program.output(),
+          "folder /proc/x/y can't be used: ENOENT: no such file or directory, mkdir '/proc/x'"
+        )
+      }),
+    30_000
+  )
+})
+
+// internal
+
+const holderFile = path.join(import.meta.dirname, "../support/embeddedProgram.ts")
+
+const inFolder = <A, E>(folder: string, use: (store: DocumentStore["Service"]) => Effect.Effect<A, E>) =>
+  Effect.scoped(Effect.flatMap(EmbeddedStore.make({ path: folder }), use))
+
+/** A process that has the folder open. */
+const holder = (folder: string, within?: ReadonlyArray<string>) =>
+  Effect.tap(
+    runProgram(holderFile, { TASK: "hold", FOLDER: folder }, within),
+    (program) => printed(program, "open\n")
+  )
+
+/** Why a folder can't be opened, without the time that this takes. */
+const refusalOf = (folder: string) =>
+  Effect.raceFirst(
+    Effect.map(Effect.flip(inFolder(folder, () => Effect.void)), ({ message }) => message),
+    Effect.forever(Effect.andThen(TestClock.adjust("50 millis"), Effect.promise(() => setImmediate())))
+  )
+
+const outcomeOf = (program: Program) =>
+  Effect.raceFirst(
+    Effect.andThen(Effect.ignoreCause(printed(program, "open\n")), Effect.sync(() => said(program))),
+    Effect.map(program.ended, () => said(program))
+  )
+
+const said = (program: Program): string =>
+  /^open$|(?<=^failed .*)is in use by process/mu.exec(program.output())?.[0] ?? program.output()
