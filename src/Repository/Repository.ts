@@ -196,8 +196,9 @@ export interface Operations<M extends Model.Any> {
   ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | StoreError>
   /**
    * Changes the stored instance to what `change` makes of it, which is written while the document is the one that was read:
-   * otherwise somebody else wrote in between, and it begins again, so that `change` may run several times. The identifier
-   * and what the repository manages stay as they are; nothing is written when nothing differs. As with `replace`, nobody
+   * otherwise somebody else wrote in between, and it begins again, so that `change` may run several times. For as long as
+   * 30 seconds it is tried again, with growing delays, and one after another of those in this process that have lost; then
+   * it fails with `VersionConflict`. So does `patch`. The identifier and what the repository manages stay as they are; nothing is written when nothing differs. As with `replace`, nobody
    * asks whether what comes out is valid.
    */
   readonly modify: <E, R>(

@@ -103,6 +103,9 @@ describe("preconditions", () => {
 
 const notFound = new RepositoryError.DocumentNotFound({ model: "Note", id: "N1" })
 
+const retry = <A, E extends { readonly _tag: string }>(attempt: Effect.Effect<A, E>) =>
+  Effect.retry(attempt, { while: ({ _tag }) => _tag === "VersionConflict" })
+
 /** A document of one version, to which others write just before the write at hand, as often as `others` says. */
 const document = Effect.fnUntraced(function*(start: number | undefined, options: { readonly others?: number } = {}) {
   const version = yield* Ref.make(start)
@@ -121,7 +124,7 @@ const document = Effect.fnUntraced(function*(start: number | undefined, options:
     return stored + 1
   })
   const current = Effect.flatMap(Ref.get(version), (stored) => stored === undefined ? notFound : Effect.succeed(stored))
-  return { write, current, expectations, isVersioned: true }
+  return { write, current, retry, expectations, isVersioned: true }
 })
 
 const ifMatch = (header: string): Preconditions => ({ ifMatch: conditionOf(header), ifNoneMatch: undefined })
@@ -184,6 +187,7 @@ describe("a write under preconditions", () => {
       const expectations: Array<number | undefined> = []
       const note = {
         isVersioned: false,
+        retry,
         current: Effect.undefined,
         write: (expected: number | undefined) => Effect.sync(() => expectations.push(expected))
       }

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { FieldProblem } from "../../Model/internal/issues.ts"
-import { retryConflicts } from "../../Repository/internal/conflicts.ts"
 import type { VersionConflict } from "../../Repository/RepositoryError.ts"
 import { PreconditionFailed } from "../HttpError.ts"
 
@@ -113,14 +112,16 @@ export const isUpdateOnly = ({ ifMatch }: Preconditions): boolean => ifMatch !==
  *
  * @internal
  */
-export const guarded = <A, E extends { readonly _tag: string }, R>(
+export const guarded = <A, E extends { readonly _tag: string }>(
   preconditions: Preconditions,
   options: {
     readonly isVersioned: boolean
-    readonly current: Effect.Effect<number | undefined, E, R>
-    readonly write: (expected: number | undefined) => Effect.Effect<A, E, R>
+    readonly current: Effect.Effect<number | undefined, E>
+    readonly write: (expected: number | undefined) => Effect.Effect<A, E>
+    /** Tries again while it fails with `VersionConflict`. */
+    readonly retry: <A2, E2 extends { readonly _tag: string }>(attempt: Effect.Effect<A2, E2>) => Effect.Effect<A2, E2>
   }
-): Effect.Effect<A, E | PreconditionFailed, R> => {
+): Effect.Effect<A, E | PreconditionFailed> => {
   const { ifMatch, ifNoneMatch } = preconditions
   // To be there is all that is asked, and whoever writes asks that, too.
   if (ifNoneMatch === undefined && (ifMatch === undefined || ifMatch === "any")) return options.write(undefined)
@@ -130,10 +131,10 @@ export const guarded = <A, E extends { readonly _tag: string }, R>(
   }
   const attempt = Effect.flatMap(
     options.current,
-    (version): Effect.Effect<A, E | PreconditionFailed, R> =>
+    (version): Effect.Effect<A, E | PreconditionFailed> =>
       ofRead(preconditions, version) === "proceed" ? options.write(version) : Effect.fail(failed)
   )
-  return retryConflicts(attempt)
+  return options.retry(attempt)
 }
 
 /**

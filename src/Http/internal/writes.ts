@@ -6,7 +6,7 @@ import { managedField } from "../../Model/internal/variants.ts"
 import * as Model from "../../Model/Model.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
-import { retryConflicts } from "../../Repository/internal/conflicts.ts"
+import { makeRetry } from "../../Repository/internal/conflicts.ts"
 import { applyPatch } from "../../Repository/internal/patch.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { DocumentNotFound, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
@@ -90,6 +90,12 @@ export const writesOf = (
     return typeof version === "number" ? version : undefined
   }
   const stored = (id: string) => repository.findById(id)
+  const retry = makeRetry()
+  /** For a write that means whichever version there is. */
+  const retryConflicts = <A, E extends { readonly _tag: string }>(
+    id: string,
+    write: Effect.Effect<A, E>
+  ): Effect.Effect<A, E> => retry(id, ({ _tag }) => _tag === "VersionConflict", write)
   /**
    * Writes under the conditions, `write` while the document has the version that they ask for. A body that names another
    * one contradicts them.
@@ -103,6 +109,7 @@ export const writesOf = (
     preconditions.guarded(conditions, {
       isVersioned: versionField !== undefined,
       current: Effect.map(stored(id), versionOf),
+      retry: (attempt) => retryConflicts(id, attempt),
       write: (expected) =>
         expected !== undefined && typeof named === "number" && named !== expected
           ? Effect.fail(preconditions.failed)
@@ -229,7 +236,7 @@ export const writesOf = (
     guarded(id, namedIn(value), conditions, (expected) => {
       const once = replaceOnce(hooks, place, id, value, expected)
       return expected === undefined && versionField !== undefined && namedIn(value) === undefined
-        ? retryConflicts(once)
+        ? retryConflicts(id, once)
         : once
     })
 
@@ -321,7 +328,7 @@ export const writesOf = (
       ),
       (instance) => Effect.as(removeOnce(id, versionOf(instance)), instance)
     )
-    return Effect.asVoid(expected === undefined ? retryConflicts(once) : once)
+    return Effect.asVoid(expected === undefined ? retryConflicts(id, once) : once)
   }
 
   return {

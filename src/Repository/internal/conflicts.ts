@@ -1,11 +1,111 @@
+/**
+ * Repeats writes that have lost to others.
+ *
+ * A write that loses joins the line of those of its key that have lost before, and is tried again when its turn comes: of
+ * a line, one at a time competes with new writes. In its turn it waits between tries, each time longer. A turn is passed
+ * on after a second, and {@link retryTime} after it has lost first, a write fails with what it has lost by. Lines are of
+ * one process; writers of other processes are met by the delays alone.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 
 /**
- * Begins again when somebody else wrote in between, for a write that means whichever version there is. Each attempt
- * loses only to another that wins, so the bound is never met by chance.
+ * How long what loses to others is tried again.
  *
  * @internal
  */
-export const retryConflicts = <A, E extends { readonly _tag: string }, R>(
+export const retryTime = Duration.seconds(30)
+
+/**
+ * Delays between tries: jittered, and growing to half a second.
+ *
+ * @internal
+ */
+export const retryDelays: Schedule.Schedule<Duration.Duration> = Schedule.exponential("2 millis", 1.5).pipe(
+  Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, maxDelay))),
+  Schedule.jittered
+)
+
+/**
+ * Tries a write again as long as it fails with an error that says that it has lost. A write within one that has its turn
+ * waits for no turn, so that it can't wait for itself.
+ *
+ * @internal
+ */
+export type Retry = <A, E, R>(
+  key: unknown,
+  hasLost: (error: E) => boolean,
   write: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => Effect.retry(write, { while: ({ _tag }) => _tag === "VersionConflict", times: 100 })
+) => Effect.Effect<A, E, R>
+
+/** @internal */
+export const makeRetry = (): Retry => {
+  const lines = new Map<unknown, Line>()
+
+  const join = (key: unknown): Effect.Effect<Line> =>
+    Effect.sync(() => {
+      const line = lines.get(key) ?? { turn: Semaphore.makeUnsafe(1), length: 0 }
+      lines.set(key, line)
+      line.length += 1
+      return line
+    })
+
+  const leave = (key: unknown, line: Line): Effect.Effect<void> =>
+    Effect.sync(() => {
+      line.length -= 1
+      if (line.length === 0) lines.delete(key)
+    })
+
+  const inTurn = <A, E, R>(key: unknown, use: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.acquireUseRelease(
+      join(key),
+      ({ turn }) =>
+        Effect.acquireUseRelease(
+          Scope.make(),
+          (scope) =>
+            Effect.andThen(
+              Scope.provide(turn.takeScoped(1), scope),
+              Effect.raceFirst(use, Effect.andThen(Effect.delay(Scope.close(scope, Exit.void), maxTurn), Effect.never))
+            ),
+          Scope.close
+        ),
+      (line) => leave(key, line)
+    )
+
+  return (key, hasLost, write) =>
+    Effect.catchIf(
+      write,
+      hasLost,
+      (failure) =>
+        Effect.flatMap(Effect.all([HasTurn, Clock.currentTimeMillis]), ([hasTurn, lostAt]) => {
+          const isInTime = Effect.map(Clock.currentTimeMillis, (now) => now - lostAt < Duration.toMillis(retryTime))
+          const tries = Effect.retry(Effect.provideService(write, HasTurn, true), {
+            schedule: retryDelays,
+            while: (error) => hasLost(error) ? isInTime : false
+          })
+          const inTime = Effect.flatMap(isInTime, (isInTime) => isInTime ? tries : Effect.fail(failure))
+          return hasTurn ? inTime : inTurn(key, inTime)
+        })
+    )
+}
+
+// internal
+
+const maxDelay = Duration.millis(500)
+
+// Whatever the write does in its turn: others of the line go on.
+const maxTurn = Duration.seconds(1)
+
+interface Line {
+  readonly turn: Semaphore.Semaphore
+  /** How many are in it, with the one whose turn it is. */
+  length: number
+}
+
+const HasTurn = Context.Reference<boolean>("appkernel/Repository/hasTurn", { defaultValue: () => false })

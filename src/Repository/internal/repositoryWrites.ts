@@ -15,6 +15,7 @@ import {
   VersionConflict
 } from "../RepositoryError.ts"
 import * as Update from "../Update.ts"
+import { makeRetry } from "./conflicts.ts"
 import type { DocumentCodec } from "./documents.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withMore } from "./modelWriter.ts"
@@ -43,6 +44,13 @@ interface Plan {
   readonly named: ReadonlyArray<string>
   readonly read: ReadonlyArray<string>
 }
+
+/** Somebody else wrote the document after it was read. */
+class Lost {
+  readonly _tag = "Lost"
+}
+
+const isLost = (error: unknown): error is Lost => error instanceof Lost
 
 /**
  * The writing half of a repository, but for what removes.
@@ -147,35 +155,41 @@ export const makeWriting = <M extends Model.Any>(
 
   const instanceOf = (document: Document) => Effect.orDie(fromDocument(document))
 
-  /** One attempt; nothing when somebody else wrote in between. */
+  /** One try. */
   const modifyOnce = Effect.fnUntraced(function*<E, R>(
     id: string,
     plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
-  ): Effect.fn.Return<Option.Option<M["Type"]>, E | DocumentNotFound | DocumentInvalid | StoreError, R> {
+  ): Effect.fn.Return<M["Type"], E | Lost | DocumentNotFound | DocumentInvalid | StoreError, R> {
     const fiber = yield* Effect.fiber
     const stored = yield* documents.findById(id)
     if (stored === undefined) return yield* notFound(id)
     const current = yield* fromDocument(stored)
     const { after, named, read } = yield* plan(current, stored)
     const change = changeOf(stored, after, { named, read }, versionField)
-    if (change === undefined) return Option.some(current)
+    if (change === undefined) return current
     const modified = yield* writer.findOneAndUpdate(
       "patch",
       change.filter,
       stamps === undefined ? change.update : withMore("$set", change.update, stamps.updated(fiber)),
       { returnDocument: "after" }
     )
-    return modified === undefined ? Option.none() : Option.some(yield* fromDocument(modified))
+    return modified === undefined ? yield* Effect.fail(new Lost()) : yield* fromDocument(modified)
   })
 
-  /** Each attempt loses only to another that wins, so the bound is never met by chance. */
+  const retry = makeRetry()
+
   const modify = <E, R>(
     id: string,
     plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
   ): Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | VersionConflict | StoreError, R> =>
-    Effect.flatMap(
-      Effect.repeat(modifyOnce(id, plan), { until: Option.isSome, times: 100 }),
-      Option.match({ onNone: () => Effect.fail(conflict(id, 0)), onSome: (modified) => Effect.succeed(modified) })
+    Effect.catchIf(
+      retry(
+        id,
+        (error: E | Lost | DocumentNotFound | DocumentInvalid | StoreError) => isLost(error),
+        modifyOnce(id, plan)
+      ),
+      isLost,
+      () => Effect.fail(conflict(id, 0))
     )
 
   const fields = Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed !== "id")

@@ -235,6 +235,18 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.strictEqual((yield* stored(id)).total, 8)
         }))
 
+      it.effect("of hundreds of replacements and changes at once are all done", () =>
+        Effect.gen(function*() {
+          const id = okay(yield* send("POST", "/tickets", { title: "crowd" }), 201).body.result
+          const answers = yield* atOnce(
+            200,
+            (i) => send(i % 2 === 0 ? "PUT" : "PATCH", `/tickets/${id}`, { title: `p${i}` })
+          )
+          assert.deepStrictEqual(statusesOf(answers), { 200: 200 })
+          assert.strictEqual((yield* send("GET", `/tickets/${id}`)).body.version, 201)
+          yield* lines
+        }), 60_000)
+
       it.effect("don't run for a version that is not there", () =>
         Effect.gen(function*() {
           const id = okay(yield* send("POST", "/tickets", { title: "t" }), 201).body.result

@@ -1,6 +1,6 @@
 /** `modify` and `patch` when several write at once. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Exit, Layer, Ref, Schema } from "effect"
 import { type DocumentStore, Model, Repository, RepositoryError, Validator } from "../../../src/index.ts"
 
 /** Without a version. */
@@ -23,7 +23,12 @@ class Counter extends Model.Class<Counter>()("Counter", {
 
 const times = Array.from({ length: 6 }, (_, i) => i)
 
-export const repositoryModifyContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+/** `writers` change one document at once: as many as the store manages in a few seconds. */
+export const repositoryModifyContract = <E>(
+  name: string,
+  store: Layer.Layer<DocumentStore.DocumentStore, E>,
+  { writers }: { readonly writers: number }
+) =>
   it.layer(Layer.mergeAll(Repository.layer(Span), Repository.layer(Counter)).pipe(Layer.provideMerge(store)), {
     excludeTestServices: true
   })(`modify / ${name}`, (it) => {
@@ -41,6 +46,44 @@ export const repositoryModifyContract = <E>(name: string, store: Layer.Layer<Doc
         assert.deepStrictEqual(yield* spans.findById("many"), new Span({ id: "many", from: 0, to: 6, note: "kept" }))
         assert.deepInclude(yield* counters.findById("many"), { count: 6, version: 7 })
       }))
+
+    it.effect("gets every change of one document done, however many come at once", () =>
+      Effect.gen(function*() {
+        const counters = yield* Repository.for(Counter)
+        yield* counters.insert(yield* Model.finalise(Counter, { id: "crowd", count: 0 }))
+        let asked = 0
+        const exits = yield* Effect.forEach(Array.from({ length: writers }), () =>
+          Effect.exit(
+            counters.modify("crowd", (counter) => {
+              asked += 1
+              return Effect.succeed(new Counter({ ...counter, count: counter.count + 1 }))
+            })
+          ), { concurrency: writers })
+        assert.deepStrictEqual(exits.filter(Exit.isFailure), [])
+        assert.deepInclude(yield* counters.findById("crowd"), { count: writers, version: writers + 1 })
+        // Who has lost once waits for those who have lost before: nearly nobody loses twice.
+        assert.isAtMost(asked, 3 * writers)
+        yield* counters.deleteById("crowd")
+      }), 60_000)
+
+    it.effect("a change within a change of the same document waits for nobody", () =>
+      Effect.gen(function*() {
+        const counters = yield* Repository.for(Counter)
+        yield* counters.insert(yield* Model.finalise(Counter, { id: "nested", count: 0 }))
+        const increment = counters.modify(
+          "nested",
+          (counter) => Effect.succeed(new Counter({ ...counter, count: counter.count + 1 }))
+        )
+        const first = yield* Ref.make(2)
+        yield* Effect.forEach(times, () =>
+          counters.modify("nested", (counter) =>
+            Effect.gen(function*() {
+              if ((yield* Ref.getAndUpdate(first, (n) => n - 1)) > 0) yield* increment
+              return new Counter({ ...counter, count: counter.count + 1 })
+            })), { concurrency: times.length })
+        assert.deepInclude(yield* counters.findById("nested"), { count: times.length + 2 })
+        yield* counters.deleteById("nested")
+      }), 20_000)
 
     it.effect("changes what differs, removes what is gone, and leaves what the repository manages", () =>
       Effect.gen(function*() {
