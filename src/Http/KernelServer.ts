@@ -80,13 +80,17 @@ export const make: (
   options: KernelConfig.ServerOptions
 ) => Effect.Effect<HttpServer.HttpServer["Service"], ListenFailed, Scope.Scope> = Effect.fnUntraced(
   function*({ address, backlog, port, requestTimeout, shutdownTimeout }: KernelConfig.ServerOptions) {
-    const server = makeServer(Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"))
     const time = Duration.fromInputUnsafe(shutdownTimeout ?? "20 seconds")
+    const server = makeServer({
+      requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"),
+      shutdownTimeout: time
+    })
     const listening = yield* NodeHttpServer.make(() => server, {
       host: address,
       port,
       ...(backlog === undefined ? {} : { backlog }),
-      gracefulShutdownTimeout: time
+      // The server itself answers what takes longer; its callers have a moment to read that.
+      gracefulShutdownTimeout: Duration.sum(time, Duration.seconds(1))
     }).pipe(Effect.mapError((error) => listenFailed(error, address, port)))
     // After the time for running requests, and before the wait for the last connection to close.
     yield* Effect.addFinalizer(() => cut(server, time))
@@ -169,7 +173,7 @@ const cut = (server: NodeServer, time: Duration.Duration): Effect.Effect<void> =
     server.closeAllConnections()
     // Those that were upgraded are no longer Node's to close.
     for (const socket of server.sockets) socket.destroy()
-    return server.closingFor() < Duration.toMillis(time)
+    return server.cutRequests() === 0
       ? Effect.void
       : Effect.logWarning(`Cut the requests that were not done within ${Duration.format(time)}`)
   })

@@ -13,7 +13,10 @@ const serving = (handle: Handle) =>
     Effect.acquireRelease(
       Effect.promise(async () => {
         const sockets: Array<net.Socket> = []
-        const server = makeServer(Duration.seconds(10)).on("request", handle).listen(0, "127.0.0.1")
+        const server = makeServer({ requestTimeout: Duration.seconds(10), shutdownTimeout: Duration.seconds(20) }).on(
+          "request",
+          handle
+        ).listen(0, "127.0.0.1")
         await once(server, "listening")
         return { server, sockets }
       }),

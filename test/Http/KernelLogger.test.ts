@@ -7,6 +7,7 @@ import { join } from "node:path"
 import * as KernelLogger from "../../src/Http/KernelLogger.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { freePort, printed, runProgram } from "../support/processes.ts"
+import { withSmallDisk } from "../support/smallDisk.ts"
 
 const entry = {
   time: Date.UTC(2026, 0, 31, 9, 30),
@@ -221,6 +222,22 @@ describe("KernelLogger / the file", () => {
       chmodSync(directory, 0o700)
       rmSync(directory, { recursive: true })
     }))
+
+  it.live.skipIf(withSmallDisk === undefined)(
+    "has each line for itself, also behind one that was cut by a full disk",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        const program = yield* runProgram(
+          "test/support/logProgram.ts",
+          { FOLDER: folder },
+          withSmallDisk?.(folder, 2, 1)
+        )
+        assert.strictEqual(yield* program.ended, 0, program.output())
+        assert.deepStrictEqual(JSON.parse(program.output()), { failures: 1, cut: 1, after: 10 })
+      }),
+    30_000
+  )
 })
 
 describe("KernelLogger / a service", () => {

@@ -94,8 +94,34 @@ describe("KernelServer / a process that is told to stop", () => {
       assert.isAtLeast(millis, 300)
       assert.isBelow(millis, 3_000)
       assert.include(service.output(), "Cut the requests that were not done within 300ms")
-      const answer = yield* Effect.promise(() => stuck)
-      assert.isTrue(typeof answer === "string" || answer.status === 503)
+      const { body, status } = answerOf(yield* Effect.promise(() => stuck))
+      assert.deepStrictEqual([status, JSON.parse(body)], [503, {
+        _type: "ErrorMessage",
+        code: 503,
+        message: "The service is shutting down: the request took too long"
+      }])
+    }), 30_000)
+
+  it.live("answers what arrived while it was busy, on new connections and on idle ones", () =>
+    Effect.gen(function*() {
+      const { port, service } = yield* start()
+      const agent = new Agent({ keepAlive: true })
+      const many = (path: string, through: Agent | false) =>
+        Array.from({ length: 200 }, () => request(port, path, through))
+      yield* Effect.promise(() => Promise.all(many("/things/1", agent)))
+      const busy = request(port, "/busy")
+      yield* printed(service, "began /busy")
+      const arriving = [busy, ...many("/things/2", agent), ...many("/things/3", false)]
+      // All of it is in the buffers of the system, behind a loop that is held.
+      yield* Effect.sleep("150 millis")
+      service.process.kill("SIGTERM")
+      const answers = yield* Effect.promise(() => Promise.all(arriving))
+      assert.deepStrictEqual(
+        answers.map((answer) => typeof answer === "string" ? answer : answer.status),
+        Array.from({ length: 401 }, () => 200)
+      )
+      assert.strictEqual(yield* service.ended, 0)
+      agent.destroy()
     }), 30_000)
 
   it.live("ends at once at the second signal, with its number", () =>

@@ -1,10 +1,18 @@
-/** A service with slow answers, to be stopped by a test: `/slow` takes a second and a half, `/stuck` for ever. */
+/**
+ * A service with slow answers, to be stopped by a test: `/slow` takes a second and a half, `/stuck` for ever, and `/busy`
+ * holds the event loop for half a second.
+ */
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { accessLogged } from "../../src/Http/internal/accessLogged.ts"
 import * as KernelLogger from "../../src/Http/KernelLogger.ts"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
+
+const holdLoop = (): void => {
+  const end = performance.now() + 500
+  while (performance.now() < end);
+}
 
 const route = (path: `/${string}`, effect: Effect.Effect<void>) =>
   HttpRouter.route(
@@ -19,6 +27,7 @@ const service = Layer.effectDiscard(Effect.gen(function*() {
     route("/", Effect.void),
     route("/things/:id", Effect.void),
     route("/slow", Effect.sleep("1500 millis")),
+    route("/busy", Effect.sync(holdLoop)),
     route("/stuck", Effect.never)
   ])
   const log = yield* KernelLogger.Access

@@ -34,10 +34,22 @@ export const readJson = (
     return Effect.fail(new UnsupportedMediaType({ message: `The body must be ${types.join(" or ")}` }))
   }
   if (Number(source.headers["content-length"]) > limit) return Effect.fail(tooLarge(limit))
-  // RFC 9110, section 10.1.1: who waits for the word sends its body after it.
-  if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
+  sendContinue(request)
   const held = source instanceof Request ? source.body : undefined
   return held === undefined ? Effect.flatMap(read(source, limit), parse) : parse(held)
+}
+
+/**
+ * Sends `100 Continue` to a caller who asks for it before it sends its body; not of HTTP/1.0, which does not know it (RFC
+ * 9110, section 10.1.1).
+ *
+ * @internal
+ */
+export const sendContinue = (request: HttpServerRequest.HttpServerRequest): void => {
+  const { headers, httpVersion } = NodeHttpServerRequest.toIncomingMessage(request)
+  if (headers.expect !== undefined && httpVersion === "1.1") {
+    NodeHttpServerRequest.toServerResponse(request).writeContinue()
+  }
 }
 
 const read = (source: Readable, limit: number): Effect.Effect<Buffer, BodyError> =>

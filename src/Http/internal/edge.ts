@@ -7,6 +7,7 @@ import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
 import { type Failure, fromFailure, type HttpError, statusOf } from "../HttpError.ts"
 import * as answers from "./answers.ts"
 import { requestIdOf } from "./requestId.ts"
@@ -79,6 +80,9 @@ export const routed = (router: HttpRouter.HttpRouter, routes: ReadonlyArray<Rout
   )
   return Effect.withFiber<HttpServerResponse.HttpServerResponse, never, Effect.Services<typeof answer>>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    if (request.url.includes("%") && Option.isNone(decoded(request.url))) {
+      return Effect.succeed(answers.errorMessage(400, badlyEncoded(request.url)))
+    }
     // RFC 3986, section 3.3: a semicolon is part of its segment; the router would begin the query there.
     return request.url.includes(";")
       ? Effect.provideService(
@@ -88,6 +92,19 @@ export const routed = (router: HttpRouter.HttpRouter, routes: ReadonlyArray<Rout
       )
       : answer
   })
+}
+
+/** RFC 3986, section 2.5: what is percent-encoded is UTF-8. */
+const decoded = Option.liftThrowable(decodeURIComponent)
+
+const badlyEncoded = (url: string): string => {
+  const [path = "", query = ""] = url.split("?", 2)
+  if (Option.isNone(decoded(path))) return "The path is not percent-encoded UTF-8"
+  const parameter = query.split("&").find((pair) => Option.isNone(decoded(pair)))
+  const name = Option.getOrUndefined(decoded(parameter?.split("=", 1)[0] ?? ""))
+  return name === undefined
+    ? "The name of a parameter is not percent-encoded UTF-8"
+    : `The value of the parameter ${name} is not percent-encoded UTF-8`
 }
 
 const escaped = (url: string): string => {

@@ -1,12 +1,16 @@
-import { IncomingMessage, Server, type ServerOptions, type ServerResponse } from "node:http"
+import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 
 /**
- * Node's server, but for a request with a small body, which it hands on when all of the body is there: whoever answers
- * it does so in one go, instead of beginning, waiting for the body, and going on.
+ * Node's server with two rules for when a request is handed on:
+ *
+ * - A small body is read before, so that whoever answers the request does so in one go.
+ * - A request that follows others on its connection before they are answered waits for them, unless all of them are safe
+ *   (RFC 9112, section 9.3.2). The connection is not read meanwhile, so that what waits is bounded.
  *
  * @internal
  */
-export class Listener<Response extends typeof ServerResponse<IncomingMessage>> extends Server<
+export class Listener<Response extends typeof OrderedResponse<IncomingMessage>> extends Server<
   typeof IncomingMessage,
   Response
 > {
@@ -15,11 +19,67 @@ export class Listener<Response extends typeof ServerResponse<IncomingMessage>> e
   }
 
   override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
-    const [request] = values
-    if (event !== "request" || !(request instanceof Request) || !request.isSmall) return super.emit(event, ...values)
-    request.hold(() => super.emit(event, ...values))
+    if (event !== "request" && event !== "checkContinue") return super.emit(event, ...values)
+    const [request, response] = values
+    const handOn = (): void => {
+      if (response instanceof OrderedResponse) response.inTurn(() => super.emit(event, ...values))
+      else super.emit(event, ...values)
+    }
+    if (event === "request" && request instanceof Request && request.isSmall) request.hold(handOn)
+    else handOn()
     return true
   }
+}
+
+/**
+ * An answer that knows when the answers before it on its connection are written.
+ *
+ * @internal
+ */
+export class OrderedResponse<R extends IncomingMessage> extends ServerResponse<R> {
+  #begin: (() => void) | undefined
+
+  /** Calls `begin` at once, or when everything before it on the connection has been answered. */
+  inTurn(begin: () => void): void {
+    // Node gives the connection to an answer when those before it are written.
+    if (this.socket !== null || !this.mustWait()) return begin()
+    this.#begin = begin
+    const { socket } = this.req
+    waiting.set(socket, (waiting.get(socket) ?? 0) + 1)
+    socket.pause()
+  }
+
+  override assignSocket(socket: Socket): void {
+    super.assignSocket(socket)
+    const begin = this.#begin
+    if (begin === undefined) return
+    this.#begin = undefined
+    const left = (waiting.get(socket) ?? 1) - 1
+    waiting.set(socket, left)
+    if (left === 0) socket.resume()
+    begin()
+  }
+
+  private mustWait(): boolean {
+    const { method, socket } = this.req
+    return !isSafe(method) || (waiting.get(socket) ?? 0) > 0 || !isSafe(unanswered(socket)?.req.method)
+  }
+}
+
+/** How many requests of a connection wait. */
+const waiting = new WeakMap<Socket, number>()
+
+/** RFC 9110, section 9.2.1. */
+const isSafe = (method: string | undefined): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS"
+
+/**
+ * The first answer of the connection that is not written yet. Node keeps it in the same place.
+ *
+ * @internal
+ */
+export const unanswered = (socket: Socket): ServerResponse | undefined => {
+  const response: unknown = Reflect.get(socket, "_httpMessage")
+  return response instanceof ServerResponse ? response : undefined
 }
 
 /**

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import { unlink } from "node:fs"
+import { closeSync, fstatSync, openSync, readSync, unlink } from "node:fs"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
 
 /**
@@ -63,6 +64,7 @@ const makeFile = (first: RotatingFileStream, options: LogFileOptions) => {
   let failed = 0
   const use = (opened: RotatingFileStream): void => {
     stream = opened
+    if (endsWithinLine(options.file)) opened.write("\n")
     opened.on("error", (error) => {
       // The stream is of no more use.
       if (stream !== opened) return
@@ -84,6 +86,23 @@ const makeFile = (first: RotatingFileStream, options: LogFileOptions) => {
     })
   }
 }
+
+/** Whether the last line was cut, by a full disk or the end of the process. The next one must not join it. */
+const endsWithinLine = (file: string): boolean => Option.getOrElse(lastByteOf(file), () => newline) !== newline
+
+const newline = 0x0a
+
+const lastByteOf = Option.liftThrowable((file: string): number => {
+  const descriptor = openSync(file, "r")
+  try {
+    const { size } = fstatSync(descriptor)
+    const last = Buffer.of(newline)
+    if (size > 0) readSync(descriptor, last, 0, 1, size - 1)
+    return last.readUInt8()
+  } finally {
+    closeSync(descriptor)
+  }
+})
 
 const detailOf = (error: NodeJS.ErrnoException): string =>
   error.code === "EACCES" || error.code === "EPERM"

@@ -4,7 +4,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as MultipartParser from "effect/http/MultipartParser"
 import * as Result from "effect/Result"
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
-import { type BodyError, mediaTypeOf } from "./body.ts"
+import { type BodyError, mediaTypeOf, sendContinue } from "./body.ts"
 
 /**
  * A part of a form: a text, or a file, of which nothing is kept but how large it is.
@@ -48,8 +48,7 @@ export const readMultipart = (
     return Effect.fail(new UnsupportedMediaType({ message: "The body must be multipart/form-data" }))
   }
   if (Number(source.headers["content-length"]) > limits.maxMultipartSize) return Effect.fail(tooLarge(limits))
-  // RFC 9110, section 10.1.1: who waits for the word sends its body after it.
-  if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
+  sendContinue(request)
   return Effect.callback<ReadonlyArray<Part>, BodyError>((resume) => {
     const reader = makeReader(contentType, limits, (result) => resume(Effect.fromResult(result)))
     // The listeners go with the request, and only the first result counts.
