@@ -20,6 +20,9 @@
  * | `server.max_multipart_size` | size of a multipart body | 10 MiB |
  * | `mongo.host` | MongoDB's host, or its whole URL | `localhost` |
  * | `mongo.db` | database | the URL's, or `app` |
+ * | `mongo.connect_timeout` | time for a server to accept a connection | 5 seconds |
+ * | `mongo.server_selection_timeout` | time to find a usable server | `mongo.connect_timeout` |
+ * | `mongo.socket_timeout` | time for a server to answer an operation | 30 seconds |
  * | `embedded.path` | folder of the embedded store | `./data` |
  * | `i18n.languages` | languages, the default first | none |
  * | `i18n.path` | folder of the catalogues | `./translations` |

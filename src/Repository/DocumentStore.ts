@@ -70,7 +70,8 @@ export interface SearchSort {
 export interface ReadOptions {
   /**
    * How long the store may be busy with it before it is stopped and fails with `QueryTimeout`; what the consumer of a
-   * stream does between two documents does not count. Defaults to as long as it takes.
+   * stream does between two documents does not count. Defaults to what the store takes for a limit: see
+   * `MongoStore.Options`; the embedded store has none.
    */
   readonly timeLimit?: Duration.Input | undefined
 }
@@ -253,7 +254,11 @@ export class DocumentStore extends Context.Service<DocumentStore, {
   /** Which store this is, for people: `MongoDB at db.example:27017/shop`. Carries no credentials. */
   readonly description: string
   /** The document with this `_id`, or `undefined`. */
-  readonly findById: (collection: string, id: unknown) => Effect.Effect<Document | undefined, ReadError>
+  readonly findById: (
+    collection: string,
+    id: unknown,
+    options?: ReadOptions
+  ) => Effect.Effect<Document | undefined, ReadError>
   /** The matching documents, all in memory: bound it with `limit`, or use `stream`. */
   readonly find: (
     collection: string,

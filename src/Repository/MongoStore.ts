@@ -12,7 +12,16 @@
  * the majority. It runs again, for two minutes at most, when another one has written the same documents, the connection
  * breaks, or another server becomes the primary.
  *
+ * Every operation ends, also where the server takes connections and does not answer: a read with a `timeLimit` by that,
+ * with `QueryTimeout`, what else there is by {@link Options.serverSelectionTimeout} and {@link Options.socketTimeout}
+ * together, with `StoreUnavailable`. Then its connection is closed.
+ *
  * **Gotchas**
+ *
+ * A write that has found no answer in time may have happened, or may happen yet: its `StoreUnavailable` is not
+ * `retryable`. To learn what became of it, read; a write that may be done twice can be repeated.
+ *
+ * A write of very many documents may need a longer {@link Options.socketTimeout}.
  *
  * `undefined` in a stored document leaves its key out; in a filter or a pipeline it means `null`.
  *
@@ -26,6 +35,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { type Document, DocumentStore, type IndexDescription, type ValidatorOptions } from "./DocumentStore.ts"
+import { durationConfig } from "./internal/durationConfig.ts"
 import { missingOf } from "./internal/indexDefinition.ts"
 import { makeSync } from "./internal/indexSync.ts"
 import * as mongo from "./internal/mongo.ts"
@@ -53,23 +63,37 @@ export interface Options {
   /** The database. Defaults to the one in the URL's path, else `app`. */
   readonly db?: string | undefined
   /**
-   * How long to look for a usable server, at start and before each operation, before it fails with `StoreUnavailable`.
-   * Options of the URL (`serverSelectionTimeoutMS`, `connectTimeoutMS`) win before each operation. Defaults to 5
-   * seconds.
+   * How long a server may take to accept a connection. `connectTimeoutMS` of the URL wins. Defaults to 5 seconds.
    */
   readonly connectTimeout?: Duration.Input | undefined
+  /**
+   * How long to look for a usable server, at start and before each operation, before it fails with `StoreUnavailable`.
+   * `serverSelectionTimeoutMS` of the URL wins, but not at start. Defaults to {@link connectTimeout}.
+   */
+  readonly serverSelectionTimeout?: Duration.Input | undefined
+  /**
+   * How long a server may take to answer. An operation without a `timeLimit` fails with `StoreUnavailable` when it takes
+   * longer than this and {@link serverSelectionTimeout} together, retries of the driver included; only the building of
+   * indexes takes as long as it takes. `socketTimeoutMS` of the URL wins. Defaults to 30 seconds.
+   */
+  readonly socketTimeout?: Duration.Input | undefined
 }
 
 /**
- * The options as configuration: `appkernel.mongo.host` (defaults to `localhost`) and `appkernel.mongo.db`, in the
- * environment `APPKERNEL_MONGO_HOST` and `APPKERNEL_MONGO_DB`. The host is redacted, since it may carry a password.
+ * The options as configuration: `appkernel.mongo.host` (defaults to `localhost`), `appkernel.mongo.db`,
+ * `appkernel.mongo.connect_timeout`, `appkernel.mongo.server_selection_timeout` and `appkernel.mongo.socket_timeout`; in
+ * the environment `APPKERNEL_MONGO_HOST` and so on. A time is a number of seconds or a text such as `500 millis`. The
+ * host is redacted, since it may carry a password.
  *
  * @category models
  * @since 0.1.0
  */
 export const config: Config.Config<Options> = Config.all({
   host: Config.Redacted("HOST").pipe(Config.withDefault(Redacted.make("localhost"))),
-  db: Config.option(Config.String("DB")).pipe(Config.map(Option.getOrUndefined))
+  db: Config.option(Config.String("DB")).pipe(Config.map(Option.getOrUndefined)),
+  connectTimeout: durationConfig("CONNECT_TIMEOUT"),
+  serverSelectionTimeout: durationConfig("SERVER_SELECTION_TIMEOUT"),
+  socketTimeout: durationConfig("SOCKET_TIMEOUT")
 }).pipe(Config.nested("MONGO"), Config.nested("APPKERNEL"))
 
 /**
@@ -106,8 +130,12 @@ export const make: (
       })
     }
     const database = options.db ?? address.database ?? "app"
-    const timeout = Duration.fromInputUnsafe(options.connectTimeout ?? "5 seconds")
-    const session = yield* connect(address, database, timeout)
+    const connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? "5 seconds")
+    const session = yield* connect(address, database, {
+      connect: connectTimeout,
+      serverSelection: Duration.fromInputUnsafe(options.serverSelectionTimeout ?? connectTimeout),
+      socket: Duration.fromInputUnsafe(options.socketTimeout ?? "30 seconds")
+    })
     return makeStore(session, `MongoDB at ${address.hosts}/${database}`)
   }
 )
@@ -157,11 +185,12 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
       some.length === 0
         ? Effect.void
         // A build may take hours, and asking again is harmless: whoever waits may leave.
-        : mongo.attempt(call("createIndexes", collection), (_) => _.createIndexes(some.map(toDriverIndex))).pipe(
-          Effect.asVoid,
-          // Somebody else may have been faster, with another definition.
-          Effect.catchTag("QueryRejected", (rejected) => Effect.andThen(missing, Effect.fail(rejected)))
-        ))
+        : mongo.attempt(call("createIndexes", collection), (_) => _.createIndexes(some.map(toDriverIndex)), Infinity)
+          .pipe(
+            Effect.asVoid,
+            // Somebody else may have been faster, with another definition.
+            Effect.catchTag("QueryRejected", (rejected) => Effect.andThen(missing, Effect.fail(rejected)))
+          ))
   }
 
   const within = (session: mongo.MongoSession) => makeOperations(session, listIndexes)

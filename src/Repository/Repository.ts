@@ -244,7 +244,7 @@ export interface Operations<M extends Model.Any> {
   /** Has the store look at documents by the model's JSON schema, where it can: see `DocumentStore.setValidator`. */
   readonly installValidator: (options?: ValidatorOptions) => Effect.Effect<void, ReadError>
   /** The stored document with this identifier as it is, or `undefined`. */
-  readonly findDocumentById: (id: string) => Effect.Effect<Document | undefined, ReadError>
+  readonly findDocumentById: (id: string, options?: ReadOptions) => Effect.Effect<Document | undefined, ReadError>
   /** Stored documents as they are. */
   readonly findDocuments: (options: StoreFindOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Stored documents as they are, and how many match altogether: see `DocumentStore.findAndCount`. */

@@ -76,7 +76,13 @@ const expected = {
     maxResults: 500,
     queryTimeout: Duration.millis(250)
   },
-  mongo: { host: "mongodb://shop:secret@db.example.org/", db: "shop" },
+  mongo: {
+    host: "mongodb://shop:secret@db.example.org/",
+    db: "shop",
+    connectTimeout: Duration.seconds(2),
+    serverSelectionTimeout: Duration.millis(1_500),
+    socketTimeout: Duration.minutes(1)
+  },
   embedded: { path: "/var/lib/shop" },
   i18n: { path: "/etc/shop/texts", languages: ["en", "de-CH"] }
 }
@@ -95,6 +101,9 @@ appkernel:
   mongo:
     host: mongodb://shop:secret@db.example.org/
     db: shop
+    connect_timeout: 2
+    server_selection_timeout: 1500 millis
+    socket_timeout: 1 minute
   embedded: { path: /var/lib/shop }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
   query: { default_page_size: 20, max_page_size: 100, max_results: 500, timeout: 250 millis }
@@ -117,6 +126,9 @@ const env = {
   APPKERNEL_SERVER_MAX_MULTIPART_SIZE: "5242880",
   APPKERNEL_MONGO_HOST: "mongodb://shop:secret@db.example.org/",
   APPKERNEL_MONGO_DB: "shop",
+  APPKERNEL_MONGO_CONNECT_TIMEOUT: "2 seconds",
+  APPKERNEL_MONGO_SERVER_SELECTION_TIMEOUT: "1.5",
+  APPKERNEL_MONGO_SOCKET_TIMEOUT: "60",
   APPKERNEL_EMBEDDED_PATH: "/var/lib/shop",
   APPKERNEL_I18N_PATH: "/etc/shop/texts",
   APPKERNEL_I18N_LANGUAGES: "en,de-CH",

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Logger, Redacted, Result, Scope, Stream, Tracer } from "effect"
 import { TestClock } from "effect/testing"
-import { connect, createServer, type Server, type Socket } from "node:net"
+import { createServer, type Server, type Socket } from "node:net"
 import { inspect } from "node:util"
 import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
 import * as MongoStore from "../../src/Repository/MongoStore.ts"
+import { doorTo } from "../support/door.ts"
 import { failCommand, freshDatabase, freshStore, onMongo } from "../support/mongo.ts"
 import { differencesOf } from "../support/serverDifferences.ts"
 import { documentStoreContract } from "./contracts/documentStore.ts"
@@ -622,39 +623,6 @@ const itself: Record<string, unknown> = { _id: 1 }
 itself["self"] = itself
 
 const transient = "TransientTransactionError"
-
-/** A way to a server that can be shut, which cuts who is on it off. */
-const doorTo = Effect.fnUntraced(function*(url: string) {
-  const target = new URL(url)
-  const sockets = new Set<Socket>()
-  const server = createServer((near) => {
-    const far = connect(Number(target.port || 27017), target.hostname)
-    for (const socket of [near, far]) {
-      sockets.add(socket.on("error", () => {}).on("close", () => sockets.delete(socket)))
-    }
-    near.pipe(far).pipe(near)
-  })
-  let port = 0
-  const open = Effect.callback<void>((resume) => {
-    server.listen(port, "127.0.0.1", () => {
-      const address = server.address()
-      port = typeof address === "object" && address !== null ? address.port : 0
-      resume(Effect.void)
-    })
-  })
-  const close = Effect.callback<void>((resume) => {
-    server.close(() => resume(Effect.void))
-    for (const socket of sockets) socket.destroy()
-  })
-  yield* Effect.addFinalizer(() => close)
-  return {
-    open,
-    close,
-    get port() {
-      return port
-    }
-  }
-})
 
 /** A server that takes connections and says nothing. */
 const silentServer = Effect.acquireRelease(

@@ -4,6 +4,7 @@ import { type CommandStartedEvent, MongoClient } from "mongodb"
 import { type Document, DocumentStore, type FindOptions } from "../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import * as mongo from "../../src/Repository/internal/mongo.ts"
+import { makeDeadlines } from "../../src/Repository/internal/mongoDeadlines.ts"
 import { toDriverIndex } from "../../src/Repository/internal/mongoIndex.ts"
 import { makeOperations } from "../../src/Repository/internal/mongoOperations.ts"
 import { freshFolder } from "../support/folders.ts"
@@ -170,6 +171,8 @@ onMongo("Text index / mongodb", (_, server) => {
         collection: (name) => client.db(db).collection(name),
         startSession: () => client.startSession(),
         redact: (text) => text,
+        limit: 30_000,
+        deadlines: yield* makeDeadlines,
         attributes: {}
       }
       const call = { session, operation: "createIndexes", collection: "texts" }

@@ -93,7 +93,7 @@ export const readRoutes = (
     hooked(
       id,
       Effect.flatMap(
-        repository.findDocumentById(id),
+        repository.findDocumentById(id, { timeLimit }),
         (document) =>
           document === undefined
             ? Effect.fail(notFound(model, id))

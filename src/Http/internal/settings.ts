@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { durationOf } from "../../Repository/internal/durationConfig.ts"
 
 /**
  * What a value is, in words for those who wrote it.
@@ -65,14 +66,10 @@ const duration = (minimum: Duration.Duration) =>
     }up to a day`,
     ["a number", "text"],
     (value) => {
-      const seconds = /^\s*\d+(\.\d+)?\s*$/u.test(value) ? Duration.seconds(Number(value)) : durationOf(value.trim())
-      return seconds !== undefined && Duration.between(seconds, { minimum, maximum: longest }) ? seconds : undefined
+      const time = durationOf(value)
+      return time !== undefined && Duration.between(time, { minimum, maximum: longest }) ? time : undefined
     }
   )
-
-const durationOf = (value: string): Duration.Duration | undefined =>
-  // What is no duration's text is refused by the parser, whose type can only say which texts are.
-  Option.getOrUndefined(Duration.fromInput(value as Duration.Input))
 
 /**
  * Every key that a file or an environment may have.
@@ -92,6 +89,9 @@ export const settings = {
   serverRequestTimeout: duration(Duration.millis(100))("server.request_timeout"),
   mongoHost: text("mongo.host"),
   mongoDb: text("mongo.db"),
+  mongoConnectTimeout: duration(Duration.millis(1))("mongo.connect_timeout"),
+  mongoServerSelectionTimeout: duration(Duration.millis(1))("mongo.server_selection_timeout"),
+  mongoSocketTimeout: duration(Duration.millis(1))("mongo.socket_timeout"),
   embeddedPath: text("embedded.path"),
   i18nLanguages: texts("i18n.languages"),
   i18nPath: text("i18n.path"),

@@ -25,7 +25,11 @@ type Within<Name extends keyof DocumentStore["Service"]> = DocumentStore["Servic
 
 /** @internal */
 export interface ModelCollection {
-  readonly findById: (id: unknown, deleted?: Deleted) => Effect.Effect<Document | undefined, ReadError>
+  readonly findById: (
+    id: unknown,
+    deleted?: Deleted,
+    options?: ReadOptions
+  ) => Effect.Effect<Document | undefined, ReadError>
   readonly find: (options: FindOptions, deleted?: Deleted) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   readonly findAndCount: Within<"findAndCount">
   readonly stream: (options: FindOptions, deleted?: Deleted) => Stream.Stream<Document, ReadError>
@@ -85,7 +89,7 @@ export const both = (first: Filter, second: Filter): Filter =>
 // internal
 
 const bound = (name: string, store: DocumentStore["Service"]): ModelCollection => ({
-  findById: (id) => store.findById(name, id),
+  findById: (id, _, options) => store.findById(name, id, options),
   find: (options) => store.find(name, options),
   findAndCount: (options) => store.findAndCount(name, options),
   stream: (options) => store.stream(name, options),
@@ -127,9 +131,9 @@ const scoped = (all: ModelCollection, field: string): ModelCollection => {
   }
 
   return {
-    findById: (id, deleted) =>
+    findById: (id, deleted, options) =>
       Effect.map(
-        all.findById(id),
+        all.findById(id, undefined, options),
         (document) => document !== undefined && admits(document, deleted) ? document : undefined
       ),
     find: (options, deleted) => all.find({ ...options, filter: within(options.filter ?? {}, deleted) }),

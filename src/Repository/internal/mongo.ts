@@ -14,7 +14,8 @@ import {
   MongoServerError
 } from "mongodb"
 import type { Document, InsertManyResult } from "../DocumentStore.ts"
-import { QueryRejected, QueryTimeout, type ReadError, type StoreError } from "../RepositoryError.ts"
+import { QueryRejected, QueryTimeout, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
+import type { Deadlines } from "./mongoDeadlines.ts"
 import { classify, classifyWriteError, defect, type FailureContext } from "./mongoError.ts"
 import { brokenRuleCode, brokenRules } from "./mongoValidation.ts"
 import { makeStopwatch } from "./stopwatch.ts"
@@ -29,6 +30,9 @@ export interface MongoSession {
   readonly redact: (text: string) => string
   readonly attributes: Readonly<Record<string, string>>
   readonly startSession: () => ClientSession
+  /** Milliseconds that a call without a time limit may take; `Infinity` is as long as it takes. */
+  readonly limit: number
+  readonly deadlines: Deadlines
   /** The transaction that all calls are part of. */
   readonly transaction?: Participation
 }
@@ -56,6 +60,7 @@ export interface MongoCall {
   readonly operation: string
   readonly collection: string
   readonly timeLimit?: Duration.Input
+  readonly isWrite?: boolean
 }
 
 const closeTimeout = Duration.seconds(3)
@@ -122,47 +127,87 @@ const withClientSpan = <A, E>(self: Effect.Effect<A, E>, call: MongoCall): Effec
   )
 
 /**
- * Runs a call that may be abandoned: `signal` closes its cursor and its connection. So many milliseconds, and a moment,
- * are waited for it.
+ * Runs a call until its deadline: so many milliseconds after it began, `signal` closes its cursor and its connection. An
+ * interruption does the same, where it is let through.
  *
  * @internal
  */
 export const attempt = <A>(
   call: MongoCall,
   run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>,
-  milliseconds = call.timeLimit === undefined ? Infinity : Duration.toMillis(Duration.fromInputUnsafe(call.timeLimit))
+  milliseconds = limitOf(call)
 ): Effect.Effect<A, StoreError> =>
   withClientSpan(
     inTurn(
-      inTime(
-        dieUnforeseen(Effect.tryPromise({
-          try: (signal) => run(call.session.collection(call.collection), signal),
-          catch: (cause) => failureOf(cause, call)
-        })),
-        call,
-        milliseconds
-      ),
+      dieUnforeseen(inTime(call.session, milliseconds, {
+        run: (signal) => run(call.session.collection(call.collection), signal),
+        failed: (cause) => failureOf(cause, call),
+        late: () => lateFailure(call, milliseconds)
+      })),
       call
     ),
     call
   )
 
-const inTurn = <A, E>(self: Effect.Effect<A, E>, { session }: MongoCall): Effect.Effect<A, E> =>
-  session.transaction === undefined ? self : session.transaction.inTurn(self)
+const limitOf = ({ session, timeLimit }: MongoCall): number =>
+  timeLimit === undefined ? session.limit : Duration.toMillis(Duration.fromInputUnsafe(timeLimit)) + limitGrace
 
 // The server keeps the limit, too, and leaves the connection as it is: it may speak first.
 const limitGrace = 500
 
-// For a server that does not answer, or did not get to it.
-const inTime = <A, E>(
-  self: Effect.Effect<A, E>,
-  { operation }: MongoCall,
-  milliseconds: number
-): Effect.Effect<A, E | QueryTimeout> =>
-  milliseconds + limitGrace > maxTimerMillis ? self : Effect.timeoutOrElse(self, {
-    duration: milliseconds + limitGrace,
-    orElse: () => Effect.fail(new QueryTimeout({ operation }))
+const lateFailure = ({ isWrite, operation, timeLimit }: MongoCall, milliseconds: number): StoreError => {
+  if (timeLimit !== undefined) return new QueryTimeout({ operation })
+  const detail = `the server did not answer within ${Duration.format(Duration.millis(milliseconds))}`
+  // To write once more may write twice.
+  return isWrite === true
+    ? new StoreUnavailable({ operation, detail: `${detail}: ${uncertain}`, retryable: false })
+    : new StoreUnavailable({ operation, detail, retryable: true })
+}
+
+const uncertain = "what was written, if anything, is not known"
+
+/**
+ * Runs something of the driver, which fails as `late` says when it takes longer than so many milliseconds, and whose
+ * signal is aborted then.
+ *
+ * @internal
+ */
+export const inTime = <A, E>(
+  { deadlines }: MongoSession,
+  milliseconds: number,
+  { failed, late, run }: {
+    readonly run: (signal: AbortSignal) => PromiseLike<A>
+    readonly failed: (cause: unknown) => E
+    readonly late: () => E
+  }
+): Effect.Effect<A, E> =>
+  Effect.callback<A, E>((resume) => {
+    const controller = new AbortController()
+    const deadline = milliseconds === Infinity ? undefined : deadlines.add(milliseconds, () => {
+      resume(Effect.fail(late()))
+      controller.abort()
+    })
+    const end = (): void => {
+      if (deadline !== undefined) deadlines.remove(deadline)
+    }
+    const succeed = (value: A): void => {
+      end()
+      resume(Effect.succeed(value))
+    }
+    const fail = (cause: unknown): void => {
+      end()
+      resume(Effect.fail(failed(cause)))
+    }
+    // Some of the driver throws instead of rejecting.
+    Promise.resolve().then(() => run(controller.signal)).then(succeed, fail)
+    return Effect.sync(() => {
+      end()
+      controller.abort()
+    })
   })
+
+const inTurn = <A, E>(self: Effect.Effect<A, E>, { session }: MongoCall): Effect.Effect<A, E> =>
+  session.transaction === undefined ? self : session.transaction.inTurn(self)
 
 /**
  * What tells the server how long a call may take.
@@ -196,14 +241,14 @@ const withoutDuplicate = <A>(self: Effect.Effect<A, StoreError>, call: MongoCall
   )
 
 /**
- * Runs a call that, once begun, is waited for: whoever is interrupted knows whether it happened.
+ * Runs a call that, once begun, is waited for until its deadline: whoever is interrupted knows whether it happened.
  *
  * @internal
  */
 export const write = <A>(
   call: MongoCall,
-  run: (collection: Collection) => PromiseLike<A>
-): Effect.Effect<A, StoreError> => Effect.uninterruptible(attempt(call, (collection) => run(collection)))
+  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>
+): Effect.Effect<A, StoreError> => Effect.uninterruptible(attempt({ ...call, isWrite: true }, run))
 
 /**
  * {@link write} of what adds nothing.
@@ -212,8 +257,8 @@ export const write = <A>(
  */
 export const remove = <A>(
   call: MongoCall,
-  run: (collection: Collection) => PromiseLike<A>
-): Effect.Effect<A, ReadError> => Effect.uninterruptible(read(call, (collection) => run(collection)))
+  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>
+): Effect.Effect<A, ReadError> => Effect.uninterruptible(read({ ...call, isWrite: true }, run))
 
 /**
  * The indexes of a collection; none when it isn't there yet.
@@ -221,11 +266,20 @@ export const remove = <A>(
  * @internal
  */
 export const listIndexes = (call: MongoCall): Effect.Effect<ReadonlyArray<IndexDescriptionInfo>, ReadError> =>
-  read(call, (collection) =>
-    collection.listIndexes().toArray().then(
+  read(call, (collection, signal) =>
+    collection.listIndexes(withSignal(limits(undefined), signal)).toArray().then(
       (indexes) => indexes,
       (cause: unknown) => isNamespaceNotFound(cause) ? [] : Promise.reject(cause)
     ))
+
+/**
+ * Options with a signal, which every operation of the driver takes, though the types of some don't say so.
+ *
+ * @internal
+ */
+export const withSignal = <Options extends object>(options: Options, signal: AbortSignal): Options & {
+  readonly signal: AbortSignal
+} => ({ ...options, signal })
 
 const isNamespaceNotFound = (cause: unknown): boolean => cause instanceof MongoServerError && cause.code === 26
 
@@ -240,22 +294,25 @@ export const insertMany = (
   ordered: boolean,
   options: { readonly session?: ClientSession } = {}
 ): Effect.Effect<InsertManyResult, ReadError> =>
-  remove(call, (collection) =>
-    collection.insertMany(documents, { ...options, ordered }).then(
-      ({ insertedCount }): BulkOutcome => ({ insertedCount, refusals: [] }),
-      (cause: unknown) => refusalsOf(cause)
-    )).pipe(Effect.flatMap(({ insertedCount, refusals }) =>
-      Effect.map(
-        Effect.forEach(refusals, ({ code, index, message }) => {
-          const error = classifyWriteError(code, message, contextOf(call))
-          if (error === undefined) return Effect.die(defect(new Error(`Write error ${code}`), contextOf(call)))
-          return error._tag === "DuplicateKey" || error._tag === "QueryRejected"
-            ? Effect.succeed({ index, error })
-            : Effect.fail(error)
-        }),
-        (failures) => ({ insertedCount, failures })
+  remove(
+    call,
+    (collection, signal) =>
+      collection.insertMany(documents, withSignal({ ...options, ordered }, signal)).then(
+        ({ insertedCount }): BulkOutcome => ({ insertedCount, refusals: [] }),
+        (cause: unknown) => refusalsOf(cause)
       )
-    ))
+  ).pipe(Effect.flatMap(({ insertedCount, refusals }) =>
+    Effect.map(
+      Effect.forEach(refusals, ({ code, index, message }) => {
+        const error = classifyWriteError(code, message, contextOf(call))
+        if (error === undefined) return Effect.die(defect(new Error(`Write error ${code}`), contextOf(call)))
+        return error._tag === "DuplicateKey" || error._tag === "QueryRejected"
+          ? Effect.succeed({ index, error })
+          : Effect.fail(error)
+      }),
+      (failures) => ({ insertedCount, failures })
+    )
+  ))
 
 interface BulkOutcome {
   readonly insertedCount: number
@@ -308,12 +365,12 @@ export const readBatches = (
     )
     const batch = Effect.suspend(() => {
       stopwatch.start()
-      const next = read(call, () => {
+      const next = read({ ...call, isWrite: options?.writes === true }, () => {
         pulling = true
         return cursor.hasNext().then((more) => more ? cursor.readBufferedDocuments() : []).finally(() => {
           pulling = false
         })
-      }, stopwatch.left())
+      }, call.timeLimit === undefined ? call.session.limit : stopwatch.left() + limitGrace)
       return Effect.ensuring(next, Effect.sync(stopwatch.stop))
     })
     const pull = Effect.filterOrElse(

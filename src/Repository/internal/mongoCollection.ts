@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { MongoServerError } from "mongodb"
 import type { Document } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { type MongoCall, remove } from "./mongo.ts"
+import { limits, type MongoCall, remove, withSignal } from "./mongo.ts"
 
 const namespaceNotFound = 26
 const indexNotFound = 27
@@ -20,8 +20,8 @@ const hasCode = (cause: unknown, ...codes: ReadonlyArray<number>): boolean =>
  * @internal
  */
 export const dropIndex = (call: MongoCall, name: string): Effect.Effect<boolean, ReadError> =>
-  remove(call, (collection) =>
-    collection.dropIndex(name).then(
+  remove(call, (collection, signal) =>
+    collection.dropIndex(name, withSignal(limits(undefined), signal)).then(
       () => true,
       (cause: unknown) => hasCode(cause, namespaceNotFound, indexNotFound) ? false : Promise.reject(cause)
     ))
@@ -36,9 +36,9 @@ export const setValidator = (
   jsonSchema: Document | undefined,
   validationAction: "warn" | "error"
 ): Effect.Effect<void, ReadError> =>
-  Effect.asVoid(remove(call, ({ collectionName, db }) => {
+  Effect.asVoid(remove(call, ({ collectionName, db }, signal) => {
     const options = { validator: jsonSchema === undefined ? {} : { $jsonSchema: jsonSchema }, validationAction }
-    const change = (): Promise<unknown> => db.command({ collMod: collectionName, ...options })
+    const change = (): Promise<unknown> => db.command({ collMod: collectionName, ...options }, { signal })
     const make = (): Promise<unknown> =>
       db.createCollection(collectionName, options).catch((cause: unknown) =>
         // Somebody else has made it meanwhile.

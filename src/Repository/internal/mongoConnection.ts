@@ -9,11 +9,26 @@ import { type Collection, type Db, MongoClient, MongoError } from "mongodb"
 import { StoreUnavailable } from "../RepositoryError.ts"
 import { bounded, maxTimerMillis, type MongoSession, Unforeseen } from "./mongo.ts"
 import type { MongoAddress } from "./mongoAddress.ts"
+import { type Deadlines, makeDeadlines } from "./mongoDeadlines.ts"
 import { classify, defect, type FailureContext } from "./mongoError.ts"
 import { watchPools } from "./mongoPool.ts"
 
 // The driver's own timeout knows why it could not connect, so it may speak first.
 const connectGrace = Duration.seconds(1)
+
+/**
+ * How long a server may take.
+ *
+ * @internal
+ */
+export interface Timeouts {
+  /** To take a connection. */
+  readonly connect: Duration.Duration
+  /** To be found. */
+  readonly serverSelection: Duration.Duration
+  /** To answer. */
+  readonly socket: Duration.Duration
+}
 
 /**
  * A client that has answered a `ping`, for as long as the scope is open.
@@ -23,14 +38,15 @@ const connectGrace = Duration.seconds(1)
 export const connect = (
   address: MongoAddress,
   database: string,
-  timeout: Duration.Duration
+  timeouts: Timeouts
 ): Effect.Effect<MongoSession, StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {
     const { hosts, redact, sets } = address
-    const milliseconds = Math.min(Duration.toMillis(timeout), maxTimerMillis)
+    const timeout = Duration.max(timeouts.connect, timeouts.serverSelection)
     const context = { operation: "connect", collection: "", redact }
     const failed = (cause: unknown) => unconnected(cause, context)
     const metrics = yield* Effect.context<never>()
+    const deadlines = yield* makeDeadlines
     const { client } = yield* Effect.acquireRelease(
       Effect.try({
         try: () => {
@@ -40,8 +56,8 @@ export const connect = (
             fieldsAsRaw: Object.create(null),
             // The driver would otherwise add an `_id` to the caller's own object.
             forceServerObjectId: true,
-            ...sets("serverSelectionTimeoutMS") ? {} : { serverSelectionTimeoutMS: milliseconds },
-            ...sets("connectTimeoutMS") ? {} : { connectTimeoutMS: milliseconds }
+            ...sets("serverSelectionTimeoutMS") ? {} : { serverSelectionTimeoutMS: timerOf(timeouts.serverSelection) },
+            ...sets("connectTimeoutMS") ? {} : { connectTimeoutMS: timerOf(timeouts.connect) }
           })
           return { client, unwatch: watchPools(client, `${hosts}/${database}`, metrics) }
         },
@@ -64,8 +80,13 @@ export const connect = (
           })
         )
     }))
-    return makeSession(client, db, address)
+    const { serverSelectionTimeoutMS, socketTimeoutMS } = client.options
+    // The driver takes 0 for none, and keeps one of the URL by itself as well.
+    const socketTimeout = sets("socketTimeoutMS") ? socketTimeoutMS || Infinity : Duration.toMillis(timeouts.socket)
+    return makeSession({ client, db, address, deadlines, limit: serverSelectionTimeoutMS + socketTimeout })
   }).pipe(Effect.catchTag("Unforeseen", (unforeseen) => Effect.die(unforeseen.cause)))
+
+const timerOf = (timeout: Duration.Duration): number => Math.min(Duration.toMillis(timeout), maxTimerMillis)
 
 const ping = (db: Db, signal: AbortSignal): Promise<Db> => db.command({ ping: 1 }, { signal }).then(() => db)
 
@@ -85,7 +106,13 @@ const misconfigured = (cause: unknown, { operation, redact }: FailureContext): S
     retryable: false
   })
 
-const makeSession = (client: MongoClient, db: Db, address: MongoAddress): MongoSession => {
+const makeSession = ({ address, client, db, deadlines, limit }: {
+  readonly client: MongoClient
+  readonly db: Db
+  readonly address: MongoAddress
+  readonly deadlines: Deadlines
+  readonly limit: number
+}): MongoSession => {
   const collections = new Map<string, Collection>()
   const port = /^[^,]*:(\d+)$/.exec(address.hosts)?.[1]
   return {
@@ -97,6 +124,8 @@ const makeSession = (client: MongoClient, db: Db, address: MongoAddress): MongoS
       ...port === undefined ? {} : { "server.port": port }
     },
     startSession: () => client.startSession(),
+    limit,
+    deadlines,
     collection: (name) => {
       const known = collections.get(name)
       if (known !== undefined) return known

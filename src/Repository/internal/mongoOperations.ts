@@ -49,11 +49,11 @@ export const makeOperations = (
     )
 
   return {
-    findById: (collection, id) =>
+    findById: (collection, id, options) =>
       Effect.map(
         mongo.read(
-          call("findById", collection),
-          (_, signal) => _.findOne(byId(id), { ...asked, signal })
+          call("findById", collection, options?.timeLimit),
+          (_, signal) => _.findOne(byId(id), { ...asked, ...mongo.limits(options?.timeLimit), signal })
         ),
         (document) => document ?? undefined
       ),
@@ -81,7 +81,7 @@ export const makeOperations = (
       ? (collection) =>
         mongo.read(
           call("estimatedCount", collection),
-          (_, signal) => _.estimatedDocumentCount(withSignal(mongo.limits(undefined), signal))
+          (_, signal) => _.estimatedDocumentCount(mongo.withSignal(mongo.limits(undefined), signal))
         )
       // The server does not take it in a transaction.
       : (collection) => count(collection, {}),
@@ -90,10 +90,14 @@ export const makeOperations = (
         ? Effect.fail(new QueryRejected({ operation: "distinct", detail: "the path is empty" }))
         : mongo.read(
           call("distinct", collection, options?.timeLimit),
-          (_, signal) => _.distinct(path, filter, withSignal({ ...asked, ...mongo.limits(options?.timeLimit) }, signal))
+          (_, signal) =>
+            _.distinct(path, filter, mongo.withSignal({ ...asked, ...mongo.limits(options?.timeLimit) }, signal))
         ),
     insertOne: (collection, document) =>
-      Effect.asVoid(mongo.write(call("insertOne", collection), (_) => _.insertOne(document, participant))),
+      Effect.asVoid(
+        mongo.write(call("insertOne", collection), (_, signal) =>
+          _.insertOne(document, mongo.withSignal(participant, signal)))
+      ),
     insertMany: (collection, documents, options) =>
       documents.length === 0
         ? Effect.succeed({ insertedCount: 0, failures: [] })
@@ -105,7 +109,12 @@ export const makeOperations = (
       Effect.map(
         mongo.write(
           call("replaceOne", collection),
-          (_) => _.replaceOne(pinned(filter), document, { ...participant, upsert: options?.upsert ?? false })
+          (_, signal) =>
+            _.replaceOne(
+              pinned(filter),
+              document,
+              mongo.withSignal({ ...participant, upsert: options?.upsert ?? false }, signal)
+            )
         ),
         updateResult
       ),
@@ -113,12 +122,12 @@ export const makeOperations = (
       Effect.map(
         mongo.write(
           call("updateOne", collection),
-          (_) =>
-            _.updateOne(pinned(filter), update, {
-              ...participant,
-              ...itemFilters(options),
-              upsert: options?.upsert ?? false
-            })
+          (_, signal) =>
+            _.updateOne(
+              pinned(filter),
+              update,
+              mongo.withSignal({ ...participant, ...itemFilters(options), upsert: options?.upsert ?? false }, signal)
+            )
         ),
         updateResult
       ),
@@ -126,7 +135,8 @@ export const makeOperations = (
       Effect.map(
         mongo.write(
           call("updateMany", collection),
-          (_) => _.updateMany(pinned(filter), update, { ...participant, ...itemFilters(options) })
+          (_, signal) =>
+            _.updateMany(pinned(filter), update, mongo.withSignal({ ...participant, ...itemFilters(options) }, signal))
         ),
         updateResult
       ),
@@ -134,12 +144,12 @@ export const makeOperations = (
       Effect.map(
         mongo.write(
           call("findOneAndUpdate", collection),
-          (_) =>
-            _.findOneAndUpdate(pinned(filter), update, {
-              ...participant,
-              ...itemFilters(options),
-              ...replaceOptions(options)
-            })
+          (_, signal) =>
+            _.findOneAndUpdate(
+              pinned(filter),
+              update,
+              mongo.withSignal({ ...participant, ...itemFilters(options), ...replaceOptions(options) }, signal)
+            )
         ),
         (document) => document ?? undefined
       ),
@@ -147,7 +157,12 @@ export const makeOperations = (
       Effect.map(
         mongo.write(
           call("findOneAndReplace", collection),
-          (_) => _.findOneAndReplace(pinned(filter), document, { ...participant, ...replaceOptions(options) })
+          (_, signal) =>
+            _.findOneAndReplace(
+              pinned(filter),
+              document,
+              mongo.withSignal({ ...participant, ...replaceOptions(options) }, signal)
+            )
         ),
         (document) => document ?? undefined
       ),
@@ -155,19 +170,24 @@ export const makeOperations = (
       Effect.map(
         mongo.remove(
           call("findOneAndDelete", collection),
-          (_) => _.findOneAndDelete(filter, { ...asked, ...deleteOptions(options) })
+          (_, signal) => _.findOneAndDelete(filter, mongo.withSignal({ ...asked, ...deleteOptions(options) }, signal))
         ),
         (document) => document ?? undefined
       ),
     deleteOne: (collection, filter) =>
       Effect.map(
-        mongo.remove(call("deleteOne", collection), (_) => _.deleteOne(filter, asked)),
+        mongo.remove(
+          call("deleteOne", collection),
+          (_, signal) => _.deleteOne(filter, mongo.withSignal(asked, signal))
+        ),
         (result) => result.deletedCount
       ),
     deleteMany: (collection, filter) =>
       Effect.map(
-        mongo.remove(call("deleteMany", collection), (_) => _.deleteMany(filter, asked)),
-        (result) => result.deletedCount
+        mongo.remove(call("deleteMany", collection), (_, signal) =>
+          _.deleteMany(filter, mongo.withSignal(asked, signal))),
+        (result) =>
+          result.deletedCount
       ),
     aggregate: (collection, pipeline, options) =>
       mongo.readBatches(
@@ -191,11 +211,6 @@ const streamBatchSize = 1000
 
 // The client leaves `undefined` out of what it sends; in a filter that would match more than was asked for.
 const never = { ignoreUndefined: false } as const
-
-// Every operation of the driver takes a signal, though the types of some don't say so.
-const withSignal = <Options extends object>(options: Options, signal: AbortSignal): Options & {
-  readonly signal: AbortSignal
-} => ({ ...options, signal })
 
 // The driver takes 0 for "all", and a negative limit for its amount.
 const limited = <A, E>(

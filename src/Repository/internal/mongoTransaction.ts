@@ -40,6 +40,7 @@ const operation = "transaction"
 
 // What the driver has thrown, as it is: its labels say what to do.
 class Caught {
+  readonly _tag = "Caught"
   readonly cause: unknown
   constructor(cause: unknown) {
     this.cause = cause
@@ -84,18 +85,18 @@ const makeAttempt = (
   const call: mongo.MongoCall = { session: { ...session, transaction }, operation, collection: "" }
   // It aborts what was not committed.
   const end = mongo.bounded(() => driverSession.endSession())
-  const commit = Effect.tryPromise({
-    try: () => driverSession.commitTransaction(),
-    catch: (cause) => new Caught(cause)
+  const commit = mongo.inTime(session, session.limit, {
+    run: () => driverSession.commitTransaction(),
+    failed: (cause): Caught | StoreError => new Caught(cause),
+    late: () => uncertainOutcome
   }).pipe(
-    Effect.retry({ schedule: untilTimeIsUp, while: ({ cause }) => hasLabel(cause, uncertain) && !hasTimedOut(cause) }),
-    Effect.catch(({ cause }): Effect.Effect<never, Again | StoreError> =>
+    Effect.retry({ schedule: untilTimeIsUp, while: isUncertain }),
+    Effect.catchTag("Caught", ({ cause }): Effect.Effect<never, Again | StoreError> =>
       hasLabel(cause, transient)
         ? Effect.mapError(mongo.failWith(cause, call), (failure) => new Again(failure))
         : hasLabel(cause, uncertain)
         ? Effect.fail(uncertainOutcome)
-        : mongo.failWith(cause, call)
-    )
+        : mongo.failWith(cause, call))
   )
   return {
     operations: makeOperations(call.session),
@@ -108,6 +109,9 @@ const makeAttempt = (
 const transient = "TransientTransactionError"
 
 const uncertain = "UnknownTransactionCommitResult"
+
+const isUncertain = (failure: Caught | StoreError): boolean =>
+  failure._tag === "Caught" && hasLabel(failure.cause, uncertain) && !hasTimedOut(failure.cause)
 
 const uncertainOutcome = new StoreUnavailable({
   operation,

@@ -139,7 +139,11 @@ export const makeReading = <M extends Model.Any>(
       collection,
       (pipeline, options) => documents.aggregate(pipeline, options, deletedOf(options))
     ),
-    findDocumentById: traced("findDocumentById", collection, (id) => documents.findById(id)),
+    findDocumentById: traced(
+      "findDocumentById",
+      collection,
+      (id, options) => documents.findById(id, undefined, options)
+    ),
     findDocuments: traced("findDocuments", collection, (options) => documents.find(options)),
     findAndCountDocuments: traced(
       "findAndCountDocuments",

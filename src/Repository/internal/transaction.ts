@@ -259,7 +259,7 @@ const through = (
   ) => Effect.Effect<A, E | ReadError>,
   stream: <A>(use: Use<Stream.Stream<A, ReadError>>, operation: string) => Stream.Stream<A, ReadError>
 ): Operations => ({
-  findById: (collection, id) => effect((_) => _.findById(collection, id), "findById"),
+  findById: (collection, id, options) => effect((_) => _.findById(collection, id, options), "findById"),
   find: (collection, options) => effect((_) => _.find(collection, options), "find"),
   findAndCount: (collection, options) => effect((_) => _.findAndCount(collection, options), "findAndCount"),
   stream: (collection, options) => stream((_) => _.stream(collection, options), "stream"),

@@ -4,6 +4,7 @@ import { type CommandStartedEvent, MongoClient } from "mongodb"
 import { inspect } from "node:util"
 import type { Document } from "../../../src/Repository/DocumentStore.ts"
 import * as mongo from "../../../src/Repository/internal/mongo.ts"
+import { makeDeadlines } from "../../../src/Repository/internal/mongoDeadlines.ts"
 import { makeOperations } from "../../../src/Repository/internal/mongoOperations.ts"
 import { type FoundServer, freshDatabase, onMongo } from "../../support/mongo.ts"
 
@@ -183,6 +184,8 @@ const observed = Effect.fnUntraced(function*(server: FoundServer) {
     collection: (name) => client.db(database).collection(name),
     startSession: () => client.startSession(),
     redact: (text) => text.replaceAll(canary, "<redacted>"),
+    limit: 30_000,
+    deadlines: yield* makeDeadlines,
     attributes: { "db.system.name": "mongodb", "db.namespace": database }
   }
   return { call: { session, operation: "test", collection: "things" }, client, commands: () => [...commands], database }

@@ -1,0 +1,39 @@
+/**
+ * Times in the configuration: a number of seconds, or a text such as `500 millis`.
+ */
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+
+/**
+ * The time that a text stands for.
+ *
+ * @internal
+ */
+export const durationOf = (text: string): Duration.Duration | undefined =>
+  /^\s*\d+(\.\d+)?\s*$/u.test(text)
+    ? Duration.seconds(Number(text))
+    // What is no duration's text is refused by the parser, whose type can only say which texts are.
+    : Option.getOrUndefined(Duration.fromInput(text.trim() as Duration.Input))
+
+/**
+ * A time that may be configured.
+ *
+ * @internal
+ */
+export const durationConfig = (name: string): Config.Config<Duration.Duration | undefined> =>
+  Config.option(Config.String(name)).pipe(Config.mapEffect((text) => {
+    if (text._tag === "None") return Effect.succeed(undefined)
+    const duration = durationOf(text.value)
+    return duration === undefined
+      ? Effect.fail(
+        new Config.ConfigError(
+          new ConfigProvider.SourceError({
+            message: `${name}: expected a number of seconds, or a time such as "30 seconds" or "500 millis"`
+          })
+        )
+      )
+      : Effect.succeed(duration)
+  }))
