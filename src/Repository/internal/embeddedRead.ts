@@ -133,7 +133,8 @@ export const findSource = (
   const plan = planOf(collection, filter.constraints, sort, filter.search?.words)
   const scanned = scan(store, collection, plan, filter, {
     end: () => catalog.endOfRecords(collection),
-    wanted: plan.isOrdered ? wanted : Infinity
+    wanted: plan.isOrdered ? wanted : Infinity,
+    isInOrder: plan.isOrdered && sort.length > 0
   })
   const matching = whileThere(catalog, collection, plan, scanned)
   if (plan.isOrdered) return matching

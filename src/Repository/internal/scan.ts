@@ -1,18 +1,20 @@
 /**
  * Reads the documents of a plan, in steps. Between two steps nothing is held open: the next one goes on behind the key
- * where the last one stopped.
+ * where the last one stopped. Each document is given at most once, even if others move it in an index meanwhile. One that
+ * matches from the first step to the last is given, unless it is moved from before that key to behind it, against the
+ * order of the scan.
  */
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
-import type { Collection, Index } from "./catalog.ts"
+import type { Collection } from "./catalog.ts"
 import { attempt, problemOfThrown } from "./expression.ts"
 import type { Filter } from "./filter.ts"
-import { entriesOf } from "./indexEntries.ts"
 import { everything, type KeyValue, type Range } from "./keyValue.ts"
-import { documentKey } from "./orderedKey.ts"
+import { numberOfRecord } from "./orderedKey.ts"
 import type { Plan } from "./plan.ts"
 import type { Problem } from "./problem.ts"
 import { mapEach, type Source } from "./source.ts"
+import { isStepDone } from "./workload.ts"
 
 /** @internal */
 export interface Found {
@@ -27,9 +29,18 @@ const bytesPerCost = 2048
 
 const costOf = (bytes: number): number => bytes > bytesPerCost ? bytes / bytesPerCost : 1
 
+/** @internal */
+export interface ScanOptions {
+  /** Ends the scan of all documents: those with this record identifier, or a later one, are left out. */
+  readonly end: () => string
+  /** How many matches are needed altogether: no more documents are looked at in one step. */
+  readonly wanted: number
+  /** Whether the order of an index's entries matters. */
+  readonly isInOrder: boolean
+}
+
 /**
- * The matching documents of a plan; of a plan for all of them, those with record identifiers before `end`. No more are
- * looked at in one step than `wanted` says are needed altogether.
+ * The matching documents of a plan.
  *
  * @internal
  */
@@ -38,11 +49,11 @@ export const scan = (
   collection: Collection,
   plan: Plan,
   filter: Filter,
-  { end, wanted }: { readonly end: () => string; readonly wanted: number }
+  options: ScanOptions
 ): Source<Found> => {
-  const candidates = candidatesOf(store, collection, plan, end)
+  const candidates = candidatesOf(store, collection, plan, options)
   if (filter.isComputed) return computed(candidates, filter)
-  let missing = wanted
+  let missing = options.wanted
   let problem: Problem | undefined
   const test = (document: Document): boolean => {
     // What the store throws is not the filter's.
@@ -85,7 +96,12 @@ class Match implements Found {
 /** Those of the next documents that pass the test; `undefined` at the end. */
 type Candidates = (cost: number, test: (document: Document) => boolean) => ReadonlyArray<Found> | undefined
 
-const candidatesOf = (store: KeyValue, collection: Collection, plan: Plan, end: () => string): Candidates => {
+const candidatesOf = (
+  store: KeyValue,
+  collection: Collection,
+  plan: Plan,
+  { end, isInOrder }: ScanOptions
+): Candidates => {
   const documents = store.documents(collection.number)
   switch (plan.kind) {
     case "all":
@@ -93,7 +109,12 @@ const candidatesOf = (store: KeyValue, collection: Collection, plan: Plan, end: 
     case "entries":
       return byEntries(documents, store.entries(plan.index.number), plan.keys)
     case "scan":
-      return byRanges(documents, store.entries(plan.index.number), plan)
+      return byRanges(
+        documents,
+        store.entries(plan.index.number),
+        plan,
+        isInOrder ? undefined : () => inOrder(documents, end())
+      )
   }
 }
 
@@ -108,13 +129,15 @@ const inOrder = (documents: Documents, end: string): Candidates => {
     const found = nothing.slice()
     let left = cost
     let last: string | undefined
+    let isCut = false
     documents.scan(range, (recordId, document, bytes) => {
       if (test(document)) found.push(new Match(recordId, document))
       last = recordId
       left -= costOf(bytes)
-      return left > 0
+      isCut = left <= 0 || isStepDone()
+      return !isCut
     })
-    range = last === undefined || left > 0 ? undefined : behind(range, last)
+    range = last === undefined || !isCut ? undefined : behind(range, last)
     return found
   }
 }
@@ -123,63 +146,124 @@ const behind = (range: Range, last: string): Range =>
   range.reverse ? { ...range, end: last } : { ...range, start: `${last}\0` }
 
 const byEntries = (documents: Documents, entries: Entries, keys: ReadonlyArray<string>): Candidates => {
+  const met = new RecordSet()
   let at = 0
   return (cost, test) => {
     if (at >= keys.length) return undefined
-    const found = nothing.slice()
-    for (const entry of keys.slice(at, at + cost)) {
-      const recordId = entries.get(entry)
-      const document = recordId === undefined ? undefined : documents.get(recordId)
-      if (recordId !== undefined && document !== undefined && test(document)) found.push(new Match(recordId, document))
+    const recordIds = noKeys.slice()
+    const next: Array<number> = []
+    for (const end = Math.min(keys.length, at + cost); at < end; at++) {
+      const recordId = entries.get(keys[at]!)
+      if (recordId === undefined || met.has(recordId)) continue
+      recordIds.push(recordId)
+      next.push(at + 1)
     }
-    at += cost
+    const found = nothing.slice()
+    let left = cost
+    documents.visit(recordIds, (place, document, bytes) => {
+      const recordId = recordIds[place]!
+      if (keys.length > 1) met.add(recordId)
+      if (test(document)) found.push(new Match(recordId, document))
+      left -= costOf(bytes)
+      if (left > 0 && !isStepDone()) return true
+      at = next[place]!
+      return false
+    })
     return found
   }
 }
 
+/**
+ * Documents whose entries are in ranges. Writers that move documents ahead faster than the scan follows would keep it
+ * going for ever: when it meets little but what it has met before, it goes on in the `otherwise` of record identifiers,
+ * which don't change.
+ */
 const byRanges = (
   documents: Documents,
   entries: Entries,
-  { index, ranges }: Extract<Plan, { readonly kind: "scan" }>
+  { index, ranges }: Extract<Plan, { readonly kind: "scan" }>,
+  otherwise: (() => Candidates) | undefined
 ): Candidates => {
-  const waiting = [...ranges]
+  const { traits: { multikey } } = index
+  const met = new RecordSet()
+  const maxAgain = multikey ? manyEntries : 1
+  let again = 0
+  let rest: Candidates | undefined
+  let at = 0
+  let range = ranges[0]
   return (cost, test) => {
-    const [range] = waiting
+    if (rest === undefined && otherwise !== undefined && again > maxAgain * (met.size + fewRecords)) rest = otherwise()
+    if (rest !== undefined) return rest(cost, test)?.filter(({ recordId }) => met.add(recordId))
     if (range === undefined) return undefined
-    const met = noKeys.slice()
+    const keys = noKeys.slice()
     const recordIds = noKeys.slice()
-    entries.scan(range, (entry, recordId) => {
-      met.push(entry)
-      return recordIds.push(recordId) < cost
-    })
-    const found = nothing.slice()
-    let left = cost
-    let last = met.length - 1
-    documents.visit(recordIds, (place, document, bytes) => {
-      if (isFirst(index, ranges, met[place]!, document) && test(document)) {
-        found.push(new Match(recordIds[place]!, document))
+    const rangeOf: Array<number> = []
+    let seen = 0
+    while (range !== undefined && seen < cost) {
+      let last: string | undefined
+      entries.scan(range, (key, recordId) => {
+        seen += 1
+        last = key
+        if (met.has(recordId)) again += 1
+        else {
+          keys.push(key)
+          recordIds.push(recordId)
+          rangeOf.push(at)
+        }
+        return seen < cost
+      })
+      if (last !== undefined && seen >= cost) range = behind(range, last)
+      else {
+        // To look where there is nothing takes time, too.
+        seen += 1
+        at += 1
+        range = ranges[at]
       }
+    }
+    const found = nothing.slice()
+    // Nobody is met again when this is the last step.
+    const isRemembered = multikey || range !== undefined
+    let left = cost
+    documents.visit(recordIds, (place, document, bytes) => {
+      const recordId = recordIds[place]!
+      if (isRemembered && !met.add(recordId)) return true
+      if (test(document)) found.push(new Match(recordId, document))
       left -= costOf(bytes)
-      if (left <= 0) last = place
-      return left > 0
+      if (left > 0 && !isStepDone()) return true
+      at = rangeOf[place]!
+      range = behind(ranges[at]!, keys[place]!)
+      if (!isRemembered) for (const recordId of recordIds.slice(0, place + 1)) met.add(recordId)
+      return false
     })
-    if (met.length < cost && last === met.length - 1) waiting.shift()
-    else waiting[0] = behind(range, met[last]!)
     return found
   }
 }
 
-// Of the entries of one document that a scan meets, the first stands for it.
-const isFirst = (
-  index: Index,
-  ranges: ReadonlyArray<Range>,
-  entry: string,
-  document: Document
-): boolean => {
-  if (!index.traits.multikey) return true
-  const entries = Result.map(entriesOf(index, document, documentKey(document["_id"])), ({ keys }) => Array.from(keys))
-  const met = Result.getOrElse(entries, () => [entry])
-    .filter((other) => ranges.some(({ end, start }) => other >= start && other < end))
-  const isReverse = ranges[0]?.reverse === true
-  return met.every((other) => isReverse ? other <= entry : other >= entry)
+// A document may have several entries of an index for arrays or words.
+const manyEntries = 100
+
+// So many are met again without a doubt.
+const fewRecords = 1024
+
+/** Records, by their numbers: a bit for each, so that there can be many. */
+class RecordSet {
+  readonly #bits = new Map<number, number>()
+  size = 0
+
+  has(recordId: string): boolean {
+    const number = numberOfRecord(recordId)
+    return ((this.#bits.get(Math.floor(number / 32)) ?? 0) & (1 << (number % 32))) !== 0
+  }
+
+  /** Whether it was not there yet. */
+  add(recordId: string): boolean {
+    const number = numberOfRecord(recordId)
+    const key = Math.floor(number / 32)
+    const bit = 1 << (number % 32)
+    const bits = this.#bits.get(key) ?? 0
+    if ((bits & bit) !== 0) return false
+    this.#bits.set(key, bits | bit)
+    this.size += 1
+    return true
+  }
 }
