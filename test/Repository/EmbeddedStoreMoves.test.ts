@@ -39,22 +39,25 @@ for (
         }
       })
 
-    it.effect.each([1, 20])("updates each document once while it is moved by %s others", (movers) =>
-      Effect.gen(function*() {
-        const { name, store } = yield* withThings
-        const moving = yield* Effect.forEach(
-          Array.from({ length: movers }, (_, i) => i),
-          (i) => Effect.forkChild(movesOf(store, name, i, movers))
-        )
-        const result = yield* store.updateMany(name, { n: { $gte: 0 } }, { $inc: { times: 1 } })
-        yield* Fiber.interruptAll(moving)
-        const documents = yield* store.find(name, {})
-        const times = documents.map((document) => Number(document["times"] ?? 0))
-        assert.deepStrictEqual(
-          { ...result, most: Math.max(...times), times: times.reduce((sum, n) => sum + n, 0) },
-          { matchedCount: total, modifiedCount: total, most: 1, times: total }
-        )
-      }))
+    it.effect.each([1, 20])(
+      "updates each document once while it is moved by %s others",
+      (movers) =>
+        Effect.gen(function*() {
+          const { name, store } = yield* withThings
+          const moving = yield* Effect.forEach(
+            Array.from({ length: movers }, (_, i) => i),
+            (i) => Effect.forkChild(movesOf(store, name, i, movers))
+          )
+          const result = yield* store.updateMany(name, { n: { $gte: 0 } }, { $inc: { times: 1 } })
+          yield* Fiber.interruptAll(moving)
+          const documents = yield* store.find(name, {})
+          const times = documents.map((document) => Number(document["times"] ?? 0))
+          assert.deepStrictEqual(
+            { ...result, most: Math.max(...times), times: times.reduce((sum, n) => sum + n, 0) },
+            { matchedCount: total, modifiedCount: total, most: 1, times: total }
+          )
+        })
+    )
 
     it.effect("updates each document once for each of many updates that move them", () =>
       Effect.gen(function*() {
@@ -68,10 +71,13 @@ for (
           { concurrency: updates }
         )
         const documents = yield* store.find(name, {})
-        assert.deepStrictEqual(results, Array.from({ length: updates }, () => ({
-          matchedCount: total,
-          modifiedCount: total
-        })))
+        assert.deepStrictEqual(
+          results,
+          Array.from({ length: updates }, () => ({
+            matchedCount: total,
+            modifiedCount: total
+          }))
+        )
         assert.isTrue(documents.every(({ _id, n, times }) => times === updates && n === Number(_id) + updates * total))
       }))
 

@@ -118,6 +118,14 @@ describe("an order", () => {
 })
 
 describe("a selection", () => {
+  it("is made once for the same fields of a model", () => {
+    const selection = Query.select(Order, ["total", "address.city"])
+    assert.strictEqual(Query.select(Order, ["total", "address.city"]), selection)
+    assert.notStrictEqual<unknown>(Query.select(Order, ["total"]), selection)
+    class Other extends Model.Class<Other>()("Other", { total: Schema.String }) {}
+    assert.notStrictEqual<unknown>(Query.select(Other, ["total"]), Query.select(Order, ["total"]))
+  })
+
   it("asks for nothing but the fields", () => {
     assert.deepStrictEqual(Query.select(Order, ["total"]).projection, { _id: 0, total: 1 })
     assert.deepStrictEqual(Query.select(Order, ["id", "lines.product", "address", "address.city"]).projection, {

@@ -60,7 +60,7 @@ export const parseAccumulations = (
       if (!isDocument(accumulation) || others.length > 0 || make === undefined || !isAccumulator(name)) {
         return Result.fail(rejected(`"${field}" of ${stage} needs exactly one accumulator`))
       }
-      const problem = problemOf(accumulation, isExpression)
+      const problem = problemOf(accumulation[name], isExpression)
       if (problem !== undefined) return Result.fail(problem)
       return Result.map(make(prepared(accumulation[name], now)), (accumulator) => [field, accumulator])
     })

@@ -138,6 +138,7 @@ export const findSource = (
   })
   const matching = whileThere(catalog, collection, plan, scanned)
   if (plan.isOrdered) return matching
+  onMatches?.(0)
   const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
     onMatches(items.length)
     return Result.succeed(items)

@@ -189,15 +189,18 @@ const maxMessage = 500
 
 const unsupportedOperators = new Set(["$function", "$accumulator", "$where", "$meta", "$toHashedIndexKey"])
 
-/** @internal */
-export const isExpression = (name: string): boolean =>
-  Object.hasOwn(expressions, name) || Object.hasOwn(accumulators, name)
+// Accumulators that are also operators on a list; the others accumulate only.
+const listAccumulators = new Set(["$avg", "$max", "$min", "$stdDevPop", "$stdDevSamp", "$sum"])
+
+/**
+ * Whether it is an operator of expressions. Those of windows are none: there is no stage that has windows.
+ *
+ * @internal
+ */
+export const isExpression = (name: string): boolean => Object.hasOwn(expressions, name) || listAccumulators.has(name)
 
 /** @internal */
 export const isAccumulator = (name: string): boolean => Object.hasOwn(accumulators, name)
-
-/** @internal */
-export const isWindowOperator = (name: string): boolean => Object.hasOwn(windowOperators, name) || isExpression(name)
 
 /** @internal */
 export const isProjection = (name: string): boolean => Object.hasOwn(projectionOperators, name) || isExpression(name)

@@ -8,7 +8,7 @@ import { toDouble } from "./bsonNumber.ts"
 import { compare, isArray, isDocument, isNumber, setField } from "./bsonValue.ts"
 import { segmentsOf, valueAt, withValue } from "./documentPath.ts"
 import { eachIn, ofAll, phasesOf, problemOfStage } from "./documentStage.ts"
-import { attempt, evaluationOptions, isWindowOperator, problemOf, stageOf } from "./expression.ts"
+import { attempt, evaluationOptions, isExpression, problemOf, stageOf } from "./expression.ts"
 import { parseFilter } from "./filter.ts"
 import { parseBucketAuto, parseGroup } from "./groupStage.ts"
 import { parseGraphLookup, parseLookup } from "./lookupStage.ts"
@@ -319,7 +319,7 @@ const foreignStage = (
   { memory, now }: Surroundings
 ): Result.Result<Transform, Problem> => {
   if (stageOf(name) === undefined) return Result.fail(rejected(`${name} is no stage`))
-  const problem = problemOf(operand, isWindowOperator)
+  const problem = problemOf(operand, isExpression)
   if (problem !== undefined) return Result.fail(problem)
   const timed = prepared(operand, now)
   const options = evaluationOptions()

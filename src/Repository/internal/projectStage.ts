@@ -4,7 +4,7 @@
 import * as Result from "effect/Result"
 import { isDocument } from "./bsonValue.ts"
 import { eachIn } from "./documentStage.ts"
-import { isWindowOperator } from "./expression.ts"
+import { isExpression } from "./expression.ts"
 import { rejected } from "./problem.ts"
 import { computes, parseComputed, parseProjection } from "./projection.ts"
 import { mapEach } from "./source.ts"
@@ -16,7 +16,7 @@ export const parseProject: StageParser = (operand, { now }) => {
     return Result.fail(rejected("$project needs at least one field"))
   }
   return computes(operand)
-    ? Result.map(parseComputed(operand, now, isWindowOperator), (phases) => (source) => eachIn(source, phases))
+    ? Result.map(parseComputed(operand, now, isExpression), (phases) => (source) => eachIn(source, phases))
     : Result.map(
       parseProjection(operand, now),
       (select) => (source) => select === undefined ? source : mapEach(source, select)

@@ -82,20 +82,26 @@ export const makeReading = <M extends Model.Any>(
     return { items, next: last === undefined ? Option.none() : Option.some(keyset.cursor(last)) }
   })
 
+  const decoders = new Map<string, ReturnType<typeof valueDecoder>>()
+  const decoderOf = (name: string) => {
+    const known = decoders.get(name)
+    if (known !== undefined) return known
+    const made = valueDecoder(model, name)
+    decoders.set(name, made)
+    return made
+  }
+
   const distinct = Effect.fnUntraced(function*(
     name: string,
     where: Query.Where<M> | undefined,
     options: DeletedOptions<M> | undefined
   ) {
-    // Names are those of fields, which are plain codecs.
-    const field = unwrapped(model.store.fields[name] as Schema.Top)
-    const codec = (elementOf(field) ?? field) as Schema.Codec<unknown>
+    const decode = decoderOf(name)
     const values = yield* documents.distinct(
       fieldNamed(model, name)?.path ?? name,
       Query.toFilter(model, where),
       deletedOf(options)
     )
-    const decode = SchemaParser.decodeUnknownEffect(codec, { disableChecks: true })
     return yield* Effect.orDie(Effect.forEach(values.filter((value) => value !== null), (value) => decode(value)))
   })
 
@@ -156,6 +162,14 @@ export const makeReading = <M extends Model.Any>(
       (filter, options) => documents.count(filter, undefined, options)
     )
   }
+}
+
+/** Reads a value of the field, or of an item of it when it is a list. */
+const valueDecoder = (model: Model.Any, name: string) => {
+  // Names are those of fields, which are plain codecs.
+  const field = unwrapped(model.store.fields[name] as Schema.Top)
+  const codec = (elementOf(field) ?? field) as Schema.Codec<unknown>
+  return SchemaParser.decodeUnknownEffect(codec, { disableChecks: true })
 }
 
 const deletedOf = <M extends Model.Any>(options: DeletedOptions<M> | undefined): Deleted | undefined => options?.deleted

@@ -232,7 +232,7 @@ const byRanges = (
       if (left > 0 && !isStepDone()) return true
       at = rangeOf[place]!
       range = behind(ranges[at]!, keys[place]!)
-      if (!isRemembered) for (const recordId of recordIds.slice(0, place + 1)) met.add(recordId)
+      if (!isRemembered) { for (const recordId of recordIds.slice(0, place + 1)) met.add(recordId) }
       return false
     })
     return found

@@ -5,6 +5,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as Field from "../../Model/Field.ts"
 import type { FieldAttributes } from "../../Model/internal/annotations.ts"
 import { problemsOf } from "../../Model/internal/issues.ts"
+import { perModel } from "../../Model/internal/perModel.ts"
 import {
   elementOf,
   isModelLike,
@@ -21,8 +22,28 @@ import type { Selection } from "../Selection.ts"
 // The fields of a model that are asked for: whole, or some of those in them.
 interface Branch extends Map<string, Branch | "whole"> {}
 
-/** @internal */
+/**
+ * The selection of the fields, which is made once for each list of them: a model remembers the last ones asked for.
+ *
+ * @internal
+ */
 export const make = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
+  const known = selectionsOf(model)
+  const key = names.join()
+  const selection = known.get(key) ?? makeSelection(model, names)
+  known.delete(key)
+  known.set(key, selection)
+  const [oldest] = known.keys()
+  if (known.size > maxKnown && oldest !== undefined) known.delete(oldest)
+  return selection
+}
+
+// Callers may choose the fields, so their lists may be many.
+const maxKnown = 100
+
+const selectionsOf = perModel(() => new Map<string, Selection<unknown>>())
+
+const makeSelection = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
   const root: Branch = new Map()
   for (const name of names) grow(root, name.split("."))
   const idField = managedField(model, "id")

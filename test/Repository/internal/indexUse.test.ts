@@ -97,6 +97,16 @@ describe("indexUse", () => {
       assert.isAtMost(looks(), 150)
     }))
 
+  it.effect("looks once at all documents for a sorted page and the number of all matches, even if there are none", () =>
+    Effect.gen(function*() {
+      const { looks, reading } = yield* withDocuments(documents)
+      for (const [age, total] of [[13, 50], [-1, 0]] as const) {
+        const filter: Filter = { age, rank: { $gt: 0 } }
+        const found = yield* reading.findAndCount("things", { filter, sort: { rank: 1 }, limit: 1 })
+        assert.deepStrictEqual([found.documents.length, found.total, looks()], [Math.min(1, total), total, 5_000])
+      }
+    }))
+
   it.effect("fails, retryably, when an index is dropped while it is read", () =>
     Effect.gen(function*() {
       const { indexing, reading } = yield* withDocuments(documents)

@@ -176,6 +176,50 @@ export const refusalContract = (it: Tests) => {
           (store, name) => Stream.runDrain(store.aggregate(name, [{ $match: {} }, { $skip: 5 }, stage, { $limit: 1 }]))
         ]))
   )
+
+  it.effect.each([
+    "$rank",
+    "$denseRank",
+    "$documentNumber",
+    "$shift",
+    "$derivative",
+    "$integral",
+    "$expMovingAvg",
+    "$linearFill",
+    "$locf",
+    "$push",
+    "$addToSet",
+    "$top",
+    "$bottom",
+    "$covariancePop",
+    "$foo"
+  ])(
+    "refuses %s as an expression, and says its name, whether or not something comes to it",
+    (operator) =>
+      Effect.forEach([documents, []], (documents) =>
+        Effect.gen(function*() {
+          const { name, store } = yield* collectionOf(documents)
+          const expression = { [operator]: {} }
+          const pipelines: ReadonlyArray<Document> = [
+            { $project: { r: expression } },
+            { $project: { r: { $add: [1, expression] } } },
+            { $addFields: { r: expression } },
+            { $group: { _id: expression } },
+            { $group: { _id: null, r: { $sum: expression } } }
+          ]
+          const errors = yield* Effect.forEach([
+            ...pipelines.map((stage) => Stream.runDrain(store.aggregate(name, [stage]))),
+            ...documents.length === 0 ? [] : [
+              store.find(name, { projection: { r: expression } }),
+              store.find(name, { filter: { $expr: expression } })
+            ]
+          ], (call: Effect.Effect<unknown, { readonly _tag: string; readonly message: string }>) => Effect.flip(call))
+          for (const error of errors) {
+            assert.strictEqual(error._tag, "QueryRejected")
+            assert.include(error.message, operator)
+          }
+        }))
+  )
 }
 
 const malformedFilters: Array<[string, Filter]> = [
