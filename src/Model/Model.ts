@@ -32,6 +32,7 @@ import { type FieldAttributes, modelAnnotation } from "./internal/annotations.ts
 import { display } from "./internal/display.ts"
 import { attributesOf, schemasOf } from "./internal/fields.ts"
 import { finaliser } from "./internal/finaliser.ts"
+import { mergePatchOf } from "./internal/mergePatch.ts"
 import {
   assertNotReserved,
   assertSeparable,
@@ -118,7 +119,7 @@ export type Model<Self, Name extends string, F extends Model.Fields> =
     readonly wire: Schema.Struct<Model.WireFields<Name, F>>
     /** What a caller may send. */
     readonly create: Schema.Struct<VariantSchema.ExtractFields<"create", Model.Variants<F>>>
-    /** A partial change: what is absent stays, `null` removes what is optional. */
+    /** A JSON merge patch (RFC 7396): what is absent stays, `null` removes what is optional, objects are merged. */
     readonly patch: Schema.Struct<VariantSchema.ExtractFields<"patch", Model.Variants<F>>>
   }
 
@@ -193,7 +194,9 @@ export const Class = <Self = never>() =>
   for (const [key, field] of Object.entries(fields)) {
     assertNotReserved(name, key)
     const { patch, ...schemas } = schemasOf(field)
-    all[key] = variants.Field(patch === undefined ? schemas : { ...schemas, patch: Schema.optionalKey(patch) })
+    all[key] = variants.Field(
+      patch === undefined ? schemas : { ...schemas, patch: Schema.optionalKey(mergePatchOf(patch)) }
+    )
     // However it is written, `id` is the identifier.
     attributes[key] = { ...(key === "id" ? { managed: "id" } : {}), ...attributesOf(field) }
     for (const schema of [schemas.wire, schemas.create, patch]) {

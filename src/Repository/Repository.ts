@@ -187,8 +187,10 @@ export interface Operations<M extends Model.Any> {
     instance: M["Type"]
   ) => Effect.Effect<M["Type"], DocumentNotFound | VersionConflict | StoreError>
   /**
-   * Changes the named fields: `null` removes an optional one, nested models merge (RFC 7396), lists are replaced. The
-   * changed instance is validated as a whole before anything is written; `version` among the changes is the expected one.
+   * Changes the named fields as a JSON merge patch does (RFC 7396): `null` removes, models, structs, records and free-form
+   * values are merged at every depth, lists are replaced. The changed instance is validated as a whole before anything is
+   * written, and written only while these fields hold what they held; otherwise it begins again, so that of many patches
+   * at once none is lost. `version` among the changes is the expected one.
    */
   readonly patch: (
     id: string,

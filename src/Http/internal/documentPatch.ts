@@ -192,8 +192,8 @@ const withoutReading = (model: ModelLike, operation: Operation): Operation => {
 }
 
 /**
- * A JSON merge patch (RFC 7396) that makes one wire form of the other. Nested models are merged, anything else is
- * replaced as a whole; of what stands in neither form, the patch says nothing.
+ * The changes that make one wire form of the other. Nested models are changed in their fields, anything else is replaced
+ * as a whole, as a value within it may be `null`; of what stands in neither form, they say nothing.
  */
 const changesBetween = (model: ModelLike, before: Schema.JsonObject, after: Schema.JsonObject): Values => {
   const changes: Values = {}

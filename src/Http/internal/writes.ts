@@ -290,7 +290,13 @@ export const writesOf = (
         previous = there
         const named = changes._tag === "Merge" ? changes.changes : yield* changes.changesOf(toDocument(there))
         yield* checked(id, there, expected ?? namedIn(named))
-        const instance = yield* Model.finalise(model, applyPatch(Object(there), named, versionField))
+        const instance = yield* Model.finalise(
+          model,
+          applyPatch(model, Object(there), named, {
+            mode: changes._tag === "Merge" ? "merge" : "replace",
+            versionField
+          })
+        )
         return before === undefined ? instance : yield* before(instance, about(there))
       })
       return Effect.flatMap(atomically(repository.modify(id, changed)), (result) =>

@@ -44,7 +44,8 @@ export interface ModelLike extends Schema.Top {
 
 /**
  * What a schema becomes in a variant: a nested model its own variant, a list the list of what its elements become,
- * anything else itself. Lists are replaced as a whole by a patch, so their elements are those of `create`.
+ * anything else itself. Lists are replaced as a whole by a patch, so their elements are those of `create`; structs and
+ * records are merged, so any part of them may be there, or be `null`.
  *
  * @internal
  */
@@ -56,7 +57,23 @@ export type Nested<S, V extends Variant> = V extends "store" ? S
     ? Schema.NullOr<Nested<Inner, V> & Schema.Top>
   : S extends { readonly schema: infer Inner; readonly "~type.optionality": "optional" }
     ? Schema.optionalKey<Nested<Inner, V> & Schema.Top>
+  : V extends "patch" ? MergePatch<S>
   : S
+
+/**
+ * What a JSON merge patch may say of a value.
+ *
+ * @internal
+ */
+export type MergePatch<S> = S extends
+  { readonly ast: SchemaAST.Objects; readonly fields: infer F extends Schema.Struct.Fields }
+  ? Schema.Struct<{ readonly [K in keyof F]: Schema.optionalKey<Schema.NullOr<MergePatch<Named<F[K]>> & Schema.Top>> }>
+  : S extends
+    { readonly ast: SchemaAST.Objects; readonly key: infer K extends Schema.Record.Key; readonly value: infer Value }
+    ? Schema.$Record<K, Schema.NullOr<MergePatch<Value> & Schema.Top>>
+  : S
+
+type Named<S> = S extends { readonly schema: infer Inner; readonly "~type.optionality": "optional" } ? Inner : S
 
 /**
  * Whether the model says anything of several of its fields at once.

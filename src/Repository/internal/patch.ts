@@ -1,32 +1,54 @@
 import * as Equal from "effect/Equal"
+import type * as Schema from "effect/Schema"
+import { isPlain, type Merge, mergeOf, mergeParts } from "../../Model/internal/mergePatch.ts"
+import { perModel } from "../../Model/internal/perModel.ts"
+import { elementOf, type ModelLike, nestedModel, unwrapped } from "../../Model/internal/variants.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 
-const isPlain = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
-
-const isModelInstance = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && "constructor" in value && "modelName" in value.constructor
+/**
+ * How a patch changes what it names: `merge` merges objects at every depth (RFC 7396), `replace` merges nested models
+ * only, and replaces anything else as a whole.
+ *
+ * @internal
+ */
+export type PatchMode = "merge" | "replace"
 
 /**
- * A JSON merge patch (RFC 7396) of an instance: the fields of the instance with those of `changes` over them, nested
- * models merged, `null` taken out. The version is the store's business, not the patch's.
+ * The fields of an instance with those of `changes` over them; `null` takes one out. The version is the store's business,
+ * not the patch's.
  *
  * @internal
  */
 export const applyPatch = (
+  model: ModelLike,
   current: object,
   changes: object,
-  versionField?: string
-): { readonly [key: string]: unknown } => {
-  const merged: { [key: string]: unknown } = { ...current }
-  for (const [key, change] of Object.entries(changes)) {
-    if (key === versionField || change === undefined) continue
-    const before = merged[key]
-    if (change === null) delete merged[key]
-    else merged[key] = isPlain(change) && isModelInstance(before) ? applyPatch(before, change) : change
-  }
-  return merged
-}
+  { mode, versionField }: { readonly mode: PatchMode; readonly versionField: string | undefined }
+): Values => mergeParts(current, Object.entries(changes).filter(([key]) => key !== versionField), mergesOf[mode](model))
+
+type Values = { readonly [key: string]: unknown }
+
+const planOf = (mode: PatchMode) =>
+  perModel((model: ModelLike): (key: string) => Merge | undefined => {
+    const merges = new Map<string, Merge>()
+    for (const [key, field] of Object.entries(model.store.fields)) {
+      // A field of a struct is a schema.
+      const schema = field as Schema.Top
+      const inner = elementOf(schema) === undefined ? nestedModel(schema) : undefined
+      const merge = inner !== undefined
+        ? mergeOfModel(inner, mode)
+        : mode === "merge"
+        ? mergeOf(unwrapped(schema))
+        : undefined
+      if (merge !== undefined) merges.set(key, merge)
+    }
+    return (key) => merges.get(key)
+  })
+
+const mergeOfModel = (model: ModelLike, mode: PatchMode): Merge => (before, change) =>
+  isPlain(change) ? mergeParts(before, Object.entries(change), mergesOf[mode](model)) : change
+
+const mergesOf = { merge: planOf("merge"), replace: planOf("replace") }
 
 /**
  * A patch of a stored document: what to change, and what has to be there still for the change to be the right one.

@@ -200,7 +200,10 @@ export const makeWriting = <M extends Model.Any>(
   const planOfPatch = Effect.fnUntraced(function*(id: string, changes: object, current: M["Type"], stored: Document) {
     const expected = versionOf(changes as Document) // the names of fields
     if (expected !== undefined && expected !== versionOf(stored)) return yield* conflict(id, expected)
-    const changed = yield* Model.finalise(model, applyPatch(Object(current), changes, versionField))
+    const changed = yield* Model.finalise(
+      model,
+      applyPatch(model, Object(current), changes, { mode: "merge", versionField })
+    )
     return { after: toDocument(changed), named: Object.keys(changes), read: readByPatch }
   })
 
