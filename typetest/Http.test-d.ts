@@ -110,7 +110,11 @@ describe("KernelEngine", () => {
   it("needs a store, and fails to start with what it says", () => {
     expectTypeOf<Layer.Services<typeof engine.layer>>().toEqualTypeOf<DocumentStore.DocumentStore>()
     expectTypeOf<Layer.Error<typeof engine.layer>>().toEqualTypeOf<
-      KernelEngine.ListenFailed | KernelEngine.RouteConflict | RepositoryError.StoreError | Config.ConfigError
+      | KernelEngine.ListenFailed
+      | KernelEngine.RegistrationInvalid
+      | KernelEngine.RouteConflict
+      | RepositoryError.StoreError
+      | Config.ConfigError
     >()
     expectTypeOf<Layer.Services<typeof engine.layerServe>>().toEqualTypeOf<
       DocumentStore.DocumentStore | HttpServer.HttpServer
@@ -226,29 +230,21 @@ describe("actions, hooks and services", () => {
     expectTypeOf<Effect.Services<typeof complete.testClient>>().toEqualTypeOf<Scope.Scope>()
   })
 
-  it("may stand with the registration or on the model", () => {
-    class Mailed extends Model.Class<Mailed>()("Mailed", { id: Model.id(), name: Schema.String }) {
-      static readonly hooks = {
-        afterPost: (mailed: Mailed) => Effect.flatMap(Mailer, ({ send }) => Effect.as(send, void mailed.name))
-      }
-    }
-    const own = KernelEngine.make("x").register(Mailed)
+  it("run around a method that is registered", () => {
+    const hooked = Resource.make(User, { methods: ["POST", "GET"] })
+      .beforePost((user) => {
+        expectTypeOf(user).toEqualTypeOf<User>()
+        return Effect.flatMap(Mailer, ({ send }) => send)
+      })
+      .beforeGet(({ id }) => {
+        expectTypeOf(id).toEqualTypeOf<Option.Option<string>>()
+        return Effect.void
+      })
+    const own = KernelEngine.make("x").register(hooked)
     expectTypeOf<Layer.Services<typeof own.layer>>().toEqualTypeOf<DocumentStore.DocumentStore | Mailer>()
-    const given = KernelEngine.make("x").register(User, {
-      methods: ["POST"],
-      hooks: {
-        beforePost: (user) => {
-          expectTypeOf(user).toEqualTypeOf<User>()
-          return Effect.flatMap(Mailer, ({ send }) => send)
-        },
-        beforeGet: ({ id }) => {
-          expectTypeOf(id).toEqualTypeOf<Option.Option<string>>()
-          return Effect.void
-        }
-      }
-    })
-    expectTypeOf<Layer.Services<typeof given.layer>>().toEqualTypeOf<DocumentStore.DocumentStore | Mailer>()
-    // @ts-expect-error an error that nobody declares
-    void KernelEngine.make("x").register(User, { hooks: { beforePost: () => Effect.fail(new WrongPassword()) } })
+    // @ts-expect-error PUT is not registered
+    void Resource.make(User, { methods: ["POST"] }).beforePut(() => Effect.void)
+    // @ts-expect-error only GET is registered
+    void Resource.make(User).afterPost(() => Effect.void)
   })
 })

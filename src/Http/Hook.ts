@@ -80,33 +80,6 @@ export type ByName<M extends Model.Any, N extends Name, E, R> = N extends "befor
   : After<M, E, R>
 
 /**
- * Hooks by their names, as registrations and models have them. They fail with nothing but what every operation may fail
- * with; those that fail with errors of the application's own are added to a resource, which is told the errors.
- *
- * @category models
- * @since 0.1.0
- */
-export type Hooks<M extends Model.Any> = { readonly [N in Name]?: ByName<M, N, never, unknown> | undefined }
-
-/**
- * What hooks need.
- *
- * @category models
- * @since 0.1.0
- */
-export type Services<H> = {
-  [N in keyof H]: H[N] extends (...args: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
-}[keyof H]
-
-/**
- * What the hooks need that a model has as its static `hooks`.
- *
- * @category models
- * @since 0.1.0
- */
-export type ServicesOf<M> = M extends { readonly hooks: infer H } ? Services<H> : never
-
-/**
  * The errors of the application's own that a hook may fail with.
  *
  * @category models

@@ -21,7 +21,6 @@ import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
-import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpRouter from "effect/http/HttpRouter"
@@ -34,14 +33,13 @@ import * as EmbeddedStore from "../Repository/EmbeddedStore.ts"
 import type * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import type * as Documentation from "./Documentation.ts"
-import type * as Endpoint from "./Endpoint.ts"
-import type * as Hook from "./Hook.ts"
 import { serve } from "./internal/serve.ts"
 import * as KernelClient from "./KernelClient.ts"
 import * as KernelLogger from "./KernelLogger.ts"
 import * as KernelServer from "./KernelServer.ts"
 import type * as OpenApi from "./OpenApi.ts"
 import * as Registration from "./Registration.ts"
+import { refuseInvalid, type RegistrationInvalid } from "./RegistrationInvalid.ts"
 import * as Resource from "./Resource.ts"
 import { refuseConflicts, type RouteConflict } from "./RouteConflict.ts"
 import * as Service from "./Service.ts"
@@ -64,48 +62,19 @@ export interface KernelEngine<
   /** What is registered, in the order of registration. */
   readonly registrations: ReadonlyArray<Registration.Registration>
   /** Exposes a model, read-only unless `methods` says more, or a resource, or a service. */
-  readonly register: {
-    <
-      M extends Model.Any,
-      const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
-      H = {},
-      const Name extends string = Registration.Segment<M["modelName"]>
-    >(
-      model: M,
-      options?: Resource.Options<M, Methods, H> & Registration.Options<Name>
-    ): KernelEngine<
-      Id,
-      | Groups
-      | Registration.ResourceGroup<Name, M, Methods[number], never, Endpoint.ByMethod.NoErrors>,
-      Repositories | Repository.RepositoryOf<M["modelName"]>,
-      Requirements | Hook.Services<H> | Hook.ServicesOf<M>
-    >
-    <
-      M extends Model.Any,
-      Methods extends Resource.Method,
-      Actions extends HttpApiEndpoint.Constraint,
-      E extends Endpoint.ByMethod.Errors,
-      R,
-      const Name extends string = Registration.Segment<M["modelName"]>
-    >(
-      resource: Resource.Resource<M, Methods, Actions, E, R>,
-      options?: Registration.Options<Name>
-    ): KernelEngine<
-      Id,
-      Groups | Registration.ResourceGroup<Name, M, Methods, Actions, E>,
-      Repositories | Repository.RepositoryOf<M["modelName"]>,
-      Requirements | R
-    >
-    <
-      ServiceName extends string,
-      Endpoints extends HttpApiEndpoint.Constraint,
-      R,
-      const Name extends string = Registration.Segment<ServiceName>
-    >(
-      service: Service.Service<ServiceName, Endpoints, R>,
-      options?: Registration.Options<Name>
-    ): KernelEngine<Id, Groups | HttpApiGroup.HttpApiGroup<Name, Endpoints>, Repositories, Requirements | R>
-  }
+  readonly register: <
+    T extends Registration.Target,
+    const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
+    const Name extends string = Registration.Segment<Registration.NameOf<T>>
+  >(
+    target: T,
+    options?: Registration.OptionsFor<T, Methods, Name>
+  ) => KernelEngine<
+    Id,
+    Groups | Registration.GroupOf<T, Methods[number], Name>,
+    Repositories | Registration.RepositoriesOf<T>,
+    Requirements | Registration.RequirementsOf<T>
+  >
   /**
    * Serves the OpenAPI document of all that is registered at `/openapi.json`, and, unless `includeDocs` is false, two
    * pages to read it and try it out at `/docs` and `/redoc`.
@@ -125,7 +94,7 @@ export interface KernelEngine<
   /** Serves the resources on the address that the configuration names, with the repositories of their models. */
   readonly layer: Layer.Layer<
     Repositories,
-    KernelServer.ListenFailed | RouteConflict | StoreError | Config.ConfigError,
+    KernelServer.ListenFailed | RegistrationInvalid | RouteConflict | StoreError | Config.ConfigError,
     DocumentStore | Needed<Requirements, Repositories>
   >
   /**
@@ -136,7 +105,7 @@ export interface KernelEngine<
   /** Serves the resources on the HTTP server at hand: one on a random port, or one that others share. */
   readonly layerServe: Layer.Layer<
     Repositories,
-    RouteConflict | StoreError,
+    RegistrationInvalid | RouteConflict | StoreError,
     DocumentStore | HttpServer.HttpServer | Needed<Requirements, Repositories>
   >
   /**
@@ -144,7 +113,7 @@ export interface KernelEngine<
    */
   readonly testClient: Effect.Effect<
     KernelClient.KernelClient<Groups>,
-    KernelServer.ListenFailed | RouteConflict | StoreError,
+    KernelServer.ListenFailed | RegistrationInvalid | RouteConflict | StoreError,
     Scope.Scope | Exclude<Needed<Requirements, Repositories>, DocumentStore>
   >
 }
@@ -207,6 +176,16 @@ export {
 
 export {
   /**
+   * Occurs when a registration can't be served as it is.
+   *
+   * @category errors
+   * @since 0.1.0
+   */
+  RegistrationInvalid
+} from "./RegistrationInvalid.ts"
+
+export {
+  /**
    * Occurs when two registrations can't be told apart.
    *
    * @category errors
@@ -233,7 +212,7 @@ type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.Reposi
 const makeEngine = (parts: Parts): never => {
   const api = parts.api as HttpApi.Top
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(
-    Effect.andThen(refuseConflicts(parts), serve(parts))
+    Effect.andThen(refuseInvalid(parts.registrations), Effect.andThen(refuseConflicts(parts), serve(parts)))
   )
   const engine: { readonly [K in keyof AnyEngine]: unknown } = {
     api,
@@ -267,9 +246,7 @@ const announcement = Layer.effectDiscard(
   })
 )
 
-type RegisterOptions =
-  & Resource.Options<Model.Any, ReadonlyArray<Resource.Method>, unknown>
-  & Registration.Options<string>
+type RegisterOptions = Resource.Options<ReadonlyArray<Resource.Method>> & Registration.Options<string>
 
 const testClient = Effect.fnUntraced(function*(api: HttpApi.Top, layerServe: AnyEngine["layerServe"]) {
   const server = KernelServer.layerWith({ address: "127.0.0.1", port: 0 })

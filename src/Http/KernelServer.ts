@@ -29,6 +29,7 @@ import type * as Scope from "effect/Scope"
 import { constants } from "node:os"
 import process from "node:process"
 import { problemsOf } from "../Model/internal/issues.ts"
+import { Misdeclared } from "../Model/internal/misdeclared.ts"
 import { type HttpServer as NodeServer, makeServer } from "./internal/httpServer.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import * as KernelLogger from "./KernelLogger.ts"
@@ -179,7 +180,10 @@ const cut = (server: NodeServer, time: Duration.Duration): Effect.Effect<void> =
   })
 
 const reported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, StartFailed, R> =>
-  Effect.catch(effect, (error) => report(error))
+  Effect.catch(effect, (error) => report(error)).pipe(
+    // Some mistakes in declarations show only when a layer is built.
+    Effect.catchDefect((defect) => defect instanceof Misdeclared ? report(defect) : Effect.die(defect))
+  )
 
 const report = (error: unknown): Effect.Effect<never, StartFailed> => {
   const detail = reasonOf(error)

@@ -12,6 +12,7 @@ import * as EffectOpenApi from "effect/http-api/OpenApi"
 import type * as Model from "../Model/Model.ts"
 import { Tags } from "./internal/apiAnnotations.ts"
 import * as Json from "./internal/openApiDocument.ts"
+import { joined } from "./internal/openApiPaths.ts"
 import { bracedOf, queriesOf, withQuery } from "./internal/openApiQueries.ts"
 import { completeStandard, isBelow } from "./internal/openApiResources.ts"
 import * as Schemas from "./internal/openApiSchemas.ts"
@@ -269,7 +270,7 @@ export const make = ({ api: described, registrations }: Source, options: Options
     servers: options.servers ?? generated.servers ?? [{ url: "/" }],
     security: options.security?.schemes.map((name) => ({ [name]: [] })) ?? [],
     tags: tagsOf(operations, generated.tags),
-    paths: paths as Document["paths"], // what the type says of operations is what they have by now
+    paths: joined(paths) as Document["paths"], // what the type says of operations is what they have by now
     components: {
       schemas: Schemas.reachable(components, operations) as Document["components"]["schemas"], // objects, all of them
       ...securitySchemesOf(options.security, generated.components.securitySchemes)

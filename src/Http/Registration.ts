@@ -8,13 +8,14 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
+import type * as Repository from "../Repository/Repository.ts"
 import type * as Action from "./Action.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { Wire } from "./HttpError.ts"
 import { Tags } from "./internal/apiAnnotations.ts"
 import { endpointOf } from "./internal/call.ts"
 import type * as Operation from "./Operation.ts"
-import type * as Resource from "./Resource.ts"
+import * as Resource from "./Resource.ts"
 import type * as Service from "./Service.ts"
 import { wireOf } from "./ServiceError.ts"
 
@@ -39,6 +40,68 @@ export interface Options<Name extends string> {
    */
   readonly name?: Name | undefined
 }
+
+/**
+ * What can be registered.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Target = Model.Any & Resource.Hookless | Resource.Any | Service.Any
+
+/**
+ * The name of what is registered: that of the model, or of the service.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type NameOf<T> = T extends { readonly modelName: infer Name extends string } ? Name
+  : T extends { readonly model: { readonly modelName: infer Name extends string } } ? Name
+  : T extends { readonly name: infer Name extends string } ? Name
+  : never
+
+/**
+ * The options for what is registered: a model's resource is made on the way.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type OptionsFor<T, Methods extends ReadonlyArray<Resource.Method>, Name extends string> = T extends
+  { readonly modelName: string } ? Resource.Options<Methods> & Options<Name> : Options<Name>
+
+/**
+ * The endpoints of what is registered.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type GroupOf<T, Methods extends Resource.Method, Name extends string> = T extends
+  Resource.Resource<infer M, infer Own, infer Actions, infer E, infer _R> ? ResourceGroup<Name, M, Own, Actions, E>
+  : T extends Service.Service<infer _Name, infer Endpoints, infer _R> ? HttpApiGroup.HttpApiGroup<Name, Endpoints>
+  : T extends Model.Any ? ResourceGroup<Name, T, Methods, never, Endpoint.ByMethod.NoErrors>
+  : never
+
+/**
+ * The repository of the model that is registered.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type RepositoriesOf<T> = T extends { readonly modelName: infer Name extends string }
+  ? Repository.RepositoryOf<Name>
+  : T extends { readonly model: { readonly modelName: infer Name extends string } } ? Repository.RepositoryOf<Name>
+  : never
+
+/**
+ * What the handlers and hooks of what is registered need.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type RequirementsOf<T> = T extends
+  Resource.Resource<infer _M, infer _Methods, infer _Actions, infer _E, infer R> ? R
+  : T extends Service.Service<infer _Name, infer _Endpoints, infer R> ? R
+  : never
 
 /**
  * The path segment of a name: in lower case, without `Service`, `Controller` or `Resource` at its end, in the plural by
@@ -122,6 +185,8 @@ export interface ResourceInfo {
   readonly hooks: ReadonlyArray<Resource.AnyHook>
   readonly calls: ReadonlyArray<Call>
   readonly tags: ReadonlyArray<string>
+  /** The names of the options that were given, unknown ones included. */
+  readonly givenOptions: ReadonlyArray<string>
 }
 
 /**
@@ -136,6 +201,8 @@ export interface ServiceInfo {
   readonly path: `/${string}`
   readonly calls: ReadonlyArray<Call>
   readonly tags: ReadonlyArray<string>
+  /** The names of the options that were given, unknown ones included. */
+  readonly givenOptions: ReadonlyArray<string>
 }
 
 /**
@@ -236,11 +303,15 @@ const erased = (group: HttpApiGroup.Constraint) => group as HttpApiGroup.Top
 const added = (group: HttpApiGroup.Constraint, endpoint: HttpApiEndpoint.Constraint): HttpApiGroup.Constraint =>
   erased(group).add(endpoint)
 
-const placeOf = (name: string, { name: own, segment = segmentOf(name), tags, urlBase }: Options<string>) => ({
-  name: own ?? segmentOf(name),
-  path: routeOf([urlBase ?? "", segment]),
-  tags: tags ?? [segment]
-})
+const placeOf = (name: string, options: Options<string>) => {
+  const { name: own, segment = segmentOf(name), tags, urlBase } = options
+  return {
+    name: own ?? segmentOf(name),
+    path: routeOf([urlBase ?? "", segment]),
+    tags: tags ?? [segment],
+    givenOptions: Object.keys(options)
+  }
+}
 
 const methodOf = ({ method, payload, requestModel }: Operation.Options): Endpoint.Method =>
   method ?? (payload === undefined && requestModel === undefined ? "GET" : "POST")
@@ -252,7 +323,7 @@ const routeOf = (parts: ReadonlyArray<string>): `/${string}` => {
 }
 
 const hookErrorsOf = ({ hooks }: ResourceInfo, method: Endpoint.Method): ReadonlyArray<Schema.Top> => {
-  const own = hooks.filter(({ name }) => name.replace(/^before|^after/u, "").toUpperCase() === method)
+  const own = hooks.filter(({ name }) => Resource.methodOfHook(name) === method)
   const errors = own.flatMap(({ errors }) => errors)
   return own.length === 0 ? [] : [...[...new Set(errors)].map(wireOf), Wire.BadRequest, Wire.NotFound, Wire.Conflict]
 }

@@ -30,7 +30,7 @@ export type Method = Endpoint.Method
  * @category models
  * @since 0.1.0
  */
-export interface Options<M extends Model.Any, Methods extends ReadonlyArray<Method>, H> {
+export interface Options<Methods extends ReadonlyArray<Method>> {
   /** Defaults to `["GET"]`: read-only. */
   readonly methods?: Methods | undefined
   /**
@@ -38,8 +38,16 @@ export interface Options<M extends Model.Any, Methods extends ReadonlyArray<Meth
    * neither does. The hook may then run several times, when others write what it reads. Defaults to false.
    */
   readonly transactional?: boolean | undefined
-  /** Hooks by their names; they run behind those that the model has as its static `hooks`. */
-  readonly hooks?: H & Hook.Hooks<M> | undefined
+}
+
+/**
+ * A model whose resource can be made. Hooks stand on the resource: as a static member of the model they would never run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Hookless {
+  readonly hooks?: "Hooks stand on the resource: Resource.make(Model, { methods }).beforePost(…)"
 }
 
 /**
@@ -76,7 +84,8 @@ export interface Resource<
 }
 
 /**
- * The ways to add hooks: each adds one behind those of the same name that are there.
+ * The ways to add hooks: each adds one behind those of the same name that are there. A hook of a method that is not
+ * registered would never run: its type says so, and the start fails.
  *
  * @category models
  * @since 0.1.0
@@ -88,10 +97,12 @@ export type Hooks<
   E extends Endpoint.ByMethod.Errors,
   R
 > = {
-  readonly [N in Hook.Name]: <R2 = never, const Errors extends ReadonlyArray<ServiceError.Any> = readonly []>(
-    hook: Hook.ByName<M, N, Errors[number]["Type"], R2>,
-    options?: Hook.Options<Errors>
-  ) => Resource<M, Methods, Actions, AddError<E, MethodOf<N>, ErrorsOf<Errors>>, R | R2>
+  readonly [N in Hook.Name]: MethodOf<N> extends Methods
+    ? <R2 = never, const Errors extends ReadonlyArray<ServiceError.Any> = readonly []>(
+      hook: Hook.ByName<M, N, Errors[number]["Type"], R2>,
+      options?: Hook.Options<Errors>
+    ) => Resource<M, Methods, Actions, AddError<E, MethodOf<N>, ErrorsOf<Errors>>, R | R2>
+    : (hook: `${N} never runs: ${MethodOf<N>} is not among the methods of the resource`) => never
 }
 
 /**
@@ -142,21 +153,27 @@ export interface AnyHook {
  * @since 0.1.0
  */
 export const make = <
-  M extends Model.Any,
-  const Methods extends ReadonlyArray<Method> = readonly ["GET"],
-  H = {}
+  M extends Model.Any & Hookless,
+  const Methods extends ReadonlyArray<Method> = readonly ["GET"]
 >(
   model: M,
-  options?: Options<M, Methods, H>
-): Resource<M, Methods[number], never, Endpoint.ByMethod.NoErrors, Hook.Services<H> | Hook.ServicesOf<M>> =>
+  options?: Options<Methods>
+): Resource<M, Methods[number], never, Endpoint.ByMethod.NoErrors, never> =>
   // The default of `Methods` is that of `methods`.
   makeResource({
     model,
     methods: [...new Set(options?.methods ?? ["GET" as const])],
     transactional: options?.transactional ?? false,
     actions: [],
-    hooks: [...hooksIn("hooks" in model ? model.hooks : undefined), ...hooksIn(options?.hooks)]
+    hooks: []
   }) as never
+
+/**
+ * The method around which a hook runs.
+ *
+ * @internal
+ */
+export const methodOfHook = (name: Hook.Name): Method => hookMethods[name]
 
 /** @internal */
 export const isResource = (u: unknown): u is Any => typeof u === "object" && u !== null && typeId in u
@@ -177,25 +194,21 @@ type AddError<E extends Endpoint.ByMethod.Errors, M extends Method, Error extend
   readonly [K in Method]: K extends M ? E[K] | Error : E[K]
 }
 
-const hookNames: ReadonlyArray<Hook.Name> = [
-  "beforeGet",
-  "afterGet",
-  "beforePost",
-  "afterPost",
-  "beforePut",
-  "afterPut",
-  "beforePatch",
-  "afterPatch",
-  "beforeDelete",
-  "afterDelete"
-]
+const hookMethods: { readonly [N in Hook.Name]: Method } = {
+  beforeGet: "GET",
+  afterGet: "GET",
+  beforePost: "POST",
+  afterPost: "POST",
+  beforePut: "PUT",
+  afterPut: "PUT",
+  beforePatch: "PATCH",
+  afterPatch: "PATCH",
+  beforeDelete: "DELETE",
+  afterDelete: "DELETE"
+}
 
-const hooksIn = (hooks: unknown): ReadonlyArray<AnyHook> =>
-  hookNames.flatMap((name) => {
-    const hook: unknown = Reflect.get(Object(hooks), name)
-    // The types of `Hooks` say what hooks of these names are.
-    return typeof hook === "function" ? [{ name, hook: hook as AnyHook["hook"], errors: [] }] : []
-  })
+// The names are the keys.
+const hookNames = Object.keys(hookMethods) as ReadonlyArray<Hook.Name>
 
 const makeResource = (parts: Omit<Any, typeof typeId>): Any => {
   const action = (first: string | Operation.Any, options?: Action.Options, handler?: Operation.Any["handler"]) => {

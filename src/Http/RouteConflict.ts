@@ -6,6 +6,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Documentation from "./Documentation.ts"
+import * as Endpoint from "./Endpoint.ts"
+import { shapeOf } from "./internal/route.ts"
 import type { Registration } from "./Registration.ts"
 
 /**
@@ -34,7 +36,7 @@ export const refuseConflicts = Effect.fnUntraced(function*({ openApi, registrati
   const seen = new Map<string, string>()
   const documents = openApi === undefined
     ? []
-    : ["/openapi.json", ...(openApi.includeDocs === false ? [] : ["/docs", "/redoc"])]
+    : ["/openapi.json", ...(openApi.includeDocs === false ? [] : ["/docs", "/redoc"] as const)] as const
   const claims = [
     ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
     ...registrations.flatMap(claimsOf)
@@ -51,8 +53,8 @@ interface Claim {
   readonly description: string
 }
 
-const claim = (method: string, path: string, what: string): Claim => ({
-  key: `${method} ${path.replaceAll(/:[^/]*/gu, ":")}`,
+const claim = (method: string, path: `/${string}`, what: string): Claim => ({
+  key: `${method} ${shapeOf(path)}`,
   description: `${method} ${path} (${what})`
 })
 
@@ -60,8 +62,15 @@ const claim = (method: string, path: string, what: string): Claim => ({
 const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
   const { calls, name, path } = registration
   const what = registration._tag === "Service" ? `the service ${name}` : `the model ${registration.model.modelName}`
+  // Operations of one name would be one in the description of the service and in its clients.
+  const named = (one: string, place: string): Claim => ({
+    key: `${name} ${one}`,
+    description: `${one} of ${what}${place}`
+  })
   return [
     { key: name, description: `${what} at ${path}, by the name "${name}"` },
+    ...standardNamesOf(registration).map((one) => named(one, "")),
+    ...calls.map((call) => named(call.name, ` (${call.method} ${call.path})`)),
     ...(registration._tag === "Service" ? [] : [
       claim("GET", `${path}/schema`, what),
       claim("GET", `${path}/meta`, what),
@@ -74,3 +83,11 @@ const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
     ...calls.map((call) => claim(call.method, call.path, call.name))
   ]
 }
+
+const standardNamesOf = (registration: Registration): ReadonlyArray<string> =>
+  registration._tag === "Service"
+    ? []
+    : [
+      ...Endpoint.standing(),
+      ...registration.methods.flatMap((method) => Endpoint.forMethod(registration.model, method, []))
+    ].map(({ identifier }) => identifier)

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
+import { Misdeclared } from "../Model/internal/misdeclared.ts"
 import { managedField } from "../Model/internal/variants.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
@@ -301,7 +302,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   model: M
 ): Effect.fn.Return<Repository<M>, StoreError, DocumentStore> {
   if (managedField(model, "id") === undefined) {
-    return yield* Effect.die(new Error(`${model.modelName} has no id, so its documents can't be told apart`))
+    return yield* Effect.die(new Misdeclared(`The model ${model.modelName} has no field "id"`))
   }
   const store = yield* DocumentStore
   const collection = model.modelName

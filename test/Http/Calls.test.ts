@@ -191,27 +191,6 @@ describe("actions and services", () => {
       assert.include(error.message, "GET /users/:id (one)")
     }))
 
-  it.effect("have hooks beside them, on the model and in the registration", () =>
-    Effect.gen(function*() {
-      const seen: Array<string> = []
-      class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }) {
-        static readonly hooks = {
-          beforePost: (note: Note) => Effect.sync(() => void seen.push(`model ${note.text}`))
-        }
-      }
-      const client = yield* KernelEngine.make("notes").register(Note, {
-        methods: ["GET", "POST"],
-        hooks: {
-          beforePost: (note) => Effect.succeed(new Note({ ...note, text: note.text.toUpperCase() })),
-          afterPost: (note) => Effect.sync(() => void seen.push(`registration ${note.text}`)),
-          beforeGet: () => Effect.sync(() => void seen.push("get"))
-        }
-      }).testClient
-      const { result: id } = yield* client.notes.create({ payload: { text: "milk" } })
-      assert.strictEqual((yield* client.notes.get({ params: { id } })).text, "MILK")
-      assert.deepStrictEqual(seen, ["model milk", "registration MILK", "get"])
-    }))
-
   it.effect("never show a model as it is stored", () =>
     Effect.gen(function*() {
       const within = Service.make("UserService")

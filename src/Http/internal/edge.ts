@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import { type Failure, fromFailure, type HttpError, statusOf } from "../HttpError.ts"
 import * as answers from "./answers.ts"
 import { requestIdOf } from "./requestId.ts"
-import type { Route } from "./route.ts"
+import { type Route, shapeOf } from "./route.ts"
 import { type CallFailure, settled } from "./settled.ts"
 import type { Refuse } from "./translation.ts"
 
@@ -128,7 +128,8 @@ const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
 
 const methodsByPath = (routes: ReadonlyArray<Route>): FindMyWay.Router<ReadonlyArray<string>> => {
   const byPath = new Map<`/${string}`, Array<string>>()
-  for (const { method, path } of routes) {
+  for (const { method, path: own } of routes) {
+    const path = shapeOf(own)
     const methods = byPath.get(path) ?? []
     methods.push(method)
     byPath.set(path, methods)

@@ -38,6 +38,16 @@ export interface Route {
 }
 
 /**
+ * The path without the names of its parameters: methods of one path may name them differently.
+ *
+ * @internal
+ */
+export const shapeOf = (path: `/${string}`): `/${string}` => {
+  let count = 0
+  return `/${path.slice(1).replaceAll(/:[^/]*/gu, () => `:${count++}`)}`
+}
+
+/**
  * The headers of a request as Node has them: the platform makes a copy of them.
  *
  * @internal

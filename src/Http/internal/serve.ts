@@ -51,9 +51,6 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
     const key = Repository.key(model)
     const known = Context.getOption(repositories, key)
     const repository = known._tag === "Some" ? known.value : yield* Repository.make(model)
-    if (repository.model !== model) {
-      return yield* Effect.die(new Error(`Two models are named ${model.modelName}: their documents would get mixed up`))
-    }
     repositories = Context.add(repositories, key, repository)
     routes.push(
       ...routesOf(registration, repository, store, { limits, translations }),

@@ -4,6 +4,7 @@ import * as VariantSchema from "effect/schema/VariantSchema"
 import * as SchemaAST from "effect/SchemaAST"
 import type { Problem } from "../ModelError.ts"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
+import { Misdeclared } from "./misdeclared.ts"
 
 /**
  * The schemas that one model has: what is stored, what a caller sees, what a caller may send, what a caller may change.
@@ -218,7 +219,7 @@ export const assertSeparable = (model: string, field: string, schema: Schema.Top
 }
 
 /** A model that is declared wrongly is a mistake in the program: nothing could be done about it while it runs. */
-const die = (message: string): never => Effect.runSync(Effect.die(new Error(message)))
+const die = (message: string): never => Effect.runSync(Effect.die(new Misdeclared(message)))
 
 const storedModelIn = (
   ast: SchemaAST.AST,

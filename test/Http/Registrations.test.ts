@@ -1,0 +1,141 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Layer, Logger, Schema } from "effect"
+import { EmbeddedStore, KernelEngine, Model, OpenApi, Repository, Resource, Service } from "../../src/index.ts"
+import { send, serving } from "../support/rest.ts"
+
+class User extends Model.Class<User>()("User", { id: Model.id({ prefix: "U" }), name: Schema.String }) {}
+
+const Named = Service.make("NamedService")
+  .operation(
+    "show",
+    { path: "./{x}/parts/{y}", success: Schema.String },
+    ({ params }) => Effect.succeed(Object.keys(params).join())
+  )
+  .operation(
+    "change",
+    { path: "./{a}/parts/{b}", method: "PUT", success: Schema.String },
+    ({ params }) => Effect.succeed(Object.keys(params).join())
+  )
+  .operation(
+    "remove",
+    { path: "./{p}", method: "DELETE", success: Schema.String },
+    ({ params }) => Effect.succeed(Object.keys(params).join())
+  )
+  .operation(
+    "other",
+    { path: "./{q}/others", success: Schema.String },
+    ({ params }) => Effect.succeed(Object.keys(params).join())
+  )
+
+const engine = KernelEngine.make("named").register(Named).enableOpenApi({ title: "Named", version: "1" })
+
+describe("paths whose methods name their parameters differently", () => {
+  it.layer(serving(engine, EmbeddedStore.layerMemory))((it) => {
+    it.effect("are one path, whose methods are told apart", () =>
+      Effect.gen(function*() {
+        const base = "/nameds/1/parts/2"
+        assert.deepStrictEqual((yield* send("GET", base)).body.result, "x,y")
+        assert.deepStrictEqual((yield* send("PUT", base)).body.result, "a,b")
+        assert.deepStrictEqual((yield* send("DELETE", "/nameds/1")).body.result, "p")
+        assert.deepStrictEqual((yield* send("GET", "/nameds/1/others")).body.result, "q")
+        const refused = yield* send("PATCH", base)
+        assert.deepStrictEqual([refused.status, refused.headers["allow"]], [405, "GET, PUT, HEAD, OPTIONS"])
+        assert.strictEqual((yield* send("OPTIONS", base)).headers["allow"], "GET, PUT, HEAD, OPTIONS")
+      }))
+  })
+
+  it("are one path of the document, by the names of the first", () => {
+    const { paths } = OpenApi.make(engine, { title: "Named", version: "1" })
+    assert.deepStrictEqual(Object.keys(paths), ["/nameds/{x}/parts/{y}", "/nameds/{p}", "/nameds/{q}/others"])
+    const item = paths["/nameds/{x}/parts/{y}"]!
+    assert.deepStrictEqual(Object.keys(item), ["get", "put"])
+    assert.nestedPropertyVal(item, "put.parameters[0].name", "x")
+    assert.nestedPropertyVal(item, "put.parameters[1].name", "y")
+  })
+})
+
+/** What the start of an engine fails with. */
+const refusedAt = (engine: { readonly testClient: Effect.Effect<unknown, { readonly message: string }, never> }) =>
+  Effect.map(Effect.flip(Effect.scoped(engine.testClient)), ({ message }) => message)
+
+/** A call that types refuse, as a program without types makes it. */
+const untyped = (value: unknown): never => value as never
+
+describe("registrations that can't be served", () => {
+  const engine = KernelEngine.make("wrong")
+
+  class Other extends Model.Class<Other>()("User", { id: Model.id(), title: Schema.String }) {}
+
+  class Nameless extends Model.Class<Nameless>()("Nameless", { title: Schema.String }) {}
+
+  class Hooked extends Model.Class<Hooked>()("Hooked", { id: Model.id() }) {
+    static readonly hooks = { beforePost: () => Effect.void }
+  }
+
+  const idle = untyped(
+    // The types say that it would never run.
+    Reflect.apply(Resource.make(User, { methods: ["GET", "PUT"] }).beforePost, undefined, [() => Effect.void])
+  )
+
+  const cases: ReadonlyArray<readonly [string, Parameters<typeof refusedAt>[0], string]> = [
+    [
+      "two models of one name",
+      untyped(engine.register(User).register(Other, { name: "others", segment: "others" })),
+      "The registration \"others\" can't be served: another model is named User, too, and their documents would get mixed up"
+    ],
+    [
+      "a model without an identifier",
+      untyped(engine.register(Nameless)),
+      "The registration \"namelesses\" can't be served: the model Nameless has no field \"id\""
+    ],
+    [
+      "a hook of a method that is not registered",
+      untyped(engine.register(idle)),
+      "The registration \"users\" can't be served: beforePost never runs, since POST is not among the methods GET, PUT"
+    ],
+    [
+      "hooks on the model",
+      untyped(engine.register(untyped(Hooked), untyped({ methods: ["POST"] }))),
+      "The registration \"hookeds\" can't be served: the hooks of the model Hooked never run; they stand on its resource, as in Resource.make(Hooked).beforePost(…)"
+    ],
+    [
+      "hooks among the options",
+      untyped(engine.register(User, untyped({ methods: ["POST"], hooks: { beforePosst: () => Effect.void } }))),
+      "The registration \"users\" can't be served: there is no option hooks; hooks stand on the resource, as in Resource.make(Model).beforePost(…)"
+    ],
+    [
+      "an option that there is not",
+      untyped(engine.register(User, untyped({ urlBsae: "/api" }))),
+      "The registration \"users\" can't be served: there is no option urlBsae"
+    ],
+    [
+      "two operations of one name",
+      untyped(engine.register(
+        Service.make("PayService").operation("pay", {}, () => Effect.void)
+          .operation("pay", { path: "./other" }, () => Effect.void)
+      )),
+      "Two registrations can't be told apart: pay of the service pays (GET /pays/pay) and pay of the service pays (GET /pays/other)"
+    ]
+  ]
+
+  it.effect.each(cases)("fail the start in one sentence: %s", ([, engine, message]) =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* refusedAt(engine), message)
+    }))
+
+  it.effect("end a program with one line, those that show only in a layer included", () => {
+    const lines: Array<string> = []
+    const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))])
+    const layers: ReadonlyArray<Layer.Layer<unknown, unknown>> = [
+      untyped(engine.register(Nameless).layer.pipe(Layer.provide(EmbeddedStore.layerMemory))),
+      untyped(Repository.layer(Nameless).pipe(Layer.provide(EmbeddedStore.layerMemory)))
+    ]
+    return Effect.gen(function*() {
+      for (const layer of layers) {
+        const exit = yield* Effect.exit(KernelEngine.launch(Layer.provideMerge(layer, logger)))
+        assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
+        assert.include(Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "", "model Nameless has no field")
+      }
+    })
+  })
+})
