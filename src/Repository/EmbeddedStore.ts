@@ -36,6 +36,9 @@
  * system with locks (`fcntl`), which lmdb needs, too. Up to Node 22, Node prints that its SQLite, which locks the file, is
  * experimental.
  *
+ * When the files of an open folder are removed, moved or replaced, the log says so within a second, and writes fail with
+ * `StoreUnavailable` until they are back; reads go on. Files that are overwritten in place are not noticed.
+ *
  * When the disk is full, writes fail with `StoreUnavailable` and lmdb complains on standard error; a few free pages are
  * needed to remove something.
  *

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Logger, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import * as fs from "node:fs"
 import { hostname } from "node:os"
@@ -155,6 +155,94 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
       }),
     30_000
   )
+})
+
+describe("EmbeddedStore whose folder goes away / embedded", () => {
+  const data = (folder: string) => path.join(folder, "data.mdb")
+  const changes: ReadonlyArray<readonly [what: string, file: string, change: (folder: string) => void]> = [
+    ["is removed", "data.mdb", (folder) => fs.rmSync(folder, { recursive: true })],
+    ["is moved", "data.mdb", (folder) => fs.renameSync(folder, `${folder}.moved`)],
+    ["is replaced by a copy", "data.mdb", (folder) => {
+      fs.renameSync(folder, `${folder}.moved`)
+      fs.cpSync(`${folder}.moved`, folder, { recursive: true })
+    }],
+    ["loses its data", "data.mdb", (folder) => fs.rmSync(data(folder))],
+    ["gets other data", "data.mdb", (folder) => {
+      fs.copyFileSync(data(folder), `${data(folder)}.copy`)
+      fs.renameSync(`${data(folder)}.copy`, data(folder))
+    }],
+    ["loses its lock", "owner.lock", (folder) => fs.rmSync(path.join(folder, "owner.lock"))]
+  ]
+
+  it.live.each(changes)("notices within a second that the folder %s", ([, file, change]) =>
+    Effect.gen(function*() {
+      const folder = path.join(yield* freshDirectory, "data")
+      const logged: Array<string> = []
+      const logger = Logger.make(({ message }) => logged.push(String(message)))
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          yield* store.insertOne("things", { _id: 1 })
+          change(folder)
+          // A busy machine may take longer.
+          yield* Effect.repeat(Effect.sleep("100 millis"), { until: () => logged.length > 0, times: 40 })
+          const told = [...logged]
+          const detail = `${file} in folder ${folder} was removed or replaced while it was open`
+          for (
+            const write of [
+              store.insertOne("things", { _id: 2 }),
+              store.deleteMany("things", {}),
+              store.createIndexes("things", [{ name: "n", key: { n: 1 } }]),
+              store.transaction(store.updateOne("things", { _id: 1 }, { $set: { n: 1 } }))
+            ]
+          ) {
+            const { _tag, message } = yield* Effect.flip(Effect.asVoid(write))
+            assert.strictEqual(_tag, "StoreUnavailable")
+            assert.include(message, detail)
+          }
+          assert.deepStrictEqual(yield* store.find("things", {}), [{ _id: 1 }])
+          assert.deepStrictEqual(told, [`${detail}; writes are refused`])
+        })).pipe(Effect.provide(Logger.layer([logger])))
+    }))
+
+  it.live("refuses what many fibers write from then on, and what waits", () =>
+    Effect.gen(function*() {
+      const folder = path.join(yield* freshDirectory, "data")
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          const writer = (number: number) => {
+            let next = 0
+            return Effect.forever(Effect.suspend(() => store.insertOne("things", { _id: `${number}-${next += 1}` })))
+          }
+          const writers = yield* Effect.forkChild(
+            Effect.forEach(Array.from({ length: 50 }, (_, i) => i), (i) => Effect.flip(writer(i)), { concurrency: 50 })
+          )
+          yield* Effect.sleep("100 millis")
+          fs.rmSync(folder, { recursive: true })
+          const refusals = yield* Effect.timeout(Fiber.join(writers), "10 seconds")
+          assert.isTrue(refusals.every(({ _tag }) => _tag === "StoreUnavailable"))
+        }))
+    }), 20_000)
+
+  it.live("goes on when the folder is back", () =>
+    Effect.gen(function*() {
+      const folder = path.join(yield* freshDirectory, "data")
+      const written: Array<number> = []
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          let next = 0
+          const write = Effect.suspend(() => {
+            const _id = next += 1
+            return Effect.tap(store.insertOne("things", { _id }), () => Effect.sync(() => written.push(_id)))
+          })
+          fs.renameSync(folder, `${folder}.moved`)
+          const { _tag } = yield* Effect.flip(Effect.repeat(write, { schedule: Schedule.spaced("50 millis") }))
+          assert.strictEqual(_tag, "StoreUnavailable")
+          fs.renameSync(`${folder}.moved`, folder)
+          yield* Effect.retry(write, { schedule: Schedule.spaced("50 millis") })
+        }))
+      const found = yield* inFolder(folder, (store) => store.find("things", {}))
+      assert.deepStrictEqual(found.map(({ _id }) => _id), written)
+    }), 20_000)
 })
 
 // internal

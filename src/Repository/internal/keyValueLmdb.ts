@@ -12,7 +12,7 @@ import { StoreUnavailable } from "../RepositoryError.ts"
 import { decodeDocument } from "./bsonDecoder.ts"
 import { lockFolder } from "./folderLock.ts"
 import { type Encoded, everything, type KeyValue, type Range, type Table, visitEach } from "./keyValue.ts"
-import { makeFolder, problemOfFolder } from "./lmdbFiles.ts"
+import { makeFolder, problemOfFolder, watchFolder } from "./lmdbFiles.ts"
 import { closed, makeWriter, unavailable } from "./lmdbWriter.ts"
 import { numberOfRecord, recordIdLength } from "./orderedKey.ts"
 import { TableCache } from "./tableCache.ts"
@@ -305,6 +305,7 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
     })
     const { catalog, documents, entries, refusal } = prepared
     if (refusal !== undefined) return yield* refusal
+    const loss = yield* watchFolder(location)
     const writer = yield* Effect.acquireRelease(
       Effect.sync(() =>
         makeWriter(
@@ -319,7 +320,8 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
             // Who reads from now on reads what is there now.
             const isRenewed = Result.try(() => environment.resetReadTxn())
             if (Result.isSuccess(isRenewed)) cache.settle()
-          }
+          },
+          loss
         )
       ),
       (writer) => writer.finish

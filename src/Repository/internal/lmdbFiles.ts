@@ -1,9 +1,12 @@
 /**
  * What lmdb needs of a folder. It takes the process down when it can't open its files, so they are looked at before.
  */
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { lockFile as ownerFile } from "./folderLock.ts"
 
 const dataFile = "data.mdb"
 const lockFile = "lock.mdb"
@@ -11,6 +14,9 @@ const roomFile = "room.tmp"
 
 // lmdb writes to these bytes as memory, where a full disk can't be reported.
 const lockLength = 8192
+
+// In milliseconds.
+const lookEvery = 300
 
 // More than lmdb needs to make its tables; without room for the first pages it takes the process down, too.
 const roomForNew = 65_536
@@ -41,6 +47,41 @@ export const problemOfFolder = (folder: string): string | undefined =>
     if (sizeOf(path.join(folder, dataFile)) === 0) tryRoom(path.join(folder, roomFile))
     prepareLock(path.join(folder, lockFile))
     return isDatabase(path.join(folder, dataFile)) ? undefined : `${dataFile} is damaged, or no database`
+  })
+
+/**
+ * Watches an open folder until the scope closes. What it gives says why nothing may be written: a file that is open was
+ * removed or replaced, or its folder was, so that a write would be gone with the process. The log says it, too.
+ *
+ * @internal
+ */
+export const watchFolder = (folder: string): Effect.Effect<() => string | undefined, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const log = Effect.runForkWith(yield* Effect.context<never>())
+    const lost = new Set<string>()
+    const loss = () => {
+      const [name] = lost
+      return name === undefined ? undefined : `${name} in folder ${folder} was removed or replaced while it was open`
+    }
+    const watch = (name: string) => {
+      const file = path.join(folder, name)
+      const { dev, ino } = fs.statSync(file)
+      const look = (now: fs.Stats): void => {
+        const before = loss()
+        // There is nothing at the path when all is zero.
+        if (now.ino === ino && now.dev === dev) lost.delete(name)
+        else lost.add(name)
+        const after = loss()
+        if (before === undefined && after !== undefined) log(Effect.logError(`${after}; writes are refused`))
+        if (before !== undefined && after === undefined) log(Effect.logInfo(`The files of folder ${folder} are back`))
+      }
+      fs.watchFile(file, { persistent: false, interval: lookEvery }, look)
+      return () => fs.unwatchFile(file, look)
+    }
+    for (const name of [dataFile, ownerFile]) {
+      yield* Effect.acquireRelease(Effect.sync(() => watch(name)), (end) => Effect.sync(end))
+    }
+    return loss
   })
 
 /**

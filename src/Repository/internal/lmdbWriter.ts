@@ -14,6 +14,8 @@ interface Job {
   readonly run: () => void
   readonly succeed: () => void
   readonly fail: (cause: unknown) => void
+  /** Ends the job without running it. */
+  readonly refuse: (detail: string) => void
 }
 
 /** @internal */
@@ -29,13 +31,15 @@ const maxBatch = 256
 
 /**
  * `transact` runs its argument in a transaction of its own, which it gives up when the answer is `false`, and resolves
- * when it is on disk. `settled` is called when that is done or was in vain, before anybody hears of it.
+ * when it is on disk. `settled` is called when that is done or was in vain, before anybody hears of it. `obstacle` says why
+ * nothing may be written now.
  *
  * @internal
  */
 export const makeWriter = (
   transact: (run: () => boolean) => Promise<unknown>,
-  settled: () => void
+  settled: () => void,
+  obstacle: () => string | undefined
 ): Writer => {
   const waiting: Array<Job> = []
   const idle: Array<() => void> = []
@@ -46,6 +50,11 @@ export const makeWriter = (
   let alone = 0
 
   const next = (): void => {
+    const detail = obstacle()
+    if (detail !== undefined) {
+      alone = 0
+      for (const job of waiting.splice(0)) job.refuse(detail)
+    }
     isBusy = waiting.length > 0
     if (!isBusy) {
       for (const resume of idle.splice(0)) resume()
@@ -110,7 +119,8 @@ export const makeWriter = (
             result = Effect.succeed(job())
           },
           succeed: () => resume(result),
-          fail: (cause) => resume(Effect.suspend(() => unavailable(operation, cause) ?? Effect.die(cause)))
+          fail: (cause) => resume(Effect.suspend(() => unavailable(operation, cause) ?? Effect.die(cause))),
+          refuse: (detail) => resume(new StoreUnavailable({ operation, detail, retryable: false }))
         })
         if (!isBusy) next()
       })),
