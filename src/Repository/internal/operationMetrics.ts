@@ -1,6 +1,6 @@
 /**
  * How often repositories do what, how long it takes, and what becomes of it: Effect metrics, named as OpenTelemetry's
- * conventions for databases name them. They tell the collection, the operation and the outcome; never values.
+ * conventions for databases name them. They tell the collection, if there is one, the operation and the outcome; never values.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -16,14 +16,27 @@ type Recorder = (
 ) => void
 
 /**
- * The recorder of one operation on one collection. Its series are made once for each outcome; where they are kept is up
+ * What is known of an operation before it begins. A transaction has no collection.
+ *
+ * @internal
+ */
+export const attributesOf = (
+  operation: string,
+  collection: string | undefined
+): { readonly [name: string]: string } => ({
+  ...collection === undefined ? {} : { "db.collection.name": collection },
+  "db.operation.name": operation
+})
+
+/**
+ * The recorder of an operation with these attributes. Its series are made once for each outcome; where they are kept is up
  * to the context of who runs the operation.
  *
  * @internal
  */
-export const operationRecorder = (collection: string, operation: string): Recorder => {
+export const operationRecorder = (known: { readonly [name: string]: string }): Recorder => {
   const seriesOf = (outcome: string): Series => {
-    const attributes = { "db.collection.name": collection, "db.operation.name": operation, outcome }
+    const attributes = { ...known, outcome }
     return {
       count: Metric.counter("db.client.operations", {
         description: "Operations of repositories that have ended",

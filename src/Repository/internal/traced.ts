@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import { operationRecorder } from "./operationMetrics.ts"
+import { attributesOf, operationRecorder } from "./operationMetrics.ts"
 
 /**
  * Counts and times an operation, and puts it into a span, where a tracer is installed that would see it: without one a
@@ -17,16 +17,27 @@ export const traced = <Args extends ReadonlyArray<unknown>, A, E, R>(
   collection: string,
   operation: (...args: Args) => Effect.Effect<A, E, R>
 ): (...args: Args) => Effect.Effect<A, E, R> => {
-  const options = { attributes: { "db.collection.name": collection, "db.operation.name": name } }
-  const record = operationRecorder(collection, name)
-  return (...args) =>
+  const observe = observer(name, collection)
+  return (...args) => observe((isWatched) => isWatched ? Effect.tap(operation(...args), annotate) : operation(...args))
+}
+
+/**
+ * What {@link traced} does, for one effect at a time, which is told whether somebody watches.
+ *
+ * @internal
+ */
+export const observer = (
+  name: string,
+  collection?: string
+): <A, E, R>(run: (isWatched: boolean) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> => {
+  const options = { attributes: attributesOf(name, collection) }
+  const record = operationRecorder(options.attributes)
+  return (run) =>
     Effect.withFiber((fiber) => {
       const clock = fiber.getRef(Clock.Clock)
       const start = clock.monotonicTimeNanosUnsafe()
       return Effect.onExitPrimitive(
-        isWatched(fiber)
-          ? Effect.withSpan(Effect.tap(operation(...args), annotate), `Repository.${name}`, options)
-          : operation(...args),
+        isWatched(fiber) ? Effect.withSpan(run(true), `Repository.${name}`, options) : run(false),
         (exit) => {
           record(exit, clock.monotonicTimeNanosUnsafe() - start, fiber.context)
           return undefined
@@ -45,8 +56,8 @@ export const tracedStream = <Args extends ReadonlyArray<unknown>, A, E>(
   collection: string,
   operation: (...args: Args) => Stream.Stream<A, E>
 ): (...args: Args) => Stream.Stream<A, E> => {
-  const options = { attributes: { "db.collection.name": collection, "db.operation.name": name } }
-  const record = operationRecorder(collection, name)
+  const options = { attributes: attributesOf(name, collection) }
+  const record = operationRecorder(options.attributes)
   return (...args) =>
     Stream.unwrap(Effect.withFiber((fiber) => {
       const clock = fiber.getRef(Clock.Clock)

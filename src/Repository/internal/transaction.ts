@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { DocumentStore } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError, type StoreError, StoreUnavailable, Unsupported } from "../RepositoryError.ts"
+import { observer } from "./traced.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -144,8 +145,10 @@ export const makeTransactional = (direct: Operations, { begin, repeat }: Policy)
       const outer = fiber.getRef(current)
       if (outer !== undefined) return join(outer, effect)
       let failed = -1
-      return repeat(Effect.suspend(() => attempt(effect, failed += 1))).pipe(
-        Effect.catchIf(isAgain, ({ failure }) => Effect.fail(failure))
+      return observed(() =>
+        repeat(Effect.suspend(() => attempt(effect, failed += 1))).pipe(
+          Effect.catchIf(isAgain, ({ failure }) => Effect.fail(failure))
+        )
       )
     })
 
@@ -187,6 +190,8 @@ export const unlucky = (): StoreUnavailable =>
 // internal
 
 let stores = 0
+
+const observed = observer("transaction")
 
 class Ongoing {
   readonly operations: Operations

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber, Layer, Metric, Schema, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer, Metric, Schema, Stream, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import { type DocumentStore, Model, Repository } from "../../../src/index.ts"
 
@@ -18,7 +18,8 @@ export const repositoryMetricsContract = <E>(
         const snapshots = yield* Metric.snapshot
         return new Map(
           snapshots.filter(({ id }) => id === metric).map((snapshot) => {
-            assert.strictEqual(snapshot.attributes?.["db.collection.name"], "Meter")
+            const isTransaction = snapshot.attributes?.["db.operation.name"] === "transaction"
+            assert.strictEqual(snapshot.attributes?.["db.collection.name"], isTransaction ? undefined : "Meter")
             return [`${snapshot.attributes?.["db.operation.name"]} ${snapshot.attributes?.["outcome"]}`, snapshot]
           })
         )
@@ -109,6 +110,58 @@ export const repositoryMetricsContract = <E>(
           })
         )
         assert.deepStrictEqual(Array.from(snapshots.keys()), ["stream interrupted"])
+      }))
+
+    it.effect("counts and times transactions, whatever becomes of them, and those in them with the outer one", () =>
+      Effect.gen(function*() {
+        const meters = yield* Repository.for(Meter)
+        const write = Effect.suspend(() => meters.insert(new Meter({ value: 1 })))
+        const operations = Effect.gen(function*() {
+          yield* Repository.transaction(write)
+          yield* Repository.transaction(Effect.andThen(write, Repository.transaction(write)))
+          yield* Effect.flip(Repository.transaction(meters.findById("none")))
+          yield* Effect.exit(Repository.transaction(Effect.die("a bug")))
+          const begun = yield* Deferred.make<void>()
+          const fiber = yield* Effect.forkChild(
+            Repository.transaction(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+          )
+          yield* Deferred.await(begun)
+          yield* Fiber.interrupt(fiber)
+        })
+        for (const metric of ["db.client.operations", "db.client.operation.duration"]) {
+          const counts = Array.from(
+            yield* measured(metric, operations),
+            ([series, { state }]) => [series, "count" in state ? state.count : 0]
+          )
+          assert.sameDeepMembers(counts, [
+            ["insert ok", 3],
+            ["findById DocumentNotFound", 1],
+            ["transaction ok", 2],
+            ["transaction DocumentNotFound", 1],
+            ["transaction defect", 1],
+            ["transaction interrupted", 1]
+          ])
+        }
+      }))
+
+    it.effect("has the operations of a transaction in its span", () =>
+      Effect.gen(function*() {
+        const meters = yield* Repository.for(Meter)
+        const spans: Array<Tracer.Span> = []
+        const tracer = Tracer.make({
+          span: (options) => {
+            const span = new Tracer.NativeSpan(options)
+            spans.push(span)
+            return span
+          }
+        })
+        yield* Effect.withTracer(Repository.transaction(meters.insert(new Meter({ value: 1 }))), tracer)
+        const [outer, inner] = spans
+        assert.strictEqual(outer?.name, "Repository.transaction")
+        assert.deepStrictEqual(Array.from(outer?.attributes ?? []), [["db.operation.name", "transaction"]])
+        assert.strictEqual(outer?.status._tag, "Ended")
+        assert.strictEqual(inner?.name, "Repository.insert")
+        assert.strictEqual(inner?.parent._tag === "Some" ? inner.parent.value.spanId : undefined, outer?.spanId)
       }))
 
     it.effect("never tells a value", () =>
