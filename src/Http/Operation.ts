@@ -34,12 +34,19 @@ export interface Options {
   /** The parameters of the query, by their names. */
   readonly queryParams?: Schema.Struct.Fields | undefined
   /**
-   * What is given back. A model is answered as a model, a list as a collection, any other value as `OperationResult`.
-   * Defaults to nothing, whose `result` is `null`.
+   * What is given back. A model is answered as a model, a list as a collection, any other object as it is, and any other
+   * value as `OperationResult`. Defaults to nothing, whose `result` is `null`.
    */
   readonly success?: Schema.Top | undefined
   /** The same as `success`, where it is a model or a list of models. */
   readonly responseModel?: Schema.Top | undefined
+  /** The status of its answer: created, accepted to be done later, or 200, the default. */
+  readonly status?: 200 | 201 | 202 | undefined
+  /**
+   * The `Location` of its answer (RFC 9110, section 10.2.2), with fields of the result in braces: `/api/v1/jobs/{id}`. A
+   * result that is no object is `{result}`.
+   */
+  readonly location?: string | undefined
   /** The errors of the application's own that it may fail with. */
   readonly error?: ServiceError.Any | ReadonlyArray<ServiceError.Any> | undefined
   /** One line for the documentation. */
@@ -223,7 +230,8 @@ export type ErrorOf<O extends Options> = O extends { readonly error: infer E }
   : never
 
 /**
- * What a caller gets: a model as a model, a list as a collection, any other value as an `OperationResult`.
+ * What a caller gets: a model as a model, a list as a collection, any other object as it is, any other value as an
+ * `OperationResult`.
  *
  * @category models
  * @since 0.1.0
@@ -231,7 +239,20 @@ export type ErrorOf<O extends Options> = O extends { readonly error: infer E }
 export type AnswerOf<S extends Schema.Top> = S extends Model.Any ? Representation<S>
   : S extends { readonly ast: { readonly _tag: "Arrays" }; readonly value: infer Item extends Schema.Top }
     ? Collection<Item extends Model.Any ? Representation<Item> : Item>
+  : S extends ObjectSchema ? S
   : ResultOf<S>
+
+/**
+ * A schema of objects: a struct, a class, a record, or a union of these.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ObjectSchema = SingleObject | { readonly members: ReadonlyArray<SingleObject> }
+
+type SingleObject =
+  | { readonly fields: Schema.Struct.Fields }
+  | { readonly ast: { readonly _tag: "Objects" } }
 
 /**
  * A plain value on the wire.
@@ -259,7 +280,9 @@ export type FailureOf<O extends Options> =
     | "NotImplemented"
     | "ServiceUnavailable"
     | "InternalServerError"
-    | ([PayloadOf<O>] extends [never] ? never : "PayloadTooLarge" | "UnsupportedMediaType")
+    | ([PayloadOf<O>] extends [never] ? never
+      : MethodOf<O> extends "GET" | "DELETE" ? never
+      : "PayloadTooLarge" | "UnsupportedMediaType")
   ]
 
 /**

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { managedField } from "../Model/internal/variants.ts"
+import { unknownInLocation } from "./internal/call.ts"
 import type { Registration, ResourceInfo } from "./Registration.ts"
 import { methodOfHook } from "./Resource.ts"
 
@@ -36,7 +37,7 @@ export const refuseInvalid = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, RegistrationInvalid> {
   const models = new Map<string, ResourceInfo["model"]>()
   for (const registration of registrations) {
-    const detail = unknownOptionOf(registration) ??
+    const detail = unknownOptionOf(registration) ?? locationProblemOf(registration) ??
       (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
     if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
     if (registration._tag === "Resource") models.set(registration.model.modelName, registration.model)
@@ -65,6 +66,14 @@ const knownOptions: ReadonlySet<string> = new Set([
   "methods",
   "transactional"
 ])
+
+const locationProblemOf = ({ calls }: Registration): string | undefined => {
+  for (const { name, options } of calls) {
+    const [unknown] = unknownInLocation(options)
+    if (unknown !== undefined) return `the location of ${name} names ${unknown}, which its result does not have`
+  }
+  return undefined
+}
 
 const problemOf = (
   { hooks, methods, model }: ResourceInfo,

@@ -129,7 +129,7 @@ describe("actions and services", () => {
       assert.strictEqual(receipt._type, "Receipt")
       assert.strictEqual(receipt.total, 12)
       assert.match(receipt.payment, /^P/u)
-      assert.isTrue((yield* client.payments.status({ params: { payment_id: "P1" } })).result.paid)
+      assert.isTrue((yield* client.payments.status({ params: { payment_id: "P1" } })).paid)
       assert.deepStrictEqual((yield* client.payments.methods())._items, ["card", "cash"])
       assert.strictEqual((yield* client.payments.root()).result, 7)
       assert.isTrue(yield* Effect.as(client.payments.elsewhere(), true))
@@ -189,6 +189,21 @@ describe("actions and services", () => {
       assert.strictEqual(error._tag, "RouteConflict")
       assert.include(error.message, "GET /users/:id (the model User)")
       assert.include(error.message, "GET /users/:id (one)")
+    }))
+
+  it.effect("are refused at the start when their location names what the result does not have", () =>
+    Effect.gen(function*() {
+      for (
+        const [success, location] of [
+          [User, "/users/{key}"],
+          [Schema.Struct({ id: Schema.Int }), "/users/{id}/{name}"],
+          [Schema.String, "/users/{id}"]
+        ] as const
+      ) {
+        const service = Service.make("UserService").operation("x", { success, location }, () => Effect.never)
+        const error = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(service).testClient))
+        assert.match(error.message, /the location of x names (?:key|name|id), which its result does not have/u)
+      }
     }))
 
   it.effect("never show a model as it is stored", () =>

@@ -1,4 +1,5 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { elementOf, isModelLike } from "../../Model/internal/variants.ts"
@@ -27,7 +28,7 @@ export const payloadOf = (
  *
  * @internal
  */
-export const hasBody = (method: string): boolean => method !== "GET"
+export const hasBody = (method: string): boolean => method !== "GET" && method !== "DELETE"
 
 /**
  * The endpoint of an action or an operation.
@@ -43,7 +44,7 @@ export const endpointOf = ({ method, name, options, path }: Call): HttpApiEndpoi
     Wire.BadRequest,
     Wire.NotFound,
     Wire.Conflict,
-    ...(payload === undefined ? Endpoint.failures : Endpoint.bodyFailures)
+    ...(payload === undefined || !hasBody(method) ? Endpoint.failures : Endpoint.bodyFailures)
   ]
   const endpoint = HttpApiEndpoint.make(method)(name, path, {
     params: parameters.length === 0
@@ -52,7 +53,7 @@ export const endpointOf = ({ method, name, options, path }: Call): HttpApiEndpoi
     // Whether texts can stand for its values, and any schema be the payload, the type of a method that varies can't say.
     query: options.queryParams === undefined ? undefined : Schema.Struct(options.queryParams) as never,
     payload: payload as never,
-    success: answerOf(successOf(options)),
+    success: HttpApiSchema.status(options.status ?? 200)(answerOf(successOf(options))),
     error: errors
   })
   const { deprecated, description, summary, tags = [] } = options
@@ -62,7 +63,35 @@ export const endpointOf = ({ method, name, options, path }: Call): HttpApiEndpoi
 const answerOf = (success: Schema.Top): Schema.Top => {
   if (isModelLike(success)) return Endpoint.representation(success)
   const element = elementOf(success)
+  if (element === undefined && isObject(success)) return success
   return element === undefined
     ? Schema.Struct({ _type: Schema.tag("OperationResult"), result: success })
     : Endpoint.collection(isModelLike(element) ? Endpoint.representation(element) : element)
+}
+
+/**
+ * Whether values of the schema are answered as they are, since they are objects already.
+ *
+ * @internal
+ */
+export const isObject = (schema: Schema.Top): boolean =>
+  "fields" in schema || schema.ast._tag === "Objects" || "members" in schema && Array.isArray(schema.members)
+    && schema.members.every((member) => Schema.isSchema(member) && isObject(member))
+
+/**
+ * The parts of the template of a `Location`: texts, and between them the names of fields.
+ *
+ * @internal
+ */
+export const partsOf = (template: string): ReadonlyArray<string> => template.split(/\{([^{}]*)\}/u)
+
+/**
+ * The fields that the template of the `Location` names and the result does not have.
+ *
+ * @internal
+ */
+export const unknownInLocation = (options: Operation.Options): ReadonlyArray<string> => {
+  const success = successOf(options)
+  const fields = "fields" in success ? Object.keys(Object(success.fields)) : isObject(success) ? undefined : ["result"]
+  return partsOf(options.location ?? "").filter((part, i) => i % 2 === 1 && fields?.includes(part) === false)
 }

@@ -3,11 +3,12 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { bodyDecoder } from "../../Model/internal/explainer.ts"
 import { type FieldProblem, problemsOf } from "../../Model/internal/issues.ts"
+import { kindOf } from "../../Model/internal/kind.ts"
 import { recordEncoder } from "../../Model/internal/record.ts"
 import { compileSerialiser, quote } from "../../Model/internal/serialiser.ts"
 import { assertSeparable, elementOf, isModelLike, type ModelLike } from "../../Model/internal/variants.ts"
@@ -21,7 +22,8 @@ import type { Translations } from "../Translations.ts"
 import type { Parameters } from "../UrlQuery.ts"
 import * as answers from "./answers.ts"
 import { readJson } from "./body.ts"
-import { hasBody, payloadOf, successOf } from "./call.ts"
+import { booleanOf } from "./booleans.ts"
+import { hasBody, isObject, partsOf, payloadOf, successOf } from "./call.ts"
 import { routeOf as jsonRoute } from "./interpreter.ts"
 import type { Route } from "./route.ts"
 import type { CallFailure } from "./settled.ts"
@@ -64,6 +66,17 @@ const routeOf = (
     : (value: unknown) => Model.finalise(options.requestModel!, value as never) // decoded by its `create`
   assertShowable(name, options)
   const answer = answerOf(successOf(options), linksOf)
+  const { status } = options
+  const locationOf = options.location === undefined ? undefined : locationBy(options.location, successOf(options))
+  const finished: Answer = status === undefined && locationOf === undefined
+    ? answer
+    : (value, url) =>
+      Effect.map(answer(value, url), (response) => {
+        const answered = status === undefined ? response : HttpServerResponse.setStatus(response, status)
+        return locationOf === undefined
+          ? answered
+          : HttpServerResponse.setHeader(answered, "location", locationOf(value))
+      })
   // The types of `Operation` and `Action` say which arguments their handlers take, and what they give.
   const run = handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
 
@@ -85,7 +98,7 @@ const routeOf = (
           (query) =>
             Effect.flatMap(body, (second) =>
               Effect.flatMap(run(...first, ...second, { params, query }), (value) =>
-                answer(value, request.url)))
+                finished(value, request.url)))
         )
     )
   })
@@ -127,12 +140,32 @@ const fromQuery = (schema: Schema.Top): Read => {
   const codec = Schema.toCodecStringTree(schema as Schema.Codec<unknown>)
   // A list of one element looks like the element.
   const decode = SchemaParser.decodeUnknownExit(Schema.toCodecArrayFromSingle(codec), { errors: "all" })
+  const booleans = booleansIn(schema)
   return ({ search }) => {
-    const exit = decode(search)
+    const exit = decode(booleans.length === 0 ? search : withBooleans(search, booleans))
     if (exit._tag === "Success") return Effect.succeed(exit.value)
     const issue = Cause.findErrorOption(exit.cause)
     return Effect.fail(new Refused(issue._tag === "Some" ? problemsOf(issue.value) : []))
   }
+}
+
+/** The names of the parameters that are booleans. */
+const booleansIn = (schema: Schema.Top): ReadonlyArray<string> =>
+  "fields" in schema
+    ? Object.entries(Object(schema.fields)).flatMap(([name, field]) =>
+      Schema.isSchema(field) && kindOf(field.ast) === "bool" ? [name] : []
+    )
+    : []
+
+/** The parameters with each boolean as the schema writes it. */
+const withBooleans = (search: Parameters, names: ReadonlyArray<string>): Parameters => {
+  const read: Record<string, Parameters[string]> = { ...search }
+  for (const name of names) {
+    const value = read[name]
+    const boolean = typeof value === "string" ? booleanOf(value) : undefined
+    if (boolean !== undefined) read[name] = String(boolean)
+  }
+  return read
 }
 
 /** Dies when an answer would show a model as it is stored, with what it omits. */
@@ -140,6 +173,15 @@ const assertShowable = (name: string, options: Call["options"]): void => {
   const success = successOf(options)
   const shown = elementOf(success) ?? success
   if (!isModelLike(shown)) assertSeparable(name, "success", shown, { suspended: true })
+}
+
+/** Fills the template of a `Location` with what is in the result. */
+const locationBy = (template: string, success: Schema.Top): (value: unknown) => string => {
+  const parts = partsOf(template)
+  const of = isObject(success)
+    ? (value: unknown, field: string): unknown => Reflect.get(Object(value), field)
+    : (value: unknown): unknown => value
+  return (value) => parts.map((part, i) => i % 2 === 1 ? encodeURIComponent(String(of(value, part))) : part).join("")
 }
 
 /** Writes what a handler gives. `url` is that of the request. */
@@ -153,6 +195,7 @@ const answerOf = (success: Schema.Top, linksOf: (model: ModelLike) => DocumentLi
   }
   if (element === undefined) {
     const write = valueWriter(success)
+    if (isObject(success)) return (value) => Effect.map(write(value), (text) => answers.json(text))
     return (value) => Effect.map(write(value), (text) => answers.json(`{"_type":"OperationResult","result":${text}}`))
   }
   const write = isModelLike(element) ? modelWriter(element, linksOf(element)) : valueWriter(element)

@@ -5,6 +5,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { validatorAnnotation } from "../../Model/internal/annotations.ts"
 import { hasFourDigitYear, parseDate, parseDateTime } from "../../Model/internal/iso.ts"
 import { kindOf } from "../../Model/internal/kind.ts"
+import { booleanOf } from "./booleans.ts"
 
 /**
  * Reads what a caller compares a field with. Validators are not asked: what may not be written can still be looked for.
@@ -81,7 +82,7 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
     isOrdered: !isBoolean,
     text: (text) => {
       if (isBoolean) {
-        const value = booleans.get(text.toLowerCase())
+        const value = booleanOf(text)
         return value === undefined ? undefined : json(value)
       }
       const given = isMoment || isDate ? withZone(isoDate(text) ?? text) : text
@@ -104,15 +105,6 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
 }
 
 const millisPerDay = 86_400_000
-
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ["true", true],
-  ["yes", true],
-  ["y", true],
-  ["false", false],
-  ["no", false],
-  ["n", false]
-])
 
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu
 

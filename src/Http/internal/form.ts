@@ -7,6 +7,7 @@ import type { FieldProblem } from "../../Model/internal/issues.ts"
 import { perModel } from "../../Model/internal/perModel.ts"
 import { elementOf, type ModelLike, nestedModel, unwrapped } from "../../Model/internal/variants.ts"
 import type * as Model from "../../Model/Model.ts"
+import { booleanOf } from "./booleans.ts"
 import { isDeeper } from "./depth.ts"
 import type { Part } from "./multipart.ts"
 
@@ -198,7 +199,7 @@ const read = (text: string, kinds: Kinds, takesEmpty: boolean): unknown => {
   if (text === "" && !takesEmpty) return absent
   const number = kinds.number && decimal.test(text) ? Number(text) : Number.NaN
   if (Number.isFinite(number)) return number
-  return kinds.boolean ? booleans.get(text.toLowerCase()) ?? text : text
+  return kinds.boolean ? booleanOf(text) ?? text : text
 }
 
 const decimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/iu
@@ -211,18 +212,6 @@ const notJson: Wrong = { validator: "Json", message: "is not valid JSON" }
 const wrong = (validator: string, message: string) => Result.fail({ validator, message })
 
 const utf8: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii"])
-
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ["true", true],
-  ["yes", true],
-  ["y", true],
-  // What a browser sends for a checkbox without a value.
-  ["on", true],
-  ["false", false],
-  ["no", false],
-  ["n", false],
-  ["off", false]
-])
 
 /** Only names of fields get here, and no field has a name that every object knows. */
 const set = (values: Values, path: ReadonlyArray<string>, value: unknown): void => {

@@ -8,7 +8,9 @@ import { type HttpError, NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import type { Translations } from "../Translations.ts"
+import type { Parameters } from "../UrlQuery.ts"
 import * as answers from "./answers.ts"
+import { booleanOf } from "./booleans.ts"
 import { acceptsJson } from "./negotiation.ts"
 import { readRoutes } from "./reads.ts"
 import { representationOf } from "./representation.ts"
@@ -77,13 +79,18 @@ const schemaOf = (model: Model.Any, translations: Translations): Answer => {
     const problems = Object.keys(parameters).flatMap((name) => {
       const message = name !== "mongo" && name !== "additional_properties"
         ? "is not a parameter of the schema"
-        : parameters[name] !== "true" && parameters[name] !== "false"
+        : flagOf(parameters, name) === undefined
         ? "must be true or false"
         : undefined
       return message === undefined ? [] : [{ field: name, validator: "Parameter", message }]
     })
     if (problems.length > 0) return refuse(problems)
-    const { closed, open } = parameters["mongo"] === "true" ? mongo : plain
-    return Effect.succeed(parameters["additional_properties"] === "false" ? closed : open)
+    const { closed, open } = flagOf(parameters, "mongo") === true ? mongo : plain
+    return Effect.succeed(flagOf(parameters, "additional_properties") === false ? closed : open)
   })
+}
+
+const flagOf = (parameters: Parameters, name: string): boolean | undefined => {
+  const value = parameters[name]
+  return typeof value === "string" ? booleanOf(value) : undefined
 }

@@ -46,6 +46,16 @@ const summary = Action.make(
 
 const Products = Resource.make(Product, { methods: ["GET", "POST", "DELETE"] })
   .action(summary)
+  .action("copy", {
+    method: "POST",
+    responseModel: Product,
+    status: 201,
+    location: "/api/v1/products/{id}"
+  }, (product) =>
+    Effect.gen(function*() {
+      const products = yield* Repository.for(Product)
+      return yield* products.insert(yield* Model.finalise(Product, { name: `${product.name} 2` }))
+    }))
   .action("touch", { method: "POST" }, () => Effect.void)
   .action("itself", { responseModel: Product }, (product) => Effect.succeed(product))
   .action("twice", { success: Schema.Array(Product), rel: "copies" }, (product) => Effect.succeed([product, product]))
@@ -130,6 +140,12 @@ const Odds = Service.make("OddService")
       () => Effect.succeed([new Product({ id: "P/1 ü", name: "n", price: 1, cost: 1 })])
     )
   )
+  .operation("jobs", {
+    payload: { name: Schema.String },
+    success: Schema.Struct({ name: Schema.String, done: Schema.Boolean }),
+    status: 202,
+    location: "/api/v1/odds/jobs/{name}"
+  }, ({ name }) => Effect.succeed({ name, done: false }))
   .operation("absolute", { path: "/pay", method: "POST", payload: { sum: Schema.Int } }, () => Effect.void)
 
 const engine = KernelEngine.make("calls")
@@ -193,6 +209,7 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           itself: { href: `${path}/itself`, methods: "GET" },
           copies: { href: `${path}/twice`, methods: "GET" },
           digits: { href: `${path}/digits`, methods: "GET" },
+          copy: { href: `${path}/copy`, methods: "POST" },
           raise: { href: `${path}/raise`, methods: "POST", args: ["by", "note"] },
           search: { href: `${path}/search`, methods: "GET", args: ["term", "limit", "exact"] },
           forget: { href: `${path}/forget`, methods: "DELETE", args: ["reason"] },
@@ -214,14 +231,28 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         })
       }))
 
+    it.effect("an answer has the status that is declared, and a Location that follows from the result", () =>
+      Effect.gen(function*() {
+        const made = yield* send("POST", "/api/v1/odds/jobs", { name: "a b" })
+        assert.deepStrictEqual([made.status, made.headers["location"], made.body], [
+          202,
+          "/api/v1/odds/jobs/a%20b",
+          { name: "a b", done: false }
+        ])
+        const path = `${products}/${yield* created()}`
+        const copied = yield* send("POST", `${path}/copy`)
+        assert.deepStrictEqual([copied.status, copied.headers["location"]], [201, `${products}/${copied.body.id}`])
+        assert.strictEqual(copied.body._type, "Product")
+      }))
+
     it.effect("arguments come in the body, or in the query where there is none, and are looked at", () =>
       Effect.gen(function*() {
         const path = `${products}/${yield* created({ price: 1 })}`
-        assert.deepStrictEqual(resultOf(yield* send("POST", `${path}/raise`, { by: 2, note: "n", more: 1 })), {
+        assert.deepStrictEqual(okay(yield* send("POST", `${path}/raise`, { by: 2, note: "n", more: 1 })).body, {
           price: 3,
           note: "n"
         })
-        assert.deepStrictEqual(resultOf(yield* send("POST", `${path}/raise/`, { by: 1 })), { price: 4, note: null })
+        assert.deepStrictEqual(okay(yield* send("POST", `${path}/raise/`, { by: 1 })).body, { price: 4, note: null })
         assert.deepStrictEqual(problemsIn(yield* send("POST", `${path}/raise`, { by: 0, note: 1 })), [
           "by Min",
           "note Type"
@@ -241,8 +272,15 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         })
         assert.sameMembers(fieldsIn(yield* send("GET", `${path}/search?limit=x`)), ["term", "limit"])
         assert.deepStrictEqual(fieldsIn(yield* send("GET", `${path}/search?term=a&limit=1&limit=2`)), ["limit"])
-        assert.strictEqual(resultOf(yield* send("DELETE", `${path}/forget`, { reason: "old" })), "old")
-        assert.deepStrictEqual(fieldsIn(yield* send("DELETE", `${path}/forget?reason=old`, {})), ["reason"])
+        assert.strictEqual(resultOf(yield* send("DELETE", `${path}/forget?reason=old`)), "old")
+        assert.deepStrictEqual(fieldsIn(yield* send("DELETE", `${path}/forget`, { reason: "old" })), ["reason"])
+        for (
+          const [text, exact] of [["yes", true], ["Y", true], ["on", true], ["n", false], ["No", false], ["off", false]]
+        ) {
+          const found = resultOf(yield* send("GET", `${path}/search?term=a&limit=3&exact=${text}`))
+          assert.deepStrictEqual(found, { term: "a", limit: 3, exact })
+        }
+        assert.deepStrictEqual(fieldsIn(yield* send("GET", `${path}/search?term=a&limit=1&exact=maybe`)), ["exact"])
         const wish = okay(yield* send("POST", `${path}/wish`, { what: "a box" })).body
         assert.deepStrictEqual(wish, { _type: "Wish", id: wish.id, what: "a box of Tea", many: 1 })
         assert.match(wish.id, /^W/u)
