@@ -3,7 +3,7 @@ import {
   DocumentStore,
   EmbeddedStore,
   type HttpError,
-  type KernelClient,
+  KernelClient,
   KernelEngine,
   Model,
   Repository,
@@ -204,6 +204,19 @@ describe("actions, hooks and services", () => {
     void Resource.make(User).action("x", {}, () => Effect.fail(new WrongPassword()))
     // @ts-expect-error an error that is not declared
     void Resource.make(User).beforeGet(() => Effect.fail(new WrongPassword()))
+    const failing = KernelEngine.make("x").register(
+      Resource.make(User).beforeGet(() => Effect.fail(new WrongPassword()), { error: [WrongPassword] })
+    )
+    const aggregated = KernelClient.make(failing, { baseUrl: "" }).pipe(
+      Effect.flatMap((client) => client.users.aggregate({ query: { pipe: "[]" } }))
+    )
+    expectTypeOf<Extract<Effect.Error<typeof aggregated>, { readonly _tag: "WrongPassword" }>>().toEqualTypeOf<
+      WrongPassword
+    >()
+    // @ts-expect-error every error has a code
+    void ServiceError<never>()("Overwriting", { status: 409, fields: { code: Schema.Int } })
+    // @ts-expect-error every error may have problems
+    void ServiceError<never>()("Overwriting", { status: 409, fields: { errors: Schema.String, why: Schema.String } })
     // @ts-expect-error another result than the one that is declared
     void Resource.make(User).action("x", { success: Schema.Int }, () => Effect.succeed("text"))
     // What the engine answers by itself need not be declared.

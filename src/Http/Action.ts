@@ -17,7 +17,7 @@ import type * as Operation from "./Operation.ts"
  * @since 0.1.0
  */
 export interface Options extends Operation.Options {
-  /** The relation of the link to it. Defaults to its name. */
+  /** The relation of the link to it, which no other link of the resource may have. Defaults to its name. */
   readonly rel?: string | undefined
 }
 

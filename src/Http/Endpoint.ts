@@ -68,7 +68,7 @@ export interface Get<M extends Model.Any, E extends Schema.Top = never> extends
  * @category models
  * @since 0.1.0
  */
-export interface Aggregate extends
+export interface Aggregate<E extends Schema.Top = never> extends
   HttpApiEndpoint.HttpApiEndpoint<
     "aggregate",
     "GET",
@@ -78,7 +78,7 @@ export interface Aggregate extends
     never,
     never,
     Collection<typeof Document>,
-    ReadFailure | WireErrors["BadRequest" | "Forbidden"]
+    ReadFailure | WireErrors["BadRequest" | "Forbidden"] | E
   >
 {}
 
@@ -209,7 +209,7 @@ export interface Meta extends
  * @since 0.1.0
  */
 export interface ByMethod<M extends Model.Any, E extends ByMethod.Errors> {
-  readonly GET: List<M, E["GET"]> | Get<M, E["GET"]> | Aggregate
+  readonly GET: List<M, E["GET"]> | Get<M, E["GET"]> | Aggregate<E["GET"]>
   readonly POST: Create<M, E["POST"]>
   readonly PUT: Replace<M, E["PUT"]>
   readonly PATCH: Patch<M, E["PATCH"]>
@@ -248,7 +248,7 @@ export const forMethod = (
 ): ReadonlyArray<HttpApiEndpoint.Constraint> => {
   switch (method) {
     case "GET":
-      return [list(model, errors), get(model, errors), aggregate()]
+      return [list(model, errors), get(model, errors), aggregate(errors)]
     case "POST":
       return [create(model, errors)]
     case "PUT":
@@ -394,11 +394,11 @@ const get = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
     error: [...errors, Errors.BadRequest, Errors.NotFound, Errors.PreconditionFailed, ...failures]
   })
 
-const aggregate = () =>
+const aggregate = (errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.get("aggregate", "/aggregate", {
     query: AggregateQuery,
     success: collection(Document),
-    error: [Errors.BadRequest, Errors.Forbidden, ...failures]
+    error: [...errors, Errors.BadRequest, Errors.Forbidden, ...failures]
   })
 
 const create = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>

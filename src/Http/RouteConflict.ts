@@ -11,7 +11,8 @@ import { shapeOf } from "./internal/route.ts"
 import type { Registration } from "./Registration.ts"
 
 /**
- * Occurs when two registrations would answer for the same path, or have one name. `routes` says of both what they are.
+ * Occurs when two registrations would answer for the same path, or have one name, and when two links of one resource
+ * have one relation. `routes` says of both what they are.
  *
  * @category errors
  * @since 0.1.0
@@ -80,7 +81,23 @@ const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
         ...(method === "POST" ? [] : [claim(method, `${path}/:id`, what)])
       ])
     ]),
-    ...calls.map((call) => claim(call.method, call.path, call.name))
+    ...calls.map((call) => claim(call.method, call.path, call.name)),
+    ...linksOf(registration)
+  ]
+}
+
+/** The relations of a resource's links; without links, none. */
+const linksOf = (registration: Registration): ReadonlyArray<Claim> => {
+  if (registration._tag === "Service" || !registration.enableHateoas) return []
+  const { calls, model, path } = registration
+  const link = (relation: string, what: string): Claim => ({
+    key: `${path} ${relation}`,
+    description: `the link "${relation}" of the model ${model.modelName} (${what})`
+  })
+  return [
+    link("self", "a document itself"),
+    link("collection", "the documents"),
+    ...calls.map(({ name, options, path }) => link(options.rel ?? name, path))
   ]
 }
 

@@ -32,6 +32,9 @@ export declare namespace ServiceError {
   /** The statuses of RFC 9110, section 15, and RFC 6585 by which a service says that it did not do what was asked. */
   export type Status = (typeof statuses)[number]
 
+  /** What every error has on the wire, so that no field may have its name. */
+  export type Reserved = (typeof reserved)[number]
+
   /** Any class that {@link ServiceError} makes. */
   export interface Any extends Schema.Top {
     readonly [serviceErrorTypeId]: Declaration
@@ -68,9 +71,12 @@ const statuses = [
   426, 428, 429, 431, 451, 500, 501, 502, 503, 504, 507, 508
 ] as const
 
+const reserved = ["_tag", "_type", "code", "error", "errors", "message"] as const
+
 /**
  * Declares an error of the application. `status` is the status of the answer, `message` what its instances say unless
- * they are given a message, and `fields` what else they carry, in the program and on the wire.
+ * they are given a message, and `fields` what else they carry, in the program and on the wire. Dies when a field has a
+ * name that every error has there, such as `code`.
  *
  * **Example** (A wrong password)
  *
@@ -95,18 +101,22 @@ export const ServiceError =
     options: {
       readonly status: ServiceError.Status
       readonly message?: string | undefined
-      readonly fields?: Fields | undefined
+      readonly fields?: Fields & { readonly [K in ServiceError.Reserved]?: never } | undefined
     }
   ): ServiceError.Class<Self, Tag, Fields> => {
-    for (const [field, schema] of Object.entries(options.fields ?? {})) {
+    const fields: Schema.Struct.Fields = options.fields ?? {}
+    for (const [field, schema] of Object.entries(fields)) {
+      if (isReserved(field)) {
+        Effect.runSync(Effect.die(new Error(`${tag}.${field} has a name that every error has on the wire`)))
+      }
       // A field of a struct is a schema. It would show a model as it is stored, with what the model omits.
       assertSeparable(tag, field, schema as Schema.Top, { suspended: false })
     }
     const message = Schema.String.pipe(
       Schema.withConstructorDefault(Effect.succeed(options.message ?? sentenceOf(tag)))
     )
-    class Declared extends Schema.TaggedError<Declared>()(tag, { message, ...options.fields }) {}
-    const value: Declaration = { tag, status: options.status, fields: options.fields ?? {} }
+    class Declared extends Schema.TaggedError<Declared>()(tag, { message, ...fields }) {}
+    const value: Declaration = { tag, status: options.status, fields }
     Object.defineProperty(Declared, serviceErrorTypeId, { value })
     Object.defineProperty(Declared.prototype, serviceErrorTypeId, { value })
     // The fields of the class are those that were given, which it can't know of itself.
@@ -155,6 +165,8 @@ export const textOf = (error: Instance): Effect.Effect<string> => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const isReserved = (field: string): boolean => reserved.some((name) => name === field)
 
 const bodyOf = ({ fields, status, tag }: Declaration, error: unknown): { readonly [key: string]: unknown } => ({
   _type: "ErrorMessage",

@@ -191,6 +191,47 @@ describe("actions and services", () => {
       assert.include(error.message, "GET /users/:id (one)")
     }))
 
+  it.effect("have links that no other link of the resource is named as", () =>
+    Effect.gen(function*() {
+      class Page extends Model.Class<Page>()("Page", { id: Model.id() }) {}
+      const pages = Resource.make(Page)
+      const self = pages.action("self", {}, () => Effect.void)
+      const error = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(self).testClient))
+      assert.strictEqual(error._tag, "RouteConflict")
+      assert.include(error.message, `the link "self" of the model Page (/pages/:id/self)`)
+      const collection = pages.action("turn", { rel: "collection" }, () => Effect.void)
+      const other = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(collection).testClient))
+      assert.include(other.message, `the link "collection" of the model Page (/pages/:id/turn)`)
+      const twice = pages.action("a", { rel: "x" }, () => Effect.void)
+        .action("b", { rel: "x" }, () => Effect.void)
+      const third = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(twice).testClient))
+      assert.include(third.message, `the link "x" of the model Page`)
+      yield* KernelEngine.make("x").register(twice, { enableHateoas: false }).testClient
+    }))
+
+  it.effect("declare no error with a field that every error has", () =>
+    Effect.sync(() => {
+      for (const field of ["_tag", "_type", "code", "error", "errors", "message"]) {
+        assert.throws(
+          () => ServiceError<never>()("Overwriting", { status: 409, fields: { [field]: Schema.Int } }),
+          `Overwriting.${field} has a name that every error has on the wire`
+        )
+      }
+    }))
+
+  it.effect("fail, aggregations too, with the errors that hooks before reading declare", () =>
+    Effect.gen(function*() {
+      class Note extends Model.Class<Note>()("Note", { id: Model.id() }) {}
+      const notes = Resource.make(Note).beforeGet(() => Effect.fail(new OutOfStock({ product: "p", left: 0 })), {
+        error: [OutOfStock]
+      })
+      const client = yield* KernelEngine.make("notes").register(notes).testClient
+      for (const call of [client.notes.aggregate({ query: { pipe: "[]" } }), client.notes.list({ query: {} })]) {
+        const error = yield* Effect.flip(call)
+        assert.instanceOf(error, OutOfStock)
+      }
+    }))
+
   it.effect("are refused at the start when their location names what the result does not have", () =>
     Effect.gen(function*() {
       for (

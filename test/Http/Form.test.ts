@@ -123,7 +123,7 @@ describe("a form", () => {
         text("day", ""),
         text("place", ""),
         text("labels", ""),
-        { _tag: "File", name: "secret", size: 0 }
+        { _tag: "File", name: "secret", size: 0, isChosen: false }
       ),
       { title: "" }
     )
@@ -141,7 +141,7 @@ describe("a form", () => {
         text("title", "b"),
         text("place", `{"city":"Bern"`),
         text("place.zip", "1"),
-        { _tag: "File", name: "secret", size: 3 }
+        { _tag: "File", name: "secret", size: 3, isChosen: true }
       ),
       [
         "title is given more than once",

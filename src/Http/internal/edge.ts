@@ -56,12 +56,16 @@ const ofEngine = (
 
 /**
  * The answer of the whole service: 404 where there is no route, 405 and `OPTIONS` with `Allow` where there is one with
- * other methods.
+ * other methods. `paths` are there whether or not any method is.
  *
  * @internal
  */
-export const routed = (router: HttpRouter.HttpRouter, routes: ReadonlyArray<Route>) => {
-  const methods = methodsByPath(routes)
+export const routed = (
+  router: HttpRouter.HttpRouter,
+  routes: ReadonlyArray<Route>,
+  paths: ReadonlyArray<`/${string}`>
+) => {
+  const methods = methodsByPath(routes, paths)
   const answer = Effect.catchCause(
     // What fails here is that there is no route, or a route that is not the engine's: of any error, says the platform.
     // @effect-diagnostics-next-line anyUnknownInErrorContext:off
@@ -126,8 +130,11 @@ const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
   )
 })
 
-const methodsByPath = (routes: ReadonlyArray<Route>): FindMyWay.Router<ReadonlyArray<string>> => {
-  const byPath = new Map<`/${string}`, Array<string>>()
+const methodsByPath = (
+  routes: ReadonlyArray<Route>,
+  always: ReadonlyArray<`/${string}`>
+): FindMyWay.Router<ReadonlyArray<string>> => {
+  const byPath = new Map<`/${string}`, Array<string>>(always.map((path) => [shapeOf(path), []]))
   for (const { method, path: own } of routes) {
     const path = shapeOf(own)
     const methods = byPath.get(path) ?? []

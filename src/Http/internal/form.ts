@@ -27,15 +27,15 @@ type Values = Record<string, unknown>
  * Reads the parts of a form as what a caller may send of the model: numbers, booleans and dates by their texts, lists by
  * parts of one name, a nested model by parts for its fields (`address.city`) or by JSON text, whatever else has parts of
  * its own by JSON text. A part of type `application/json` is JSON in any case. Empty texts of fields other than texts
- * are no values, as in HTML, and neither are files that were not chosen. Parts that name no field are ignored, as
- * unknown keys of a JSON body are.
+ * are no values, as in HTML, and neither are files that were not chosen. Texts that name no field are ignored, as unknown
+ * keys of a JSON body are; a file that does is a problem.
  *
  * @internal
  */
 export const readForm = (model: Model.Any, parts: ReadonlyArray<Part>, maxDepth: number): Form => {
   const byName = new Map<string, Array<Part>>()
   for (const part of parts) {
-    if (part._tag === "File" && part.size === 0) continue
+    if (part._tag === "File" && !part.isChosen) continue
     const known = byName.get(part.name)
     if (known === undefined) byName.set(part.name, [part])
     else known.push(part)
@@ -46,7 +46,9 @@ export const readForm = (model: Model.Any, parts: ReadonlyArray<Part>, maxDepth:
     const path = name.split(".", maxDepth + 1)
     const field = path.length > maxDepth ? undefined : fieldAt(model, path)
     if (field === undefined) {
-      if (path.includes("__proto__")) problems.push({ field: name, validator: "Unknown", message: unknownField })
+      if (path.includes("__proto__") || given.some(({ _tag }) => _tag === "File")) {
+        problems.push({ field: name, validator: "Unknown", message: unknownField })
+      }
       continue
     }
     if (path.some((_, i) => i > 0 && byName.has(path.slice(0, i).join(".")))) {

@@ -7,13 +7,14 @@ import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.
 import { type BodyError, mediaTypeOf, sendContinue } from "./body.ts"
 
 /**
- * A part of a form: a text, or a file, of which nothing is kept but how large it is.
+ * A part of a form: a text, or a file, of which nothing is kept but how large it is and whether it was chosen: a browser
+ * sends a file without a name for a field that was left empty.
  *
  * @internal
  */
 export type Part =
   | { readonly _tag: "Text"; readonly name: string; readonly contentType: string; readonly bytes: Uint8Array }
-  | { readonly _tag: "File"; readonly name: string; readonly size: number }
+  | { readonly _tag: "File"; readonly name: string; readonly size: number; readonly isChosen: boolean }
 
 /**
  * How much a form may hold.
@@ -89,8 +90,9 @@ export const makeReader = (
     onFile: (info) => {
       let size = 0
       return (chunk) => {
-        if (chunk === null) keep(info, { _tag: "File", name: info.name, size })
-        else size += chunk.length
+        if (chunk === null) {
+          keep(info, { _tag: "File", name: info.name, size, isChosen: size > 0 || info.filename !== "" })
+        } else size += chunk.length
       }
     },
     onError: (error) => finish(Result.fail(error._tag === "ReachedLimit" ? tooLarge(limits) : malformed)),

@@ -69,7 +69,10 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   for (const addition of additions) {
     yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, router)))
   }
-  const handler = routed(router, routes)
+  const standing = registrations.flatMap(({ _tag, path }): ReadonlyArray<`/${string}`> =>
+    _tag === "Service" ? [] : [path, `${path}/:id`]
+  )
+  const handler = routed(router, routes, standing)
   const log = yield* KernelLogger.Access
   // Handlers have what the server's own fiber has.
   yield* Effect.provideContext(

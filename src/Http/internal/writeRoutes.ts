@@ -132,7 +132,8 @@ export const writeRoutes = (
     Effect.flatMapEager(
       readJson(request, jsonTypes, limits.maxBodySize),
       (body) =>
-        decoded(request, withOwnId(create(body), id), (value, conditions) => writes.replace(id, value, conditions))
+        decoded(request, namingOwnId(create(body), body, id), (value, conditions) =>
+          writes.replace(id, value, conditions))
     )
   )
 
@@ -141,7 +142,7 @@ export const writeRoutes = (
       if (mediaTypeOf(headersOf(request)["content-type"] ?? "") !== jsonPatch) {
         return decoded(
           request,
-          patch(body),
+          namingOwnId(patch(body), body, id),
           (changes, conditions) => writes.patch(id, { _tag: "Merge", changes }, conditions)
         )
       }
@@ -190,10 +191,16 @@ const jsonPatch = "application/json-patch+json"
 
 const patchTypes = [...jsonTypes, "application/merge-patch+json", jsonPatch]
 
-const withOwnId = (body: Decoded, id: string): Decoded =>
-  body._tag === "Invalid" || body.value["id"] === undefined || body.value["id"] === id
-    ? body
-    : { _tag: "Invalid", problems: [otherId] }
+/** A body may name the document that the URL names, or none; what it names is looked at as it was sent. */
+const namingOwnId = (decoded: Decoded, sent: unknown, id: string): Decoded => {
+  const named: unknown = typeof sent === "object" && sent !== null && Object.hasOwn(sent, "id")
+    ? Reflect.get(sent, "id")
+    : undefined
+  const text = typeof named === "number" ? String(named) : named
+  if (text === undefined || text === null || text === id) return decoded
+  const others = decoded._tag === "Valid" ? [] : decoded.problems.filter(({ field }) => field !== otherId.field)
+  return { _tag: "Invalid", problems: [otherId, ...others] }
+}
 
 const otherId = { field: "id", validator: "Id", message: "is not the one in the URL" }
 

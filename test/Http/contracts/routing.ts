@@ -15,10 +15,16 @@ class Box extends Model.Class<Box>()("Box", { id: Model.id(), name: Schema.Strin
 
 class Day extends Model.Class<Day>()("Day", { id: Model.id(), name: Schema.String }) {}
 
+class Note extends Model.Class<Note>()("Note", { id: Model.id(), name: Schema.String }) {}
+
+class Paper extends Model.Class<Paper>()("Paper", { id: Model.id(), name: Schema.String }) {}
+
 const engine = KernelEngine.make("routing")
   .register(Category, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"], urlBase: "/api/v1/" })
   .register(Box)
   .register(Day, { methods: ["POST", "DELETE"] })
+  .register(Note, { methods: ["POST"] })
+  .register(Paper, { methods: ["PUT"] })
 
 const categories = "/api/v1/categories"
 
@@ -75,7 +81,12 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
           ["/boxes", "GET, HEAD, OPTIONS"],
           ["/boxes/b1", "GET, HEAD, OPTIONS"],
           ["/days", "POST, OPTIONS"],
-          ["/days/d1", "DELETE, OPTIONS"]
+          ["/days/d1", "DELETE, OPTIONS"],
+          ["/notes", "POST, OPTIONS"],
+          ["/notes/n1", "OPTIONS"],
+          ["/notes/aggregate", "OPTIONS"],
+          ["/papers", "OPTIONS"],
+          ["/papers/p1", "PUT, OPTIONS"]
         ]
         for (const [path, allow] of allowed) {
           for (const slash of ["", "/", "?x=1"]) {

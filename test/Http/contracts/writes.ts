@@ -85,6 +85,16 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
           born: "1999-12-31",
           address: { _type: "Address", city: "Bern", zip: 3000 }
         })
+        const uploaded = `; filename="cv.txt"\r\nContent-Type: application/octet-stream`
+        for (
+          const [field, content] of [["cv", "text"], ["cv", ""], ["name", "text"], ["address.cv", "text"]] as const
+        ) {
+          const name = field === "name" ? [] : [["name", "N"] as const]
+          const sent = form([...name, [field, content, uploaded]])
+          assert.deepStrictEqual(fieldsIn(yield* send("POST", persons, sent.body, sent.headers)), [field])
+        }
+        const notChosen = form([["name", "N"], ["cv", "", uploaded.replace("cv.txt", "")]])
+        okay(yield* send("POST", persons, notChosen.body, notChosen.headers), 201)
         const bad = form([["name", ""], ["from", "x"], ["born", "2001-02-29"], ["address.zip", "1"]])
         assert.sameMembers(fieldsIn(yield* send("POST", persons, bad.body, bad.headers)), [
           "name",
@@ -216,6 +226,10 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         ])
         assert.deepStrictEqual(fieldsIn(yield* send("PATCH", path, { from: 11 })), ["to"])
         refused(404, yield* send("PATCH", `${persons}/none`, { name: "x" }))
+        assert.deepStrictEqual(problemsIn(yield* send("PATCH", path, { id: "other", name: "x" })), ["id Id"])
+        assert.deepStrictEqual(fieldsIn(yield* send("PATCH", path, { id: 1, from: "x" })), ["id", "from"])
+        okay(yield* send("PATCH", path, { id, name: "N" }))
+        assert.strictEqual((yield* read(persons, id)).name, "N")
         refused(400, yield* send("PATCH", path, []))
         refused(400, yield* send("PATCH", path, "null"))
         for (const type of ["text/plain", "application/xml", "application/x-www-form-urlencoded"]) {
