@@ -96,12 +96,12 @@ export const writeRoutes = (
     })
   }
 
-  const headersFor = ({ created, id }: Written): { readonly [name: string]: string } | undefined =>
-    !created
-      ? undefined
-      : versionField === undefined
-      ? { location: Links.hrefOf(path, id) }
-      : { location: Links.hrefOf(path, id), etag: preconditions.etagOf(1) }
+  /** Of every write of a versioned document its `ETag`, of an insertion its `Location`. */
+  const headersFor = ({ created, document, id }: Written): { readonly [name: string]: string } | undefined => {
+    const etag = document === undefined ? inserted : representation.headersOf(document)
+    return created ? { location: Links.hrefOf(path, id), ...etag } : etag
+  }
+  const inserted = versionField === undefined ? undefined : { etag: preconditions.etagOf(1) }
 
   const createAll = (body: ReadonlyArray<unknown>): Answer => {
     const items = readItems(body, {
