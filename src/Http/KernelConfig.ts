@@ -228,8 +228,8 @@ export const limits = (otherwise: Limits): Config.Config<Limits> =>
 export interface Loaded {
   /** The provider of all `Config` and the {@link Limits}. */
   readonly context: Context.Context<never>
-  /** A sentence for each key that means nothing. */
-  readonly warnings: ReadonlyArray<string>
+  /** Says in the log which file was read, or that there is none, and warns of each key that means nothing. */
+  readonly log: Effect.Effect<void>
 }
 
 /**
@@ -259,18 +259,23 @@ export const load: (
     const context = Context.make(ConfigProvider.ConfigProvider, provider).pipe(
       Context.add(Limits, yield* limits(yield* Limits).parse(provider))
     )
+    // Who names a folder expects a file there.
+    const logAbsence = options?.cfgDir === undefined ? Effect.logInfo : Effect.logWarning
+    const place = nodePath.resolve(file)
+    const notice = absent === undefined
+      ? Effect.logInfo(`The configuration is read from ${place}`)
+      : logAbsence(`There is no configuration file ${place}: only the environment is read`)
     const loaded: Loaded = {
       context,
-      // Who names a folder expects a file there.
-      warnings: absent !== undefined && options?.cfgDir !== undefined ? [absent, ...warnings] : warnings
+      log: Effect.andThen(notice, Effect.forEach(warnings, (warning) => Effect.logWarning(warning), { discard: true }))
     }
     return loaded
   }
 )
 
 /**
- * {@link load} as a layer: all `Config` and the {@link Limits} of what it is provided to, stores included. What means
- * nothing is a warning in the log. `KernelServer.launch` has it already.
+ * {@link load} as a layer: all `Config` and the {@link Limits} of what it is provided to, stores included. The log says
+ * which file was read; what means nothing is a warning in it. `KernelServer.launch` has it already.
  *
  * @category layers
  * @since 0.1.0
@@ -278,12 +283,7 @@ export const load: (
 export const layer = (
   options?: Options
 ): Layer.Layer<never, ConfigurationInvalid | Config.ConfigError, FileSystem.FileSystem> =>
-  Layer.effectContext(
-    Effect.flatMap(
-      load(options),
-      ({ context, warnings }) => Effect.as(Effect.forEach(warnings, (warning) => Effect.logWarning(warning)), context)
-    )
-  )
+  Layer.effectContext(Effect.flatMap(load(options), ({ context, log }) => Effect.as(log, context)))
 
 // -----------------------------------------------------------------------------
 // internal

@@ -33,6 +33,7 @@ import * as EmbeddedStore from "../Repository/EmbeddedStore.ts"
 import type * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import type * as Documentation from "./Documentation.ts"
+import { announce, announcedLast } from "./internal/announcement.ts"
 import { serve } from "./internal/serve.ts"
 import * as KernelClient from "./KernelClient.ts"
 import * as KernelLogger from "./KernelLogger.ts"
@@ -214,11 +215,12 @@ const makeEngine = (parts: Parts): never => {
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(
     Effect.andThen(refuseInvalid(parts.registrations), Effect.andThen(refuseConflicts(parts), serve(parts)))
   )
+  const layer = Layer.provide(Layer.merge(layerServe, whereabouts), [KernelServer.layer, KernelLogger.layerAccess])
   const engine: { readonly [K in keyof AnyEngine]: unknown } = {
     api,
     registrations: parts.registrations,
     layerServe,
-    layer: Layer.provide(Layer.merge(layerServe, announcement), [KernelServer.layer, KernelLogger.layerAccess]),
+    layer: Layer.effectContext(announcedLast(Layer.build(layer))),
     launch: KernelServer.launchWith(parts.options),
     testClient: testClient(api, layerServe),
     enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
@@ -237,13 +239,8 @@ const makeEngine = (parts: Parts): never => {
   return engine as never
 }
 
-/** Says where the documents are, once the service listens. */
-const announcement = Layer.effectDiscard(
-  Effect.gen(function*() {
-    yield* HttpServer.HttpServer
-    const { description } = yield* DocumentStore
-    yield* Effect.logInfo(`Documents are in ${description}`)
-  })
+const whereabouts = Layer.effectDiscard(
+  Effect.flatMap(DocumentStore, ({ description }) => announce(`Documents are in ${description}`))
 )
 
 type RegisterOptions = Resource.Options<ReadonlyArray<Resource.Method>> & Registration.Options<string>

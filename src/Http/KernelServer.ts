@@ -30,6 +30,7 @@ import { constants } from "node:os"
 import process from "node:process"
 import { problemsOf } from "../Model/internal/issues.ts"
 import { Misdeclared } from "../Model/internal/misdeclared.ts"
+import { announce, announcedLast } from "./internal/announcement.ts"
 import { type HttpServer as NodeServer, makeServer } from "./internal/httpServer.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import * as KernelLogger from "./KernelLogger.ts"
@@ -110,7 +111,8 @@ export const layerWith = (
 ): Layer.Layer<HttpServer.HttpServer, ListenFailed> => Layer.effect(HttpServer.HttpServer, make(options))
 
 /**
- * {@link make} as a layer, with the options that the configuration has. The log says where it listens.
+ * {@link make} as a layer, with the options that the configuration has. The log says where it listens: with `launch`, and
+ * in the layer of an engine, when all else is ready.
  *
  * @category layers
  * @since 0.1.0
@@ -119,14 +121,14 @@ export const layer: Layer.Layer<HttpServer.HttpServer, ListenFailed | Config.Con
   HttpServer.HttpServer,
   Effect.gen(function*() {
     const server = yield* make(yield* KernelConfig.server)
-    yield* Effect.logInfo(`Listening on ${HttpServer.formatAddress(server.address)}`)
+    yield* announce(`Listening on ${HttpServer.formatAddress(server.address)}`)
     return server
   })
 )
 
 /**
- * Runs a service until it is told to stop, with the configuration beside the start script and its log. A failure to start
- * is one clear line in the log and a non-zero exit. For `NodeRuntime.runMain`.
+ * Runs a service until it is told to stop, with the configuration beside the start script and its log, which says which
+ * file was read. A failure to start is one clear line in the log and a non-zero exit. For `NodeRuntime.runMain`.
  *
  * @category running
  * @since 0.1.0
@@ -154,12 +156,12 @@ const launched = <A, E, R>(
 ): Effect.Effect<never, StartFailed, R> => {
   const stopping = Effect.logInfo("Stopping: no more requests, the running ones are answered")
   const running = Effect.scoped(
-    Effect.andThen(Layer.build(layer), Effect.onInterrupt(Effect.never, () => stopping))
+    Effect.andThen(announcedLast(Layer.build(layer)), Effect.onInterrupt(Effect.never, () => stopping))
   )
   return Effect.scoped(Effect.gen(function*() {
     yield* signals
-    const { context, warnings } = yield* Effect.provide(KernelConfig.load(options), NodeFileSystem.layer)
-    return yield* Effect.forEach(warnings, (warning) => Effect.logWarning(warning)).pipe(
+    const { context, log } = yield* Effect.provide(KernelConfig.load(options), NodeFileSystem.layer)
+    return yield* log.pipe(
       Effect.andThen(reported(running)),
       Effect.provide(KernelLogger.layer(options)),
       Effect.provideContext(context)

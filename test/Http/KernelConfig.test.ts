@@ -1,3 +1,4 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Config, ConfigProvider, Duration, Effect, FileSystem, Layer, Logger, PlatformError, Redacted } from "effect"
 import { writeFileSync } from "node:fs"
@@ -38,14 +39,21 @@ const problemsOf = (source: Source) =>
     (error) => error._tag === "ConfigurationInvalid" ? error.problems : assert.fail(String(error))
   )
 
-const warningsOf = Effect.fnUntraced(function*(source: Source) {
-  const warnings: Array<unknown> = []
-  const logger = Logger.make<unknown, void>(({ message }) => {
-    warnings.push(...(Array.isArray(message) ? message : [message]))
+/** What the log says when a configuration is read, with the level before it. */
+const logOf = Effect.fnUntraced(function*<E>(layer: Layer.Layer<never, E>) {
+  const lines: Array<string> = []
+  const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+    lines.push(`${logLevel} ${String(message)}`)
   })
-  yield* Effect.provide(configured(source, Effect.void), Logger.layer([logger]))
-  return warnings
+  yield* Effect.provide(Effect.void, Layer.provide(layer, Logger.layer([logger])))
+  return lines
 })
+
+const warningsOf = (source: Source) =>
+  Effect.map(
+    logOf(layerOf(source)),
+    (lines) => lines.filter((line) => line.startsWith("Warn ")).map((line) => line.slice("Warn ".length))
+  )
 
 const everything = Effect.gen(function*() {
   const { host, ...mongo } = yield* MongoStore.config
@@ -173,7 +181,22 @@ describe("KernelConfig / what is read", () => {
       assert.deepStrictEqual([mongo.host, mongo.db], ["localhost", undefined])
       assert.deepStrictEqual([embedded.path, i18n.languages], ["./data", []])
       assert.deepStrictEqual(yield* problemsOf({ enableDefaults: false }), ["there is no file /etc/shop/cfg.yml"])
-      assert.deepStrictEqual(yield* warningsOf({}), ["there is no file /etc/shop/cfg.yml"])
+      assert.deepStrictEqual(yield* warningsOf({}), [
+        "There is no configuration file /etc/shop/cfg.yml: only the environment is read"
+      ])
+    }))
+
+  it.effect("says in the log which file was read, or that there was none", () =>
+    Effect.gen(function*() {
+      const absent = "There is no configuration file"
+      const folder = yield* freshDirectory
+      const options = { cfgDir: folder }
+      const read = Effect.suspend(() => logOf(Layer.provide(KernelConfig.layer(options), NodeServices.layer)))
+      assert.deepStrictEqual(yield* read, [`Warn ${absent} ${folder}/cfg.yml: only the environment is read`])
+      writeFileSync(join(folder, "cfg.yml"), "appkernel:\n  server:\n    port: 8080\n")
+      assert.deepStrictEqual(yield* read, [`Info The configuration is read from ${folder}/cfg.yml`])
+      const [line] = yield* logOf(Layer.provide(KernelConfig.layer(), NodeServices.layer))
+      assert.match(line ?? "", /^Info There is no configuration file \/.*\/cfg\.yml: only the environment is read$/)
     }))
 
   it.effect("says whether MongoDB is configured at all", () =>

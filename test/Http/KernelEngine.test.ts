@@ -1,4 +1,14 @@
-import { EmbeddedStore } from "../../src/index.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Exit, Layer, Logger, Schema } from "effect"
+import {
+  DocumentStore,
+  EmbeddedStore,
+  Index,
+  KernelEngine,
+  Model,
+  Repository,
+  type RepositoryError
+} from "../../src/index.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
 import { restContract } from "./contracts/rest.ts"
@@ -6,3 +16,55 @@ import { restContract } from "./contracts/rest.ts"
 restContract("memory", EmbeddedStore.layerMemory)
 restContract("embedded", freshFolder(EmbeddedStore.layerWith))
 onMongo("on a server", (layer) => restContract("mongodb", layer))
+
+class Note extends Model.Class<Note>()("Note", {
+  id: Model.id(),
+  text: Schema.String.pipe(Model.indexed(Index.unique))
+}) {}
+
+const engine = KernelEngine.make("notes").register(Note, { methods: ["GET"] })
+
+describe("KernelEngine / what the log says of a start", () => {
+  it.live("says last that it listens", () =>
+    Effect.gen(function*() {
+      const { lines, started } = yield* startOn(() => Effect.void)
+      assert.isTrue(started)
+      assert.strictEqual(lines[0], "Documents are in the embedded store in memory")
+      assert.match(lines[1] ?? "", /^Listening on http:\/\/127\.0\.0\.1:\d+$/)
+      assert.lengthOf(lines, 2)
+    }))
+
+  it.live("does not say that it listens when an index is in the way", () =>
+    Effect.gen(function*() {
+      const { lines, started } = yield* startOn((store) =>
+        Effect.gen(function*() {
+          yield* Effect.provideService(Repository.make(Note), DocumentStore.DocumentStore, store)
+          const [index = { name: "", key: {} }] = yield* store.listIndexes("Note")
+          yield* store.dropIndexes("Note", [index.name])
+          yield* store.createIndexes("Note", [{ name: index.name, key: { text: -1 } }])
+        })
+      )
+      assert.isFalse(started)
+      assert.deepStrictEqual(lines, [])
+    }))
+})
+
+// internal
+
+/** Whether an engine starts on a store that was prepared, and what the log says. */
+const startOn = Effect.fnUntraced(function*(
+  prepare: (store: DocumentStore.DocumentStore["Service"]) => Effect.Effect<void, RepositoryError.StoreError>
+) {
+  const lines: Array<string> = []
+  const logger = Logger.make<unknown, void>(({ message }) => {
+    lines.push(String(message))
+  })
+  const store = yield* EmbeddedStore.makeMemory
+  yield* prepare(store)
+  const environment = ConfigProvider.fromEnv({ env: { APPKERNEL_SERVER_PORT: "0" } })
+  const exit = yield* Effect.exit(Layer.build(engine.layer)).pipe(
+    Effect.provideService(DocumentStore.DocumentStore, store),
+    Effect.provide([ConfigProvider.layer(environment), Logger.layer([logger])])
+  )
+  return { lines, started: Exit.isSuccess(exit) }
+})

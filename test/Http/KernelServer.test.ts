@@ -4,7 +4,7 @@ import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Agent, get, type IncomingHttpHeaders } from "node:http"
 import { connect, type Socket } from "node:net"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
-import { freePort, printed, type Program, runProgram } from "../support/processes.ts"
+import { complaintsOf, freePort, printed, type Program, runProgram } from "../support/processes.ts"
 
 const program = "test/support/serviceProgram.ts"
 
@@ -140,12 +140,26 @@ describe("KernelServer / a process that is told to stop", () => {
       }
     }), 30_000)
 
+  it.live(
+    "says which configuration it has first, and where it listens last, when it answers",
+    () =>
+      Effect.gen(function*() {
+        const { port, service } = yield* start()
+        assert.strictEqual(answerOf(yield* Effect.promise(() => request(port, "/"))).status, 200)
+        const said = service.output().trim().split("\n").map((line) => String(JSON.parse(line).message))
+        const began = said.findIndex((line) => line.includes("began"))
+        assert.match(said[0] ?? "", /^There is no configuration file .*\/test\/support\/cfg\.yml: /)
+        assert.strictEqual(said[began === -1 ? said.length - 1 : began - 1], `Listening on http://127.0.0.1:${port}`)
+      }),
+    30_000
+  )
+
   it.live("ends the start with one clear line when the port is in use", () =>
     Effect.gen(function*() {
       const { port } = yield* start()
       const second = yield* runProgram(program, { APPKERNEL_SERVER_PORT: String(port) })
       assert.strictEqual(yield* second.ended, 1)
-      const lines = second.output().trim().split("\n")
+      const lines = complaintsOf(second)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", `Can't listen on 127.0.0.1:${port}: the port is in use`)
     }), 30_000)

@@ -25,8 +25,6 @@ const started = Effect.fnUntraced(function*(example: string, env: { readonly [na
     ...env
   })
   yield* printed(program, `Listening on ${base}`)
-  // It may listen a moment before it answers.
-  yield* Effect.retry(Effect.tryPromise(() => fetch(base, { signal: AbortSignal.timeout(1_000) })), { times: 10 })
   return base
 })
 

@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { freshDirectory } from "../support/folders.ts"
 import { freshDatabase, onMongo } from "../support/mongo.ts"
-import { freePort, printed, runProgram } from "../support/processes.ts"
+import { complaintsOf, freePort, printed, runProgram } from "../support/processes.ts"
 
 const shop = "examples/shop/main.ts"
 const ada = { name: "Ada Lovelace", email: "ada@example.com", password: "analytical engine" }
@@ -156,7 +156,7 @@ describe("the shop / embedded", () => {
       const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"), APPKERNEL_SERVER_PORT: String(port) }
       const program = yield* runProgram(shop, env)
       assert.strictEqual(yield* program.ended, 1)
-      const lines = program.output().trim().split("\n").filter((line) => !line.includes("Filled"))
+      const lines = complaintsOf(program)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", `Can't listen on 127.0.0.1:${port}: the port is in use`)
     }), 60_000)
@@ -170,7 +170,7 @@ describe("the shop / embedded", () => {
       chmodSync(path, 0o400)
       const program = yield* runProgram(shop, { APPKERNEL_EMBEDDED_PATH: path, APPKERNEL_SERVER_PORT: "0" })
       assert.strictEqual(yield* program.ended, 1)
-      const lines = program.output().trim().split("\n")
+      const lines = complaintsOf(program)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", path)
     }), 60_000)
@@ -182,7 +182,7 @@ describe("the shop / embedded", () => {
         const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"), APPKERNEL_SERVER_PORT: "many" }
         const program = yield* runProgram(shop, env)
         assert.strictEqual(yield* program.ended, 1)
-        const lines = program.output().trim().split("\n").filter((line) => !line.includes("Filled"))
+        const lines = complaintsOf(program)
         assert.strictEqual(lines.length, 1)
         assert.include(lines[0] ?? "", "The configuration is wrong: APPKERNEL_SERVER_PORT")
       }),
@@ -200,7 +200,7 @@ describe("the shop / mongodb", () => {
       }
       const program = yield* runProgram(shop, env)
       assert.strictEqual(yield* program.ended, 1)
-      const lines = program.output().trim().split("\n")
+      const lines = complaintsOf(program)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", `127.0.0.1:${port}`)
       assert.notInclude(program.output(), "canary-password")

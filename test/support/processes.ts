@@ -63,6 +63,10 @@ export const printed = (program: Program, text: string): Effect.Effect<void> =>
     })
   })
 
+/** What a program that could not start has printed, but for what went well before. */
+export const complaintsOf = (program: Program): ReadonlyArray<string> =>
+  program.output().trim().split("\n").filter((line) => !line.includes("\"level\":\"INFO\""))
+
 /** A port that nobody listens on. */
 export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) => {
   const server = createServer()
