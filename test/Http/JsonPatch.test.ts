@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Fiber, Result, Schema } from "effect"
 import { documentPatcher } from "../../src/Http/internal/documentPatch.ts"
-import { applyPatch, readPatch } from "../../src/Http/internal/jsonPatch.ts"
+import { applyPatch, maxWork, readPatch } from "../../src/Http/internal/jsonPatch.ts"
 import { Model } from "../../src/index.ts"
 import { bodyDecoder } from "../../src/Model/internal/explainer.ts"
 import { compileSerialiser } from "../../src/Model/internal/serialiser.ts"
@@ -13,7 +13,7 @@ const patched = (document: Schema.Json, patch: unknown) =>
   Result.match(readPatch(patch, limits), {
     onFailure: (problems) => ({ problems: problems.map(({ field, message }) => `${field} ${message}`) }),
     onSuccess: (operations) =>
-      Result.match(applyPatch(operations, document, limits), {
+      Result.match(Effect.runSync(applyPatch(operations, document, limits)), {
         onFailure: ({ index, reason }) => ({ index, reason }),
         onSuccess: (result) => ({ result })
       })
@@ -187,6 +187,67 @@ describe("a JSON Patch", () => {
     const doubling = Array.from({ length: 90 }, () => ({ op: "copy", from: "/a", path: "/a/-" }))
     const outcome = patched({ a: [1] }, doubling)
     assert.propertyVal(outcome, "reason", "the copies make the document too large")
+  })
+})
+
+describe("a JSON Patch of a long list", () => {
+  const list = (length: number) => ({ roles: Array.from({ length }, (_, i) => i) })
+  const many = (operation: object, count: number) =>
+    Effect.fromResult(readPatch(Array.from({ length: count }, () => operation), { maxOperations: count }))
+
+  it.live("lets others run between its operations", () =>
+    Effect.gen(function*() {
+      const document = list(150_000)
+      for (
+        const [operation, length] of [
+          [{ op: "add", path: "/roles/0", value: -1 }, 151_000],
+          [{ op: "remove", path: "/roles/0" }, 149_000],
+          [{ op: "move", from: "/roles/0", path: "/roles/149999" }, 150_000]
+        ] as const
+      ) {
+        const operations = yield* many(operation, 1_000)
+        let turns = 0
+        const turn = Effect.callback<void>((resume) => {
+          setImmediate(() => {
+            turns++
+            resume(Effect.void)
+          })
+        })
+        const other = yield* Effect.forkChild(Effect.forever(turn))
+        const applied = yield* applyPatch(operations, document, limits)
+        yield* Fiber.interrupt(other)
+        const result = Result.getOrThrow(applied) as ReturnType<typeof list>
+        assert.strictEqual(result.roles.length, length)
+        // Some 150 million elements are shifted, little more than a million of them in one turn of the loop.
+        assert.isAtLeast(turns, 50)
+      }
+      assert.strictEqual(document.roles[0], 0)
+      assert.strictEqual(document.roles.length, 150_000)
+    }))
+
+  it.live("is not applied beyond a limit of work", () =>
+    Effect.gen(function*() {
+      const document = list(1_000_000)
+      const operations = yield* many({ op: "add", path: "/roles/0", value: -1 }, 300)
+      const { index, reason } = yield* Effect.flip(
+        Effect.flatMap(applyPatch(operations, document, limits), Effect.fromResult)
+      )
+      assert.strictEqual(reason, "the patch takes too much work")
+      assert.isBelow(index, maxWork / 1_000_000)
+    }))
+
+  it("changes no part that stands in two places", () => {
+    const patch = [
+      { op: "copy", from: "/a", path: "/b" },
+      { op: "add", path: "/a/x/-", value: 1 },
+      { op: "copy", from: "/a/x", path: "/c" },
+      { op: "add", path: "/c/-", value: 2 },
+      { op: "move", from: "/a/x", path: "/d" },
+      { op: "add", path: "/d/-", value: 3 }
+    ]
+    assert.deepStrictEqual(patched({ a: { x: [0] } }, patch), {
+      result: { a: {}, b: { x: [0] }, c: [0, 1, 2], d: [0, 1, 3] }
+    })
   })
 })
 

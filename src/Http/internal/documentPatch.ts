@@ -67,20 +67,26 @@ export const documentPatcher = (
     }
     // The text of an object.
     const before = JSON.parse(text) as Schema.JsonObject
-    const applied = applyPatch(operations, before, limits)
-    if (Result.isFailure(applied)) {
-      const { index, reason } = applied.failure
-      const { op, path } = operations[index]!
-      return Effect.fail(new Conflict({ message: `Operation ${index} (${op} ${path}) can't be applied: ${reason}` }))
-    }
-    // The whole document is never replaced, so that it is an object still.
-    const changes = changesBetween(model, before, applied.success as Schema.JsonObject)
-    if (isDeeperValue(changes, maxDepth)) {
-      const problem = { field: "", validator: "Json", message: `must not be nested more than ${maxDepth} levels deep` }
-      return Effect.fail(answers.invalid([problem]))
-    }
-    const decoded = decode(changes)
-    return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(answers.invalid(decoded.problems))
+    return Effect.flatMap(
+      applyPatch(operations, before, limits),
+      (applied): ReturnType<DocumentPatcher["changesOf"]> => {
+        if (Result.isFailure(applied)) {
+          const { index, reason } = applied.failure
+          const { op, path } = operations[index]!
+          return Effect.fail(
+            new Conflict({ message: `Operation ${index} (${op} ${path}) can't be applied: ${reason}` })
+          )
+        }
+        // The whole document is never replaced, so that it is an object still.
+        const changes = changesBetween(model, before, applied.success as Schema.JsonObject)
+        if (isDeeperValue(changes, maxDepth)) {
+          const message = `must not be nested more than ${maxDepth} levels deep`
+          return Effect.fail(answers.invalid([{ field: "", validator: "Json", message }]))
+        }
+        const decoded = decode(changes)
+        return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(answers.invalid(decoded.problems))
+      }
+    )
   }
 })
 

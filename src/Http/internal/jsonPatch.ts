@@ -1,5 +1,5 @@
+import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import * as JsonPatch from "effect/JsonPatch"
 import * as JsonPointer from "effect/JsonPointer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -69,21 +69,39 @@ export const readPatch = (
 /**
  * The document with all operations applied, one after the other; the document that was given stays as it is.
  *
+ * **Details**
+ *
+ * A container is copied when it is first changed, and changed in place from then on. What is counted as work are the
+ * elements that are copied, and those that an insertion or a removal shifts: others run after each million of them, and a
+ * patch that needs more than {@link maxWork} is not applied.
+ *
  * @internal
  */
 export const applyPatch = (
   operations: ReadonlyArray<Operation>,
   document: Schema.Json,
   { maxCopied }: Pick<PatchLimits, "maxCopied">
-): Result.Result<Schema.Json, Inapplicable> => {
-  let state: State = { document, room: maxCopied }
-  for (const [index, operation] of operations.entries()) {
-    const applied = applyOne(operation, state)
-    if (Result.isFailure(applied)) return Result.fail({ index, reason: applied.failure })
-    state = applied.success
-  }
-  return Result.succeed(state.document)
-}
+): Effect.Effect<Result.Result<Schema.Json, Inapplicable>> =>
+  Effect.suspend(() => {
+    const state: State = { document, room: maxCopied, own: new WeakSet(), work: 0 }
+    const applyFrom = (start: number): Effect.Effect<Result.Result<Schema.Json, Inapplicable>> => {
+      const enough = state.work + maxTurn
+      for (let index = start; index < operations.length; index++) {
+        if (state.work > enough) return Effect.flatMap(Effect.yieldNow, () => applyFrom(index))
+        const reason = applyOne(operations[index]!, state) ?? (state.work > maxWork ? tooMuchWork : undefined)
+        if (reason !== undefined) return Effect.succeed(Result.fail({ index, reason }))
+      }
+      return Effect.succeed(Result.succeed(state.document))
+    }
+    return applyFrom(0)
+  })
+
+/**
+ * How many elements one patch may copy and shift.
+ *
+ * @internal
+ */
+export const maxWork = 250_000_000
 
 /**
  * The tokens of a JSON Pointer (RFC 6901).
@@ -93,54 +111,133 @@ export const applyPatch = (
 export const tokensOf = (pointer: string): ReadonlyArray<string> =>
   pointer.split("/").slice(1).map(JsonPointer.unescapeToken)
 
+/** A few milliseconds. */
+const maxTurn = 1_000_000
+
 interface State {
-  readonly document: Schema.Json
+  document: Schema.Json
   /** What copies may still add. */
-  readonly room: number
+  room: number
+  /** The containers that belong to this application alone, so that they may be changed in place. */
+  readonly own: WeakSet<object>
+  work: number
 }
 
-const applyOne = (operation: Operation, state: State): Result.Result<State, string> => {
-  const { document, room } = state
+type Container = Array<Schema.Json> | { [key: string]: Schema.Json }
+
+/** What keeps the operation from being applied; `undefined` where it was. */
+const applyOne = (operation: Operation, state: State): string | undefined => {
   switch (operation.op) {
     case "test": {
-      const found = valueAt(document, operation.path)
-      return found === undefined
-        ? Result.fail(nothingThere)
-        : Equal.equals(found, operation.value)
-        ? Result.succeed(state)
-        : Result.fail("the value there is another one")
+      const found = valueAt(state.document, operation.path)
+      if (found === undefined) return nothingThere
+      return Equal.equals(found, operation.value) ? undefined : "the value there is another one"
     }
     case "copy": {
-      const value = valueAt(document, operation.from)
-      if (value === undefined) return Result.fail(nothingToTake)
-      const left = room - sizeOf(value, room)
-      return left < 0
-        ? Result.fail("the copies make the document too large")
-        : changed(document, left, [{ op: "add", path: operation.path, value }])
+      const value = valueAt(state.document, operation.from)
+      if (value === undefined) return nothingToTake
+      const size = sizeOf(value, state.room)
+      if (size > state.room) return "the copies make the document too large"
+      state.room -= size
+      state.work += size
+      // One container in two places could not be changed in place.
+      return changeAt(state, operation.path, { op: "add", value: structuredClone(value) })
     }
     case "move": {
       const { from, path } = operation
-      const value = valueAt(document, from)
-      if (value === undefined) return Result.fail(nothingToTake)
+      const value = valueAt(state.document, from)
+      if (value === undefined) return nothingToTake
       return from === path
-        ? Result.succeed(state)
-        : changed(document, room, [{ op: "remove", path: from }, { op: "add", path, value }])
+        ? undefined
+        : changeAt(state, from, { op: "remove" }) ?? changeAt(state, path, { op: "add", value })
     }
     default:
-      return changed(document, room, [operation])
+      return changeAt(state, operation.path, operation)
   }
 }
 
-const changed = (document: Schema.Json, room: number, patch: JsonPatch.JsonPatch): Result.Result<State, string> =>
-  Result.try({
-    try: () => ({ document: JsonPatch.apply(patch, document), room }),
-    // Pointers are well-formed, so that all that may be wrong is where they lead.
-    catch: () => nothingThere
-  })
+type Change = { readonly op: "add" | "replace"; readonly value: Schema.Json } | { readonly op: "remove" }
+
+const changeAt = (state: State, pointer: string, change: Change): string | undefined => {
+  const tokens = tokensOf(pointer)
+  const last = tokens.at(-1)
+  if (last === undefined) {
+    if (change.op === "remove") return nothingThere
+    state.document = change.value
+    return undefined
+  }
+  const parent = ownedParent(state, tokens)
+  if (parent === undefined) return nothingThere
+  return Array.isArray(parent) ? changeElement(state, parent, last, change) : changeMember(parent, last, change)
+}
+
+const changeElement = (
+  state: State,
+  list: Array<Schema.Json>,
+  token: string,
+  change: Change
+): string | undefined => {
+  const index = change.op === "add" && token === "-" ? list.length : indexOf(token)
+  if (index === undefined || index > list.length || index === list.length && change.op !== "add") return nothingThere
+  if (change.op === "replace") list[index] = change.value
+  else {
+    state.work += list.length - index
+    if (change.op === "add") list.splice(index, 0, change.value)
+    else list.splice(index, 1)
+  }
+  return undefined
+}
+
+const changeMember = (
+  members: { [key: string]: Schema.Json },
+  key: string,
+  change: Change
+): string | undefined => {
+  if (change.op !== "add" && !Object.hasOwn(members, key)) return nothingThere
+  if (change.op === "remove") delete members[key]
+  else setMember(members, key, change.value)
+  return undefined
+}
+
+/** Every key is one, `__proto__` included. */
+const setMember = (members: { [key: string]: Schema.Json }, key: string, value: Schema.Json): void => {
+  if (key === "__proto__") {
+    Object.defineProperty(members, key, { value, configurable: true, enumerable: true, writable: true })
+  } else members[key] = value
+}
+
+/** What holds the last of the tokens: copied, with all that it is in, unless that has been done. */
+const ownedParent = (state: State, tokens: ReadonlyArray<string>): Container | undefined => {
+  let parent = owned(state, state.document)
+  if (parent === undefined) return undefined
+  state.document = parent
+  for (const token of tokens.slice(0, -1)) {
+    const value = childOf(parent, token)
+    const child: Container | undefined = value === undefined ? undefined : owned(state, value)
+    if (child === undefined) return undefined
+    if (Array.isArray(parent)) parent[Number(token)] = child
+    else setMember(parent, token, child)
+    parent = child
+  }
+  return parent
+}
+
+const owned = (state: State, value: Schema.Json): Container | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  // Only containers that were copied here are among them, and those may be changed.
+  if (state.own.has(value)) return value as Container
+  // An object of JSON has only values of JSON.
+  const copy: Container = Array.isArray(value) ? value.slice() : { ...(value as Schema.JsonObject) }
+  state.work += Array.isArray(copy) ? copy.length : Object.keys(copy).length
+  state.own.add(copy)
+  return copy
+}
 
 const nothingToTake = "there is nothing at from"
 
 const nothingThere = "there is no such place"
+
+const tooMuchWork = "the patch takes too much work"
 
 const within = (index: number, field: string): string => field === "" ? String(index) : `${index}.${field}`
 
@@ -182,16 +279,23 @@ const invalid = (field: string, message: string): Decoded => ({
 const valueAt = (document: Schema.Json, pointer: string): Schema.Json | undefined => {
   let current: Schema.Json | undefined = document
   for (const token of tokensOf(pointer)) {
-    if (typeof current !== "object" || current === null) return undefined
-    if (Array.isArray(current)) {
-      current = /^(?:0|[1-9]\d*)$/u.test(token) ? current[Number(token)] : undefined
-    } else {
-      // An object of JSON has only values of JSON.
-      current = Object.hasOwn(current, token) ? (current as Schema.JsonObject)[token] : undefined
-    }
+    if (current === undefined) return undefined
+    current = childOf(current, token)
   }
   return current
 }
+
+const childOf = (value: Schema.Json, token: string): Schema.Json | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  if (Array.isArray(value)) {
+    const index = indexOf(token)
+    return index === undefined ? undefined : value[index]
+  }
+  // An object of JSON has only values of JSON.
+  return Object.hasOwn(value, token) ? (value as Schema.JsonObject)[token] : undefined
+}
+
+const indexOf = (token: string): number | undefined => /^(?:0|[1-9]\d{0,15})$/u.test(token) ? Number(token) : undefined
 
 /** The size of a value, which is counted no further than past `room`: copies of copies share their parts. */
 const sizeOf = (value: Schema.Json, room: number): number => {
