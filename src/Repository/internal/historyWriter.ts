@@ -266,7 +266,7 @@ class Refused {
   }
 }
 
-// The embedded store finds as many by their identifiers without looking at others.
+// So many documents and their states are in memory at a time.
 const chunkSize = 200
 
 const chunksOf = function*<A>(all: ReadonlyArray<A>): Generator<readonly [from: number, chunk: ReadonlyArray<A>]> {

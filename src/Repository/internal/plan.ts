@@ -9,6 +9,7 @@ import { isTurned, wordKey } from "./indexEntries.ts"
 import type { Range } from "./keyValue.ts"
 import { everything } from "./keyValue.ts"
 import { beginning, bound, component, fit, fitRange, invert, rankBound } from "./orderedKey.ts"
+import { type Several, several } from "./source.ts"
 
 /** @internal */
 export type Plan =
@@ -18,24 +19,27 @@ export type Plan =
   | {
     readonly kind: "entries"
     readonly index: Index
-    readonly keys: ReadonlyArray<string>
+    readonly keys: Several<string>
     readonly isOrdered: boolean
   }
-  /** Entries of an index of these ranges, one after the other. */
+  /**
+   * Entries of an index in these ranges, which follow each other in the order of the scan; some may be the same. There
+   * may be more of them than documents, so each is made when it is asked for.
+   */
   | {
     readonly kind: "scan"
     readonly index: Index
-    readonly ranges: ReadonlyArray<Range>
+    readonly ranges: Several<Range>
     readonly isOrdered: boolean
   }
 
 interface Candidate {
-  readonly plan: Plan
+  readonly plan: () => Plan
   readonly worth: number
 }
 
-// Values times values: beyond this, a scan of their whole span is cheaper.
-const maxRanges = 200
+// With more, it is cheaper to pass over those that no document has than to ask for each.
+const maxKeys = 100_000
 
 const worth = { unique: 1000, equality: 10, range: 5, order: 6 }
 
@@ -52,17 +56,17 @@ export const planOf = (
 ): Plan => {
   const { traits: { inexact } } = collection.identifiers
   let best = ofIndex(collection.identifiers, constraints, sort, !inexact)
-  if (best?.plan.kind === "entries") return best.plan
+  if (best !== undefined && best.worth >= worth.unique) return best.plan()
   const texts = words === undefined ? undefined : textIndexOf(collection)
   if (texts !== undefined && words !== undefined) return byWords(texts, words, sort)
   for (const index of collection.indexes) {
     // It can't get any better.
     const entry = entryOf(index, constraints)
-    if (entry !== undefined) return { kind: "entries", index, keys: [entry], isOrdered: true }
+    if (entry !== undefined) return { kind: "entries", index, keys: several([entry]), isOrdered: true }
     const candidate = ofIndex(index, constraints, sort, !inexact)
     if (candidate !== undefined && (best === undefined || candidate.worth > best.worth)) best = candidate
   }
-  return best?.plan ?? { kind: "all", isOrdered: sort.length === 0 }
+  return best?.plan() ?? { kind: "all", isOrdered: sort.length === 0 }
 }
 
 // The fewest values that a filter lets the path have.
@@ -78,9 +82,7 @@ const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): Readonl
 const byWords = (index: Index, words: ReadonlyArray<string>, sort: ReadonlyArray<Direction>): Plan => ({
   kind: "scan",
   index,
-  ranges: distinct(
-    words.map(wordKey).toSorted().map((key) => ({ ...fitRange(key, key), reverse: false }))
-  ),
+  ranges: several(words.map(wordKey).toSorted().map((key) => ({ ...fitRange(key, key), reverse: false }))),
   isOrdered: sort.length === 0
 })
 
@@ -156,64 +158,107 @@ const ofIndex = (
   const [begins] = index.paths
   if (sort[0]?.path.join(".") !== begins && !constraints.some(({ path }) => path === begins)) return undefined
   const { multikey } = index.traits
-  let prefixes: ReadonlyArray<string> = [""]
   let spans: ReadonlyArray<Bounds> = []
   const constants = new Set<string>()
   const used: Array<string> = []
+  const choices: Array<Choice> = []
   for (const [i, path] of index.paths.entries()) {
     // Fields of one array's documents: those of different documents may match.
     if (multikey && used.some((other) => firstSegment(other) === firstSegment(path))) break
     const descending = index.directions[i]?.descending === true
     const values = valuesAt(constraints, path)
-    if (values === undefined || values.length * prefixes.length > maxRanges) {
+    if (values === undefined) {
       const bounds = boundsAt(constraints, path, multikey)
       const found = bounds === undefined ? beginningsAt(constraints, path) : [bounds]
-      spans = descending ? found.map(({ from, to }) => ({ from: invert(to), to: invert(from) })) : found
+      spans = descending ? found.map(({ from, to }) => ({ from: invert(to), to: invert(from) })).toReversed() : found
       break
     }
     used.push(path)
     if (values.length === 1) constants.add(path)
-    const components = values.map((value) => component(value, { inexact: false }))
-    prefixes = prefixes.flatMap((prefix) => components.map((text) => prefix + (descending ? invert(text) : text)))
+    choices.push({ values, descending })
   }
   const order = orderOf(index, sort, constants, areIdsInOrder)
   const isUsed = used.length > 0 || spans.length > 0
   if (!isUsed && order === undefined) return undefined
   if (!isUsable(index, constraints)) return undefined
-  const isOrdered = sort.length === 0 || order !== undefined
   const isWhole = index.description.unique === true && used.length === index.paths.length
-  const value = (isWhole ? worth.unique : 0) + used.length * worth.equality
-    + (spans.length === 0 ? 0 : worth.range)
-    + (order === undefined ? 0 : worth.order)
-  if (isWhole && !multikey) {
-    const keys = Array.from(new Set(prefixes.map((prefix) => fit(prefix, { inexact: false })))).toSorted()
-    return {
-      plan: {
-        kind: "entries",
-        index,
-        keys: order === "down" ? keys.toReversed() : keys,
-        isOrdered: isOrdered || keys.length <= 1
-      },
-      worth: value
-    }
-  }
-  const ranges = prefixes
-    .flatMap((prefix) =>
-      spans.length === 0
-        ? [prefix === "" ? everything : fitRange(prefix, prefix)]
-        : spans.map(({ from, to }) => fitRange(prefix + from, prefix + to))
-    )
-    .toSorted((a, b) => a.start < b.start ? -1 : a.start > b.start ? 1 : 0)
-    .map((range) => ({ ...range, reverse: order === "down" }))
   return {
-    plan: { kind: "scan", index, ranges: distinct(order === "down" ? ranges.toReversed() : ranges), isOrdered },
-    worth: value
+    plan: () => planBy(index, { choices, spans }, isWhole && !multikey, { sort, order }),
+    worth: (isWhole ? worth.unique : 0) + used.length * worth.equality
+      + (spans.length === 0 ? 0 : worth.range)
+      + (order === undefined ? 0 : worth.order)
   }
 }
 
-// Long keys that begin alike have the same range.
-const distinct = (ranges: ReadonlyArray<Range>): ReadonlyArray<Range> =>
-  ranges.filter((range, i) => i === 0 || range.start !== ranges[i - 1]?.start)
+// The values that a field may have, whose components are in the order of the index.
+interface Choice {
+  readonly values: ReadonlyArray<unknown>
+  readonly descending: boolean
+}
+
+interface Places {
+  readonly choices: ReadonlyArray<Choice>
+  /** What the field behind the choices may have. */
+  readonly spans: ReadonlyArray<Bounds>
+}
+
+const planBy = (
+  index: Index,
+  { choices, spans }: Places,
+  isWhole: boolean,
+  { order, sort }: { readonly sort: ReadonlyArray<Direction>; readonly order: "up" | "down" | undefined }
+): Plan => {
+  const prefixes = productOf(choices.map(componentsOf))
+  const isOrdered = sort.length === 0 || order !== undefined
+  const reverse = order === "down"
+  if (isWhole && prefixes.length <= maxKeys) {
+    const keys = inOrder(prefixes, reverse, (prefix) => fit(prefix, { inexact: false }))
+    return { kind: "entries", index, keys, isOrdered: isOrdered || keys.length <= 1 }
+  }
+  const each = Math.max(1, spans.length)
+  const places: Several<Range> = {
+    length: prefixes.length * each,
+    at: (i) => {
+      const prefix = prefixes.at(Math.floor(i / each))
+      const span = spans[i % each]
+      return {
+        ...span !== undefined
+          ? fitRange(prefix + span.from, prefix + span.to)
+          : prefix === ""
+          ? everything
+          : fitRange(prefix, prefix),
+        reverse
+      }
+    }
+  }
+  return { kind: "scan", index, ranges: inOrder(places, reverse, (range) => range), isOrdered }
+}
+
+const componentsOf = ({ descending, values }: Choice): ReadonlyArray<string> => {
+  const components = values.map((value) => component(value, { inexact: false }))
+  if (components.length === 1) return descending ? components.map(invert) : components
+  const different = Array.from(new Set(components)).toSorted()
+  return descending ? different.map(invert).toReversed() : different
+}
+
+/** Each of the first texts before each of the second ones, and so on: in order when they are. */
+const productOf = (factors: ReadonlyArray<ReadonlyArray<string>>): Several<string> => ({
+  length: factors.reduce((product, factor) => product * factor.length, 1),
+  at: (i) => {
+    let rest = i
+    let text = ""
+    for (const factor of factors.toReversed()) {
+      text = (factor[rest % factor.length] ?? "") + text
+      rest = Math.floor(rest / factor.length)
+    }
+    return text
+  }
+})
+
+const inOrder = <A, B>(items: Several<A>, reverse: boolean, f: (item: A) => B): Several<B> => ({
+  length: items.length,
+  at: (i) => f(items.at(reverse ? items.length - 1 - i : i))
+})
 
 const firstSegment = (path: string): string => path.split(".", 1)[0] ?? path
 

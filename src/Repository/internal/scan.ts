@@ -13,7 +13,7 @@ import { everything, type KeyValue, type Range } from "./keyValue.ts"
 import { numberOfRecord } from "./orderedKey.ts"
 import type { Plan } from "./plan.ts"
 import type { Problem } from "./problem.ts"
-import { mapEach, type Source } from "./source.ts"
+import { mapEach, type Several, type Source } from "./source.ts"
 import { isStepDone } from "./workload.ts"
 
 /** @internal */
@@ -145,7 +145,7 @@ const inOrder = (documents: Documents, end: string): Candidates => {
 const behind = (range: Range, last: string): Range =>
   range.reverse ? { ...range, end: last } : { ...range, start: `${last}\0` }
 
-const byEntries = (documents: Documents, entries: Entries, keys: ReadonlyArray<string>): Candidates => {
+const byEntries = (documents: Documents, entries: Entries, keys: Several<string>): Candidates => {
   const met = new RecordSet()
   let at = 0
   return (cost, test) => {
@@ -153,7 +153,7 @@ const byEntries = (documents: Documents, entries: Entries, keys: ReadonlyArray<s
     const recordIds = noKeys.slice()
     const next: Array<number> = []
     for (const end = Math.min(keys.length, at + cost); at < end; at++) {
-      const recordId = entries.get(keys[at]!)
+      const recordId = entries.get(keys.at(at))
       if (recordId === undefined || met.has(recordId)) continue
       recordIds.push(recordId)
       next.push(at + 1)
@@ -190,39 +190,43 @@ const byRanges = (
   let again = 0
   let rest: Candidates | undefined
   let at = 0
-  let range = ranges[0]
+  let position: Position | undefined
   return (cost, test) => {
     if (rest === undefined && otherwise !== undefined && again > maxAgain * (met.size + fewRecords)) rest = otherwise()
     if (rest !== undefined) return rest(cost, test)?.filter(({ recordId }) => met.add(recordId))
-    if (range === undefined) return undefined
-    const keys = noKeys.slice()
+    if (at >= ranges.length) return undefined
+    const places: Array<Position> = []
     const recordIds = noKeys.slice()
-    const rangeOf: Array<number> = []
-    let seen = 0
-    while (range !== undefined && seen < cost) {
+    const batch = new Set<string>()
+    let looked = 0
+    while (at < ranges.length && looked < cost) {
+      const range = ranges.at(at)
       let last: string | undefined
-      entries.scan(range, (key, recordId) => {
-        seen += 1
+      let beyond: string | undefined
+      entries.scan(fromHere(range, position?.key, at < ranges.length - 1), (key, recordId) => {
+        looked += 1
+        if (range.reverse ? key < range.start : key >= range.end) {
+          beyond = key
+          return false
+        }
         last = key
         if (met.has(recordId)) again += 1
-        else {
-          keys.push(key)
+        else if (!multikey || !batch.has(recordId)) {
+          if (multikey) batch.add(recordId)
+          places.push({ at, key })
           recordIds.push(recordId)
-          rangeOf.push(at)
         }
-        return seen < cost
+        return looked < cost
       })
-      if (last !== undefined && seen >= cost) range = behind(range, last)
-      else {
-        // To look where there is nothing takes time, too.
-        seen += 1
-        at += 1
-        range = ranges[at]
-      }
+      if (beyond !== undefined) {
+        at = firstReaching(ranges, at + 1, beyond)
+        position = undefined
+      } else if (last !== undefined && looked >= cost) position = { at, key: last }
+      else at = ranges.length
     }
     const found = nothing.slice()
-    // Nobody is met again when this is the last step.
-    const isRemembered = multikey || range !== undefined
+    // Nobody is met again when one range was looked at in one step.
+    const isRemembered = multikey || ranges.length > 1 || at < ranges.length
     let left = cost
     documents.visit(recordIds, (place, document, bytes) => {
       const recordId = recordIds[place]!
@@ -230,13 +234,38 @@ const byRanges = (
       if (test(document)) found.push(new Match(recordId, document))
       left -= costOf(bytes)
       if (left > 0 && !isStepDone()) return true
-      at = rangeOf[place]!
-      range = behind(ranges[at]!, keys[place]!)
+      position = places[place]!
+      at = position.at
       if (!isRemembered) { for (const recordId of recordIds.slice(0, place + 1)) met.add(recordId) }
       return false
     })
     return found
   }
+}
+
+/** An entry in the range at this place. */
+interface Position {
+  readonly at: number
+  readonly key: string
+}
+
+/** What is left of the range behind a key; with `isOpen`, as far as there are entries, to see where the next one is. */
+const fromHere = (range: Range, key: string | undefined, isOpen: boolean): Range => {
+  const left = key === undefined ? range : behind(range, key)
+  if (!isOpen) return left
+  return range.reverse ? { ...left, start: everything.start } : { ...left, end: everything.end }
+}
+
+/** The first of the ranges from a place on that the scan has not passed when it is at this key. */
+const firstReaching = (ranges: Several<Range>, from: number, key: string): number => {
+  let [low, high] = [from, ranges.length]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const { end, reverse, start } = ranges.at(middle)
+    if (reverse ? key < start : key >= end) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 // A document may have several entries of an index for arrays or words.

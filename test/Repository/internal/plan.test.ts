@@ -36,6 +36,8 @@ const indexes: ReadonlyArray<IndexDescription> = [
   { name: "words", key: { text: "text" } }
 ]
 
+const many = Array.from({ length: 10_000 }, (_, i) => i)
+
 describe("plan", () => {
   it.effect.each<[string, Filter, Sort, readonly [string, number, boolean]]>([
     ["everything", {}, {}, ["all", 1, true]],
@@ -62,6 +64,13 @@ describe("plan", () => {
       "city and age",
       2,
       false
+    ]],
+    ["many identifiers", { _id: { $in: many } }, { _id: -1 }, ["_id_", 10_000, true]],
+    ["many values", { city: { $in: many } }, {}, ["city and age", 10_000, true]],
+    ["many values, and many of the next field", { city: { $in: many }, age: { $in: many } }, {}, [
+      "city and age",
+      100_000_000,
+      true
     ]],
     ["what is missing", { city: null }, {}, ["city and age", 1, true]],
     ["only the second field of an index", { age: 3 }, {}, ["all", 1, true]],
@@ -121,9 +130,13 @@ describe("plan", () => {
         [{ name: "items", key: { "items.a": 1, "items.b": 1 } }],
         { multikey: true, inexact: false }
       )
-      const plan = planOf(items, Result.getOrThrow(parseFilter({ "items.a": 1, "items.b": 2 }, 0)).constraints, [])
-      const narrower = planOf(items, Result.getOrThrow(parseFilter({ "items.a": 1 }, 0)).constraints, [])
-      assert.deepStrictEqual(plan, narrower)
+      const rangesOf = (filter: Filter) => {
+        const plan = planOf(items, Result.getOrThrow(parseFilter(filter, 0)).constraints, [])
+        return plan.kind === "scan" ? Array.from({ length: plan.ranges.length }, (_, i) => plan.ranges.at(i)) : []
+      }
+      const ranges = rangesOf({ "items.a": 1, "items.b": 2 })
+      assert.strictEqual(ranges.length, 1)
+      assert.deepStrictEqual(ranges, rangesOf({ "items.a": 1 }))
     }))
 
   it.effect("looks for words where they are, unless the identifier is known", () =>
