@@ -4,6 +4,7 @@
 import * as Result from "effect/Result"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
 import { isArray, isDocument } from "./bsonValue.ts"
+import { Counter, type Counting } from "./counter.ts"
 import { type Direction, isPosition, segmentsOf } from "./documentPath.ts"
 import { isText, normalised } from "./indexDefinition.ts"
 import { parsePart, type Part } from "./indexPart.ts"
@@ -196,7 +197,10 @@ export class Catalog {
     store.listen({
       committed: () => {
         this.#committed = this.#pending
-        for (const activity of this.#touched) activity.committed = activity.pending
+        for (const activity of this.#touched) {
+          activity.committed = activity.pending
+          for (const counter of activity.counters.values()) counter.committed()
+        }
         this.#touched.length = 0
       },
       aborted: () => {
@@ -205,8 +209,8 @@ export class Catalog {
         this.#touched.length = 0
         // Nobody who has read before may believe that nothing happened.
         for (const activity of this.#activities.values()) {
-          const writes = activity.pending.writes + 1
-          activity.committed = activity.pending = { ...activity.committed, writes }
+          activity.committed = activity.pending += 1
+          for (const counter of activity.counters.values()) counter.aborted()
         }
       }
     })
@@ -281,58 +285,51 @@ export class Catalog {
   #activity({ number }: Collection): Activity {
     const known = this.#activities.get(number)
     if (known !== undefined) return known
-    const activity = { committed: noState, pending: noState }
+    const activity = { committed: 0, pending: 0, counters: new Map() }
     this.#activities.set(number, activity)
     return activity
   }
 
-  /** For jobs: a document was written, and there are so many more of them. */
-  touch(collection: Collection, more: number): void {
+  /** For jobs: a record was written, which had the one document and has the other. */
+  wrote(collection: Collection, recordId: string, before: Document | undefined, after: Document | undefined): void {
     const activity = this.#activity(collection)
-    const { estimate, size, writes } = activity.pending
     if (activity.pending === activity.committed) this.#touched.push(activity)
-    activity.pending = {
-      writes: writes + 1,
-      size: size === undefined ? undefined : size + more,
-      estimate: estimate === undefined ? undefined : estimate + more
-    }
+    activity.pending += 1
+    if (activity.counters.size === 0) return
+    for (const counter of activity.counters.values()) counter.wrote(recordId, before, after)
   }
 
   /** How many writes a reader sees. */
   seen(name: string): number {
     const collection = this.#committed.get(name)
-    return collection === undefined ? 0 : this.#activity(collection).committed.writes
+    return collection === undefined ? 0 : this.#activity(collection).committed
   }
 
   /** For jobs: how many writes there are. */
   written(name: string): number {
     const collection = this.#pending.get(name)
-    return collection === undefined ? 0 : this.#activity(collection).pending.writes
+    return collection === undefined ? 0 : this.#activity(collection).pending
   }
 
-  /** How many documents a reader sees, once somebody has counted them. */
-  size(collection: Collection): number | undefined {
-    return this.#activity(collection).committed.size
-  }
-
-  /** About how many documents there are, once somebody has counted them. */
-  estimate(collection: Collection): number | undefined {
-    const { estimate, size } = this.#activity(collection).committed
-    return size ?? estimate
-  }
-
-  /** They were counted when a reader saw so many writes; if there were some since, it is about right. */
-  counted(collection: Collection, size: number, seen: number): void {
-    const activity = this.#activity(collection)
-    if (activity.pending.writes === seen && activity.committed.writes === seen) {
-      activity.committed = activity.pending = { writes: seen, size, estimate: size }
-    } else {
-      const isTouched = activity.pending !== activity.committed
-      activity.committed = { ...activity.committed, estimate: size }
-      activity.pending = isTouched ? { ...activity.pending, estimate: size } : activity.committed
+  /**
+   * What counts the documents of a collection that fulfil the condition of this name; `undefined` when it can't count
+   * them now: others are writing, or there are too many conditions.
+   */
+  counterOf(collection: Collection, name: string, counting: Counting): Counter | undefined {
+    const { committed, counters, pending } = this.#activity(collection)
+    const known = counters.get(name)
+    const counter = known ?? new Counter(counting)
+    if (counter.value === undefined && !counter.isBegun) {
+      if (pending !== committed || (known === undefined && counters.size >= maxCounters)) return undefined
+      counter.begin(this.endOfRecords(collection))
     }
+    if (known === undefined) counters.set(name, counter)
+    return counter
   }
 }
+
+// Each takes a moment of every write.
+const maxCounters = 8
 
 /**
  * The record identifiers that collections, by their numbers, have given.
@@ -366,17 +363,9 @@ const recordIdsOf = (store: KeyValue, collections: Iterable<Collection>): Record
   }
 }
 
-// How often a collection was written, and how many documents it has, where that is known.
-interface State {
-  readonly writes: number
-  readonly size: number | undefined
-  /** The number of documents, save some of those that were written while they were counted. */
-  readonly estimate: number | undefined
-}
-
+// How often a collection was written, and what is counted of it.
 interface Activity {
-  committed: State
-  pending: State
+  committed: number
+  pending: number
+  readonly counters: Map<string, Counter>
 }
-
-const noState: State = { writes: 0, size: undefined, estimate: undefined }

@@ -80,7 +80,7 @@ export class DocumentWriter {
     if (Result.isFailure(changes)) return Result.fail(changes.failure)
     const record = { recordId: recordId ?? this.#catalog.nextRecordId(collection), prepared }
     identifiers.put(prepared.key, record.recordId)
-    this.#apply(collection, record, changes.success, 1)
+    this.#apply(collection, record, changes.success, undefined)
     return Result.void
   }
 
@@ -91,7 +91,7 @@ export class DocumentWriter {
   ): Result.Result<void, DuplicateKey | Problem> {
     return Result.map(
       this.#changes(collection, prepared, previous),
-      (changes) => this.#apply(collection, { recordId: previous.recordId, prepared }, changes, 0)
+      (changes) => this.#apply(collection, { recordId: previous.recordId, prepared }, changes, previous.document)
     )
   }
 
@@ -106,7 +106,7 @@ export class DocumentWriter {
         if (entries.get(entry) === recordId) entries.remove(entry)
       }
     }
-    this.#catalog.touch(collection, -1)
+    this.#catalog.wrote(collection, recordId, document, undefined)
   }
 
   /** Puts a document that is there already into an index that is being made. */
@@ -159,7 +159,7 @@ export class DocumentWriter {
     collection: Collection,
     { prepared, recordId }: { readonly prepared: Prepared; readonly recordId: string },
     changes: ReadonlyArray<IndexChange>,
-    more: number
+    before: Document | undefined
   ): void {
     this.#store.documents(collection.number).put(recordId, prepared.encoded)
     let isWorse = worsen(collection.identifiers.traits, prepared.traits)
@@ -168,7 +168,7 @@ export class DocumentWriter {
       isWorse = worsen(change.index.traits, change.entries) || isWorse
     }
     if (isWorse) this.#catalog.save(collection)
-    this.#catalog.touch(collection, more)
+    this.#catalog.wrote(collection, recordId, before, prepared.document)
   }
 
   #applyTo(recordId: string, { added, index, removed }: IndexChange): void {

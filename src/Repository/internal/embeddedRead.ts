@@ -15,8 +15,9 @@ import { normalise, normaliseValue } from "./bsonValue.ts"
 import { type Catalog, type Collection, textIndexOf } from "./catalog.ts"
 import { distinctValues } from "./distinct.ts"
 import { type Direction, segmentsOf } from "./documentPath.ts"
+import { countSource } from "./embeddedCount.ts"
 import { type Filter, matchAll, parseFilter } from "./filter.ts"
-import { everything, type KeyValue } from "./keyValue.ts"
+import type { KeyValue } from "./keyValue.ts"
 import { documentKey } from "./orderedKey.ts"
 import { asFind, parsePipeline } from "./pipeline.ts"
 import { type Plan, planOf } from "./plan.ts"
@@ -24,7 +25,7 @@ import { overtaken, type Problem, rejected, toError } from "./problem.ts"
 import { computes, parseProjection } from "./projection.ts"
 import { type Found, scan } from "./scan.ts"
 import { parseSort } from "./sort.ts"
-import { ended, fromArray, mapChunks, mapEach, slice, sorted, type Source, within } from "./source.ts"
+import { ended, mapChunks, mapEach, slice, sorted, type Source, within } from "./source.ts"
 import { makeStopwatch, type Stopwatch } from "./stopwatch.ts"
 import { isByScore, parseScoredProjection, withScore } from "./textScore.ts"
 import { makeMemory, type Memory, unlimited } from "./valueSize.ts"
@@ -223,31 +224,8 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     return Result.map(find(options, name, now, undefined, memory), transform.success)
   }
 
-  const countAll = (name: string): Source<number> => {
-    const collection = catalog.get(name)
-    const known = collection === undefined ? 0 : catalog.size(collection)
-    if (collection === undefined || known !== undefined) return fromArray([known ?? 0])
-    const seen = catalog.seen(name)
-    let total = 0
-    let start = everything.start
-    let isDone = false
-    return () => {
-      if (isDone) return ended
-      let count = 0
-      store.documents(collection.number).scanKeys({ ...everything, start }, (key) => {
-        start = `${key}\0`
-        count += 1
-        return count < keysPerStep
-      })
-      total += count
-      isDone = count < keysPerStep
-      if (isDone) catalog.counted(collection, total, seen)
-      return Result.succeed([count])
-    }
-  }
-
-  const countMatching = (name: string, filter: Filter): Source<number> =>
-    mapChunks(findSource(store, catalog, name, filter), (found) => Result.succeed([found.length]))
+  const count = (name: string, filter: Filter): Source<number> =>
+    countSource(store, catalog, name, filter, () => findSource(store, catalog, name, filter))
 
   const distinct = (
     name: string,
@@ -277,11 +255,14 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     return Result.map(Result.mapError(normaliseValue(id), rejected), documentOf)
   }
 
-  const count: Reading["count"] = (name, filter, options) =>
+  const countDocuments: Reading["count"] = (name, filter, options) =>
     Effect.map(
-      run(store, "count", options?.timeLimit, (now) =>
-        Result.map(parse(name, filter, now), (parsed) =>
-          parsed.isEmpty ? countAll(name) : countMatching(name, parsed))),
+      run(
+        store,
+        "count",
+        options?.timeLimit,
+        (now) => Result.map(parse(name, filter, now), (parsed) => count(name, parsed))
+      ),
       sumOf
     )
 
@@ -297,7 +278,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
           }))
       return Effect.flatMap(found, (documents) =>
         seen === undefined
-          ? Effect.map(count(name, filter, { timeLimit }), (total) => ({ documents, total }))
+          ? Effect.map(countDocuments(name, filter, { timeLimit }), (total) => ({ documents, total }))
           : Effect.succeed({ documents, total: seen }))
     })
 
@@ -310,15 +291,9 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
         : run(store, "find", options.timeLimit, (now) => findAll(options, name, now)),
     stream: (name, options) =>
       pulled(store, "stream", options.timeLimit, Effect.succeed((now) => find(options, name, now))),
-    count,
+    count: countDocuments,
     estimatedCount: (name) =>
-      Effect.suspend(() => {
-        const collection = catalog.get(name)
-        const known = collection === undefined ? 0 : catalog.estimate(collection)
-        return known === undefined
-          ? Effect.map(drain(store, "estimatedCount", () => Result.succeed(countAll(name))), sumOf)
-          : Effect.succeed(known)
-      }),
+      Effect.map(drain(store, "estimatedCount", () => Result.succeed(count(name, matchAll))), sumOf),
     distinct: (name, path, filter, options) =>
       run(store, "distinct", options?.timeLimit, (now) => distinct(name, path, filter, now)),
     aggregate: (name, pipeline, options) =>
@@ -341,8 +316,6 @@ const stepsPerTurn = 2
 
 const isEnd: Result.Result<boolean> = Result.succeed(true)
 const isNoEnd: Result.Result<boolean> = Result.succeed(false)
-
-const keysPerStep = 4096
 
 const unsorted = Result.succeed([])
 

@@ -22,12 +22,18 @@ export interface Found {
   readonly document: Document
 }
 
-// What one step may cost, where a document costs one, or as much as it has of so many bytes.
-const maxCost = 128
+/**
+ * What one step may cost, where a document costs one, or as much as it has of so many bytes.
+ *
+ * @internal
+ */
+export const maxCost = 128
+
 const minCost = 16
 const bytesPerCost = 2048
 
-const costOf = (bytes: number): number => bytes > bytesPerCost ? bytes / bytesPerCost : 1
+/** @internal */
+export const costOf = (bytes: number): number => bytes > bytesPerCost ? bytes / bytesPerCost : 1
 
 /** @internal */
 export interface ScanOptions {
@@ -201,10 +207,12 @@ const byRanges = (
     let looked = 0
     while (at < ranges.length && looked < cost) {
       const range = ranges.at(at)
+      const wanted = cost - looked
+      let seen = 0
       let last: string | undefined
       let beyond: string | undefined
       entries.scan(fromHere(range, position?.key, at < ranges.length - 1), (key, recordId) => {
-        looked += 1
+        seen += 1
         if (range.reverse ? key < range.start : key >= range.end) {
           beyond = key
           return false
@@ -216,8 +224,9 @@ const byRanges = (
           places.push({ at, key })
           recordIds.push(recordId)
         }
-        return looked < cost
+        return seen < wanted
       })
+      looked += seen
       if (beyond !== undefined) {
         at = firstReaching(ranges, at + 1, beyond)
         position = undefined

@@ -184,6 +184,29 @@ describe("indexUse", () => {
       assert.isAtMost(looks(), 150)
     }))
 
+  it.effect("looks at no other documents for a page of what is not deleted than for a page of all", () =>
+    Effect.gen(function*() {
+      const { looks, reading, writing } = yield* withDocuments(documents, [])
+      const page = (filter: Filter) =>
+        Effect.gen(function*() {
+          const { documents, total } = yield* reading.findAndCount("things", { filter, sort: { _id: 1 }, limit: 1 })
+          return [documents[0]?.["_id"], total, looks()]
+        })
+      assert.deepStrictEqual(yield* page({}), [0, 5_000, 16])
+      assert.strictEqual(yield* reading.count("things", { deleted: null }), 5_000)
+      looks()
+      assert.deepStrictEqual(yield* page({ deleted: null }), [0, 5_000, 16])
+      yield* writing.updateMany("things", { _id: { $lt: 100 } }, { $set: { deleted: new Date(0) } })
+      yield* writing.insertMany("things", [{ _id: "a" }, { _id: "b", deleted: null }, { _id: "c", deleted: 1 }])
+      yield* writing.updateOne("things", { _id: 5 }, { $unset: { deleted: "" } })
+      yield* writing.deleteMany("things", { _id: { $in: [1, 2, 200] } })
+      yield* writing.replaceOne("things", { _id: 300 }, { deleted: 2 })
+      looks()
+      assert.deepStrictEqual(yield* page({ deleted: null }), [5, 4_901, 16])
+      const counted = yield* reading.count("things", { deleted: { $in: [null] } })
+      assert.strictEqual(counted, 4_901)
+    }))
+
   it.effect("looks once at all documents for a sorted page and the number of all matches, even if there are none", () =>
     Effect.gen(function*() {
       const { looks, reading } = yield* withDocuments(documents)
@@ -211,9 +234,10 @@ describe("indexUse", () => {
     const writer = new DocumentWriter(store, catalog)
     const indexing = yield* makeIndexing(store, catalog, writer, Effect.void)
     yield* indexing.createIndexes("things", more)
-    yield* makeWriting(store, catalog, writer).insertMany("things", documents)
+    const writing = makeWriting(store, catalog, writer)
+    yield* writing.insertMany("things", documents)
     looks()
-    return { indexing, looks, reading: makeReading(store, catalog) }
+    return { indexing, looks, reading: makeReading(store, catalog), writing }
   })
 
   const withoutIndexes = withDocuments(documents, [])

@@ -116,6 +116,38 @@ export const concurrencyContract = (it: Tests) => {
       yield* store.insertOne(name, { _id: "free", v: 1 })
     }))
 
+  it.effect("counts right what is not deleted while many delete, restore, insert and remove", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf(times(1_000, (_id) => ({ _id })))
+      const deletion = { $set: { deleted: 1 } }
+      const together = { concurrency: 40 } as const
+      const [totals] = yield* Effect.all([
+        Effect.all(times(20, () => store.count(name, { deleted: null })), together),
+        Effect.all(times(40, (n) => store.updateOne(name, { _id: 25 * n }, deletion)), together),
+        Effect.all(
+          times(40, (n) => store.insertOne(name, { _id: 1_000 + n, deleted: n % 2 === 0 ? null : 1 })),
+          together
+        ),
+        Effect.all(times(40, (n) => store.deleteOne(name, { _id: 25 * n + 1 })), together),
+        store.transaction(Effect.all([
+          store.updateMany(name, { _id: { $in: times(10, (n) => 25 * n + 2) } }, deletion),
+          store.insertOne(name, { _id: "new" }),
+          store.deleteOne(name, { _id: 3 })
+        ], { discard: true }))
+      ], together)
+      for (const total of totals) assert.isTrue(total >= 1_000 - 91 && total <= 1_021, String(total))
+      const expected = 1_000 - 40 + 20 - 40 - 10 + 1 - 1
+      for (const filter of [{ deleted: null }, { deleted: { $in: [null] } }]) {
+        assert.strictEqual(yield* store.count(name, filter), expected)
+      }
+      yield* store.updateMany(name, { _id: { $lt: 100 } }, { $unset: { deleted: "" } })
+      yield* Effect.flip(store.transaction(Effect.andThen(store.deleteMany(name, {}), Effect.fail("no"))))
+      for (const filter of [{ deleted: null }, { deleted: { $in: [null] } }]) {
+        assert.strictEqual(yield* store.count(name, filter), expected + 4 + 4)
+      }
+      assert.strictEqual(yield* store.count(name, {}), 1_000 + 40 - 40 + 1 - 1)
+    }))
+
   it.effect("waits for a write that is interrupted", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([1, 2, 3, 4, 5, 6].map((_id) => ({ _id, a: _id })))
