@@ -106,7 +106,7 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
 
 const millisPerDay = 86_400_000
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu
 
 /** `YYYY-MM-DD` of a date that is written with the day first. */
 const isoDate = (text: string): string | undefined => {

@@ -204,7 +204,7 @@ const read = (text: string, kinds: Kinds, takesEmpty: boolean): unknown => {
   return kinds.boolean ? booleanOf(text) ?? text : text
 }
 
-const decimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/iu
+const decimal = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/iu
 
 const parseJson = (text: string): Result.Result<unknown, Wrong> =>
   Result.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })

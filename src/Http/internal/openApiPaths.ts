@@ -22,7 +22,7 @@ export const joined = (paths: Json.Node): Json.Node => {
   return Object.fromEntries(items)
 }
 
-const parameter = /\{[^}]*\}/gu
+const parameter = /\{[^{}]*\}/gu
 
 const namesIn = (path: string): ReadonlyArray<string> => (path.match(parameter) ?? []).map((name) => name.slice(1, -1))
 

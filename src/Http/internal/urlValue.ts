@@ -57,21 +57,34 @@ const operandOf = (text: string): Operand =>
 
 const unescaped = (text: string): string => text.replace(/\\(["\\])/gu, "$1")
 
-const item = /\s*(?:"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(?:,|$)/suy
+const quotedItem = /"((?:[^"\\]|\\.)*)"\s*(?:,|$)/suy
 
 /** The items of a list. Commas in an item are in quotes, and so are spaces at its ends. */
 const itemsOf = (list: string): ReadonlyArray<Operand> => {
   const text = list.slice(1, -1)
   const items: Array<Operand> = []
   if (text.trim() === "") return items
-  item.lastIndex = 0
-  for (;;) {
-    const [whole = "", inQuotes, plain = ""] = item.exec(text) ?? []
+  // Where nothing is left behind a comma, there is one more item, which is empty.
+  for (let start = 0; start <= text.length;) {
+    const comma = text.indexOf(",", start)
+    const plainEnd = comma === -1 ? text.length : comma
+    const first = start + leadingSpace(text, start)
+    quotedItem.lastIndex = first
+    const inQuotes = text[first] === "\"" ? quotedItem.exec(text) : null
     items.push(
-      inQuotes === undefined ? { text: plain, isQuoted: false } : { text: unescaped(inQuotes), isQuoted: true }
+      inQuotes === null
+        ? { text: text.slice(start, plainEnd).trim(), isQuoted: false }
+        : { text: unescaped(inQuotes[1] ?? ""), isQuoted: true }
     )
-    if (!whole.endsWith(",")) return items
-    // After a comma at the end there is one more, which is empty.
-    if (item.lastIndex === text.length) return [...items, { text: "", isQuoted: false }]
+    const end = inQuotes === null ? plainEnd : first + inQuotes[0].length - (inQuotes[0].endsWith(",") ? 1 : 0)
+    start = end + 1
   }
+  return items
+}
+
+const space = /\s*/uy
+
+const leadingSpace = (text: string, start: number): number => {
+  space.lastIndex = start
+  return space.exec(text)?.[0].length ?? 0
 }

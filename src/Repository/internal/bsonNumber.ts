@@ -26,7 +26,7 @@ interface Exact {
 const exactOf = (value: BsonNumber): Exact | undefined => {
   if (typeof value === "number") return Number.isFinite(value) ? exactDouble(value) : undefined
   if (!isDecimal(value)) return { digits: BigInt(value.toString()), exponent: 0 }
-  const match = /^(-?)(\d*)\.?(\d*)(?:E([+-]?\d+))?$/.exec(value.toString())
+  const match = /^(-?)(\d*)(?:\.(\d*))?(?:E([+-]?\d+))?$/.exec(value.toString())
   if (match === null) return undefined
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match
   return { digits: BigInt(`${sign}${whole}${fraction}`), exponent: Number(exponent) - fraction.length }
@@ -88,7 +88,7 @@ export const residue = (value: BsonNumber): { readonly side: -1 | 1; readonly te
   const side = compareNumbers(value, toDouble(value))
   if (exact === undefined || side === 0) return undefined
   const text = exact.digits.toString()
-  const digits = text.replace(/0+$/, "")
+  const digits = text.replace(/(?<!0)0+$/, "")
   return { side: side < 0 ? -1 : 1, text: `${digits}E${exact.exponent + text.length - digits.length}` }
 }
 

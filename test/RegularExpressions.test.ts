@@ -1,0 +1,117 @@
+/** Regular expressions of the sources: every one of them takes time in proportion to the length of what it is fed. */
+import { assert, describe, it } from "@effect/vitest"
+import { globSync, readFileSync } from "node:fs"
+import { parseAst } from "vitest/node"
+import { parseTerm } from "../src/Http/internal/urlValue.ts"
+import { threadTime } from "./support/turns.ts"
+
+const length = 65_536
+
+/** Texts that take their time with expressions that are of this kind, by what makes the difference. */
+const prefixes = [
+  "",
+  "\"",
+  "[",
+  "a",
+  "a@",
+  "a@a",
+  "/",
+  "^",
+  "{",
+  ":",
+  "1",
+  "1.",
+  "a=\"",
+  "a;\"",
+  "\\",
+  "$pbkdf2-sha256$1$",
+  "W/\""
+]
+const endings = ["", "\u0000", "!b", "\"", ","]
+
+describe("regular expressions", () => {
+  it("are all found, and made of texts only where nothing from outside is matched by them", () => {
+    assert.isAbove(literals.length, 80)
+    assert.deepStrictEqual([...new Set(constructions)].toSorted(), [
+      // Of the patterns that models declare, for their JSON schema.
+      "src/Model/internal/jsonSchemaNode.ts",
+      "src/Model/internal/jsonSchemaPattern.ts",
+      "src/Model/internal/unicodePattern.ts",
+      // Values of documents, which are kept and not matched by.
+      "src/Repository/internal/bsonValue.ts"
+    ])
+  })
+
+  it("take no longer than in proportion to the length of a text that is their worst", { timeout: 120_000 }, () => {
+    const slow: Array<string> = []
+    for (const { expression, file } of literals) {
+      for (const text of textsFor(expression)) {
+        const before = threadTime()
+        run(expression, text)
+        // A few milliseconds in proportion; seconds, where it is the square.
+        if (threadTime() - before > 400) {
+          slow.push(`${file} ${String(expression)} with ${JSON.stringify(text.slice(0, 30))}…`)
+          break
+        }
+      }
+    }
+    assert.deepStrictEqual(slow, [])
+  })
+
+  it("are no part of reading a list of the URL that would take longer either", () => {
+    const worst = [" ", "\"", "\\", ",", "\" ", "\",", "\\\"", " ,", "a ", "\"a ,", "\"\\\",", "\"\"a,"]
+    for (const unit of worst) {
+      for (const [first, last] of [["", ""], ["a", "b"], ["\"", "b"], ["\"a\"", "b"], ["\"", "\""]]) {
+        const before = threadTime()
+        parseTerm(`[${first}${unit.repeat(length / unit.length)}${last}]`, true)
+        assert.isBelow(threadTime() - before, 400, JSON.stringify([first, unit, last]))
+      }
+    }
+  })
+})
+
+interface Literal {
+  readonly file: string
+  readonly expression: RegExp
+}
+
+const literals: Array<Literal> = []
+const constructions: Array<string> = []
+
+const visit = (file: string, node: unknown): void => {
+  if (typeof node !== "object" || node === null) return
+  const { callee, regex, type } = node as {
+    readonly type?: string
+    readonly regex?: { readonly pattern: string; readonly flags: string }
+    readonly callee?: { readonly name?: string }
+  }
+  if (type === "Literal" && regex !== undefined) {
+    literals.push({ file, expression: new RegExp(regex.pattern, regex.flags) })
+  }
+  if ((type === "NewExpression" || type === "CallExpression") && callee?.name === "RegExp") constructions.push(file)
+  for (const part of Object.values(node)) visit(file, part)
+}
+
+for (const file of globSync("src/**/*.ts")) visit(file, parseAst(readFileSync(file, "utf8"), { lang: "ts" }))
+
+const run = (expression: RegExp, text: string): void => {
+  expression.lastIndex = 0
+  if (expression.global) text.replaceAll(expression, "")
+  else expression.exec(text)
+}
+
+/** Long repetitions of what the expression names itself, and of what most expressions make a difference of. */
+const textsFor = (expression: RegExp): ReadonlyArray<string> => {
+  const own = [...new Set(expression.source.replaceAll(/\\[a-zA-Z]|[()[\]|?:]/gu, ""))].slice(0, 10)
+  const singles = [...new Set([" ", "\t", "\n", "a", "A", "0", ".", "-", "\"", "\\", ",", "{", "\u0301", ...own])]
+  const pairs = own.flatMap((first) => ["a", " ", "0", "\\", "\"", ","].map((second) => first + second))
+  const starting = prefixes.filter((prefix) => prefix === "" || expression.source.startsWith("^"))
+  return [
+    ...starting.flatMap((prefix) =>
+      singles.flatMap((unit) =>
+        (prefix === "" ? endings.slice(0, 3) : ["\u0000"]).map((ending) => prefix + unit.repeat(length) + ending)
+      )
+    ),
+    ...pairs.flatMap((unit) => endings.map((ending) => unit.repeat(length / unit.length) + ending))
+  ]
+}
