@@ -9,8 +9,8 @@
  */
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { isNullValue } from "../Model/internal/finaliser.ts"
 import { perModel } from "../Model/internal/perModel.ts"
+import { isNullValue } from "../Model/internal/place.ts"
 import {
   managedField,
   type ModelLike,

@@ -7,15 +7,62 @@ import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
 
 /**
- * Takes the value of a field and gives the value to keep. It runs at every finalisation, so what it gives must come
- * back from it unchanged.
+ * Takes the value of a field and gives the value to keep. What it gives comes back from it unchanged: a plain function,
+ * as one that trims a text, makes what it leaves alone. One whose results can be told by their form is made by
+ * {@link make}.
  *
  * @category models
  * @since 0.1.0
  */
-export type Converter<A> = (value: A) => Effect.Effect<A>
+export interface Converter<A> {
+  (value: A): Effect.Effect<A>
+  /** What it makes. A value of this kind is left alone, and an instance holds no other. */
+  readonly makes?: (Schema.Top & { readonly Type: A }) | undefined
+  /** Converts the value even if it looks converted. What a caller sends over HTTP is converted by it. */
+  readonly convert?: ((value: A) => Effect.Effect<A>) | undefined
+}
+
+/**
+ * A converter whose results have a form of their own. In the process such a value is left alone; what a caller sends is
+ * converted whatever it looks like.
+ *
+ * **Example** (Text that is stored backwards)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Converter, Model } from "appkernel"
+ *
+ * const backwards = Converter.make({
+ *   convert: (text) => Effect.succeed(`<${[...text].toReversed().join("")}`),
+ *   makes: Schema.String.check(Schema.isStartingWith("<"))
+ * })
+ *
+ * class Secret extends Model.Class<Secret>()("Secret", { text: Schema.String.pipe(Model.converted(backwards)) }) {}
+ *
+ * const secret = await Effect.runPromise(Model.finalise(Secret, { text: "abc" }))
+ * secret.text // => "<cba"
+ * new Secret({ text: "<cba" }).text // => "<cba"
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <S extends Schema.Top>(options: {
+  readonly convert: (value: S["Type"]) => Effect.Effect<S["Type"]>
+  /** What `convert` makes, and what no value has to be that is yet to be converted. */
+  readonly makes: S
+}): Converter<S["Type"]> => {
+  const { convert, makes } = options
+  const isMade = SchemaParser.is(makes)
+  return Object.assign((value: S["Type"]) => isMade(value) ? Effect.succeed(value) : convert(value), {
+    convert,
+    makes
+  })
+}
 
 /**
  * Options of {@link contentHasher}.
@@ -24,35 +71,45 @@ export type Converter<A> = (value: A) => Effect.Effect<A>
  * @since 0.1.0
  */
 export interface ContentHasherOptions {
-  /** Iterations of PBKDF2. Defaults to 20,000. */
+  /** Iterations of PBKDF2, from 1,000 to 1,000,000. Defaults to 20,000. */
   readonly rounds?: number | undefined
-  /** Bytes of random salt. Defaults to 16. */
+  /** Bytes of random salt, from 8 to 1,024. Defaults to 16. */
   readonly saltSize?: number | undefined
 }
 
 /**
  * A one-way hash of text: PBKDF2 with SHA-256 (RFC 8018), written as `$pbkdf2-sha256$<rounds>$<salt>$<hash>` in the
- * modular crypt format of passlib's `pbkdf2_sha256`. A value that already has this form is left as it is. The work is
- * done off the event loop.
+ * modular crypt format of passlib's `pbkdf2_sha256`. The work is done off the event loop.
+ *
+ * **Details**
+ *
+ * In the process, a value that has this form, with 1,000 to 1,000,000 rounds and a salt of at least 8 bytes, is left as
+ * it is; anything else is hashed. What a caller sends over HTTP is always hashed, whatever it looks like.
+ *
+ * **Gotchas**
+ *
+ * Dies when `rounds` or `saltSize` are out of their bounds: its hashes would be taken for plain text.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const contentHasher = (options?: ContentHasherOptions): Converter<string> => {
-  const rounds = options?.rounds ?? 20_000
-  const saltSize = options?.saltSize ?? 16
-  return Effect.fnUntraced(function*(value) {
-    if (parse(value) !== undefined) return value
-    const crypto = yield* Crypto.WebCrypto
-    const salt = crypto.getRandomValues(new Uint8Array(saltSize))
-    const hash = yield* derive(value, salt, rounds)
-    return `$pbkdf2-sha256$${rounds}$${toAdaptedBase64(salt)}$${toAdaptedBase64(hash)}`
+  const rounds = within("rounds", options?.rounds ?? 20_000, minimumRounds, maximumRounds)
+  const saltSize = within("saltSize", options?.saltSize ?? 16, minimumSaltSize, 1_024)
+  return make({
+    makes: hashedText,
+    convert: Effect.fnUntraced(function*(value) {
+      const crypto = yield* Crypto.WebCrypto
+      const salt = crypto.getRandomValues(new Uint8Array(saltSize))
+      const hash = yield* derive(value, salt, rounds)
+      return `$pbkdf2-sha256$${rounds}$${toAdaptedBase64(salt)}$${toAdaptedBase64(hash)}`
+    })
   })
 }
 
 /**
- * Whether `text` is what was hashed. Takes the same time wherever the two differ; anything that is not a hash matches
- * nothing.
+ * Whether `text` is what was hashed. Takes the same time wherever the two differ. Anything that is not a hash matches
+ * nothing, and so does a hash of more than 1,000,000 rounds, which would keep a thread busy for seconds.
  *
  * @category guards
  * @since 0.1.0
@@ -71,8 +128,10 @@ export const verifyContent = Effect.fnUntraced(function*(text: string, hashed: s
 // -----------------------------------------------------------------------------
 
 const hashLength = 32
-const maximumRounds = 10_000_000
-const hashed = /^\$pbkdf2-sha256\$([1-9]\d{0,7})\$([A-Za-z0-9./]*)\$([A-Za-z0-9./]{43})$/u
+const minimumRounds = 1_000
+const maximumRounds = 1_000_000
+const minimumSaltSize = 8
+const hashed = /^\$pbkdf2-sha256\$([1-9]\d{0,6})\$([A-Za-z0-9./]*)\$([A-Za-z0-9./]{43})$/u
 
 const parse = (value: string) => {
   const match = hashed.exec(value)
@@ -81,6 +140,17 @@ const parse = (value: string) => {
   const hash = fromAdaptedBase64(match[3]!)
   return salt === undefined || hash === undefined ? undefined : { rounds: Number(match[1]), salt, hash }
 }
+
+/** From 1,000 to 1,000,000 rounds, and a salt of at least 8 bytes. */
+const hashedText = Schema.String.check(Schema.isPattern(
+  /^\$pbkdf2-sha256\$(?:[1-9]\d{3,5}|1000000)\$(?:[A-Za-z0-9./]{4}){2}(?:[A-Za-z0-9./]{3}|(?:[A-Za-z0-9./]{4})+(?:[A-Za-z0-9./]{2,3})?)\$[A-Za-z0-9./]{43}$/u
+))
+
+/** A hasher is declared with its model: what is wrong with it is a mistake in the program. */
+const within = (option: string, value: number, minimum: number, maximum: number): number =>
+  Number.isInteger(value) && value >= minimum && value <= maximum ? value : Effect.runSync(
+    Effect.die(new Error(`Converter.contentHasher: ${option} must be an integer from ${minimum} to ${maximum}`))
+  )
 
 const derive = (text: string, salt: Uint8Array<ArrayBuffer>, iterations: number) =>
   Effect.flatMap(

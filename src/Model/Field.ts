@@ -18,7 +18,8 @@ import type { Converter } from "./Converter.ts"
 import type { Index } from "./FieldIndex.ts"
 import * as Generator from "./Generator.ts"
 import type { FieldAttributes } from "./internal/annotations.ts"
-import { attributesOf, changed, evolve, evolveValue, stripped, valueOf } from "./internal/fields.ts"
+import { chained } from "./internal/conversion.ts"
+import { attributesOf, changed, convertedOnly, evolve, evolveValue, stripped, valueOf } from "./internal/fields.ts"
 import { type Nested, type Variant, variants, withChecksOf } from "./internal/variants.ts"
 import type { Marshaller } from "./Marshaller.ts"
 
@@ -228,6 +229,12 @@ export const generated =
  * the pipe are for what a caller sends, those after it for what it gives. A value that it gives back unchanged was
  * converted before, so that only those after it count.
  *
+ * **Gotchas**
+ *
+ * An instance holds converted values only: the constructor and every write of a repository refuse others. Let
+ * `Model.finalise` make the instance of a value that is yet to be converted. A converter that needs time for its answer,
+ * and does not say what it `makes`, is not asked by the constructor.
+ *
  * **Example** (A rule on either side)
  *
  * ```ts
@@ -252,12 +259,14 @@ export const converted = <F extends Field.Input>(converter: Converter<Field.Type
   const { converter: first, unconverted } = attributesOf(self)
   // A converter of the field's type never sees a value of another.
   const next = converter as Converter<unknown>
-  return first === undefined
-    ? evolveValue(self, (value) => changed(value, { store: stripped, wire: stripped }), {
-      converter: next,
-      unconverted: valueOf(self)
-    })
-    : evolve(self, {}, { converter: (value) => Effect.flatMap(first(value), next), unconverted })
+  const whole = first === undefined ? next : chained(first, next)
+  const change = first === undefined
+    ? { store: (schema: Schema.Top) => convertedOnly(stripped(schema), whole), wire: stripped }
+    : { store: (schema: Schema.Top) => convertedOnly(schema, whole) }
+  return evolveValue(self, (value) => changed(value, change), {
+    converter: whole,
+    unconverted: first === undefined ? valueOf(self) : unconverted
+  })
 }
 
 /**

@@ -6,6 +6,7 @@
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
+import { isConvertedCheck } from "./internal/conversion.ts"
 import { choicesOf, kindOf } from "./internal/kind.ts"
 import { toWire } from "./internal/serialiser.ts"
 import { elementOf, hasToBeSent, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./internal/variants.ts"
@@ -118,8 +119,8 @@ const entriesOf = (ast: SchemaAST.AST): ReadonlyArray<ValidatorEntry> => (ast.ch
 
 const entryOf = (check: SchemaAST.Check<never>): ReadonlyArray<ValidatorEntry> => {
   const entry: unknown = check.annotations?.[validatorAnnotation]
-  // Only validators write this annotation.
-  return entry === undefined ? [] : [entry as ValidatorEntry]
+  // Only validators write this annotation, and what says that a value was converted is none.
+  return entry === undefined || isConvertedCheck(check) ? [] : [entry as ValidatorEntry]
 }
 
 const isSame = (self: ValidatorEntry, that: ValidatorEntry): boolean =>

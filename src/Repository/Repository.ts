@@ -35,6 +35,7 @@ import { makeModelWriter } from "./internal/modelWriter.ts"
 import { makeReading } from "./internal/repositoryReads.ts"
 import { makeRemoving, makeSoftDeletion } from "./internal/repositoryRemovals.ts"
 import { makeWriting } from "./internal/repositoryWrites.ts"
+import { withSentWrites } from "./internal/sentWrites.ts"
 import { stampsOf } from "./internal/stamps.ts"
 import type * as Query from "./Query.ts"
 import type {
@@ -179,19 +180,25 @@ export interface Operations<M extends Model.Any> {
     pipeline: ReadonlyArray<Document>,
     options?: ReadOptions & DeletedOptions<M>
   ) => Stream.Stream<Document, ReadError>
-  /** Adds an instance; a versioned one gets version 1. Fails with `DuplicateKey` when its identifier is taken. */
-  readonly insert: (instance: M["Type"]) => Effect.Effect<M["Type"], StoreError>
-  /** Inserts or updates. A versioned instance whose stored version is another one fails with `VersionConflict`. */
-  readonly save: (instance: M["Type"]) => Effect.Effect<M["Type"], VersionConflict | StoreError>
-  /** Replaces the stored instance of the same identifier, which must be there. */
+  /**
+   * Adds an instance, which has to be valid; a versioned one gets version 1. Fails with `DuplicateKey` when its identifier
+   * is taken.
+   */
+  readonly insert: (instance: M["Type"]) => Effect.Effect<M["Type"], ModelError | StoreError>
+  /**
+   * Inserts or updates. What differs from the stored instance has to be valid. A versioned instance whose stored version
+   * is another one fails with `VersionConflict`.
+   */
+  readonly save: (instance: M["Type"]) => Effect.Effect<M["Type"], ModelError | VersionConflict | StoreError>
+  /** Replaces the stored instance of the same identifier, which must be there. What differs from it has to be valid. */
   readonly replace: (
     instance: M["Type"]
-  ) => Effect.Effect<M["Type"], DocumentNotFound | VersionConflict | StoreError>
+  ) => Effect.Effect<M["Type"], DocumentNotFound | ModelError | VersionConflict | StoreError>
   /**
    * Changes the named fields as a JSON merge patch does (RFC 7396): `null` removes, models, structs, records and free-form
-   * values are merged at every depth, lists are replaced. The changed instance is validated as a whole before anything is
-   * written, and written only while these fields hold what they held; otherwise it begins again, so that of many patches
-   * at once none is lost. `version` among the changes is the expected one.
+   * values are merged at every depth, lists are replaced. What changes is validated before anything is written, together
+   * with the rules for several fields, and written only while these fields hold what they held; otherwise it begins again,
+   * so that of many patches at once none is lost. `version` among the changes is the expected one.
    */
   readonly patch: (
     id: string,
@@ -201,15 +208,15 @@ export interface Operations<M extends Model.Any> {
    * Changes the stored instance to what `change` makes of it, which is written while the document is the one that was read:
    * otherwise somebody else wrote in between, and it begins again, so that `change` may run several times. For as long as
    * 30 seconds it is tried again, with growing delays, and one after another of those in this process that have lost; then
-   * it fails with `VersionConflict`. So does `patch`. The identifier and what the repository manages stay as they are; nothing is written when nothing differs. As with `replace`, nobody
-   * asks whether what comes out is valid.
+   * it fails with `VersionConflict`. So does `patch`. The identifier and what the repository manages stay as they are;
+   * nothing is written when nothing differs. What differs has to be valid.
    */
   readonly modify: <E, R>(
     id: string,
     change: (current: M["Type"]) => Effect.Effect<M["Type"], E, R>
-  ) => Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | VersionConflict | StoreError, R>
+  ) => Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | ModelError | VersionConflict | StoreError, R>
   /**
-   * Adds instances; the result is their number. `ordered` (the default) stops at the first that is refused, and those
+   * Adds instances, each of which has to be valid; the result is their number. `ordered` (the default) stops at the first that is refused, and those
    * before it stay; otherwise all that can be added are. Fails with `BulkInsertFailed`, which has each refusal with its
    * place.
    */
@@ -252,8 +259,6 @@ export interface Operations<M extends Model.Any> {
   readonly findDocuments: (options: StoreFindOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Stored documents as they are, and how many match altogether: see `DocumentStore.findAndCount`. */
   readonly findAndCountDocuments: (options: StoreFindOptions) => Effect.Effect<Counted, ReadError>
-  /** Adds a document, in a versioned model as version 1. Nobody asks whether it is one of the model's. */
-  readonly insertDocument: (document: Document) => Effect.Effect<void, StoreError>
   /** How many stored documents match. */
   readonly countDocuments: (filter: Document, options?: ReadOptions) => Effect.Effect<number, ReadError>
 }
@@ -316,11 +321,12 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const writer = revisionField === undefined
     ? makeModelWriter(documents)
     : makeHistoryWriter(collection, revisionField, documents, store)
+  const { sent, ...writing } = makeWriting(model, documents, writer, stamps, codec)
   const operations: Operations<M> = {
     model,
     collection,
     ...makeReading(model, documents, codec),
-    ...makeWriting(model, documents, writer, stamps, codec),
+    ...writing,
     ...(deletedField === undefined
       ? makeRemoving(model, writer)
       : makeSoftDeletion(model, deletedField, writer, stamps, codec)),
@@ -329,7 +335,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     installValidator: (options) =>
       store.setValidator(collection, JsonSchema.make(model, { mongoCompatibility: true }), options)
   }
-  return operations
+  return withSentWrites(operations, sent)
 })
 
 /**

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Problem } from "../Model/ModelError.ts"
+import { Problem, PropertyRequiredException, ValidationException } from "../Model/ModelError.ts"
 
 /**
  * Occurs when a write would put a value into a unique index that another document already holds. Nothing was written.
@@ -160,7 +160,12 @@ export type ReadError = Exclude<StoreError, DuplicateKey>
 export class BulkInsertFailed extends Schema.TaggedError<BulkInsertFailed>()("BulkInsertFailed", {
   collection: Schema.String,
   insertedCount: Schema.Int,
-  failures: Schema.Array(Schema.Struct({ index: Schema.Int, error: Schema.Union([DuplicateKey, QueryRejected]) }))
+  failures: Schema.Array(
+    Schema.Struct({
+      index: Schema.Int,
+      error: Schema.Union([DuplicateKey, QueryRejected, PropertyRequiredException, ValidationException])
+    })
+  )
 }) {
   override get message(): string {
     const [first] = this.failures

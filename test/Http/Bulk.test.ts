@@ -5,6 +5,7 @@ import { DocumentStore, EmbeddedStore, Model, Repository, Validator } from "../.
 import { completer } from "../../src/Model/internal/completer.ts"
 import { bodyDecoder } from "../../src/Model/internal/explainer.ts"
 import { recordEncoder } from "../../src/Model/internal/record.ts"
+import { sentWritesOf } from "../../src/Repository/internal/sentWrites.ts"
 import { freshFolder } from "../support/folders.ts"
 import { newUser, User } from "../support/models.ts"
 import { onMongo } from "../support/mongo.ts"
@@ -33,7 +34,7 @@ const parts = <M extends Model.Any>(model: M) =>
     return {
       complete: completer(model),
       toDocument: recordEncoder(model, "_id"),
-      bulkInsert: (completed: ReadonlyArray<Record<string, unknown>>) => repository.bulkInsert(completed),
+      insertDocuments: sentWritesOf(repository).insertDocuments,
       transaction
     }
   })

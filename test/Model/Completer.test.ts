@@ -74,7 +74,7 @@ describe("the completer", () => {
   it.effect("hashes what is sent", () =>
     Effect.gen(function*() {
       class User extends Model.Class<User>()("User", {
-        password: Schema.String.pipe(Validator.max(8), Model.converted(Converter.contentHasher({ rounds: 1 })))
+        password: Schema.String.pipe(Validator.max(8), Model.converted(Converter.contentHasher({ rounds: 1_000 })))
       }) {}
       const { password } = yield* completer(User)({ password: "secret" })
       assert.isTrue(yield* Converter.verifyContent("secret", String(password)))

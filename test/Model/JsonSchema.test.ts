@@ -399,7 +399,7 @@ class Stored extends Model.Class<Stored>()("Stored", {
   name: Schema.String.pipe(Validator.notEmpty, Validator.max(5)),
   password: Schema.String.pipe(
     Validator.min(8),
-    Model.converted(Converter.contentHasher({ rounds: 10 })),
+    Model.converted(Converter.contentHasher({ rounds: 1_000 })),
     Model.omitted
   ),
   code: Schema.String.pipe(Validator.regexp(/^[A-Z]{2}\u002d\d+$/u)),
@@ -448,7 +448,13 @@ describe("JsonSchema.make for MongoDB", () => {
     assert.deepInclude(stored, { title: "Stored", bsonType: "object", additionalProperties: true })
     assert.sameMembers(Object.keys(fields), Object.keys(Stored.fields).map((field) => field === "id" ? "_id" : field))
     assert.deepStrictEqual(fields["_id"], { bsonType: "string", minLength: 1 })
-    assert.deepStrictEqual(fields["password"], { bsonType: "string" })
+    const { bsonType, pattern } = fields["password"] as { readonly bsonType: string; readonly pattern: string }
+    assert.strictEqual(bsonType, "string")
+    assert.match(
+      "$pbkdf2-sha256$1000$AP/7777.P4A$tJCeAKvm0rGP4z3edCH4W7xtiW17oE6azwWdzxKAy90",
+      new RegExp(pattern, "u")
+    )
+    assert.notMatch("correct horse", new RegExp(pattern, "u"))
   })
 
   it("requires what is stored with every document; what has a default may be missing in old ones", () => {
@@ -611,7 +617,7 @@ onMongo("JsonSchema.make for MongoDB / mongodb", (_, server) => {
 
   const document = {
     name: "Jane",
-    password: "$pbkdf2-sha256$10$c2FsdA$aGFzaA",
+    password: "$pbkdf2-sha256$1000$AP/7777.P4A$tJCeAKvm0rGP4z3edCH4W7xtiW17oE6azwWdzxKAy90",
     code: "AB-12",
     count: 3,
     share: 0.5,
@@ -655,6 +661,7 @@ onMongo("JsonSchema.make for MongoDB / mongodb", (_, server) => {
     { name: "Janine" },
     { name: null },
     { password: undefined },
+    { password: "correct horse" },
     { code: "AB_12" },
     { code: "AB-12\n" },
     { email: "jane" },

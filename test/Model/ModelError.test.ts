@@ -156,7 +156,7 @@ describe("what is omitted", () => {
     pin: Schema.String.pipe(Validator.max(4), Validator.regexp(/^\d+$/u)),
     hash: Schema.String.pipe(
       Validator.max(4),
-      Model.converted(Converter.contentHasher({ rounds: 1 })),
+      Model.converted(Converter.contentHasher({ rounds: 1_000 })),
       Validator.regexp(/^never$/u)
     ),
     word: talkative.pipe(Model.withDefault(() => "")),
@@ -167,7 +167,7 @@ describe("what is omitted", () => {
     name: Schema.String.pipe(Model.withDefault(() => "vault")),
     password: Schema.String.pipe(
       Validator.max(4),
-      Model.converted(Converter.contentHasher({ rounds: 1 })),
+      Model.converted(Converter.contentHasher({ rounds: 1_000 })),
       Model.omitted,
       Model.optional
     ),

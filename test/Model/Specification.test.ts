@@ -42,7 +42,7 @@ class User extends Model.Class<User>()("User", {
   level: Model.field(Schema.Int, { default: 3, validators: [Validator.min(1), Validator.max(5)] }),
   password: Model.field(Schema.String.pipe(Validator.min(8)), {
     required: true,
-    converter: Converter.contentHasher({ rounds: 1 }),
+    converter: Converter.contentHasher({ rounds: 1_000 }),
     omit: true
   }),
   created: Model.field(Model.DateTime, { required: true, generator: Generator.dateNow }),
@@ -58,7 +58,7 @@ class Piped extends Model.Class<Piped>()("User", {
   level: Schema.Int.pipe(Validator.min(1), Validator.max(5), Model.withDefault(() => 3)),
   password: Schema.String.pipe(
     Validator.min(8),
-    Model.converted(Converter.contentHasher({ rounds: 1 })),
+    Model.converted(Converter.contentHasher({ rounds: 1_000 })),
     Model.omitted
   ),
   created: Model.DateTime.pipe(Model.generated(Generator.dateNow)),

@@ -83,7 +83,7 @@ describe("an update", () => {
     Effect.gen(function*() {
       const { update } = yield* updateOf(($) => [$.pin.set("1234")])
       const { pin } = Object(update["$set"])
-      assert.match(pin, /^\$pbkdf2-sha256\$10\$/u)
+      assert.match(pin, /^\$pbkdf2-sha256\$1000\$/u)
       assert.isTrue(yield* Converter.verifyContent("1234", pin))
       const again = yield* updateOf(($) => [$.pin.set(pin)])
       assert.deepStrictEqual(again.update["$set"], { pin })

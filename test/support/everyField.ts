@@ -38,7 +38,7 @@ export class Thing extends Model.Class<Thing>()("Thing", {
   stamp: Model.DateTime.pipe(Model.marshalled(Marshaller.timestamp), Model.optional),
   secret: Schema.String.pipe(
     Validator.min(4),
-    Model.converted(Converter.contentHasher({ rounds: 1 })),
+    Model.converted(Converter.contentHasher({ rounds: 1_000 })),
     Model.optional,
     Model.omitted
   ),

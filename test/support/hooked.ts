@@ -24,7 +24,7 @@ export class Ticket extends Model.Class<Ticket>()("Ticket", {
   ...Model.versioned
 }) {}
 
-export class Stock extends Model.Class<Stock>()("Stock", { id: Model.id(), left: Schema.Int.pipe(Validator.min(0)) }) {}
+export class Stock extends Model.Class<Stock>()("Stock", { id: Model.id(), left: Schema.Int }) {}
 
 export class Sale extends Model.Class<Sale>()("Sale", {
   id: Model.id(),
@@ -155,7 +155,7 @@ const Sales = Resource.make(Sale, { methods: ["GET", "POST", "PATCH"], transacti
     Effect.gen(function*() {
       const stocks = yield* Repository.for(Stock)
       const stock = yield* stocks.findById(product)
-      yield* stocks.replace(new Stock({ ...stock, left: stock.left - quantity }, { disableChecks: true }))
+      yield* stocks.replace(new Stock({ ...stock, left: stock.left - quantity }))
       if (stock.left < quantity) return yield* new Refusal({ why: `${stock.left} left` })
     }), { error: [Refusal] })
   .afterPost(({ quantity }) => quantity === 3 ? Effect.fail(new Refusal({ why: "three" })) : Effect.void, {

@@ -13,7 +13,7 @@ export class User extends Model.Class<User>()("User", {
   email: Schema.String.pipe(Validator.email, Model.indexed(Index.unique)),
   password: Schema.String.pipe(
     Validator.min(8),
-    Model.converted(Converter.contentHasher({ rounds: 10 })),
+    Model.converted(Converter.contentHasher({ rounds: 1_000 })),
     Model.omitted
   ),
   age: Schema.Int.pipe(Validator.min(0), Model.optional),

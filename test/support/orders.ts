@@ -23,7 +23,7 @@ export class Order extends Model.Class<Order>()("Order", {
   customer: Schema.String.pipe(Validator.min(3)),
   pin: Schema.String.pipe(
     Validator.min(4),
-    Model.converted(Converter.contentHasher({ rounds: 10 })),
+    Model.converted(Converter.contentHasher({ rounds: 1_000 })),
     Model.optional,
     Model.omitted
   ),

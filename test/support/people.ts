@@ -14,7 +14,7 @@ export class Person extends Model.Class<Person>()("Person", {
   code: Schema.String.pipe(Model.indexed(Index.unique), Model.optional),
   password: Schema.String.pipe(
     Validator.min(4),
-    Model.converted(Converter.contentHasher({ rounds: 1 })),
+    Model.converted(Converter.contentHasher({ rounds: 1_000 })),
     Model.omitted,
     Model.optional
   ),

@@ -72,11 +72,11 @@ export const completeAll = Effect.fnUntraced(function*<A>(
   items: ReadonlyArray<Values>,
   complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A, ModelError>
 ): Effect.fn.Return<ReadonlyArray<A>, BadRequest> {
-  // Hashes are made in threads.
+  // Hashes are made in threads, of which there are four: other requests need some, too.
   const results = yield* Effect.forEach(
     items,
     (item) => Effect.result(Effect.withFiber((fiber) => complete(item, fiber))),
-    { concurrency: 4 }
+    { concurrency: 2 }
   )
   const problems = results.flatMap((result, i) => Result.isFailure(result) ? under(i, result.failure.problems) : [])
   return problems.length > 0 ? yield* answers.invalid(bounded(problems)) : Arr.getSuccesses(results)
@@ -84,7 +84,7 @@ export const completeAll = Effect.fnUntraced(function*<A>(
 
 /**
  * Inserts all of the items or none; the result is their identifiers, in order. `complete` fills an item in, `toDocument`
- * gives it as it is stored, and `bulkInsert` is the repository's: what was completed has the fields of an instance.
+ * gives it as it is stored, and `insertDocuments` is the repository's.
  *
  * Fails with `BadRequest` when an item can't be filled in or the store does not take it, and with `Conflict`, which names
  * the place of the item, when a unique value of it is taken.
@@ -93,21 +93,21 @@ export const completeAll = Effect.fnUntraced(function*<A>(
  */
 export const insertAll = Effect.fnUntraced(function*(
   items: ReadonlyArray<Values>,
-  { bulkInsert, complete, toDocument, transaction }: {
+  { complete, insertDocuments, toDocument, transaction }: {
     readonly complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<Values, ModelError>
-    readonly bulkInsert: (completed: ReadonlyArray<Values>) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
+    readonly insertDocuments: (documents: ReadonlyArray<Values>) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
     readonly toDocument: (completed: Values) => Values
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
 ): Effect.fn.Return<ReadonlyArray<string>, BadRequest | Conflict | StoreError> {
   // What is generated is generated once, however often the transaction has to be repeated.
-  const completed = yield* completeAll(items, complete)
+  const documents = (yield* completeAll(items, complete)).map(toDocument)
   yield* Effect.catchIf(
-    transaction(bulkInsert(completed)),
+    transaction(insertDocuments(documents)),
     (error): error is BulkInsertFailed => error._tag === "BulkInsertFailed",
     ({ failures: [first] }) => Effect.fail(refusalOf(first?.index ?? 0, first?.error))
   )
-  return completed.map((values) => String(toDocument(values)["_id"]))
+  return documents.map((document) => String(document["_id"]))
 })
 
 /**
@@ -118,7 +118,7 @@ export const insertAll = Effect.fnUntraced(function*(
 export const insertEach = <A>(
   instances: ReadonlyArray<A>,
   { insert, transaction }: {
-    readonly insert: (instance: A) => Effect.Effect<A, StoreError>
+    readonly insert: (instance: A) => Effect.Effect<A, ModelError | StoreError>
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
 ): Effect.Effect<ReadonlyArray<A>, BadRequest | Conflict | StoreError> =>
@@ -126,7 +126,7 @@ export const insertEach = <A>(
     Effect.forEach(instances, (instance, i) =>
       Effect.catchIf(
         insert(instance),
-        (error) => error._tag === "DuplicateKey" || error._tag === "QueryRejected",
+        isRefusal,
         (error) => Effect.fail(refusalOf(i, error))
       ))
   )
@@ -139,13 +139,23 @@ export const insertEach = <A>(
 export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): BadRequest =>
   answers.invalid(bounded(under(index, problems)))
 
-const refusalOf = (
-  index: number,
-  error: BulkInsertFailed["failures"][number]["error"] | undefined
-): BadRequest | Conflict =>
-  error?._tag === "DuplicateKey"
-    ? new Conflict({ message: `Item ${index}: ${error.message}` })
-    : new BadRequest({ message: `The store can't take item ${index}`, errors: [] })
+type Refusal = BulkInsertFailed["failures"][number]["error"]
+
+const isRefusal = (error: ModelError | StoreError): error is Refusal =>
+  error._tag === "DuplicateKey" || error._tag === "QueryRejected" ||
+  error._tag === "ValidationException" || error._tag === "PropertyRequiredException"
+
+const refusalOf = (index: number, error: Refusal | undefined): BadRequest | Conflict => {
+  switch (error?._tag) {
+    case "DuplicateKey":
+      return new Conflict({ message: `Item ${index}: ${error.message}` })
+    case "ValidationException":
+    case "PropertyRequiredException":
+      return badItem(index, error.problems)
+    default:
+      return new BadRequest({ message: `The store can't take item ${index}`, errors: [] })
+  }
+}
 
 const invalid = (problems: ReadonlyArray<FieldProblem>): Items => ({ _tag: "Invalid", problems })
 

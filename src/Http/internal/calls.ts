@@ -7,12 +7,13 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { bodyDecoder } from "../../Model/internal/explainer.ts"
+import { finaliser } from "../../Model/internal/finaliser.ts"
 import { type FieldProblem, problemsOf } from "../../Model/internal/issues.ts"
 import { kindOf } from "../../Model/internal/kind.ts"
 import { recordEncoder } from "../../Model/internal/record.ts"
 import { compileSerialiser, quote } from "../../Model/internal/serialiser.ts"
 import { assertSeparable, elementOf, isModelLike, type ModelLike } from "../../Model/internal/variants.ts"
-import * as Model from "../../Model/Model.ts"
+import type * as Model from "../../Model/Model.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
@@ -63,7 +64,7 @@ const routeOf = (
   const readParameters = options.queryParams === undefined ? undefined : fromQuery(Schema.Struct(options.queryParams))
   const finalise = options.requestModel === undefined
     ? undefined
-    : (value: unknown) => Model.finalise(options.requestModel!, value as never) // decoded by its `create`
+    : sentFinaliser(options.requestModel)
   assertShowable(name, options)
   const answer = answerOf(successOf(options), linksOf)
   const { status } = options
@@ -223,4 +224,10 @@ const valueWriter = (schema: Schema.Top): Write => {
   // Answers are plain codecs.
   const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(schema as Schema.Codec<unknown>))
   return (value) => Effect.orDie(Effect.map(encode(value), (json) => JSON.stringify(json) ?? "null"))
+}
+
+/** Makes instances of what the model's `create` has decoded. */
+const sentFinaliser = (model: Model.Any) => {
+  const finalise = finaliser(model)
+  return (value: unknown) => finalise(value, { isSent: true })
 }

@@ -1,13 +1,16 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { completer } from "../../Model/internal/completer.ts"
-import { recordEncoder } from "../../Model/internal/record.ts"
+import { finaliser } from "../../Model/internal/finaliser.ts"
+import { patcher } from "../../Model/internal/patcher.ts"
 import { managedField } from "../../Model/internal/variants.ts"
-import * as Model from "../../Model/Model.ts"
+import type * as Model from "../../Model/Model.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import { makeRetry } from "../../Repository/internal/conflicts.ts"
+import { documentCodec } from "../../Repository/internal/documents.ts"
 import { applyPatch } from "../../Repository/internal/patch.ts"
+import { sentWritesOf } from "../../Repository/internal/sentWrites.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { DocumentNotFound, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
 import type { BadRequest } from "../HttpError.ts"
@@ -74,7 +77,10 @@ export const writesOf = (
   store: DocumentStore["Service"]
 ): Writes => {
   const complete = completer(model)
-  const toDocument = recordEncoder(model, "_id")
+  const finalise = finaliser(model)
+  const patched = patcher(model)
+  const sent = sentWritesOf(repository)
+  const { fromDocument, toDocument } = documentCodec(model)
   const versionField = managedField(model, "version")
   const onPost = hooksOf(model, hooks, "POST")
   const onPut = hooksOf(model, hooks, "PUT")
@@ -144,18 +150,23 @@ export const writesOf = (
   }
 
   /** The instance with the version that a body or a condition expects, or else that which is there. */
-  const replacement = (id: string, value: Values, expected: number | undefined, there: unknown) =>
-    Model.finalise(model, {
+  const replacement = (
+    id: string,
+    value: Values,
+    expected: number | undefined,
+    { previous, version }: { readonly previous: Instance; readonly version: unknown }
+  ) =>
+    finalise({
       ...value,
       id,
-      ...(versionField === undefined ? {} : { [versionField]: expected ?? value[versionField] ?? there })
-    })
+      ...(versionField === undefined ? {} : { [versionField]: expected ?? value[versionField] ?? version })
+    }, { isSent: true, previous })
 
   const insert = (value: Values): Write =>
     Effect.withFiber((fiber) =>
       Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
-        return Effect.as(repository.insertDocument(document), {
+        return Effect.as(sent.insertDocument(document), {
           id: String(document["_id"]),
           document: undefined,
           created: true
@@ -165,7 +176,7 @@ export const writesOf = (
 
   const insertBetweenHooks = (value: Values): Effect.Effect<Written, WriteFailure> =>
     Effect.flatMap(
-      Model.finalise(model, value),
+      finalise(value, { isSent: true }),
       (instance) =>
         between(onPost, Option.none(), Effect.succeed({ instance, previous: Option.none() }), repository.insert)
     )
@@ -176,7 +187,7 @@ export const writesOf = (
   const createAllBetweenHooks = Effect.fnUntraced(
     function*({ after, before }: MethodHooks, values: ReadonlyArray<Values>) {
       const about = { id: Option.none(), previous: Option.none() }
-      const instances = yield* completeAll(values, (value) => Model.finalise(model, value))
+      const instances = yield* completeAll(values, (value) => finalise(value, { isSent: true }))
       const prepared = before === undefined
         ? Effect.succeed(instances)
         : Effect.forEach(
@@ -211,19 +222,20 @@ export const writesOf = (
         place,
         Effect.gen(function*() {
           const previous = yield* checked(id, yield* stored(id), expected ?? namedIn(value))
-          const instance = yield* replacement(id, value, expected, versionOf(previous))
+          const instance = yield* replacement(id, value, expected, { previous, version: versionOf(previous) })
           return { instance, previous: Option.some(previous) }
         }),
         repository.replace
       )
-      : Effect.flatMap(repository.findDocumentById(id), (there): Effect.Effect<Written, WriteFailure> =>
-        there === undefined
-          ? Effect.fail(new DocumentNotFound({ model: model.modelName, id }))
-          : Effect.map(
-            Effect.flatMap(replacement(id, value, expected, there[versionField ?? ""]), repository.replace),
-            (instance) =>
-              written(instance, false)
-          ))
+      : Effect.gen(function*() {
+        const there = yield* repository.findDocumentById(id)
+        if (there === undefined) return yield* new DocumentNotFound({ model: model.modelName, id })
+        // What is not one of the model's is replaced as a whole.
+        const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(there)))
+        const version = there[versionField ?? ""]
+        const instance = yield* replacement(id, value, expected, { previous, version })
+        return written(yield* repository.replace(instance), false)
+      })
 
   /** Without a version in the body, whichever is stored is replaced, however many write at once. */
   const replaceWith = (
@@ -290,13 +302,11 @@ export const writesOf = (
         previous = there
         const named = changes._tag === "Merge" ? changes.changes : yield* changes.changesOf(toDocument(there))
         yield* checked(id, there, expected ?? namedIn(named))
-        const instance = yield* Model.finalise(
-          model,
-          applyPatch(model, Object(there), named, {
-            mode: changes._tag === "Merge" ? "merge" : "replace",
-            versionField
-          })
-        )
+        const merged = applyPatch(model, Object(there), named, {
+          mode: changes._tag === "Merge" ? "merge" : "replace",
+          versionField
+        })
+        const instance = yield* patched({ current: Object(there), merged, changes: named, isSent: true })
         return before === undefined ? instance : yield* before(instance, about(there))
       })
       return Effect.flatMap(atomically(repository.modify(id, changed)), (result) =>
@@ -308,7 +318,7 @@ export const writesOf = (
 
   const mergePatch = (id: string, changes: Values, expected: number | undefined) =>
     Effect.map(
-      repository.patch(
+      sent.patch(
         id,
         versionField === undefined || expected === undefined
           ? changes
@@ -344,7 +354,7 @@ export const writesOf = (
         : insertAll(values, {
           complete: (value) => complete(value),
           toDocument,
-          bulkInsert: repository.bulkInsert,
+          insertDocuments: sent.insertDocuments,
           transaction: store.transaction
         }),
     create: (value, conditions) => {

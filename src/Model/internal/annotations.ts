@@ -61,6 +61,8 @@ export interface FieldAttributes {
   readonly marshalled?: boolean | undefined
   /** Never part of an output. */
   readonly omitted?: boolean | undefined
+  /** Set by the server: seen by a caller, and not sent. */
+  readonly readOnly?: boolean | undefined
   readonly index?: Index | undefined
   /**
    * The place that the framework itself keeps up to date: the identifier, the version, the audit, the deletion, the

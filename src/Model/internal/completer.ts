@@ -3,19 +3,11 @@ import * as Schema from "effect/Schema"
 import type { Any } from "../Model.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "./annotations.ts"
-import {
-  finaliser,
-  inOrder,
-  isNullValue,
-  type Place,
-  report,
-  reported,
-  reportedIn,
-  under,
-  validator
-} from "./finaliser.ts"
+import { always } from "./conversion.ts"
+import { finaliser } from "./finaliser.ts"
 import { immediateOf } from "./immediate.ts"
 import { perModel } from "./perModel.ts"
+import { inOrder, isNullValue, type Place, report, reported, reportedIn, under, validator } from "./place.ts"
 import { hasRules, type ModelLike, modelTypeId, nestedModel } from "./variants.ts"
 
 type Values = Record<string, unknown>
@@ -38,12 +30,12 @@ export const completer = (model: Any): Complete => {
   if (isNeeded) {
     const finalise = finaliser(model)
     // An instance is an object of its fields.
-    return (decoded) => Effect.map(finalise(decoded), (instance) => ({ ...instance as Values }))
+    return (decoded) => Effect.map(finalise(decoded, { isSent: true }), (instance) => ({ ...instance as Values }))
   }
   const complete = planOf(model)
   return (decoded, fiber) => {
     const run = (place: Place) => Effect.mapEager(complete(decoded, place) ?? Effect.void, () => decoded)
-    return fiber === undefined ? reported(model, decoded, run) : reportedIn(fiber, model, decoded, run)
+    return fiber === undefined ? reported(model, decoded, run, true) : reportedIn(fiber, model, decoded, run, true)
   }
 }
 
@@ -100,18 +92,21 @@ const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top):
     if (optional === true) return
     place.problems.push({ field: under(place, key).path, validator: "Required", message: "is required" })
   }
+  const keepMade = (values: Values, place: Place, made: Effect.Effect<unknown>): Effect.Effect<void> =>
+    Effect.flatMapEager(made, (converted) => keep(values, place, converted) ?? Effect.void)
+  /** What the model supplies was not sent, and may be converted already. */
   const convert = (values: Values, place: Place, value: unknown): Effect.Effect<void> | void =>
     value === undefined
       ? missing(values, place)
       : converter === undefined
       ? keep(values, place, value)
-      : Effect.flatMapEager(converter(value), (converted) => keep(values, place, converted) ?? Effect.void)
+      : keepMade(values, place, converter(value))
   return (values, place) => {
     const given = values[key]
     if (given !== undefined && (given !== null || nullIsValue)) {
       return converter === undefined
         ? undefined
-        : convert(values, place, given)
+        : keepMade(values, place, always(converter, given))
     }
     if (generate !== undefined) return convert(values, place, supply(generate(place.fiber)))
     if (generator !== undefined) {

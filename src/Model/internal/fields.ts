@@ -2,9 +2,11 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
+import type { Converter } from "../Converter.ts"
 import type { Field } from "../Field.ts"
 import type { FieldAttributes } from "./annotations.ts"
-import { nested, type Variant, variants } from "./variants.ts"
+import { convertedChecks, isConvertedCheck } from "./conversion.ts"
+import { isModelLike, nested, type Variant, variants } from "./variants.ts"
 
 /** @internal */
 export type Schemas = { readonly [V in Variant]?: Schema.Top }
@@ -94,11 +96,28 @@ export const valueOf = (self: Field.Input): Schema.Top | undefined => partsOf(se
  *
  * @internal
  */
-export const stripped = (schema: Schema.Top): Schema.Top => {
+export const stripped = (schema: Schema.Top): Schema.Top =>
+  withChecks(schema, (check) => isKind(check, "isInt") || isKind(check, "isFinite"))
+
+/**
+ * The schema that accepts only what the converter makes, as far as that is known at once.
+ *
+ * @internal
+ */
+export const convertedOnly = (schema: Schema.Top, converter: Converter<unknown>): Schema.Top =>
+  // The class of a model would be another schema with a check.
+  isModelLike(schema)
+    ? schema
+    : convertedChecks(converter).reduce<Schema.Top>(
+      withCheck,
+      withChecks(schema, (check) => !isConvertedCheck(check))
+    )
+
+const withChecks = (schema: Schema.Top, isKept: (check: SchemaAST.Check<never>) => boolean): Schema.Top => {
   const { ast } = schema
-  if (ast.checks === undefined) return schema
-  const kinds = ast.checks.filter((check) => isKind(check, "isInt") || isKind(check, "isFinite"))
-  const checks = { value: kinds.length === 0 ? undefined : kinds, enumerable: true }
+  const kept = ast.checks?.filter(isKept)
+  if (kept === undefined || kept.length === ast.checks?.length) return schema
+  const checks = { value: kept.length === 0 ? undefined : kept, enumerable: true }
   // A node has no constructor that changes its checks alone; the copy differs from it in nothing else.
   const copy = Object.create(Object.getPrototypeOf(ast), { ...Object.getOwnPropertyDescriptors(ast), checks })
   return schema.rebuild(copy as SchemaAST.AST)

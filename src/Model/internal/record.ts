@@ -19,10 +19,11 @@ import {
   objectOf,
   parserOf
 } from "./decoder.ts"
-import { constructorOf, isNullValue } from "./finaliser.ts"
+import { constructorOf } from "./finaliser.ts"
 import * as iso from "./iso.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
 import { literalOf, nothing } from "./literal.ts"
+import { isNullValue } from "./place.ts"
 import { elementOf, isModelLike, type ModelLike, modelOf, modelTypeId, unwrapped } from "./variants.ts"
 
 /** An instance as it is stored. */

@@ -4,8 +4,8 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { temporalKind } from "./annotations.ts"
 import { isKind } from "./fields.ts"
-import { isNullValue } from "./finaliser.ts"
 import { formatDate, formatDateTime, isDate } from "./iso.ts"
+import { isNullValue } from "./place.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "./variants.ts"
 
 /**

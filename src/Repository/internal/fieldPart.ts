@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { FieldAttributes } from "../../Model/internal/annotations.ts"
 import { evolve, stripped } from "../../Model/internal/fields.ts"
-import { isNullValue } from "../../Model/internal/finaliser.ts"
 import { perModel } from "../../Model/internal/perModel.ts"
+import { isNullValue } from "../../Model/internal/place.ts"
 import { recordEncoder } from "../../Model/internal/record.ts"
 import {
   elementOf,

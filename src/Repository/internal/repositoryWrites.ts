@@ -2,8 +2,12 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { inspector } from "../../Model/internal/inspector.ts"
+import { patcher } from "../../Model/internal/patcher.ts"
 import { hasRules, managedField, modelTypeId } from "../../Model/internal/variants.ts"
-import * as Model from "../../Model/Model.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { ModelError } from "../../Model/ModelError.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import type { Operations } from "../Repository.ts"
@@ -20,23 +24,29 @@ import type { DocumentCodec } from "./documents.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withMore } from "./modelWriter.ts"
 import { applyPatch, changeOf } from "./patch.ts"
+import type { SentWrites } from "./sentWrites.ts"
 import type { Stamps } from "./stamps.ts"
 import { traced } from "./traced.ts"
 
 /** @internal */
-export type Writing<M extends Model.Any> = Pick<
-  Operations<M>,
-  | "insert"
-  | "save"
-  | "replace"
-  | "patch"
-  | "modify"
-  | "bulkInsert"
-  | "updateOne"
-  | "updateMany"
-  | "findOneAndUpdate"
-  | "insertDocument"
->
+export type Writing<M extends Model.Any> =
+  & Pick<
+    Operations<M>,
+    | "insert"
+    | "save"
+    | "replace"
+    | "patch"
+    | "modify"
+    | "bulkInsert"
+    | "updateOne"
+    | "updateMany"
+    | "findOneAndUpdate"
+  >
+  & {
+    readonly sent: SentWrites<M["Type"]>
+  }
+
+type InsertManyOptions = Parameters<ModelWriter["insertMany"]>[1]
 
 /** A document as it shall be: which of its fields may differ, and of which fields that was made. */
 interface Plan {
@@ -153,6 +163,34 @@ export const makeWriting = <M extends Model.Any>(
     return isAnother && versionOf(document) === undefined ? yield* replaceAudited(stamps, document, upsert) : undefined
   })
 
+  const insertMany = (all: ReadonlyArray<Document>, options?: InsertManyOptions) =>
+    Effect.withFiber((fiber) => writer.insertMany(all.map((document) => asFirst(fiber, document)), options))
+
+  const insertAll = (all: ReadonlyArray<Document>, options?: InsertManyOptions) =>
+    Effect.flatMap(insertMany(all, options), ({ failures, insertedCount }) =>
+      failures.length === 0
+        ? Effect.succeed(insertedCount)
+        : Effect.fail(new BulkInsertFailed({ collection, insertedCount, failures })))
+
+  const inspect = inspector(model)
+  const patched = patcher(model)
+
+  /** What is stored already in the place of an instance is not validated again, and is only read where that matters. */
+  const inspectReplacement = (instance: M["Type"]): Effect.Effect<void, ModelError | StoreError> =>
+    Effect.catch(inspect(instance), (error) =>
+      Effect.flatMap(
+        // What is not valid may have no stored form.
+        Effect.try({ try: () => toDocument(instance)["_id"], catch: () => error }),
+        (id) =>
+          Effect.flatMap(documents.findById(id), (stored) =>
+            stored === undefined
+              ? Effect.fail(error)
+              : Effect.flatMap(
+                Effect.mapError(fromDocument(stored), () => error),
+                (previous) => inspect(instance, previous)
+              ))
+      ))
+
   const instanceOf = (document: Document) => Effect.orDie(fromDocument(document))
 
   /** One try. */
@@ -197,15 +235,22 @@ export const makeWriting = <M extends Model.Any>(
   // Rules for several fields hold of what was validated only while all of it is as it was.
   const readByPatch = hasRules(model) ? fields : []
 
-  const planOfPatch = Effect.fnUntraced(function*(id: string, changes: object, current: M["Type"], stored: Document) {
-    const expected = versionOf(changes as Document) // the names of fields
+  const planOfPatch = Effect.fnUntraced(function*(
+    id: string,
+    changes: { readonly [field: string]: unknown },
+    isSent: boolean,
+    current: M["Type"],
+    stored: Document
+  ) {
+    const expected = versionOf(changes)
     if (expected !== undefined && expected !== versionOf(stored)) return yield* conflict(id, expected)
-    const changed = yield* Model.finalise(
-      model,
-      applyPatch(model, Object(current), changes, { mode: "merge", versionField })
-    )
+    const merged = applyPatch(model, Object(current), changes, { mode: "merge", versionField })
+    const changed = yield* patched({ current: Object(current), merged, changes, isSent })
     return { after: toDocument(changed), named: Object.keys(changes), read: readByPatch }
   })
+
+  const patchOf = (isSent: boolean) => (id: string, changes: object) =>
+    modify(id, (current, stored) => planOfPatch(id, { ...changes }, isSent, current, stored))
 
   /** What is changed is what differs from what was read, whatever the store has of fields that are new in the model. */
   const planOf = (current: M["Type"], changed: M["Type"]): Plan => {
@@ -232,6 +277,7 @@ export const makeWriting = <M extends Model.Any>(
     insert: span(
       "insert",
       Effect.fnUntraced(function*(instance) {
+        yield* inspect(instance)
         const document = toDocument(instance)
         const inserted = yield* insertDocument(document)
         return inserted === document ? instance : yield* instanceOf(inserted)
@@ -240,6 +286,7 @@ export const makeWriting = <M extends Model.Any>(
     save: span(
       "save",
       Effect.fnUntraced(function*(instance) {
+        yield* inspectReplacement(instance)
         const document = toDocument(instance)
         const replaced = yield* replaceDocument(document, versionField === undefined)
         if (replaced !== undefined) return yield* instanceOf(replaced)
@@ -262,6 +309,7 @@ export const makeWriting = <M extends Model.Any>(
     replace: span(
       "replace",
       Effect.fnUntraced(function*(instance) {
+        yield* inspectReplacement(instance)
         const document = toDocument(instance)
         const replaced = yield* replaceDocument(document, false)
         return replaced === undefined
@@ -269,24 +317,38 @@ export const makeWriting = <M extends Model.Any>(
           : yield* instanceOf(replaced)
       })
     ),
-    patch: span(
-      "patch",
-      (id, changes) => modify(id, (current, stored) => planOfPatch(id, Object(changes), current, stored))
-    ),
+    patch: span("patch", (id, changes) => patchOf(false)(id, Object(changes))),
     modify: traced(
       "modify",
       collection,
-      (id, change) => modify(id, (current) => Effect.map(change(current), (changed) => planOf(current, changed)))
+      (id, change) =>
+        modify(id, (current) =>
+          Effect.flatMap(
+            change(current),
+            (changed) => Effect.as(inspect(changed, current), planOf(current, changed))
+          ))
     ),
     bulkInsert: span(
       "bulkInsert",
       Effect.fnUntraced(function*(instances, options) {
-        const fiber = yield* Effect.fiber
-        const firsts = instances.map((instance) => asFirst(fiber, toDocument(instance)))
-        const { failures, insertedCount } = yield* writer.insertMany(firsts, options)
-        return failures.length === 0
-          ? insertedCount
-          : yield* new BulkInsertFailed({ collection, insertedCount, failures })
+        const results = yield* Effect.forEach(instances, (instance) => Effect.result(inspect(instance)))
+        const refused = results.flatMap((result, index) =>
+          Result.isFailure(result) ? [{ index, error: result.failure }] : []
+        )
+        if (refused.length === 0) return yield* insertAll(instances.map(toDocument), options)
+        const isOrdered = options?.ordered !== false
+        const places = Array.from(instances.keys()).filter((i) =>
+          isOrdered ? i < refused[0]!.index : Result.isSuccess(results[i]!)
+        )
+        const { failures, insertedCount } = yield* insertMany(places.map((i) => toDocument(instances[i]!)), options)
+        const others = failures.map(({ error, index }) => ({ index: places[index]!, error }))
+        return yield* new BulkInsertFailed({
+          collection,
+          insertedCount,
+          failures: isOrdered
+            ? [others[0] ?? refused[0]!]
+            : [...others, ...refused].toSorted((one, other) => one.index - other.index)
+        })
       })
     ),
     updateOne: span(
@@ -315,11 +377,15 @@ export const makeWriting = <M extends Model.Any>(
         return document === undefined ? Option.none() : Option.some(yield* fromDocument(document))
       })
     ),
-    insertDocument: span(
-      "insertDocument",
-      stamps === undefined && versionField === undefined && isPlain
-        ? documents.insertOne
-        : (document) => Effect.asVoid(insertDocument(document))
-    )
+    sent: {
+      insertDocument: span(
+        "insertDocument",
+        stamps === undefined && versionField === undefined && isPlain
+          ? documents.insertOne
+          : (document) => Effect.asVoid(insertDocument(document))
+      ),
+      insertDocuments: span("bulkInsert", (all) => insertAll(all)),
+      patch: span("patch", patchOf(true))
+    }
   }
 }

@@ -1,0 +1,146 @@
+/** What becomes of the value of a field on its way from a request into the store: conversion, `null`, what is kept. */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { WebCrypto } from "effect/crypto"
+import {
+  Converter,
+  type DocumentStore,
+  KernelEngine,
+  Model,
+  Repository,
+  Resource,
+  Service,
+  Validator
+} from "../../../src/index.ts"
+import { type Answer, send, serving } from "../../support/rest.ts"
+
+const password = Schema.String.pipe(
+  Validator.min(4),
+  Model.converted(Converter.contentHasher({ rounds: 1_000 })),
+  Model.omitted
+)
+
+class Login extends Model.Class<Login>()("Login", { user: Schema.String, password }) {}
+
+class Member extends Model.Class<Member>()("Member", {
+  id: Model.id(),
+  name: Schema.String,
+  password: password.pipe(Model.optional),
+  login: Login.pipe(Model.optional)
+}) {}
+
+class Hooked extends Model.Class<Hooked>()("Hooked", { id: Model.id(), name: Schema.String, password }) {}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+
+const engine = KernelEngine.make("field values")
+  .register(Member, { methods })
+  .register(
+    Resource.make(Hooked, { methods })
+      .beforePost((hooked) => Effect.succeed(new Hooked({ ...hooked, name: hooked.name.toUpperCase() })))
+      .beforePut((hooked) => Effect.succeed(new Hooked({ ...hooked, name: hooked.name.toUpperCase() })))
+      .beforePatch((hooked) => Effect.succeed(new Hooked({ ...hooked, name: hooked.name.toUpperCase() })))
+  )
+  .register(
+    Service.make("LoginService").operation(
+      "hashed",
+      { method: "POST", requestModel: Login },
+      (login) => Effect.succeed(login.password)
+    )
+  )
+
+const jsonPatch = { "content-type": "application/json-patch+json" }
+
+const okay = (answer: Answer, status = 200): Answer => {
+  assert.strictEqual(answer.status, status, answer.text)
+  return answer
+}
+
+const created = (path: string, body: unknown) =>
+  Effect.map(send("POST", path, body), (answer) => String(okay(answer, 201).body.result))
+
+/** How many hashes are being made, and how many were at most at once. */
+const work = { now: 0, most: 0 }
+
+const countingCrypto = Layer.succeed(
+  WebCrypto.WebCrypto,
+  // The part of the platform's cryptography that hashes are made with.
+  {
+    getRandomValues: (array) => globalThis.crypto.getRandomValues(array),
+    randomUUID: () => globalThis.crypto.randomUUID(),
+    subtle: new Proxy(globalThis.crypto.subtle, {
+      get: (subtle, name) => {
+        const member: unknown = Reflect.get(subtle, name)
+        if (typeof member !== "function") return member
+        return name !== "deriveBits" ? member.bind(subtle) : (...args: ReadonlyArray<unknown>) => {
+          work.most = Math.max(work.most, ++work.now)
+          return Reflect.apply(member, subtle, args).finally(() => work.now--)
+        }
+      }
+    })
+  }
+)
+
+export const fieldValuesContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+  it.layer(serving(engine, store).pipe(Layer.provide(countingCrypto)), { excludeTestServices: true })(
+    `values of fields / ${name}`,
+    (it) => {
+      it.effect("what a caller sends is hashed, whatever it looks like", () =>
+        Effect.gen(function*() {
+          const text = yield* Converter.contentHasher({ rounds: 2_000 })("correct horse")
+          const members = yield* Repository.for(Member)
+          const hooked = yield* Repository.for(Hooked)
+          const isHashed = Effect.fnUntraced(function*(where: string, stored: string | undefined) {
+            assert.notStrictEqual(stored, text, where)
+            assert.isTrue(yield* Converter.verifyContent(text, stored ?? ""), where)
+            assert.isFalse(yield* Converter.verifyContent("correct horse", stored ?? ""), where)
+          })
+          const posted = yield* created("/members", { name: "A", password: text, login: { user: "a", password: text } })
+          const member = yield* members.findById(posted)
+          yield* isHashed("POST", member.password)
+          yield* isHashed("POST of a part", member.login?.password)
+          const all = okay(yield* send("POST", "/members", [{ name: "B", password: text }]), 201).body.result
+          yield* isHashed("POST of a list", (yield* members.findById(all[0])).password)
+          for (
+            const [method, path, body, headers] of [
+              ["PUT", `/members/${posted}`, { name: "A", password: text, login: { user: "a", password: text } }, {}],
+              ["PATCH", `/members/${posted}`, { password: text, login: { password: text } }, {}],
+              ["PATCH", `/members/${posted}`, [
+                { op: "replace", path: "/password", value: text },
+                { op: "replace", path: "/login/password", value: text }
+              ], jsonPatch],
+              ["POST", "/members", { id: posted, name: "A", password: text, login: { user: "a", password: text } }, {}]
+            ] as const
+          ) {
+            const before = yield* members.findById(posted)
+            okay(yield* send(method, path, body, headers))
+            const after = yield* members.findById(posted)
+            assert.notStrictEqual(after.password, before.password, method)
+            yield* isHashed(method, after.password)
+            yield* isHashed(`${method} of a part`, after.login?.password)
+          }
+          const id = yield* created("/hookeds", { name: "a", password: text })
+          yield* isHashed("POST with hooks", (yield* hooked.findById(id)).password)
+          okay(yield* send("PUT", `/hookeds/${id}`, { name: "b", password: text }))
+          yield* isHashed("PUT with hooks", (yield* hooked.findById(id)).password)
+          okay(yield* send("PATCH", `/hookeds/${id}`, { password: text }))
+          yield* isHashed("PATCH with hooks", (yield* hooked.findById(id)).password)
+          const operated = okay(yield* send("POST", "/logins/hashed", { user: "a", password: text }))
+          yield* isHashed("an operation", operated.body.result)
+          const { password } = yield* hooked.findById(id)
+          okay(yield* send("PATCH", `/hookeds/${id}`, { name: "c" }))
+          assert.deepStrictEqual(yield* hooked.findById(id), new Hooked({ id, name: "C", password }))
+        }))
+
+      it.effect("at most two of a list's hashes are made at a time", () =>
+        Effect.gen(function*() {
+          work.most = 0
+          const items = Array.from({ length: 12 }, (_, i) => ({ name: `${i}`, password: `secret ${i}` }))
+          okay(yield* send("POST", "/members", items), 201)
+          assert.strictEqual(work.most, 2)
+          work.most = 0
+          okay(yield* send("POST", "/hookeds", items), 201)
+          assert.strictEqual(work.most, 2)
+        }))
+    }
+  )
