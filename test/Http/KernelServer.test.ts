@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Effect, Exit, Layer, Option, Scope } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Agent, get, type IncomingHttpHeaders } from "node:http"
 import { connect, type Socket } from "node:net"
@@ -150,6 +150,21 @@ describe("KernelServer / a process that is told to stop", () => {
         const began = said.findIndex((line) => line.includes("began"))
         assert.match(said[0] ?? "", /^There is no configuration file .*\/test\/support\/cfg\.yml: /)
         assert.strictEqual(said[began === -1 ? said.length - 1 : began - 1], `Listening on http://127.0.0.1:${port}`)
+      }),
+    30_000
+  )
+
+  it.live.runIf(process.platform === "linux")(
+    "ends the start when the log's folder can't be made, as in /proc",
+    () =>
+      Effect.gen(function*() {
+        const service = yield* runProgram(program, { APPKERNEL_LOGGING_FILE_NAME: "/proc/x/y.log" })
+        const ended = yield* Effect.timeoutOption(service.ended, "20 seconds")
+        assert.deepStrictEqual(ended, Option.some(1))
+        assert.include(
+          service.output(),
+          "Can't write the log to /proc/x/y.log: ENOENT: no such file or directory, mkdir"
+        )
       }),
     30_000
   )

@@ -2,7 +2,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { closeSync, fstatSync, openSync, readSync, unlink } from "node:fs"
+import * as path from "node:path"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
+import { makeFolder } from "../../Repository/internal/makeFolder.ts"
 
 /**
  * A file that texts are appended to, and that begins anew at a size.
@@ -47,6 +49,11 @@ export const open = (options: LogFileOptions): Effect.Effect<LogFile, string, Sc
 
 const opened = (options: LogFileOptions): Effect.Effect<RotatingFileStream, string> =>
   Effect.callback<RotatingFileStream, string>((resume) => {
+    const problem = makeFolder(path.dirname(path.resolve(options.file)))
+    if (problem !== undefined) {
+      resume(Effect.fail(problem))
+      return
+    }
     const stream = streamOf(options)
     stream.once("open", () => resume(Effect.succeed(stream)))
     stream.once("error", (error) => resume(Effect.fail(detailOf(error))))

@@ -7,6 +7,7 @@ import type * as Scope from "effect/Scope"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { lockFile as ownerFile } from "./folderLock.ts"
+import { problemOf } from "./makeFolder.ts"
 
 const dataFile = "data.mdb"
 const lockFile = "lock.mdb"
@@ -28,13 +29,6 @@ const versionAt = 28
 const version = 2
 const pageSizeAt = 48
 const headerLength = 52
-
-/**
- * Makes a folder and those above it, and says why it couldn't.
- *
- * @internal
- */
-export const makeFolder = (folder: string): string | undefined => problemOf(() => ensureFolder(folder))
 
 /**
  * Says why lmdb couldn't use a folder.
@@ -91,23 +85,6 @@ export const watchFolder = (folder: string): Effect.Effect<() => string | undefi
  */
 export const codeOf = (cause: unknown): unknown =>
   typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
-
-const problemOf = (look: () => string | undefined): string | undefined =>
-  Result.getOrElse(
-    Result.try({ try: look, catch: (cause) => cause instanceof Error ? cause.message : "it can't be used" }),
-    (problem) => problem
-  )
-
-// Node's own way to make all folders of a path never ends where nothing can be made, as in /proc.
-const ensureFolder = (folder: string): undefined => {
-  const isThere = () => fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
-  const parent = path.dirname(folder)
-  if (isThere()) return
-  if (parent !== folder) ensureFolder(parent)
-  const made = Result.try({ try: () => fs.mkdirSync(folder), catch: (cause) => cause })
-  // Another process may have made it meanwhile.
-  if (!isThere()) Result.getOrThrowWith(made, (cause) => cause)
-}
 
 /** The length of a file, which is made when it isn't there, and can be written to. */
 const sizeOf = (file: string): number => {
