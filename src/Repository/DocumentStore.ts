@@ -356,16 +356,20 @@ export class DocumentStore extends Context.Service<DocumentStore, {
   /**
    * Runs an effect whose operations on this store, its children's included, happen all or not at all.
    *
-   * They see what they have written, and otherwise the store as it was at the first of them; nobody else sees anything
-   * before the effect has succeeded. When it fails, dies or is interrupted, nothing was written. Neither was anything
-   * when one of its operations failed, even where the effect goes on: then the transaction fails with that failure, and
-   * operations after it fail at once. A refusal that `insertMany` tells is such a failure. A transaction in a
-   * transaction is part of the outer one, which fails with it.
+   * They see what they have written, and otherwise one state of the store, that of the beginning; nobody else sees anything
+   * before the effect has succeeded. The isolation level is snapshot isolation at least; the embedded store's transactions
+   * are serializable. When it fails or dies, nothing was written. Neither was anything when one of its operations failed,
+   * even where the effect goes on: then the transaction fails with that failure, and operations after it fail at once. A
+   * refusal that `insertMany` tells is such a failure. A transaction in a transaction is part of the outer one, which fails
+   * with it.
    *
    * When others have written what it has read or written, the whole effect runs again, several times if need be, before
-   * the transaction fails with a retryable `StoreUnavailable`: what it does beside using this store has to bear that.
-   * Operations on indexes and collections fail with `Unsupported` in it. A fiber that outlives the transaction that it
-   * was started in can't use the store: its operations fail with `StoreUnavailable`.
+   * the transaction fails with a retryable `StoreUnavailable`, and nothing was written: what it does beside using this
+   * store has to bear that. Operations on indexes and collections fail with `Unsupported` in it. A fiber that outlives the
+   * transaction that it was started in can't use the store: its operations fail with `StoreUnavailable`.
+   *
+   * Interrupted before it commits, it has written nothing. A commit that has begun is waited for, and whoever interrupts it
+   * then, a timeout for instance, is not told how it ended: what was written is there or not as a whole.
    */
   readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StoreError, R>
   /**

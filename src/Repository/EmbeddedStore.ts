@@ -23,9 +23,13 @@
  * all that is no letter, digit, mark or underscore. `$text` has words, phrases and excluded words, and `$meta: "textScore"`
  * sorts by MongoDB's score, or projects it.
  *
- * A transaction keeps what it writes in memory until it is written in one go. It runs again when others have meanwhile
- * written a document that it has read by its identifier, or any document of a collection that it has searched otherwise;
- * after five times it has the store for itself, while other writers wait.
+ * Transactions are serializable: the outcome is as if they had run one after the other. A transaction reads a snapshot of
+ * what was committed when it began, and keeps what it writes in memory until it is written in one go. It runs again when
+ * others have meanwhile written a document that it has read by its identifier, or one that came into, or left, the range of
+ * an index, or the collection, that it has searched; one that only reads never does. Those that have to run again go
+ * one after the other. After three times one of them has the store for itself, for a second at most, while other writers
+ * wait; after 30 seconds it fails with a retryable `StoreUnavailable`. What others replace while a transaction is open is
+ * kept in memory; one that is open for so long that this takes some hundred megabytes has to run again.
  *
  * **Gotchas**
  *
@@ -89,6 +93,7 @@ import type { KeyValue } from "./internal/keyValue.ts"
 import * as keyValueLmdb from "./internal/keyValueLmdb.ts"
 import * as keyValueMemory from "./internal/keyValueMemory.ts"
 import { makeTransactional } from "./internal/transaction.ts"
+import { makeVersions } from "./internal/versions.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
 
 /**
@@ -172,14 +177,15 @@ const fromKeyValue = (
   place: string
 ): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {
-    const gate = makeGate(store)
+    const versions = makeVersions(store)
+    const gate = makeGate(versions.store)
     const { store: gated } = gate
     const catalog = new Catalog(gated)
     const writer = new DocumentWriter(gated, catalog)
     const indexing = yield* makeIndexing(gated, catalog, writer, yield* makeExpiry(gated, catalog, writer))
     const { operations, outside, transaction } = makeTransactional(
       { ...makeReading(gated, catalog), ...makeWriting(gated, catalog, writer) },
-      makePolicy(store, gate, catalog, writer)
+      makePolicy(versions, gate, catalog)
     )
     return DocumentStore.of({
       description: `the embedded store in ${place}`,

@@ -8,13 +8,11 @@
  * read closes its cursor and its connection, which makes the server stop. The credentials never appear in an error, a
  * log or a span.
  *
- * A transaction needs a replica set or a sharded cluster. It reads from a snapshot of the primary and is acknowledged by
- * the majority. It runs again, for two minutes at most, when another one has written the same documents, the connection
- * breaks, or another server becomes the primary.
- *
- * Every operation ends, also where the server takes connections and does not answer: a read with a `timeLimit` by that,
- * with `QueryTimeout`, what else there is by {@link Options.serverSelectionTimeout} and {@link Options.socketTimeout}
- * together, with `StoreUnavailable`. Then its connection is closed.
+ * A transaction needs a replica set or a sharded cluster. It has snapshot isolation (read concern `snapshot`, write concern
+ * `majority`): it reads one state of the primary, and of two that write the same document one runs again. Two that each
+ * write what the other one has only read don't notice (write skew): where that matters, let both write to one document. It
+ * runs again, for two minutes at most, when another one has written the same documents, the connection breaks, or another
+ * server becomes the primary.
  *
  * **Gotchas**
  *

@@ -350,7 +350,8 @@ export const layer = <M extends Model.Any>(
 
 /**
  * Runs an effect whose operations on the store happen all or not at all: see `DocumentStore.transaction`. It may run
- * several times, when others write what it reads.
+ * several times, when others write what it reads. It is serializable on the embedded store, and has snapshot isolation on
+ * MongoDB.
  *
  * **Example** (All or nothing)
  *

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, ConfigProvider, Effect, Exit, Fiber, Layer, Random, Result, Scope, Stream } from "effect"
+import { Clock, ConfigProvider, Duration, Effect, Exit, Fiber, Layer, Random, Result, Scope, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -151,8 +151,8 @@ describe("EmbeddedStore / embedded", () => {
     }))
 
   it.effect.each<[format: number, change: (store: KeyValue) => void]>([
-    [1, ({ catalog }) => catalog.remove("format")],
-    [3, ({ catalog }) => catalog.put("format", { version: 3 })]
+    [1, ({ catalog }) => catalog.remove("format", undefined)],
+    [3, ({ catalog }) => catalog.put("format", { version: 3 }, undefined)]
   ])("refuses a folder in format %i", ([format, change]) =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
@@ -350,22 +350,26 @@ for (
       }))
 
     it.effect(
-      "tells at once what a transaction fails with beside one that has the store for itself",
+      "lets a transaction have the store for itself once, for a second at most, and others read meanwhile",
       () =>
         Effect.gen(function*() {
           const { store, things } = yield* withThings
           let attempts = 0
+          // Whoever comes while the transaction has the store for itself writes as soon as that is over.
+          const waits: Array<number> = []
           const error = yield* store.transaction(Effect.gen(function*() {
             attempts += 1
             yield* store.findById(things, 1)
-            if (attempts > 5) return yield* outside(Effect.flip(store.transaction(readAndFail(store, things))))
-            yield* outside(store.updateOne(things, { _id: 1 }, { $inc: { n: 1 } }))
+            if (attempts === 6) return yield* outside(Effect.flip(store.transaction(readAndFail(store, things))))
+            const [took] = yield* outside(Effect.timed(store.updateOne(things, { _id: 1 }, { $inc: { n: 1 } })))
+            waits.push(Duration.toSeconds(took))
             yield* store.updateOne(things, { _id: 2 }, { $inc: { n: 1 } })
             return undefined
           }))
           assert.deepStrictEqual([error, attempts], ["mine", 6])
+          assert.deepStrictEqual(waits.map((wait) => wait >= 0.9), [false, false, false, true, false])
         }),
-      4_000
+      20_000
     )
 
     it.effect("swaps unique values in transactions, however many do", () =>

@@ -236,6 +236,16 @@ export class Catalog {
     return this.#committed.values()
   }
 
+  /** By their names, as the last commit left them. */
+  get committed(): ReadonlyMap<string, Collection> {
+    return this.#committed
+  }
+
+  /** Takes over a collection that is there already. */
+  protected adopt(collection: Collection): void {
+    this.#committed = this.#pending = new Map(this.#pending).set(collection.name, collection)
+  }
+
   /** For jobs. */
   pending(name: string): Collection | undefined {
     return this.#pending.get(name)
@@ -243,7 +253,7 @@ export class Catalog {
 
   /** For jobs. */
   save(collection: Collection): Collection {
-    this.#store.catalog.put(keyOf(collection.name), toDocument(collection))
+    this.#store.catalog.put(keyOf(collection.name), toDocument(collection), undefined)
     this.#pending = new Map(this.#pending).set(collection.name, collection)
     return collection
   }
@@ -278,7 +288,7 @@ export class Catalog {
   /** For jobs: a number that no table has had. */
   nextNumber(): number {
     const next = this.#lastNumber() + 1
-    this.#store.catalog.put(countersKey, { next })
+    this.#store.catalog.put(countersKey, { next }, undefined)
     return next
   }
 

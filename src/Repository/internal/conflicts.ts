@@ -62,19 +62,10 @@ export const makeRetry = (): Retry => {
       if (line.length === 0) lines.delete(key)
     })
 
-  const inTurn = <A, E, R>(key: unknown, use: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  const inLine = <A, E, R>(key: unknown, use: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.acquireUseRelease(
       join(key),
-      ({ turn }) =>
-        Effect.acquireUseRelease(
-          Scope.make(),
-          (scope) =>
-            Effect.andThen(
-              Scope.provide(turn.takeScoped(1), scope),
-              Effect.raceFirst(use, Effect.andThen(Effect.delay(Scope.close(scope, Exit.void), maxTurn), Effect.never))
-            ),
-          Scope.close
-        ),
+      ({ turn }) => inTurn(turn, maxTurn, use),
       (line) => leave(key, line)
     )
 
@@ -83,17 +74,43 @@ export const makeRetry = (): Retry => {
       write,
       hasLost,
       (failure) =>
-        Effect.flatMap(Effect.all([HasTurn, Clock.currentTimeMillis]), ([hasTurn, lostAt]) => {
-          const isInTime = Effect.map(Clock.currentTimeMillis, (now) => now - lostAt < Duration.toMillis(retryTime))
-          const tries = Effect.retry(Effect.provideService(write, HasTurn, true), {
+        Effect.flatMap(Effect.all([HasTurn, Clock.Clock]), ([hasTurn, clock]) => {
+          const lostAt = liveClock().currentTimeMillisUnsafe()
+          const isInTime = () => liveClock().currentTimeMillisUnsafe() - lostAt < Duration.toMillis(retryTime)
+          const own = Effect.provideService(write, Clock.Clock, clock)
+          const tries = Effect.retry(Effect.provideService(own, HasTurn, true), {
             schedule: retryDelays,
-            while: (error) => hasLost(error) ? isInTime : false
+            while: (error) => hasLost(error) && isInTime()
           })
-          const inTime = Effect.flatMap(isInTime, (isInTime) => isInTime ? tries : Effect.fail(failure))
-          return hasTurn ? inTime : inTurn(key, inTime)
+          const inTime = Effect.suspend(() => isInTime() ? tries : Effect.fail(failure))
+          return Effect.provideService(hasTurn ? inTime : inLine(key, inTime), Clock.Clock, liveClock())
         })
     )
 }
+
+/**
+ * Does something when it is its turn, with what it needs meanwhile. After so long the turn is passed on, and what it
+ * needed is released, even where it goes on.
+ *
+ * @internal
+ */
+export const inTurn = <A, E, R>(
+  turn: Semaphore.Semaphore,
+  maxTurn: Duration.Duration,
+  use: Effect.Effect<A, E, R>,
+  acquire: Effect.Effect<void, never, Scope.Scope> = Effect.void
+): Effect.Effect<A, E, R> =>
+  Effect.acquireUseRelease(
+    Scope.make(),
+    (scope) => {
+      const passOn = Effect.andThen(Effect.delay(Scope.close(scope, Exit.void), maxTurn), Effect.never)
+      return Effect.andThen(
+        Scope.provide(Effect.andThen(turn.takeScoped(1), acquire), scope),
+        Effect.raceFirst(use, Effect.provideService(passOn, Clock.Clock, liveClock()))
+      )
+    },
+    Scope.close
+  )
 
 // internal
 
@@ -107,5 +124,8 @@ interface Line {
   /** How many are in it, with the one whose turn it is. */
   length: number
 }
+
+// What others do takes its time, whatever clock a test has.
+const liveClock = (): Clock.Clock => Clock.Clock.defaultValue()
 
 const HasTurn = Context.Reference<boolean>("appkernel/Repository/hasTurn", { defaultValue: () => false })

@@ -68,19 +68,15 @@ export class DocumentWriter {
     this.#catalog = catalog
   }
 
-  /** Without a `recordId`, the document comes last. */
-  insert(
-    collection: Collection,
-    prepared: Prepared,
-    recordId?: string
-  ): Result.Result<void, DuplicateKey | Problem> {
+  /** The document comes last. */
+  insert(collection: Collection, prepared: Prepared): Result.Result<void, DuplicateKey | Problem> {
     const identifiers = this.#store.entries(collection.number)
     if (identifiers.has(prepared.key)) return Result.fail(duplicateKey(collection, collection.identifiers))
     const changes = this.#changes(collection, prepared, undefined)
     if (Result.isFailure(changes)) return Result.fail(changes.failure)
-    const record = { recordId: recordId ?? this.#catalog.nextRecordId(collection), prepared }
-    identifiers.put(prepared.key, record.recordId)
-    this.#apply(collection, record, changes.success, undefined)
+    const record = { recordId: this.#catalog.nextRecordId(collection), document: undefined }
+    identifiers.put(prepared.key, record.recordId, undefined)
+    this.#apply(collection, prepared, record, changes.success)
     return Result.void
   }
 
@@ -91,19 +87,19 @@ export class DocumentWriter {
   ): Result.Result<void, DuplicateKey | Problem> {
     return Result.map(
       this.#changes(collection, prepared, previous),
-      (changes) => this.#apply(collection, { recordId: previous.recordId, prepared }, changes, previous.document)
+      (changes) => this.#apply(collection, prepared, previous, changes)
     )
   }
 
   remove(collection: Collection, { document, recordId }: Found): void {
     const key = documentKey(document["_id"])
-    this.#store.documents(collection.number).remove(recordId)
-    this.#store.entries(collection.number).remove(key)
+    this.#store.documents(collection.number).remove(recordId, document)
+    this.#store.entries(collection.number).remove(key, recordId)
     for (const index of collection.indexes) {
       const entries = this.#store.entries(index.number)
       for (const entry of entriesBefore(index, document, key)) {
         // In a unique index that is still being made, it may be another document's.
-        if (entries.get(entry) === recordId) entries.remove(entry)
+        if (entries.get(entry) === recordId) entries.remove(entry, recordId)
       }
     }
     this.#catalog.wrote(collection, recordId, document, undefined)
@@ -157,24 +153,25 @@ export class DocumentWriter {
 
   #apply(
     collection: Collection,
-    { prepared, recordId }: { readonly prepared: Prepared; readonly recordId: string },
-    changes: ReadonlyArray<IndexChange>,
-    before: Document | undefined
+    prepared: Prepared,
+    { document, recordId }: { readonly recordId: string; readonly document: Document | undefined },
+    changes: ReadonlyArray<IndexChange>
   ): void {
-    this.#store.documents(collection.number).put(recordId, prepared.encoded)
+    this.#store.documents(collection.number).put(recordId, prepared.encoded, document)
     let isWorse = worsen(collection.identifiers.traits, prepared.traits)
     for (const change of changes) {
       this.#applyTo(recordId, change)
       isWorse = worsen(change.index.traits, change.entries) || isWorse
     }
     if (isWorse) this.#catalog.save(collection)
-    this.#catalog.wrote(collection, recordId, before, prepared.document)
+    this.#catalog.wrote(collection, recordId, document, prepared.document)
   }
 
   #applyTo(recordId: string, { added, index, removed }: IndexChange): void {
     const entries = this.#store.entries(index.number)
-    for (const entry of removed) entries.remove(entry)
-    for (const entry of added) entries.put(entry, recordId)
+    for (const entry of removed) entries.remove(entry, recordId)
+    // No other document has an entry there.
+    for (const entry of added) entries.put(entry, recordId, undefined)
   }
 }
 
@@ -190,7 +187,12 @@ const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
 const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>
   Result.match(entriesOf(index, document, key), { onSuccess: ({ keys }) => keys, onFailure: () => new Set<string>() })
 
-const worsen = (traits: KeyTraits, { inexact, multikey }: Omit<Entries, "keys">): boolean => {
+/**
+ * Whether more is true of the keys now.
+ *
+ * @internal
+ */
+export const worsen = (traits: KeyTraits, { inexact, multikey }: Omit<Entries, "keys">): boolean => {
   const isWorse = (multikey && !traits.multikey) || (inexact && !traits.inexact)
   traits.multikey ||= multikey
   traits.inexact ||= inexact

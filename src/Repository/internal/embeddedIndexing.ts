@@ -118,7 +118,8 @@ export const makeIndexing = (
         const keys: Array<string> = []
         const entries = store.entries(number)
         entries.scanKeys(everything, (key) => keys.push(key) < maxPerJob)
-        for (const key of keys) entries.remove(key)
+        // Nobody reads it any more.
+        for (const key of keys) entries.remove(key, undefined)
         return keys.length
       }),
       (removed) => removed < maxPerJob ? Effect.void : Effect.flatMap(Effect.yieldNow, () => clear(number))

@@ -1,299 +1,277 @@
 /**
- * The embedded store's transactions. What one writes stays apart, over the store's tables, until it is written all at
- * once, in one job, unless what the transaction has read is no longer so.
+ * The embedded store's transactions, which are serializable.
+ *
+ * A transaction reads a snapshot of the last commit before it began, and keeps what it writes in memory. It commits in one
+ * job, which first checks that nobody has written since what the transaction has read: documents by their identifiers,
+ * and ranges of keys, so that no document comes into a range that was searched. Then it is as if all of it happened at
+ * the moment of the commit; a transaction that has written nothing is as if it happened when it began, and checks nothing.
+ *
+ * One that was overtaken runs again: in line with the others that were, and, when that is in vain as well, once with the
+ * store for itself, while all others that write wait for it; but for no longer than {@link maxExclusive}.
  */
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { Document } from "../DocumentStore.ts"
 import { StoreUnavailable } from "../RepositoryError.ts"
-import { Catalog, type Collection, type RecordIds } from "./catalog.ts"
-import { DocumentWriter, prepare, type Prepared } from "./documentWriter.ts"
+import { Catalog, type Collection, type Index, type RecordIds } from "./catalog.ts"
+import { inTurn, makeRetry } from "./conflicts.ts"
+import { DocumentWriter, worsen } from "./documentWriter.ts"
 import { makeReading } from "./embeddedRead.ts"
 import { makeWriting } from "./embeddedWrite.ts"
 import type { Encoded, KeyValue, Listener } from "./keyValue.ts"
+import { MemoryTable } from "./keyValueMemory.ts"
 import { recordIdOf } from "./orderedKey.ts"
 import { OverlayTable } from "./overlayTable.ts"
-import { Again, type Attempt, isAgain, type Policy, unlucky } from "./transaction.ts"
+import { Again, type Attempt, isAgain, overtakenTooOften, type Policy } from "./transaction.ts"
+import type { Snapshot, Versions } from "./versions.ts"
 
 /**
- * A door before the writing of a store, which a transaction shuts when it was in vain too often.
+ * Stands before the writes of a store, and holds them up while a transaction has it for itself.
  *
  * @internal
  */
 export interface Gate {
   /** The store for everybody else. */
   readonly store: KeyValue
-  readonly shut: Effect.Effect<void>
+  readonly close: Effect.Effect<void>
   readonly open: Effect.Effect<void>
 }
 
 /** @internal */
 export const makeGate = (store: KeyValue): Gate => {
-  let isShut: Deferred.Deferred<void> | undefined
+  let opened: Deferred.Deferred<void> | undefined
   return {
     store: {
       ...store,
       write: (operation, job) =>
-        isShut === undefined
+        opened === undefined
           ? store.write(operation, job)
-          : Effect.andThen(Effect.timeoutOption(Deferred.await(isShut), patience), store.write(operation, job))
+          : Effect.andThen(Deferred.await(opened), store.write(operation, job))
     },
-    shut: Effect.sync(() => {
-      isShut = Deferred.makeUnsafe()
+    close: Effect.sync(() => {
+      opened = Deferred.makeUnsafe()
     }),
     open: Effect.suspend(() => {
-      const opened = isShut
-      isShut = undefined
-      return opened === undefined ? Effect.void : Effect.asVoid(Deferred.succeed(opened, undefined))
+      const waiting = opened
+      opened = undefined
+      return waiting === undefined ? Effect.void : Effect.asVoid(Deferred.succeed(waiting, undefined))
     })
   }
 }
 
 /**
- * Transactions over `store`, whose collections `catalog` knows and whose documents `writer` writes.
+ * Transactions over a store, whose collections `catalog` knows.
  *
  * @internal
  */
-export const makePolicy = (store: KeyValue, gate: Gate, catalog: Catalog, writer: DocumentWriter): Policy => {
-  const alone = Semaphore.makeUnsafe(1)
-  const leave = Effect.asVoid(Effect.andThen(gate.open, alone.release(1)))
+export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catalog): Policy => {
+  const retry = makeRetry()
+  const exclusive = Semaphore.makeUnsafe(1)
 
-  const attempt = (isAlone: boolean): Attempt => {
-    const overlay = new Overlay(store, catalog)
-    const { operations } = overlay
-    // Whoever is alone has shut the others out.
-    const { write } = isAlone ? store : gate.store
-    const rollback = isAlone ? leave : Effect.void
+  const begin = (isExclusive: boolean): Attempt => {
+    const overlay = new Overlay(store, catalog, open())
+    // Whoever is exclusive has held up the others.
+    const { write } = isExclusive ? store : gate.store
+    const end = Effect.sync(() => overlay.close())
     return {
-      operations,
-      // A reader may see what was just written before the store says so. Nothing is written here: no gate is in the way.
-      isVain: Effect.suspend(() =>
-        overlay.isUnused
-          ? Effect.succeed(false)
-          : store.write("transaction", () => !overlay.isIntact("pending"))
-      ).pipe(Effect.catchCause(() => Effect.succeed(false))),
-      commit: Effect.ensuring(commit(overlay, write), rollback),
-      rollback
+      operations: overlay.operations,
+      // What it has read was one state, and so is what it has failed with; unless there was no such state any more.
+      isVain: Effect.sync(() => overlay.isBroken),
+      commit: Effect.ensuring(
+        Effect.suspend(() =>
+          overlay.isUnchanged
+            ? Effect.void
+            : Effect.flatMap(
+              write("transaction", () => {
+                if (overlay.isOvertaken) return false
+                for (const _ of overlay.apply());
+                return true
+              }),
+              (isCommitted) => isCommitted ? Effect.void : Effect.fail(new Again(overtakenTooOften()))
+            )
+        ),
+        end
+      ),
+      rollback: end
     }
   }
 
-  const commit = (overlay: Overlay, write: KeyValue["write"]) =>
-    Effect.suspend(() => {
-      const changes = overlay.changes
-      if (changes.length === 0) return Effect.void
-      return Effect.flatMap(
-        write("transaction", () => overlay.isIntact("pending") && apply(changes)),
-        (isKept) => isKept ? Effect.void : Effect.fail(new Again(unlucky()))
-      )
-    })
-
-  /** What was there goes first: two documents may have changed places in a unique index. */
-  const apply = (changes: ReadonlyArray<Changes>): true => {
-    for (const { documents, name } of changes) {
-      const collection = catalog.ensure(name)
-      const table = store.documents(collection.number)
-      const kept = new Set<string>()
-      for (const [recordId] of documents) {
-        const document = table.get(recordId)
-        if (document === undefined) continue
-        kept.add(recordId)
-        writer.remove(collection, { recordId, document })
-      }
-      for (const [recordId, prepared] of documents) {
-        if (prepared === undefined) continue
-        // It was refused when the transaction wrote it, or nothing is in its way.
-        Result.getOrThrow(writer.insert(catalog.ensure(name), prepared, kept.has(recordId) ? recordId : undefined))
-      }
-    }
-    return true
-  }
+  /** What others have begun to write is waited for. */
+  const alone = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R> =>
+    inTurn(
+      exclusive,
+      maxExclusive,
+      Effect.andThen(store.write("transaction", () => {}), Effect.provideService(attempt, Exclusive, gate)),
+      Effect.acquireRelease(gate.close, () => gate.open)
+    )
 
   return {
-    begin: (failed, restore) => {
-      const attempted = (isAlone: boolean) =>
-        Effect.suspend(() => Effect.fromResult(store.read("transaction", () => attempt(isAlone))))
-      return failed < maxTogether
-        ? attempted(false)
-        : Effect.andThen(
-          restore(alone.take(1)),
-          gate.shut.pipe(
-            // What others have begun to write is waited for.
-            Effect.andThen(store.write("transaction", () => {})),
-            Effect.andThen(attempted(true)),
-            Effect.onError(() => leave)
-          )
-        )
-    },
-    repeat: (attempt) => {
-      const go = (failed: number): typeof attempt =>
-        Effect.catchIf(
-          attempt,
-          isAgain,
-          (again) => failed === maxAttempts ? Effect.fail(again) : Effect.andThen(Effect.yieldNow, go(failed + 1))
-        )
-      return go(1)
+    begin: Effect.withFiber((fiber) =>
+      Effect.suspend(() => Effect.fromResult(store.read("transaction", () => begin(fiber.getRef(Exclusive) === gate))))
+    ),
+    repeat: <A, E, R>(attempt: Effect.Effect<A, E | Again, R>) => {
+      let tries = 0
+      const next = Effect.suspend(() => {
+        tries += 1
+        return tries === triesBefore + 1 ? alone(attempt) : attempt
+      })
+      return retry(gate, (error: E | Again | StoreUnavailable) => isAgain(error), next)
     }
   }
 }
 
 // internal
 
-// From then on, a transaction has the store for itself.
-const maxTogether = 5
+// How often it is tried before it has the store for itself.
+const triesBefore = 3
 
-const maxAttempts = 20
+/**
+ * How long a transaction has the store for itself at most.
+ *
+ * @internal
+ */
+export const maxExclusive = Duration.seconds(1)
 
-// A transaction that waits for a write of somebody else must not have it wait for ever.
-const patience = "5 seconds"
+// Which store's gate the transaction that begins has closed.
+const Exclusive = Context.Reference<Gate | undefined>("appkernel/Repository/exclusive", {
+  defaultValue: () => undefined
+})
 
-interface Changes {
-  readonly name: string
-  readonly documents: ReadonlyArray<readonly [recordId: string, prepared: Prepared | undefined]>
-}
-
-// A collection as it was at the beginning.
-interface Seen {
-  readonly collection: Collection
-  readonly indexes: ReadonlyArray<number>
-  /** How often it had been written when all that was read of it was still so. */
-  writes: number
-}
-
+/** What a transaction has read and written. */
 class Overlay {
   readonly operations: Attempt["operations"]
   readonly #store: KeyValue
   readonly #catalog: Catalog
+  readonly #snapshot: Snapshot
   readonly #names: TransactionCatalog
-  readonly #seen = new Map<string, Seen>()
-  readonly #scanned = new Set<string>()
   readonly #documents = new Map<number, OverlayTable<Document, Encoded>>()
   readonly #entries = new Map<number, OverlayTable<string>>()
-  #isVain = false
+  readonly #encoded = new WeakMap<Document, Encoded>()
+  #isBroken = false
 
-  constructor(store: KeyValue, catalog: Catalog) {
+  constructor(store: KeyValue, catalog: Catalog, snapshot: Snapshot) {
     this.#store = store
     this.#catalog = catalog
-    for (const collection of catalog.all) {
-      this.#seen.set(collection.name, {
-        collection,
-        indexes: numbersOf(collection),
-        writes: catalog.seen(collection.name)
-      })
-    }
+    this.#snapshot = snapshot
     const tables = this.#tables()
-    this.#names = new TransactionCatalog(tables)
+    this.#names = new TransactionCatalog(tables, catalog.committed)
     this.operations = {
       ...makeReading(tables, this.#names),
       ...makeWriting(tables, this.#names, new DocumentWriter(tables, this.#names))
     }
   }
 
-  /** Whether somebody else has written what was read here. */
-  get isVain(): boolean {
-    this.#isVain ||= !this.isIntact("committed")
-    return this.#isVain
+  close(): void {
+    this.#snapshot.close()
   }
 
-  /** Whether nothing was asked of it. */
-  get isUnused(): boolean {
-    return this.#names.used.size === 0
+  /** Whether an operation failed because the snapshot can't be read any more. */
+  get isBroken(): boolean {
+    return this.#isBroken
   }
 
-  isIntact(when: "committed" | "pending"): boolean {
-    for (const name of this.#names.used) if (!this.#isUnchanged(name, when)) return false
+  get isUnchanged(): boolean {
+    for (const table of this.#documents.values()) for (const _ of table.written) return false
     return true
   }
 
-  #isUnchanged(name: string, when: "committed" | "pending"): boolean {
-    const seen = this.#seen.get(name)
-    const collection = when === "pending" ? this.#catalog.pending(name) : this.#catalog.get(name)
-    if (seen === undefined || collection === undefined) return seen === undefined && collection === undefined
-    const writes = when === "pending" ? this.#catalog.written(name) : this.#catalog.seen(name)
-    const indexes = numbersOf(collection)
-    if (indexes.length !== seen.indexes.length || indexes.some((index, i) => index !== seen.indexes[i])) return false
-    const isUntouched = writes === seen.writes
-    // An index that is being made changes without a write.
-    if (isUntouched && collection.indexes.every(({ isReady }) => isReady)) return true
-    const isIntact = (isUntouched || !this.#scanned.has(name))
-      && (this.#documents.get(collection.number)?.isIntact ?? true)
-      && indexes.every((index) => this.#entries.get(index)?.isIntact ?? true)
-    if (isIntact && when === "committed") seen.writes = writes
-    return isIntact
+  /** For jobs: whether others have written what was read. */
+  get isOvertaken(): boolean {
+    if (this.#isUnreadable) return true
+    for (const [name, indexes] of this.#names.used) if (this.#catalog.pending(name)?.indexes !== indexes) return true
+    for (const table of this.#documents.values()) if (table.isOvertaken) return true
+    for (const table of this.#entries.values()) if (table.isOvertaken) return true
+    return false
   }
 
-  /** What was written, ready to be kept. */
-  get changes(): ReadonlyArray<Changes> {
-    const all: Array<Changes> = []
-    for (const name of this.#names.used) {
-      const collection = this.#names.pending(name)
-      const table = collection === undefined ? undefined : this.#documents.get(collection.number)
-      const documents = table?.changes.map(([recordId, document]) =>
-        [
-          recordId,
-          // It was ready once already.
-          document === undefined ? undefined : Result.getOrThrow(prepare(this.#store, document))
-        ] as const
-      ) ?? []
-      if (documents.length > 0) all.push({ name, documents })
+  /** Whether the state is forgotten, or one of its indexes dropped. */
+  get #isUnreadable(): boolean {
+    if (this.#snapshot.isExpired()) return true
+    for (const [name, indexes] of this.#names.used) {
+      if (indexes !== undefined && this.#catalog.pending(name)?.indexes !== indexes) return true
     }
-    return all
+    return false
   }
 
-  #whileIntact<A>(operation: string, step: () => A): Result.Result<A, StoreUnavailable> {
+  /** For jobs: writes what was written, some of it in each step. */
+  *apply(): Generator<void, void> {
+    for (const name of this.#names.used.keys()) {
+      const source = this.#names.pending(name)
+      const documents = source === undefined ? undefined : this.#documents.get(source.number)
+      if (source !== undefined && documents !== undefined) yield* this.#applyTo(source, documents)
+    }
+  }
+
+  *#applyTo(source: Collection, written: OverlayTable<Document, Encoded>): Generator<void, void> {
+    const target = this.#catalog.ensure(source.name)
+    const documents = this.#store.documents(target.number)
+    // Those that the new documents get, by those that they had so far.
+    const recordIds = new Map<string, string>()
+    for (const [id, { before, value }] of written.written) {
+      if (before === undefined && value !== undefined) recordIds.set(id, this.#catalog.nextRecordId(target))
+      const recordId = recordIds.get(id) ?? id
+      if (value !== undefined) documents.put(recordId, this.#encoded.get(value) ?? value, before)
+      else if (before !== undefined) documents.remove(recordId, before)
+      this.#catalog.wrote(target, recordId, before, value)
+      yield
+    }
+    let isWorse = false
+    for (const [i, { number, traits }] of [source.identifiers, ...source.indexes].entries()) {
+      const index = i === 0 ? target.identifiers : target.indexes[i - 1]
+      if (index === undefined) continue
+      const entries = this.#store.entries(index.number)
+      for (const [key, { before, value }] of this.#entries.get(number)?.written ?? []) {
+        const recordId = value === undefined ? undefined : recordIds.get(value) ?? value
+        if (recordId === before) continue
+        if (recordId !== undefined) entries.put(key, recordId, before)
+        else if (before !== undefined) entries.remove(key, before)
+        yield
+      }
+      isWorse = worsen(index.traits, traits) || isWorse
+    }
+    if (isWorse) this.#catalog.save(target)
+  }
+
+  #whileReadable<A>(operation: string, step: () => A): Result.Result<A, StoreUnavailable> {
     return Result.flatMap(
-      this.#store.read(
-        operation,
-        (): Result.Result<A, StoreUnavailable> => this.isVain ? Result.fail(vainly(operation)) : Result.succeed(step())
-      ),
+      this.#store.read(operation, (): Result.Result<A, StoreUnavailable> => {
+        if (!this.#isUnreadable) return Result.succeed(step())
+        this.#isBroken = true
+        return Result.fail(overtakenTooOften(operation))
+      }),
       (result) => result
     )
   }
 
-  #watch(name: string | undefined) {
-    return {
-      isScanned: () => name !== undefined && this.#scanned.has(name),
-      onScan: () => {
-        if (name !== undefined) this.#scanned.add(name)
-      }
-    }
-  }
-
   #tables(): KeyValue {
-    const store = this.#store
     let listener: Listener | undefined
-    const nameOf = (is: (collection: Collection) => boolean): string | undefined => {
-      for (const { collection } of this.#seen.values()) if (is(collection)) return collection.name
-      return undefined
-    }
+    const encode = (document: Document): Result.Result<Encoded, string> =>
+      Result.map(this.#store.encode(document), (encoded) => {
+        this.#encoded.set(document, encoded)
+        return document
+      })
     return {
-      description: store.description,
-      catalog: new OverlayTable(store.catalog, (document) => document, { isScanned: () => true, onScan: () => {} }),
+      description: this.#store.description,
+      // What becomes of collections is written with the documents.
+      catalog: new MemoryTable(),
       documents: (number) =>
-        known(this.#documents, number, () =>
-          new OverlayTable(
-            store.documents(number),
-            decoded,
-            this.#watch(nameOf((collection) => collection.number === number))
-          )),
+        known(this.#documents, number, () => new OverlayTable(this.#snapshot.documents(number), decoded)),
       entries: (number) =>
-        known(this.#entries, number, () =>
-          new OverlayTable(
-            store.entries(number),
-            (key) => key,
-            this.#watch(nameOf((collection) => numbersOf(collection).includes(number)))
-          )),
-      encode: (document) => Result.map(store.encode(document), () => document),
+        known(this.#entries, number, () => new OverlayTable(this.#snapshot.entries(number), (recordId) => recordId)),
+      encode,
       write: (operation, job) =>
         Effect.suspend(() =>
-          Effect.fromResult(this.#whileIntact(operation, () => {
+          Effect.fromResult(this.#whileReadable(operation, () => {
             const result = job()
             listener?.committed()
             return result
           }))
         ),
-      read: (operation, step) => this.#whileIntact(operation, step),
+      read: (operation, step) => this.#whileReadable(operation, step),
       listen: (given) => {
         listener = given
       }
@@ -312,12 +290,6 @@ const known = <A>(map: Map<number, A>, key: number, make: () => A): A => {
   return made
 }
 
-const numbersOf = ({ identifiers, indexes }: Collection): ReadonlyArray<number> =>
-  [identifiers, ...indexes].map(({ number }) => number)
-
-const vainly = (operation: string): StoreUnavailable =>
-  new StoreUnavailable({ operation, detail: unlucky().detail, retryable: true })
-
 // Tables of no other collection have such numbers.
 const firstNumber = 0xffff_0000
 
@@ -329,27 +301,40 @@ const temporaryIds = (): RecordIds => {
   return { next: () => recordIdOf(next++), end: () => recordIdOf(next) }
 }
 
-/** Knows which collections were asked for, those that are not there included. */
+/** The collections of a snapshot, as a transaction changes them. */
 class TransactionCatalog extends Catalog {
-  readonly used = new Set<string>()
+  /** The indexes of the collections that were asked for; `undefined` where there was none. */
+  readonly used = new Map<string, ReadonlyArray<Index> | undefined>()
+  readonly #snapshot: ReadonlyMap<string, Collection>
   #next = firstNumber
 
-  constructor(store: KeyValue) {
+  constructor(store: KeyValue, snapshot: ReadonlyMap<string, Collection>) {
     super(store, temporaryIds())
+    this.#snapshot = snapshot
+  }
+
+  #use(name: string): void {
+    if (this.used.has(name)) return
+    const collection = this.#snapshot.get(name)
+    this.used.set(name, collection?.indexes)
+    if (collection === undefined) return
+    // The traits of the original change.
+    const { identifiers, indexes } = collection
+    this.adopt({ ...collection, identifiers: copyOf(identifiers), indexes: indexes.map(copyOf) })
   }
 
   override get(name: string): Collection | undefined {
-    this.used.add(name)
+    this.#use(name)
     return super.get(name)
   }
 
   override pending(name: string): Collection | undefined {
-    this.used.add(name)
+    this.#use(name)
     return super.pending(name)
   }
 
   override ensure(name: string): Collection {
-    this.used.add(name)
+    this.#use(name)
     return super.ensure(name)
   }
 
@@ -358,3 +343,5 @@ class TransactionCatalog extends Catalog {
     return this.#next
   }
 }
+
+const copyOf = (index: Index): Index => ({ ...index, traits: { ...index.traits } })

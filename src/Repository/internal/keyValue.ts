@@ -44,8 +44,9 @@ export interface Table<Value, Written = Value> {
    */
   readonly visit: (keys: ReadonlyArray<string>, visit: Visit<number, Value>) => void
   readonly has: (key: string) => boolean
-  readonly put: (key: string, value: Written) => void
-  readonly remove: (key: string) => void
+  /** `before` is the value that is replaced, which snapshots still show; see `versions.ts`. */
+  readonly put: (key: string, value: Written, before: Value | undefined) => void
+  readonly remove: (key: string, before: Value | undefined) => void
   /** Shows keys and values in order until there are no more, or `visit` answers `false`. It must not write. */
   readonly scan: (range: Range, visit: Visit<string, Value>) => void
   /** {@link Table.scan} without the values. */

@@ -177,11 +177,11 @@ const cachedTableOf = <Value, Written>(
     visit: (keys, visit) => cache.isUseful() ? visitEach(keys, find, visit, () => size) : table.visit(keys, visit),
     put: (key, value) => {
       cached.forget(key)
-      table.put(key, value)
+      table.put(key, value, undefined)
     },
     remove: (key) => {
       cached.forget(key)
-      table.remove(key)
+      table.remove(key, undefined)
     }
   }
 }
@@ -236,7 +236,7 @@ const takeFormat = (
   environment.transactionSync(() => {
     const found = formatOf(catalog)
     if (found !== format) return otherFormat(folder, found)
-    catalog.put(formatKey, { version: format })
+    catalog.put(formatKey, { version: format }, undefined)
     return undefined
   })
 

@@ -29,6 +29,11 @@ export class MemoryTable<Value> implements Table<Value> {
   readonly #blocks: Array<Array<string>> = []
   #unordered: Array<string> = []
 
+  /** In the order in which the keys came. */
+  get all(): Iterable<readonly [key: string, value: Value]> {
+    return this.#values
+  }
+
   readonly get = (key: string): Value | undefined => this.#values.get(key)
 
   readonly visit = (keys: ReadonlyArray<string>, visit: Visit<number, Value>): void => visitEach(keys, this.get, visit)

@@ -19,18 +19,17 @@ export const makePolicy = (
   session: mongo.MongoSession,
   makeOperations: (session: mongo.MongoSession) => Operations
 ): Policy => ({
-  begin: () =>
-    Effect.try({
-      try: () => {
-        const driverSession = session.startSession()
-        driverSession.startTransaction(guarantees)
-        return driverSession
-      },
-      catch: (cause) => new Caught(cause)
-    }).pipe(
-      Effect.catch(({ cause }) => mongo.failWith(cause, { session, operation, collection: "" })),
-      Effect.map((driverSession) => makeAttempt(session, driverSession, makeOperations))
-    ),
+  begin: Effect.try({
+    try: () => {
+      const driverSession = session.startSession()
+      driverSession.startTransaction(guarantees)
+      return driverSession
+    },
+    catch: (cause) => new Caught(cause)
+  }).pipe(
+    Effect.catch(({ cause }) => mongo.failWith(cause, { session, operation, collection: "" })),
+    Effect.map((driverSession) => makeAttempt(session, driverSession, makeOperations))
+  ),
   repeat: (attempt) => Effect.retry(attempt, { schedule: untilTimeIsUp, while: isAgain })
 })
 

@@ -1,132 +1,125 @@
-import { isSame } from "./bsonValue.ts"
-import { everything, type Range, type Table, type Visit, visitEach } from "./keyValue.ts"
+import { type Range, type Table, type Visit, visitEach } from "./keyValue.ts"
 import { MemoryTable } from "./keyValueMemory.ts"
+import { type Change, scanMerged, scanMergedKeys } from "./mergedTable.ts"
+import type { VersionedTable } from "./versions.ts"
 
-interface Written<Value> {
+/**
+ * What a transaction has made of a key.
+ *
+ * @internal
+ */
+export interface Written<Value> {
   /** `undefined` when it was removed. */
   readonly value: Value | undefined
+  /** What the table below has. */
+  readonly before: Value | undefined
 }
 
 /**
- * A table over another one, which it leaves as it is: it has what was written to it, and knows what it has read.
+ * A table over that of a snapshot, which it leaves as it is: it has what was written to it, and knows which keys and
+ * ranges it has read below.
  *
  * @internal
  */
 export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encoded> {
-  readonly #base: Table<Value, Encoded>
+  readonly #base: VersionedTable<Value, Encoded>
   readonly #toValue: (encoded: Encoded) => Value
-  readonly #onScan: () => void
   readonly #written = new MemoryTable<Written<Value>>()
-  readonly #read = new Map<string, Value | undefined>()
-  readonly #isScanned: () => boolean
+  readonly #keys = new Set<string>()
+  readonly #ranges = new Ranges()
 
-  /** `isScanned` says that no write to the other table goes unnoticed anyway. */
-  constructor(
-    base: Table<Value, Encoded>,
-    toValue: (encoded: Encoded) => Value,
-    { isScanned, onScan }: { readonly isScanned: () => boolean; readonly onScan: () => void }
-  ) {
+  constructor(base: VersionedTable<Value, Encoded>, toValue: (encoded: Encoded) => Value) {
     this.#base = base
     this.#toValue = toValue
-    this.#onScan = onScan
-    this.#isScanned = isScanned
   }
 
-  /** What was written: values by their keys, and `undefined` for what was removed. */
-  get changes(): ReadonlyArray<readonly [key: string, value: Value | undefined]> {
-    const changes: Array<readonly [string, Value | undefined]> = []
-    this.#written.scan(everything, (key, { value }) => changes.push([key, value]) > 0)
-    return changes
+  /** What was written, in the order in which the keys came. */
+  get written(): Iterable<readonly [key: string, written: Written<Value>]> {
+    return this.#written.all
   }
 
-  /** Whether the other table still has what was read by its key. */
-  get isIntact(): boolean {
-    for (const [key, value] of this.#read) {
-      const now = this.#base.get(key)
-      if (now !== value && (now === undefined || value === undefined || !isSame(now, value))) return false
-    }
-    return true
+  /** Whether others have written what was read. */
+  get isOvertaken(): boolean {
+    return this.#base.isWritten(this.#keys, this.#ranges.all)
   }
 
   readonly get = (key: string): Value | undefined => {
     const written = this.#written.get(key)
     if (written !== undefined) return written.value
-    if (this.#read.has(key)) return this.#read.get(key)
-    const value = this.#base.get(key)
-    if (!this.#isScanned()) this.#read.set(key, value)
-    return value
+    this.#keys.add(key)
+    return this.#base.get(key)
   }
 
   readonly visit = (keys: ReadonlyArray<string>, visit: Visit<number, Value>): void => visitEach(keys, this.get, visit)
 
   readonly has = (key: string): boolean => this.get(key) !== undefined
 
-  readonly put = (key: string, encoded: Encoded): void => this.#written.put(key, { value: this.#toValue(encoded) })
+  readonly put = (key: string, encoded: Encoded, before: Value | undefined): void =>
+    this.#write(key, this.#toValue(encoded), before)
 
-  readonly remove = (key: string): void => this.#written.put(key, { value: undefined })
+  readonly remove = (key: string, before: Value | undefined): void => this.#write(key, undefined, before)
 
-  readonly scan = (range: Range, visit: Visit<string, Value>): void =>
-    this.#merge(
-      range,
-      visit,
-      (see) => this.#base.scan(range, (key, value, bytes) => see(key, () => visit(key, value, bytes)))
-    )
-
-  readonly scanKeys = (range: Range, visit: (key: string) => boolean): void =>
-    this.#merge(range, visit, (see) => this.#base.scanKeys(range, (key) => see(key, () => visit(key))))
-
-  /** Shows what was written between what is there already, and in its place. */
-  #merge(
-    range: Range,
-    visit: Visit<string, Value>,
-    scanBase: (see: (key: string, visit: () => boolean) => boolean) => void
-  ): void {
-    this.#onScan()
-    const written = this.#cursor(range)
-    let isDone = false
-    const show = ({ key, value }: Change<Value>): boolean => {
-      isDone = value !== undefined && !visit(key, value, 0)
-      return !isDone
-    }
-    scanBase((key, visitBase) => {
-      const isBefore = (other: string) => range.reverse ? other > key : other < key
-      for (let change = written.current(); change !== undefined && isBefore(change.key); change = written.next()) {
-        if (!show(change)) return false
-      }
-      const change = written.current()
-      if (change?.key === key) {
-        written.next()
-        return show(change)
-      }
-      isDone = !visitBase()
-      return !isDone
-    })
-    if (isDone) return
-    for (let change = written.current(); change !== undefined; change = written.next()) if (!show(change)) return
+  #write(key: string, value: Value | undefined, before: Value | undefined): void {
+    const written = this.#written.get(key)
+    this.#written.put(key, { value, before: written === undefined ? before : written.before })
   }
 
-  #cursor(range: Range) {
-    const first = (rest: Range): Change<Value> | undefined => {
-      let change: Change<Value> | undefined
-      this.#written.scan(rest, (key, { value }) => {
-        change = { key, value }
-        return false
-      })
-      return change
-    }
-    let change = first(range)
-    return {
-      current: () => change,
-      next: () => {
-        const { key = "" } = change ?? {}
-        change = first(range.reverse ? { ...range, end: key } : { ...range, start: `${key}\0` })
-        return change
-      }
-    }
+  readonly scan = (range: Range, visit: Visit<string, Value>): void => {
+    let stoppedAt: string | undefined
+    scanMerged(this.#base, this.#first, range, (key, value, bytes) => {
+      const goesOn = visit(key, value, bytes)
+      if (!goesOn) stoppedAt = key
+      return goesOn
+    })
+    this.#ranges.add(range, stoppedAt)
+  }
+
+  readonly scanKeys = (range: Range, visit: (key: string) => boolean): void => {
+    let stoppedAt: string | undefined
+    scanMergedKeys(this.#base, this.#first, range, (key) => {
+      const goesOn = visit(key)
+      if (!goesOn) stoppedAt = key
+      return goesOn
+    })
+    this.#ranges.add(range, stoppedAt)
+  }
+
+  readonly #first = (range: Range): Change<Value> | undefined => {
+    let first: Change<Value> | undefined
+    this.#written.scan(range, (key, { value }) => {
+      first = { key, value }
+      return false
+    })
+    return first
   }
 }
 
-interface Change<Value> {
-  readonly key: string
-  readonly value: Value | undefined
+/** Ranges that were read; those that follow one another are one. */
+class Ranges {
+  readonly #ends = new Map<string, string>()
+  readonly #starts = new Map<string, string>()
+
+  get all(): ReadonlyArray<Range> {
+    return Array.from(this.#ends, ([start, end]) => ({ start, end, reverse: false }))
+  }
+
+  /** Adds a range, of which only what comes before a key, and the key itself, was read if the scan stopped there. */
+  add({ end, reverse, start }: Range, stoppedAt: string | undefined): void {
+    if (stoppedAt === undefined) this.#add(start, end)
+    else if (reverse) this.#add(stoppedAt, end)
+    else this.#add(start, `${stoppedAt}\0`)
+  }
+
+  #add(from: string, to: string): void {
+    if (from >= to) return
+    const start = this.#starts.get(from) ?? from
+    const end = this.#ends.get(to) ?? to
+    this.#starts.delete(from)
+    this.#ends.delete(to)
+    const known = this.#ends.get(start) ?? ""
+    if (known >= end) return
+    this.#starts.delete(known)
+    this.#ends.set(start, end)
+    this.#starts.set(end, start)
+  }
 }

@@ -77,13 +77,10 @@ export const isAgain = (error: unknown): error is Again => error instanceof Agai
  * @internal
  */
 export interface Policy {
-  /** Begins an attempt, of which this many have been in vain; only what is in `restore` can be interrupted. */
-  readonly begin: (
-    failed: number,
-    restore: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  ) => Effect.Effect<Attempt, StoreError>
+  /** Begins an attempt. */
+  readonly begin: Effect.Effect<Attempt, StoreError>
   /** Repeats what fails with {@link Again}, as long as that makes sense. */
-  readonly repeat: <A, E, R>(attempt: Effect.Effect<A, E | Again, R>) => Effect.Effect<A, E | Again, R>
+  readonly repeat: <A, E, R>(attempt: Effect.Effect<A, E | Again, R>) => Effect.Effect<A, E | Again | StoreError, R>
 }
 
 /** @internal */
@@ -115,19 +112,16 @@ export const makeTransactional = (direct: Operations, { begin, repeat }: Policy)
       : Effect.fail(refusal)
   }
 
-  const attempt = <A, E, R>(
-    effect: Effect.Effect<A, E, R>,
-    failed: number
-  ): Effect.Effect<A, E | StoreError | Again, R> =>
+  const attempt = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreError | Again, R> =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(begin(failed, restore), (begun) => {
+      Effect.flatMap(begin, (begun) => {
         const ongoing = new Ongoing(begun)
         return Effect.flatMap(
           Effect.exit(restore(Effect.provideService(effect, current, ongoing))),
           (exit): Effect.Effect<A, E | StoreError | Again> => {
             const failure = ongoing.end()
             if (Exit.isSuccess(exit) && failure === undefined) return Effect.as(begun.commit, exit.value)
-            const reason = failure ?? unlucky()
+            const reason = failure ?? overtakenTooOften()
             const failed: Effect.Effect<never, E | StoreError | Again> = Exit.isFailure(exit)
               ? Effect.failCause(exit.cause)
               : Effect.fail(reason)
@@ -144,11 +138,8 @@ export const makeTransactional = (direct: Operations, { begin, repeat }: Policy)
     Effect.withFiber((fiber) => {
       const outer = fiber.getRef(current)
       if (outer !== undefined) return join(outer, effect)
-      let failed = -1
       return observed(() =>
-        repeat(Effect.suspend(() => attempt(effect, failed += 1))).pipe(
-          Effect.catchIf(isAgain, ({ failure }) => Effect.fail(failure))
-        )
+        repeat(attempt(effect)).pipe(Effect.catchIf(isAgain, ({ failure }) => Effect.fail(failure)))
       )
     })
 
@@ -180,10 +171,10 @@ export const makeTransactional = (direct: Operations, { begin, repeat }: Policy)
  *
  * @internal
  */
-export const unlucky = (): StoreUnavailable =>
+export const overtakenTooOften = (operation = "transaction"): StoreUnavailable =>
   new StoreUnavailable({
-    operation: "transaction",
-    detail: "others have written what the transaction uses",
+    operation,
+    detail: "others kept writing what the transaction uses; nothing was written",
     retryable: true
   })
 

@@ -54,7 +54,7 @@ const passOverCache = (store: KeyValue) =>
     const documents = store.documents(tables += 1)
     const keys = Array.from({ length: 20_000 }, (_, i) => recordIdOf(i))
     yield* store.write("test", () => {
-      for (const key of keys) documents.put(key, Result.getOrThrow(store.encode({ key })))
+      for (const key of keys) documents.put(key, Result.getOrThrow(store.encode({ key })), undefined)
     })
     for (const key of keys) documents.get(key)
   })
@@ -83,14 +83,14 @@ for (
         const expected = new Set<string>()
         yield* store.write("test", () => {
           for (const { isRemoved, key } of changes) {
-            if (isRemoved) store.entries(table).remove(key)
-            else store.entries(table).put(key, `value of ${key}`)
+            if (isRemoved) store.entries(table).remove(key, undefined)
+            else store.entries(table).put(key, `value of ${key}`, undefined)
             if (isRemoved) expected.delete(key)
             else expected.add(key)
             assert.strictEqual(store.entries(table).has(key), expected.has(key))
           }
           // A neighbour's keys are its own.
-          store.entries(table + 10_000).put("neighbour", "value of neighbour")
+          store.entries(table + 10_000).put("neighbour", "value of neighbour", undefined)
         })
         const ordered = Array.from(expected).toSorted().filter((key) => key >= start && key < end)
         assert.deepStrictEqual(
@@ -116,8 +116,8 @@ for (
         yield* store.write("test", () => {
           for (const [n, { isRemoved, number }] of changes.entries()) {
             const key = recordIdOf(number)
-            if (isRemoved) documents.remove(key)
-            else documents.put(key, Result.getOrThrow(store.encode({ n })))
+            if (isRemoved) documents.remove(key, undefined)
+            else documents.put(key, Result.getOrThrow(store.encode({ n })), undefined)
             if (isRemoved) expected.delete(key)
             else expected.set(key, n)
             assert.strictEqual(documents.has(key), expected.has(key))
@@ -150,7 +150,7 @@ for (
         }
         const documents = store.documents(tables += 1)
         yield* store.write("test", () => {
-          for (const key of kept) documents.put(key, Result.getOrThrow(store.encode({ key })))
+          for (const key of kept) documents.put(key, Result.getOrThrow(store.encode({ key })), undefined)
         })
         const up = Array.from(new Set(wanted)).toSorted()
         const keys = order === "up" ? up : order === "down" ? up.toReversed() : wanted
@@ -166,8 +166,8 @@ for (
         const table = tables += 1
         const keys = Array.from({ length: 3_000 }, (_, i) => `key ${String((i * 7_919) % 3_000).padStart(4, "0")}`)
         yield* store.write("test", () => {
-          for (const key of keys) store.entries(table).put(key, `value of ${key}`)
-          for (const key of keys.slice(0, 1_000)) store.entries(table).remove(key)
+          for (const key of keys) store.entries(table).put(key, `value of ${key}`, undefined)
+          for (const key of keys.slice(0, 1_000)) store.entries(table).remove(key, undefined)
         })
         const kept = keys.slice(1_000).toSorted()
         const range = { start: "", end: "\xff", reverse: false }
@@ -183,9 +183,9 @@ describe("KeyValue on disk / embedded", () => {
       const store = yield* Effect.flatMap(freshDirectory, keyValueLmdb.make)
       let aborted = 0
       store.listen({ committed: () => {}, aborted: () => aborted += 1 })
-      const put = (key: string) => store.write("test", () => store.entries(1).put(key, "value"))
+      const put = (key: string) => store.write("test", () => store.entries(1).put(key, "value", undefined))
       const broken = store.write("test", () => {
-        store.entries(1).put("broken", "value")
+        store.entries(1).put("broken", "value", undefined)
         return assert.fail("broken")
       })
       const exits = yield* Effect.all([put("a"), broken, put("b")].map(Effect.exit), { concurrency: 3 })
@@ -201,7 +201,8 @@ describe("KeyValue on disk / embedded", () => {
       let commits = 0
       store.listen({ committed: () => commits += 1, aborted: () => {} })
       yield* Effect.all(
-        Array.from({ length: 200 }, (_, i) => store.write("test", () => store.entries(1).put(`key ${i}`, "value"))),
+        Array.from({ length: 200 }, (_, i) =>
+          store.write("test", () => store.entries(1).put(`key ${i}`, "value", undefined))),
         { concurrency: "unbounded" }
       )
       assert.isBelow(commits, 10)

@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
-import { MemoryTable } from "../../../src/Repository/internal/keyValueMemory.ts"
+import * as keyValueMemory from "../../../src/Repository/internal/keyValueMemory.ts"
 import { OverlayTable } from "../../../src/Repository/internal/overlayTable.ts"
+import { makeVersions, type Snapshot } from "../../../src/Repository/internal/versions.ts"
 
 const small = (maximum: number) => Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum })))
 
@@ -10,43 +11,63 @@ const key = Arbitrary.map(small(30), (n) => n < 5 ? "" : n.toString(3))
 
 const change = Arbitrary.all({ key, value: small(3) })
 
-const make = (base: MemoryTable<string>, isScanned = false) => {
-  let scans = 0
-  const table = new OverlayTable<string>(base, (value) => value, {
-    isScanned: () => isScanned,
-    onScan: () => {
-      scans += 1
-    }
-  })
-  return { table, scans: () => scans }
-}
+/** A table over the state of another one, which is written to. */
+const make = Effect.gen(function*() {
+  const versions = makeVersions(yield* keyValueMemory.make)
+  const snapshots: Array<Snapshot> = []
+  const write = (changes: ReadonlyArray<{ readonly key: string; readonly value: string | undefined }>) =>
+    versions.store.write("test", () => {
+      const entries = versions.store.entries(1)
+      for (const { key, value } of changes) {
+        const before = entries.get(key)
+        if (value === undefined) entries.remove(key, before)
+        else entries.put(key, value, before)
+      }
+    })
+  const overlay = () => {
+    const snapshot = versions.open()
+    snapshots.push(snapshot)
+    return new OverlayTable<string>(snapshot.entries(1), (value) => value)
+  }
+  return { write, overlay, base: versions.store.entries(1), close: () => snapshots.shift()?.close() }
+})
+
+const all = { start: "", end: "~", reverse: false }
 
 it.effect.prop("shows what was written over what is there, in order", {
   there: Arbitrary.array(change, { maxLength: 20 }),
+  since: Arbitrary.array(change, { maxLength: 10 }),
   changes: Arbitrary.array(change, { maxLength: 20 }),
   start: key,
   end: key,
   reverse: Schema.Boolean,
   limit: small(8)
-}, ({ changes, end, limit, reverse, start, there }) =>
-  Effect.sync(() => {
-    const base = new MemoryTable<string>()
+}, ({ changes, end, limit, reverse, since, start, there }) =>
+  Effect.gen(function*() {
+    const { overlay, write } = yield* make
+    const valued = (text: string, changes: typeof there) =>
+      changes.map(({ key, value }) => ({ key, value: value === 0 ? undefined : `${text} ${value}` }))
     const expected = new Map<string, string>()
-    for (const { key, value } of there) {
-      base.put(key, `there ${value}`)
-      expected.set(key, `there ${value}`)
-    }
-    const before = new Map(expected)
-    const { table } = make(base)
-    for (const { key, value } of changes) {
-      if (value === 0) {
-        table.remove(key)
-        expected.delete(key)
-      } else {
-        table.put(key, `written ${value}`)
-        expected.set(key, `written ${value}`)
+    const expect = (changes: ReturnType<typeof valued>) => {
+      for (const { key, value } of changes) {
+        if (value === undefined) expected.delete(key)
+        else expected.set(key, value)
       }
     }
+    yield* write(valued("there", there))
+    expect(valued("there", there))
+    const before = new Map(expected)
+    const table = overlay()
+    const others = overlay()
+    // Others write meanwhile, in two commits.
+    yield* write(valued("since", since.slice(0, 5)))
+    for (const { key, value } of valued("written", changes)) {
+      const now = table.get(key)
+      if (value === undefined) table.remove(key, now)
+      else table.put(key, value, now)
+    }
+    expect(valued("written", changes))
+    yield* write(valued("since", since.slice(5)))
     const inOrder = Array.from(expected)
       .filter(([key]) => key >= start && key < end)
       .toSorted(([a], [b]) => a < b ? -1 : 1)
@@ -60,40 +81,77 @@ it.effect.prop("shows what was written over what is there, in order", {
     for (const { key } of [...there, ...changes]) {
       assert.strictEqual(table.get(key), expected.get(key))
       assert.strictEqual(table.has(key), expected.has(key))
-      assert.strictEqual(base.get(key), before.get(key))
+      assert.strictEqual(others.get(key), before.get(key))
     }
-    const written = new Map(table.changes)
+    const written = new Map(table.written)
     for (const key of new Set(changes.map(({ key }) => key))) {
-      assert.isTrue(written.has(key))
-      assert.strictEqual(written.get(key), expected.get(key))
+      assert.deepStrictEqual(written.get(key), { value: expected.get(key), before: before.get(key) })
     }
   }))
 
-it("knows whether what it has read by its key is still so", () => {
-  const base = new MemoryTable<string>()
-  base.put("a", "1")
-  const { scans, table } = make(base)
-  assert.strictEqual(table.get("a"), "1")
-  assert.isUndefined(table.get("b"))
-  base.put("c", "1")
-  assert.isTrue(table.isIntact)
-  base.put("b", "1")
-  assert.isFalse(table.isIntact)
-  assert.isUndefined(table.get("b"))
-  base.remove("b")
-  assert.isTrue(table.isIntact)
-  base.put("a", "2")
-  assert.isFalse(table.isIntact)
-  assert.strictEqual(table.get("a"), "1")
-  assert.strictEqual(scans(), 0)
-})
+it.effect("knows whether others have written what it has read: keys, ranges, and no more of a range than it has seen", () =>
+  Effect.gen(function*() {
+    const { overlay, write } = yield* make
+    const put = (key: string) => write([{ key, value: "1" }])
+    const restore = write(Array.from("abcdefgh", (key, i) => ({ key, value: i % 2 === 0 ? undefined : "0" })))
+    yield* restore
+    const reads: ReadonlyArray<
+      readonly [read: (table: ReturnType<typeof overlay>) => void, keys: string, not: string]
+    > = [
+      [(table) => table.get("b"), "b", "ac"],
+      [(table) => table.has("c"), "c", "bd"],
+      [(table) => table.scanKeys({ ...all, start: "c", end: "f" }, () => true), "cde", "bf"],
+      [(table) => table.scanKeys({ ...all, start: "c" }, (key) => key < "f"), "cdef", "bg"],
+      [(table) => table.scan({ ...all, end: "h", reverse: true }, (key) => key > "d"), "defg", "bch"],
+      [
+        (table) => {
+          for (const start of ["a", "b\0", "d\0"]) table.scanKeys({ ...all, start, end: "e" }, () => false)
+        },
+        "abcd",
+        "f"
+      ],
+      [
+        (table) => {
+          table.put("d", "mine", "0")
+          table.get("d")
+        },
+        "",
+        "d"
+      ]
+    ]
+    for (const [read, keys, not] of reads) {
+      for (const key of not) {
+        const table = overlay()
+        read(table)
+        yield* put(key)
+        assert.isFalse(table.isOvertaken, `${keys}, not ${key}`)
+        yield* restore
+      }
+      for (const key of keys) {
+        const table = overlay()
+        read(table)
+        assert.isFalse(table.isOvertaken)
+        yield* put(key)
+        assert.isTrue(table.isOvertaken, `${keys}, and ${key}`)
+        yield* restore
+      }
+    }
+  }))
 
-it("remembers nothing of what is watched as a whole", () => {
-  const base = new MemoryTable<string>()
-  const { scans, table } = make(base, true)
-  table.scanKeys({ start: "", end: "z", reverse: false }, () => true)
-  assert.isUndefined(table.get("a"))
-  base.put("a", "1")
-  assert.isTrue(table.isIntact)
-  assert.strictEqual(scans(), 1)
-})
+it.effect("forgets what was replaced when nobody reads behind it any more", () =>
+  Effect.gen(function*() {
+    const { base, close, overlay, write } = yield* make
+    yield* write([{ key: "a", value: "0" }])
+    const first = overlay()
+    yield* write([{ key: "a", value: "1" }])
+    const second = overlay()
+    yield* write([{ key: "a", value: "2" }])
+    assert.deepStrictEqual([first.get("a"), second.get("a"), base.get("a")], ["0", "1", "2"])
+    close()
+    yield* write([{ key: "b", value: "0" }])
+    assert.deepStrictEqual([second.get("a"), second.get("b")], ["1", undefined])
+    // A snapshot is of no use when it is closed.
+    assert.strictEqual(first.get("a"), "1")
+    close()
+    assert.strictEqual(second.get("a"), "2")
+  }))

@@ -137,8 +137,8 @@ describe("KeyValue with cached documents / embedded", () => {
           if (luck < 0.3) hasSame(store)
           for (const table of tables) {
             const documents = store.documents(table)
-            if (other !== key && luck < 0.6) documents.remove(other)
-            documents.put(key, { _id: key, run })
+            if (other !== key && luck < 0.6) documents.remove(other, undefined)
+            documents.put(key, { _id: key, run }, undefined)
             assert.deepStrictEqual(documents.get(key), { _id: key, run })
           }
           hasSame(store)
