@@ -24,7 +24,7 @@ import {
   type Scope
 } from "effect"
 import type { HttpClientError, HttpServer } from "effect/http"
-import { type HttpApi, HttpApiClient } from "effect/http-api"
+import type { HttpApi } from "effect/http-api"
 import { describe, expectTypeOf, it } from "vitest"
 
 class Address extends Model.Class<Address>()("Address", { city: Schema.String }) {}
@@ -43,7 +43,7 @@ const engine = KernelEngine.make("shop")
   .register(User, { methods: ["GET", "POST", "PATCH", "DELETE"], urlBase: "/api/v1" })
   .register(Category)
 
-const makeClient = HttpApiClient.make(engine.api)
+const makeClient = KernelClient.make(engine)
 type Client = Effect.Success<typeof makeClient>
 declare const client: Client
 
@@ -85,10 +85,35 @@ describe("KernelEngine", () => {
     void client.users.list({ query: { password: "x" } })
   })
 
+  it("gives what a call asks for", () => {
+    const part = client.users.get({ params: { id: "U1" }, query: { fields: "name" } })
+    expectTypeOf<Effect.Success<typeof part>["name"]>().toEqualTypeOf<string | undefined>()
+    expectTypeOf<Effect.Success<typeof part>["id"]>().toEqualTypeOf<string>()
+    const parts = client.users.list({ query: { fields: "name", "address.city": ["~Bern", "!null"] } })
+    expectTypeOf<Effect.Success<typeof parts>["_items"][number]>().toEqualTypeOf<Effect.Success<typeof part>>()
+    const payload = { name: "Jane", password: "secret", created: null! }
+    const one = client.users.create({ payload })
+    expectTypeOf<Effect.Success<typeof one>["result"]>().toEqualTypeOf<string>()
+    const many = client.users.create({ payload: [payload] })
+    expectTypeOf<Effect.Success<typeof many>["result"]>().toEqualTypeOf<ReadonlyArray<string>>()
+    const shown = client.users.patch({
+      params: { id: "U1" },
+      payload: { name: "Ann" },
+      headers: { "if-match": "\"1\"", prefer: "return=representation" }
+    })
+    expectTypeOf<Effect.Success<typeof shown>["name"]>().toEqualTypeOf<string>()
+    // @ts-expect-error there is no such field
+    void client.users.list({ query: { nmae: "Jane" } })
+    // @ts-expect-error there is no such field to look into
+    void client.users.list({ query: { "adress.city": "Bern" } })
+    // @ts-expect-error there is no such header
+    void client.users.get({ params: { id: "U1" }, headers: { "if-unmodified-since": "" } })
+  })
+
   it("knows of each call what it can fail with", () => {
     const get = client.users.get({ params: { id: "U1" } })
     expectTypeOf<Effect.Error<typeof get>>().toEqualTypeOf<
-      HttpError.BadRequest | HttpError.NotFound | HttpError.PreconditionFailed | Always
+      HttpError.NotModified | HttpError.BadRequest | HttpError.NotFound | HttpError.PreconditionFailed | Always
     >()
     const list = client.users.list({ query: {} })
     expectTypeOf<Effect.Error<typeof list>>().toEqualTypeOf<HttpError.BadRequest | HttpError.Forbidden | Always>()

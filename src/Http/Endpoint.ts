@@ -7,8 +7,9 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
-import { Wire as Errors } from "./HttpError.ts"
-import { Links, OperationCount, OperationResult } from "./Wire.ts"
+import { NotModifiedWire, Wire as Errors } from "./HttpError.ts"
+import { deepPartial } from "./internal/deepPartial.ts"
+import { Links, OperationCount, OperationIds, OperationResult } from "./Wire.ts"
 
 /**
  * The methods that a registration may name. `GET` brings the collection, single documents, `aggregate`, `schema` and
@@ -37,7 +38,7 @@ export interface List<M extends Model.Any, E extends Schema.Top = never> extends
     ListQuery<M>,
     never,
     never,
-    Collection<Representation<M>>,
+    Collection<Representation<M>> | Collection<Selection<M>>,
     ReadFailure | WireErrors["BadRequest" | "Forbidden"] | E
   >
 {}
@@ -54,11 +55,11 @@ export interface Get<M extends Model.Any, E extends Schema.Top = never> extends
     "GET",
     "/:id",
     ById,
+    typeof GetQuery,
     never,
-    never,
-    never,
-    Representation<M>,
-    ReadFailure | WireErrors["BadRequest" | "NotFound" | "PreconditionFailed"] | E
+    typeof Conditions,
+    Representation<M> | Selection<M>,
+    ReadFailure | typeof NotModifiedWire | WireErrors["BadRequest" | "NotFound" | "PreconditionFailed"] | E
   >
 {}
 
@@ -95,9 +96,9 @@ export interface Create<M extends Model.Any, E extends Schema.Top = never> exten
     "/",
     never,
     never,
-    M["create"],
-    never,
-    typeof OperationResult,
+    M["create"] | Schema.$Array<M["create"]>,
+    typeof WriteHeaders,
+    typeof OperationResult | typeof OperationIds | Representation<M>,
     BodyFailure | WireErrors["Conflict" | "PreconditionFailed"] | E
   >
 {}
@@ -116,8 +117,8 @@ export interface Replace<M extends Model.Any, E extends Schema.Top = never> exte
     ById,
     never,
     M["create"],
-    never,
-    typeof OperationResult,
+    typeof WriteHeaders,
+    typeof OperationResult | Representation<M>,
     BodyFailure | WireErrors["NotFound" | "Conflict" | "PreconditionFailed"] | E
   >
 {}
@@ -136,8 +137,8 @@ export interface Patch<M extends Model.Any, E extends Schema.Top = never> extend
     ById,
     never,
     M["patch"],
-    never,
-    typeof OperationResult,
+    typeof WriteHeaders,
+    typeof OperationResult | Representation<M>,
     BodyFailure | WireErrors["NotFound" | "Conflict" | "PreconditionFailed"] | E
   >
 {}
@@ -156,7 +157,7 @@ export interface Delete<E extends Schema.Top = never> extends
     ById,
     never,
     never,
-    never,
+    typeof Conditions,
     typeof OperationCount,
     ReadFailure | WireErrors["BadRequest" | "NotFound" | "PreconditionFailed"] | E
   >
@@ -293,6 +294,40 @@ export const representation = <M extends Model.Any>(model: M): Representation<M>
   }) as never
 
 /**
+ * A document of which a caller sees only the fields that it asks for (`fields`), and the identifier.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Selection<M extends Model.Any>
+  extends Schema.Codec<Selected<Representation<M>["Type"]>, Selected<Representation<M>["Encoded"]>>
+{}
+
+/**
+ * Objects within a value that may lack any of their fields, but for `_type` and the identifier of the outermost.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Selected<T> =
+  & { readonly [K in keyof T]?: Partially<T[K]> }
+  & { readonly [K in keyof T & ("_type" | "id")]: T[K] }
+
+type Partially<T> = T extends ReadonlyArray<infer Item> ? ReadonlyArray<Partially<Item>>
+  : T extends { readonly _type: string } ? { readonly [K in keyof T]?: Partially<T[K]> }
+  : T
+
+/**
+ * The schema of {@link Selection}.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const selection = <M extends Model.Any>(model: M): Selection<M> =>
+  // The fields are those of `Representation`, each of them optional.
+  deepPartial(representation(model), ["_type", "id"]) as never
+
+/**
  * A list of anything as a caller sees it.
  *
  * @category models
@@ -341,6 +376,27 @@ type ReadFailure = (typeof failures)[number]
 
 type BodyFailure = (typeof bodyFailures)[number]
 
+/** A client refuses what a server would. */
+const exactly = { parseOptions: { onExcessProperty: "error" } } as const
+
+const text = Schema.optionalKey(Schema.String)
+
+/** The preconditions that requests about one document take (RFC 9110, section 13). */
+const conditions = { "if-match": text, "if-none-match": text }
+
+const Conditions = Schema.Struct(conditions).annotate(exactly)
+
+const WriteHeaders = Schema.Struct({
+  ...conditions,
+  /** RFC 7240: `return=representation` is answered with the document. */
+  prefer: text
+}).annotate(exactly)
+
+const GetQuery = Schema.Struct({
+  /** The fields to answer, separated by commas. All without it. */
+  fields: text
+}).annotate(exactly)
+
 const byId = Schema.Struct({ id: Schema.String })
 
 type ById = typeof byId
@@ -364,34 +420,72 @@ const pageParameters = {
   query: Schema.optionalKey(Schema.String),
   page: Schema.optionalKey(Schema.Int),
   page_size: Schema.optionalKey(Schema.Int),
-  cursor: Schema.optionalKey(Schema.String),
-  count: Schema.optionalKey(Schema.Literals(["exact", "estimated", "none"])),
   sort_by: Schema.optionalKey(Schema.String),
   sort_order: Schema.optionalKey(Schema.Literals(["ASC", "DESC"]))
 }
 
-type ListQuery<M extends Model.Any> = Schema.Struct<
-  { readonly [K in Exclude<keyof M["wire"]["fields"], "_type">]: typeof Filter } & typeof pageParameters
->
+/** Where the model has a field of such a name, the parameter is a filter. */
+const yieldingParameters = {
+  fields: Schema.optionalKey(Schema.String),
+  cursor: Schema.optionalKey(Schema.String),
+  count: Schema.optionalKey(Schema.Literals(["exact", "estimated", "none"]))
+}
 
-const filters = (model: Model.Any): Schema.Struct.Fields =>
-  Object.fromEntries(Object.keys(model.wire.fields).filter((name) => name !== "_type").map((name) => [name, Filter]))
+type FilterName<M extends Model.Any> = Exclude<keyof M["wire"]["fields"], "_type"> & string
+
+type ListParameters<M extends Model.Any> =
+  & { readonly [K in Exclude<FilterName<M>, keyof typeof pageParameters>]: typeof Filter }
+  & Omit<typeof yieldingParameters, FilterName<M>>
+  & typeof pageParameters
+
+/**
+ * The parameters of a collection: filters, also by paths into a field (`address.city`), and those of a page.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ListQuery<M extends Model.Any> extends
+  Schema.Codec<
+    Schema.Struct<ListParameters<M>>["Type"] & PathFilters<M>,
+    Schema.Struct<ListParameters<M>>["Encoded"] & PathFilters<M>
+  >
+{}
+
+/** Filters within a field. */
+type PathFilters<M extends Model.Any> = {
+  readonly [K in `${FilterName<M>}.${string}`]?: string | ReadonlyArray<string>
+}
+
+const listQuery = (model: Model.Any): Schema.Top => {
+  const names = Object.keys(model.wire.fields).filter((name) => name !== "_type")
+  const filters = Object.fromEntries(names.map((name) => [name, Filter]))
+  return Schema.StructWithRest(
+    Schema.Struct({ ...yieldingParameters, ...filters, ...pageParameters }),
+    [Schema.Record(
+      Schema.TemplateLiteral([Schema.Literals(names), ".", Schema.String]),
+      Schema.Union([Schema.String, Schema.Array(Schema.String)])
+    )]
+  ).annotate(exactly)
+}
 
 // The values have what the interfaces above say; `E` can't be followed through the platform's constructors. A client takes
 // the first error that an answer fits, so those of the application's own come first.
 
 const list = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.get("list", "/", {
-    query: Schema.Struct({ ...filters(model), ...pageParameters }),
-    success: collection(representation(model)),
+    // Texts can stand for all of its values, which a schema of any model can't say.
+    query: listQuery(model) as never,
+    success: [collection(representation(model)), collection(selection(model))],
     error: [...errors, Errors.BadRequest, Errors.Forbidden, ...failures]
   })
 
 const get = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.get("get", "/:id", {
     params: byId,
-    success: representation(model),
-    error: [...errors, Errors.BadRequest, Errors.NotFound, Errors.PreconditionFailed, ...failures]
+    query: GetQuery,
+    headers: Conditions,
+    success: [representation(model), selection(model)],
+    error: [...errors, NotModifiedWire, Errors.BadRequest, Errors.NotFound, Errors.PreconditionFailed, ...failures]
   })
 
 const aggregate = (errors: ReadonlyArray<Schema.Top>) =>
@@ -403,30 +497,37 @@ const aggregate = (errors: ReadonlyArray<Schema.Top>) =>
 
 const create = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.post("create", "/", {
-    payload: model.create,
-    success: [OperationResult.pipe(HttpApiSchema.status(201)), OperationResult.pipe(HttpApiSchema.status(200))],
+    headers: WriteHeaders,
+    payload: [model.create, Schema.Array(model.create)],
+    success: [
+      ...[OperationResult, OperationIds, representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(201))),
+      ...[OperationResult, representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(200)))
+    ],
     error: [...errors, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
   })
 
 const replace = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.put("replace", "/:id", {
     params: byId,
+    headers: WriteHeaders,
     payload: model.create,
-    success: OperationResult,
+    success: [OperationResult, representation(model)],
     error: [...errors, Errors.NotFound, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
   })
 
 const patch = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.patch("patch", "/:id", {
     params: byId,
+    headers: WriteHeaders,
     payload: model.patch,
-    success: OperationResult,
+    success: [OperationResult, representation(model)],
     error: [...errors, Errors.NotFound, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
   })
 
 const remove = (errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.delete("delete", "/:id", {
     params: byId,
+    headers: Conditions,
     success: OperationCount,
     error: [...errors, Errors.BadRequest, Errors.NotFound, Errors.PreconditionFailed, ...failures]
   })

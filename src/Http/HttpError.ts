@@ -128,6 +128,18 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()
 }) {}
 
 /**
+ * Status 304: the document is the one that the request's `If-None-Match` names. The answer has no body.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NotModified extends Schema.TaggedError<NotModified>()("NotModified", {}) {
+  override get message(): string {
+    return "The document has not changed"
+  }
+}
+
+/**
  * Any error of the REST interface.
  *
  * @category errors
@@ -223,6 +235,17 @@ export const Wire = {
   NotImplemented: wireOf(NotImplemented, 501),
   ServiceUnavailable: wireOf(ServiceUnavailable, 503)
 }
+
+/**
+ * {@link NotModified} on the wire: an answer without a body.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const NotModifiedWire: Schema.Codec<NotModified, void> = Schema.toType(NotModified).pipe(
+  HttpApiSchema.asNoContent({ decode: () => new NotModified() }),
+  HttpApiSchema.status(304)
+)
 
 /**
  * An error on the wire: its class in a program, an `ErrorMessage` in a body.

@@ -3,20 +3,153 @@
  *
  * @since 0.1.0
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import type * as Schema from "effect/Schema"
+import type * as Types from "effect/Types"
+import type * as Model from "../Model/Model.ts"
+import type * as Endpoint from "./Endpoint.ts"
+import type { OperationIds, OperationResult } from "./Wire.ts"
 
 /**
  * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails with
  * the errors that its endpoint declares, as the classes that the service fails with.
  *
+ * **Details**
+ *
+ * What a call gives follows from what it asks for: with `fields`, documents may lack any other field; with `prefer:
+ * "return=representation"` among the `headers`, a write gives the document; a list as the `payload` of `create` gives a
+ * list of identifiers. `responseMode: "decoded-and-response"` gives the answer beside the value, with its headers.
+ *
  * @category models
  * @since 0.1.0
  */
-export type KernelClient<Groups extends HttpApiGroup.Constraint> = HttpApiClient.Client<Groups>
+export type KernelClient<Groups extends HttpApiGroup.Constraint> = {
+  readonly [Group in Groups as Group["identifier"]]: Group["endpoints"] extends
+    infer Endpoints extends Readonly<Record<string, HttpApiEndpoint.ConstraintRequest>>
+    ? { readonly [Name in keyof Endpoints]: KernelClient.Method<Endpoints[Name]> }
+    : {}
+}
+
+/**
+ * Types of {@link KernelClient}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export declare namespace KernelClient {
+  /** Whether a call gives the value, the value and the answer, or the answer alone. */
+  export type Mode = HttpApiClient.Client.ResponseMode
+
+  /** How an endpoint is called. */
+  export type Method<E extends HttpApiEndpoint.ConstraintRequest> = E extends Endpoint.List<infer M, infer _E> ?
+    List<M, E>
+    : E extends Endpoint.Get<infer M, infer _E> ? Get<M, E>
+    : E extends Endpoint.Create<infer M, infer _E> ? Create<M, E>
+    : E extends Endpoint.Replace<infer M, infer _E> ? Write<M, E, M["create"]["Type"]>
+    : E extends Endpoint.Patch<infer M, infer _E> ? Write<M, E, M["patch"]["Type"]>
+    : Call<E>
+
+  /** Any other endpoint: what has only optional parts may be left out. */
+  export interface Call<E extends HttpApiEndpoint.ConstraintRequest> {
+    <M extends Mode = "decoded-only">(
+      ...request: {} extends Parts<E> ? [request?: Types.Simplify<Parts<E> & Asked<M>>]
+        : [request: Types.Simplify<Parts<E> & Asked<M>>]
+    ): Answer<E, HttpApiClient.SuccessType<E["~Success"]>, M>
+  }
+
+  /** Reads a page. */
+  export interface List<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
+    <R extends Mode = "decoded-only">(
+      request: { readonly query: Endpoint.ListQuery<M>["Type"] & { readonly fields: string } } & Asked<R>
+    ): Answer<E, Endpoint.Collection<Endpoint.Selection<M>>["Type"], R>
+    <R extends Mode = "decoded-only">(
+      request?: { readonly query?: Endpoint.ListQuery<M>["Type"] } & Asked<R>
+    ): Answer<E, Endpoint.Collection<Endpoint.Representation<M>>["Type"], R>
+  }
+
+  /** Reads a document. */
+  export interface Get<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
+    <R extends Mode = "decoded-only">(
+      request: ById & { readonly query: { readonly fields: string }; readonly headers?: Conditions } & Asked<R>
+    ): Answer<E, Endpoint.Selection<M>["Type"], R>
+    <R extends Mode = "decoded-only">(
+      request: ById & { readonly query?: { readonly fields?: never }; readonly headers?: Conditions } & Asked<R>
+    ): Answer<E, Endpoint.Representation<M>["Type"], R>
+  }
+
+  /** Inserts a document, or a list of them. */
+  export interface Create<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
+    <R extends Mode = "decoded-only">(
+      request: { readonly payload: ReadonlyArray<M["create"]["Type"]> } & Asked<R>
+    ): Answer<E, (typeof OperationIds)["Type"], R>
+    <R extends Mode = "decoded-only">(
+      request: { readonly payload: M["create"]["Type"]; readonly headers: Shown } & Asked<R>
+    ): Answer<E, Endpoint.Representation<M>["Type"], R>
+    <R extends Mode = "decoded-only">(
+      request: { readonly payload: M["create"]["Type"]; readonly headers?: Told } & Asked<R>
+    ): Answer<E, (typeof OperationResult)["Type"], R>
+  }
+
+  /** Changes a document. */
+  export interface Write<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Payload> {
+    <R extends Mode = "decoded-only">(
+      request: ById & { readonly payload: Payload; readonly headers: Shown } & Asked<R>
+    ): Answer<E, Endpoint.Representation<M>["Type"], R>
+    <R extends Mode = "decoded-only">(
+      request: ById & { readonly payload: Payload; readonly headers?: Told } & Asked<R>
+    ): Answer<E, (typeof OperationResult)["Type"], R>
+  }
+
+  /** The preconditions of a request (RFC 9110, section 13). */
+  export interface Conditions {
+    readonly "if-match"?: string
+    readonly "if-none-match"?: string
+  }
+
+  /** Headers of a write that is answered with the document (RFC 7240). */
+  export interface Shown extends Conditions {
+    readonly prefer: "return=representation"
+  }
+
+  /** Headers of a write that is answered with what it did. */
+  export interface Told extends Conditions {
+    readonly prefer?: "return=minimal"
+  }
+
+  /** What can be asked of every call. */
+  export interface Asked<M extends Mode> {
+    readonly responseMode?: M
+  }
+
+  /** The document that a call is about. */
+  export interface ById {
+    readonly params: { readonly id: string }
+  }
+
+  /** What a call gives, and how it fails. */
+  export type Answer<E extends HttpApiEndpoint.ConstraintRequest, Success, M extends Mode> = Effect.Effect<
+    HttpApiClient.Client.Response<Success, M>,
+    HttpClientError.HttpClientError | ([M] extends ["response-only"] ? never : E["~Error"]["Type"] | Schema.SchemaError)
+  >
+
+  /** The parts of a request. */
+  export type Parts<E extends HttpApiEndpoint.ConstraintRequest> =
+    & Part<"params", E["~Params"]["Type"]>
+    & Part<"query", E["~Query"]["Type"]>
+    & Part<"headers", E["~Headers"]["Type"]>
+    & Part<"payload", E["~Payload"]["Type"]>
+
+  /** A part of a request, optional where all that is in it is. */
+  export type Part<Name extends string, T> = [T] extends [never] ? {}
+    : {} extends T ? { readonly [K in Name]?: T }
+    : { readonly [K in Name]: T }
+}
 
 /**
  * A client of the service at `baseUrl` that an engine describes. Nothing of the engine is run: who only calls the service
@@ -51,4 +184,20 @@ export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
     readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
   }
 ): Effect.Effect<KernelClient<Groups>, never, HttpClient.HttpClient | HttpApiGroup.MiddlewareClient<Groups>> =>
-  HttpApiClient.make(engine.api, options)
+  // The types above say of each call what `withParts` makes of that of the platform.
+  Effect.map(HttpApiClient.make(engine.api, options), (client) => withParts(Object(client)) as never)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type Groups = { readonly [group: string]: { readonly [name: string]: (request: object) => unknown } }
+
+/** Calls whose parts may be left out: the platform's client encodes each part that an endpoint has. */
+const withParts = (client: object): Groups =>
+  // A client is made of groups, and these of calls.
+  mapValues(client as Groups, (group) =>
+    mapValues(group, (call) => (request: object = {}) => call({ query: {}, headers: {}, ...request })))
+
+const mapValues = <A, B>(record: { readonly [key: string]: A }, f: (value: A) => B): { readonly [key: string]: B } =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value)]))

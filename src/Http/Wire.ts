@@ -38,6 +38,17 @@ export const OperationResult = Schema.Struct({
 }).annotate({ identifier: "OperationResult" })
 
 /**
+ * What the insertion of a list did: the identifiers of the documents, in their order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const OperationIds = Schema.Struct({
+  _type: Schema.tag("OperationResult"),
+  result: Schema.Array(Schema.String)
+}).annotate({ identifier: "OperationIds" })
+
+/**
  * What a removal did: the number of documents that were removed.
  *
  * @category models

@@ -1,7 +1,6 @@
 /** A service with two registered models, and what a caller writes with its typed client. */
-import { KernelEngine, Model, Validator } from "appkernel"
+import { KernelClient, KernelEngine, Model, Validator } from "appkernel"
 import * as Effect from "effect/Effect"
-import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import * as Schema from "effect/Schema"
 
 class User extends Model.Class<User>()("User", {
@@ -25,7 +24,7 @@ const engine = KernelEngine.make("shop")
   .register(Product, { methods: ["GET", "POST"], urlBase: "/api/v1" })
 
 export const program = Effect.gen(function*() {
-  const client = yield* HttpApiClient.make(engine.api, { baseUrl: "http://127.0.0.1:5000" })
+  const client = yield* KernelClient.make(engine, { baseUrl: "http://127.0.0.1:5000" })
   const { result } = yield* client.users.create({ payload: { name: "Jane", email: "j@example.com", password: "x" } })
   const user = yield* client.users.get({ params: { id: result } })
   const page = yield* client.products.list({ query: { page: 1, code: "A1" } })

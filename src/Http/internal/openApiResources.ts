@@ -27,8 +27,19 @@ export interface Given {
  */
 export const completeStandard = (operation: Node, method: string, path: string, given: Given): Node => {
   const complete = standard[`${method} ${path.slice(given.resource.path.length)}`]
-  return complete === undefined ? operation : conditional(complete(operation, given), method, given.resource)
+  return complete === undefined ? operation : conditional(complete(ordinary(operation), given), method, given.resource)
 }
+
+/** What the operation takes and answers where nothing special is asked for: that is said below, in words. */
+const ordinary = (operation: Node): Node => ({
+  ...Document.mapBodies(operation, (schema) => {
+    const alternatives = Document.listOf(schema["anyOf"])
+    return alternatives.length === 0 ? schema : Document.nodeOf(alternatives[0])
+  }),
+  parameters: Document.listOf(operation["parameters"]).filter((parameter) =>
+    Document.nodeOf(parameter)["in"] !== "header"
+  )
+})
 
 /** @internal */
 export const isBelow = ({ path: own }: Resource, path: string): boolean => path === own || path.startsWith(`${own}/`)
@@ -42,7 +53,10 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
   }),
   "get /{id}": (operation, { resource: { model } }) => ({
     summary: `Get one ${model.modelName}`,
-    ...answering(operation, { 200: { description: `The ${model.modelName}` } })
+    ...answering(
+      withDescriptions(operation, { fields: "The fields to answer, separated by commas, beside the identifier" }),
+      { 200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` } }
+    )
   }),
   "get /aggregate": (operation, { resource: { path } }) => ({
     summary: `Aggregate the ${segmentOf(path)}`,

@@ -2,8 +2,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { HttpApiClient } from "effect/http-api"
-import { DocumentStore, KernelEngine } from "../../../src/index.ts"
+import { DocumentStore, KernelClient, KernelEngine } from "../../../src/index.ts"
 import { newUser, Note, User } from "../../support/models.ts"
 
 const engine = KernelEngine.make("test")
@@ -360,7 +359,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
 
       it.effect("serves a typed client", () =>
         Effect.gen(function*() {
-          const client = yield* HttpApiClient.make(engine.api)
+          const client = yield* KernelClient.make(engine)
           const { result } = yield* client.users.create({ payload: newUser({ email: "typed@example.com" }) })
           const user = yield* client.users.get({ params: { id: result } })
           assert.deepStrictEqual([user._type, user.email, user._links?.["self"]?.href], [
