@@ -376,26 +376,23 @@ type ReadFailure = (typeof failures)[number]
 
 type BodyFailure = (typeof bodyFailures)[number]
 
-/** A client refuses what a server would. */
-const exactly = { parseOptions: { onExcessProperty: "error" } } as const
-
 const text = Schema.optionalKey(Schema.String)
 
 /** The preconditions that requests about one document take (RFC 9110, section 13). */
 const conditions = { "if-match": text, "if-none-match": text }
 
-const Conditions = Schema.Struct(conditions).annotate(exactly)
+const Conditions = Schema.Struct(conditions)
 
 const WriteHeaders = Schema.Struct({
   ...conditions,
   /** RFC 7240: `return=representation` is answered with the document. */
   prefer: text
-}).annotate(exactly)
+})
 
 const GetQuery = Schema.Struct({
   /** The fields to answer, separated by commas. All without it. */
   fields: text
-}).annotate(exactly)
+})
 
 const byId = Schema.Struct({ id: Schema.String })
 
@@ -465,7 +462,7 @@ const listQuery = (model: Model.Any): Schema.Top => {
       Schema.TemplateLiteral([Schema.Literals(names), ".", Schema.String]),
       Schema.Union([Schema.String, Schema.Array(Schema.String)])
     )]
-  ).annotate(exactly)
+  )
 }
 
 // The values have what the interfaces above say; `E` can't be followed through the platform's constructors. A client takes

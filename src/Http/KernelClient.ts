@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import type * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -185,11 +185,21 @@ export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   }
 ): Effect.Effect<KernelClient<Groups>, never, HttpClient.HttpClient | HttpApiGroup.MiddlewareClient<Groups>> =>
   // The types above say of each call what `withParts` makes of that of the platform.
-  Effect.map(HttpApiClient.make(engine.api, options), (client) => withParts(Object(client)) as never)
+  Effect.map(HttpApiClient.make(exactly(engine.api), options), (client) => withParts(Object(client)) as never)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** What an endpoint does not know is refused, and not left out in silence. */
+const exactly = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): HttpApi.HttpApi<Id, Groups> =>
+  api.annotate(HttpApi.QueryParseOptions, noExcess)
+    .annotate(HttpApi.HeadersParseOptions, noExcess)
+    .annotate(HttpApi.PayloadParseOptions, noExcess)
+
+const noExcess = { onExcessProperty: "error" } as const
 
 type Groups = { readonly [group: string]: { readonly [name: string]: (request: object) => unknown } }
 

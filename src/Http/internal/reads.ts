@@ -21,7 +21,7 @@ import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
 import { writePlain } from "./plainJson.ts"
 import * as preconditions from "./preconditions.ts"
 import type { Representation } from "./representation.ts"
-import { type Answer, type Handled, headersOf, notFound, withId, withParameters } from "./route.ts"
+import { type Answer, type Handled, headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
 import { selectionSerialisers } from "./selectionSerialiser.ts"
 import { refusal } from "./translation.ts"
 import { parameters as parametersOf, type PlaceOf } from "./translationPlaces.ts"
@@ -72,9 +72,12 @@ export const readRoutes = (
       answer
     )
 
-  const one = (document: Document, headers: preconditions.Headers): Answer => {
+  const one = (document: Document, headers: preconditions.Headers, fields: UrlQuery.UrlQuery["fields"]): Answer => {
+    const answer = fields === undefined
+      ? representation.answer(document)
+      : representation.answerBy(selected(fields))(document)
     if (versionField === undefined && headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
-      return representation.answer(document)
+      return answer
     }
     const version = versionField === undefined ? undefined : Number(document[versionField])
     const conditions = preconditions.read(headers)
@@ -85,22 +88,27 @@ export const readRoutes = (
       case "not modified":
         return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: representation.headersOf(document) }))
       case "proceed":
-        return representation.answer(document)
+        return answer
     }
   }
 
-  const get = withId((id, request) =>
-    hooked(
+  const get = withIdAndParameters((id, request, parameters) => {
+    const names = Object.keys(parameters)
+    const read = names.length === 0 ? undefined : readQuery(parameters)
+    const unknown = names.filter((name) => name !== "fields")
+    if (unknown.length > 0) return refuse(unknown.map(unknownParameter))
+    if (read !== undefined && Result.isFailure(read)) return refused(read.failure)
+    return hooked(
       id,
       Effect.flatMap(
-        repository.findDocumentById(id, { timeLimit }),
+        repository.findDocumentById(id),
         (document) =>
           document === undefined
             ? Effect.fail(notFound(model, id))
-            : shown(id, [document], one(document, headersOf(request)))
+            : shown(id, [document], one(document, headersOf(request), read?.success.fields))
       )
     )
-  )
+  })
 
   const pageOf = (
     parameters: UrlQuery.Parameters,
@@ -188,6 +196,12 @@ export const readRoutes = (
     { method: "GET", path: `${path}/:id`, handler: get }
   ]
 }
+
+const unknownParameter = (field: string) => ({
+  field,
+  validator: "Parameter",
+  message: "is not a parameter of a single document"
+})
 
 /** What is known of the collection's parameters, for messages about them. */
 const collectionParameters = ({ maxPageSize }: Limits) => ({

@@ -25,6 +25,8 @@ export interface Representation {
   /** The entity tag (RFC 9110, section 8.8.3) of a versioned document. */
   readonly headersOf: (document: Document) => Headers | undefined
   readonly answer: (document: Document, status?: number, headers?: Headers) => Answer
+  /** Answers the document as another serialiser writes it. */
+  readonly answerBy: (serialise: Serialiser) => (document: Document) => Answer
   /** A document that can't be written is not the model's; the repository says how. */
   readonly corrupt: (document: Document) => Answer
 }
@@ -46,24 +48,26 @@ export const representationOf = (
       repository.findById(String(document["_id"])),
       () => Effect.die(new Error(`${model.modelName} ${String(document["_id"])} can't be written`))
     )
+  const textBy = (serialise: Serialiser) => (document: Document) => serialise(document, links(document["_id"]))
+  const answer = (text: string | undefined, document: Document, status?: number, headers?: Headers): Answer =>
+    text === undefined
+      ? corrupt(document)
+      : Effect.succeed(answers.json(
+        text,
+        status,
+        versionField === undefined ? headers : { ...headers, ...headersOf(document) }
+      ))
+
   return {
     serialise,
     textOf,
-    textBy: (serialise) => (document) => serialise(document, links(document["_id"])),
+    textBy,
     headersOf,
     corrupt,
-    answer: (document, status, headers) => {
-      const text = textOf(document)
-      return text === undefined
-        ? corrupt(document)
-        : Effect.succeed(answers.json(
-          text,
-          status,
-          versionField === undefined ? headers : {
-            ...headers,
-            ...headersOf(document)
-          }
-        ))
+    answer: (document, status, headers) => answer(textOf(document), document, status, headers),
+    answerBy: (serialise) => {
+      const textOf = textBy(serialise)
+      return (document) => answer(textOf(document), document)
     }
   }
 }

@@ -71,6 +71,15 @@ export const withId = (use: (id: string, request: HttpServerRequest.HttpServerRe
   })
 
 /**
+ * For routes whose path has `:id`, with the parameters of the query.
+ *
+ * @internal
+ */
+export const withIdAndParameters = (
+  use: (id: string, request: HttpServerRequest.HttpServerRequest, parameters: Parameters) => Answer
+): Answer => withId((id, request) => withParameters((parameters) => use(id, request, parameters)))
+
+/**
  * The parameters of the query.
  *
  * @internal

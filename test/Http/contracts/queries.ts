@@ -80,6 +80,19 @@ export const queriesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         assert.strictEqual((yield* insertMany("Guest", stored)).insertedCount, 5)
       }))
 
+    it.effect("a single document has the fields that are asked for, and takes no other parameter", () =>
+      Effect.gen(function*() {
+        const { _links, ...whole } = (yield* send("GET", `${guests}/a`)).body
+        const { _links: links, ...part } = (yield* send("GET", `${guests}/a?fields=name,tags`)).body
+        assert.deepStrictEqual(part, { _type: "Guest", id: "a", name: whole.name, tags: whole.tags })
+        assert.deepStrictEqual(links, _links)
+        assert.deepStrictEqual(fieldsIn(yield* send("GET", `${guests}/a?fields=secret`)), ["fields"])
+        assert.deepStrictEqual(problemsIn(yield* send("GET", `${guests}/a?page=1&nmae=x`)), [
+          "page Parameter",
+          "nmae Parameter"
+        ])
+      }))
+
     const cases: ReadonlyArray<readonly [name: string, pairs: ReadonlyArray<readonly [query: string, ids: string]>]> = [
       ["take equality by the field's own schema", [
         ["", "abcde"],

@@ -2,7 +2,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { DocumentStore, KernelClient, KernelEngine } from "../../../src/index.ts"
+import { DocumentStore, HttpError, KernelClient, KernelEngine } from "../../../src/index.ts"
 import { newUser, Note, User } from "../../support/models.ts"
 
 const engine = KernelEngine.make("test")
@@ -379,6 +379,37 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           const invalid = yield* client.users.patch({ params: { id: result }, payload: { address: { city: "Bern" } } })
             .pipe(Effect.catchTag("BadRequest", ({ errors }) => Effect.succeed(errors.map(({ field }) => field))))
           assert.deepStrictEqual(invalid, ["address.street"])
+          const part = yield* client.users.get({ params: { id: result }, query: { fields: "name,address.city" } })
+          assert.deepStrictEqual(Object.keys(part).sort(), ["_links", "_type", "id", "name"])
+          const same = { "if-none-match": `"${user.version}"` }
+          const unchanged = yield* Effect.flip(client.users.get({ params: { id: result }, headers: same }))
+          assert.instanceOf(unchanged, HttpError.NotModified)
+          const shown = yield* client.users.patch({
+            params: { id: result },
+            payload: { name: "Ann", address: { street: "Main", city: "Bern" } },
+            headers: { "if-match": `"${user.version}"`, prefer: "return=representation" }
+          })
+          assert.deepStrictEqual([shown.name, shown.version], ["Ann", user.version + 1])
+          const stale = client.users.delete({ params: { id: result }, headers: { "if-match": "\"1\"" } })
+          assert.strictEqual((yield* Effect.flip(stale))._tag, "PreconditionFailed")
+          const inBern = yield* client.users.list({
+            query: { "address.city": ["~bern", "!Basel"], fields: "address.city" }
+          })
+          assert.deepStrictEqual(inBern._items.map(({ address, id }) => [id, address]), [
+            [result, { _type: "Address", city: "Bern" }]
+          ])
+          const { result: ids } = yield* client.users.create({
+            payload: [newUser({ email: "one@example.com" }), newUser({ email: "two@example.com" })]
+          })
+          assert.strictEqual(ids.length, 2)
+          for (const id of ids) yield* client.users.delete({ params: { id } })
+          const [, { headers }] = yield* client.users.get({
+            params: { id: result },
+            responseMode: "decoded-and-response"
+          })
+          assert.strictEqual(headers["etag"], `"${shown.version}"`)
+          const misspelt: object = { query: { nmae: "x" } }
+          assert.strictEqual((yield* Effect.flip(client.users.list(misspelt)))._tag, "SchemaError")
           const { result: count } = yield* client.users.delete({ params: { id: result } })
           assert.strictEqual(count, 1)
           assert.strictEqual((yield* client.users.schema({ query: {} }))["title"], "User")
