@@ -11,6 +11,7 @@ import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { perModel } from "../Model/internal/perModel.ts"
 import { isNullValue } from "../Model/internal/place.ts"
+import { jsonLinkOf } from "../Model/internal/storedForm.ts"
 import {
   managedField,
   type ModelLike,
@@ -188,11 +189,19 @@ const takesNull = (ast: SchemaAST.AST): boolean =>
     ? takesNull(ast.thunk())
     : ast._tag === "Null" || ast._tag === "Union" && ast.types.some(takesNull)
 
+/** What stands in a list, or in what is stored and seen as one: a set, a chunk. */
 const itemOf = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
   const own = ownOf(ast)
-  return own._tag === "Arrays" && own.encoding === undefined && own.elements.length === 0 && own.rest.length === 1
-    ? own.rest[0]
+  const list = own._tag === "Declaration" ? declaredListOf(own) : own
+  return list?._tag === "Arrays" && list.encoding === undefined && list.elements.length === 0 && list.rest.length === 1
+    ? list.rest[0]
     : undefined
+}
+
+const declaredListOf = (ast: SchemaAST.Declaration): SchemaAST.AST | undefined => {
+  if (ast.encoding === undefined) return jsonLinkOf(ast)?.link?.to
+  const [link, ...others] = ast.encoding
+  return others.length === 0 && modelOf(ast) === undefined ? link.to : undefined
 }
 
 /** The elements, if the place is a list. */
@@ -201,8 +210,16 @@ const elementOf = ({ stored, wire }: Place): Place | undefined => {
   return item === undefined ? undefined : { stored: item, wire: itemOf(wire) ?? item, mayBeMissing: takesNull(item) }
 }
 
+/** The value of a key of a structure or of a record. */
+const valueAt = (ast: SchemaAST.AST, key: string): SchemaAST.AST | undefined => {
+  const own = ownOf(ast)
+  return own._tag === "Objects"
+    ? own.propertySignatures.find(({ name }) => name === key)?.type ?? own.indexSignatures[0]?.type
+    : undefined
+}
+
 /** What a document at this place has under the key. */
-const partOf = ({ stored }: Place, key: string): Place | undefined => {
+const partOf = ({ stored, wire }: Place, key: string): Place | undefined => {
   const own = ownOf(stored)
   const model = modelOf(own)
   if (model !== undefined) return fieldOf(model, key)
@@ -210,12 +227,16 @@ const partOf = ({ stored }: Place, key: string): Place | undefined => {
   const property = own.propertySignatures.find(({ name }) => name === key)
   if (property !== undefined) {
     const { type } = property
-    return { stored: type, wire: type, mayBeMissing: SchemaAST.isOptional(type) || takesNull(type) }
+    return {
+      stored: type,
+      wire: valueAt(wire, key) ?? type,
+      mayBeMissing: SchemaAST.isOptional(type) || takesNull(type)
+    }
   }
   const [index] = own.indexSignatures
   return index === undefined || key === "" || key.startsWith("$") || isInherited(key) || !key.isWellFormed()
     ? undefined
-    : { stored: index.type, wire: index.type, mayBeMissing: true }
+    : { stored: index.type, wire: valueAt(wire, key) ?? index.type, mayBeMissing: true }
 }
 
 /**

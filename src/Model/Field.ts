@@ -7,11 +7,10 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as Function from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaCompiler from "effect/schema/SchemaCompiler"
 import type * as VariantSchema from "effect/schema/VariantSchema"
-import * as SchemaGetter from "effect/SchemaGetter"
 import * as Struct from "effect/Struct"
 import type * as Types from "effect/Types"
 import type { Converter } from "./Converter.ts"
@@ -19,8 +18,17 @@ import type { Index } from "./FieldIndex.ts"
 import * as Generator from "./Generator.ts"
 import type { FieldAttributes } from "./internal/annotations.ts"
 import { chained } from "./internal/conversion.ts"
-import { attributesOf, changed, convertedOnly, evolve, evolveValue, stripped, valueOf } from "./internal/fields.ts"
-import { type Nested, type Variant, variants, withChecksOf } from "./internal/variants.ts"
+import {
+  attributesOf,
+  changed,
+  convertedOnly,
+  evolve,
+  evolveValue,
+  optionality,
+  stripped,
+  valueOf
+} from "./internal/fields.ts"
+import { type Nested, storable, type Variant, variants, withChecksOf } from "./internal/variants.ts"
 import type { Marshaller } from "./Marshaller.ts"
 
 /**
@@ -186,18 +194,7 @@ export const id = (
  * @since 0.1.0
  */
 export const optional = <F extends Field.Input>(self: F): Field.Optional<F> =>
-  evolve(self, {
-    store: (schema) =>
-      Schema.optionalKey(Schema.NullOr(schema)).pipe(
-        Schema.decodeTo(Schema.optionalKey(Schema.toType(schema)), {
-          decode: SchemaGetter.transformOptional(Option.filter((value) => value !== null)),
-          encode: SchemaGetter.transformOptional((value) => value)
-        })
-      ),
-    wire: Schema.optionalKey,
-    create: (schema) => Schema.optionalKey(Schema.NullOr(schema)),
-    patch: Schema.NullOr
-  }, { optional: true })
+  evolve(self, optionality(Function.identity), { optional: true })
 
 /**
  * When there is no value, `value()` is it: in a new instance, and in a stored document that lacks the field.
@@ -294,7 +291,7 @@ export const marshalled =
     evolveValue(self, ({ store }) => {
       const as = (schema: Schema.Top) => store === undefined ? schema : withChecksOf(store, schema)
       const wire = as(marshaller.wire)
-      return { store: as(marshaller.store), wire, create: wire, patch: wire }
+      return { store: storable(as(marshaller.store)), wire, create: wire, patch: wire }
     }, { marshalled: true })
 
 /**

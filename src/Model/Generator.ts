@@ -11,6 +11,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
 import { immediate } from "./internal/immediate.ts"
 
 /**
@@ -94,6 +95,19 @@ export const uuid = (
   if (options?.version === 7) return Effect.map(timeOrdered, (uuid) => prefix + uuid)
   return immediate((fiber) => prefix + fiber.getRef(WebCrypto.WebCrypto).randomUUID())
 }
+
+/**
+ * An ObjectId for `Model.ObjectId`, as BSON has it: the seconds since 1970 by the clock, and eight random bytes. They
+ * tell when they were made, and come in that order, but for those of the same second.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const objectId: Generator<string> = immediate((fiber) => {
+  const seconds = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() / 1000)
+  const random = fiber.getRef(WebCrypto.WebCrypto).getRandomValues(new Uint8Array(8))
+  return seconds.toString(16).padStart(8, "0").slice(-8) + Hex.encode(random)
+})
 
 // -----------------------------------------------------------------------------
 // internal

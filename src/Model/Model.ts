@@ -33,6 +33,7 @@ import { display } from "./internal/display.ts"
 import { attributesOf, schemasOf } from "./internal/fields.ts"
 import { finaliser } from "./internal/finaliser.ts"
 import { mergePatchOf } from "./internal/mergePatch.ts"
+import { assertStorable } from "./internal/storable.ts"
 import {
   assertNotReserved,
   assertSeparable,
@@ -64,6 +65,7 @@ export {
    */
   make as getParameterSpec
 } from "./Metadata.ts"
+export { ObjectId } from "./ObjectId.ts"
 export {
   appendTo,
   dumps,
@@ -176,7 +178,8 @@ export declare namespace Model {
  * **Gotchas**
  *
  * Dies when a model stands anywhere else in a field, as in a record or a tuple, and when a field is named `_type`, `_id`
- * or `_links`. The types of `wire`, `create` and `patch` say of a suspended schema what the schema itself says.
+ * or `_links`. So it does when the values of a field can't be stored or shown, and says why: symbols, declared types without
+ * a JSON form, redacted values that are not omitted, names with a dot or a dollar at the beginning. The types of `wire`, `create` and `patch` say of a suspended schema what the schema itself says.
  *
  * @category constructors
  * @since 0.1.0
@@ -201,6 +204,10 @@ export const Class = <Self = never>() =>
     attributes[key] = { ...(key === "id" ? { managed: "id" } : {}), ...attributesOf(field) }
     for (const schema of [schemas.wire, schemas.create, patch]) {
       if (schema !== undefined) assertSeparable(name, key, schema, { suspended: false })
+    }
+    const visible = schemas.wire ?? schemas.store
+    if (visible !== undefined) {
+      assertStorable(name, key, visible.ast, { isVisible: schemas.wire !== undefined, suspended: false })
     }
   }
   const annotations = { [modelAnnotation]: () => Model }

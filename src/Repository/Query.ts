@@ -30,6 +30,7 @@
  *
  * @since 0.1.0
  */
+import type { BigDecimal } from "effect/BigDecimal"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { perModel } from "../Model/internal/perModel.ts"
@@ -312,7 +313,7 @@ type Inner<F, Operators> = { readonly [K in Exclude<keyof F, keyof Operators>]: 
 type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Field<A>
   : [NonNullable<A>] extends [AnyMoment] ? Moment<A>
   : [NonNullable<A>] extends [string] ? [Encoded] extends [string] ? Text<A> : Ordered<A>
-  : [NonNullable<A>] extends [number | bigint] ? Ordered<A>
+  : [NonNullable<A>] extends [number | bigint | BigDecimal] ? Ordered<A>
   : Field<A>
 
 const fieldsOf = perModel((model: Model.Any) => fieldsUnder(rootOf(model), operatorsOf, () => true))

@@ -20,7 +20,7 @@ class Article extends Model.Class<Article>()("Article", {
 class Page extends Model.Class<Page>()("Page", {
   id: Model.id(),
   title: Schema.String.pipe(Model.indexed(Index.text())),
-  owner: Schema.instanceOf(ObjectId).pipe(Model.optional)
+  owner: Model.ObjectId.pipe(Model.optional)
 }) {}
 
 const textOf = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)

@@ -296,7 +296,7 @@ describe("JsonSchema.make", () => {
     assert.deepInclude(propertiesOf(whole), {
       first: { $ref: "#/definitions/Part" },
       second: { $ref: "#/definitions/Part_1" },
-      third: { $ref: "#/definitions/Part" },
+      third: { anyOf: [{ $ref: "#/definitions/Part" }, { type: "null" }] },
       fourth: { anyOf: [{ $ref: "#/definitions/Part_1" }, { type: "null" }] }
     })
     assert.nestedPropertyVal(whole, "definitions.Part.properties.a.format", "date")

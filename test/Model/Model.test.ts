@@ -183,6 +183,30 @@ describe("Model.Class", () => {
     }
   })
 
+  it("refuses values that can't be stored or shown, and names that no path leads to", () => {
+    const fields: ReadonlyArray<readonly [name: string, field: Schema.Top, message: string]> = [
+      ["value", Schema.Symbol, "Box.value holds a symbol, which can't be stored"],
+      ["value", Schema.Array(Schema.Struct({ tag: Schema.UniqueSymbol(Symbol("x")) })), "Box.value holds a symbol"],
+      ["value", Schema.instanceOf(Set), "Box.value holds values of a declared type that has no JSON form"],
+      [
+        "value",
+        Schema.Option(Schema.instanceOf(Promise)),
+        "Box.value holds values of a declared type that has no JSON"
+      ],
+      ["value", Schema.Redacted(Schema.String), "Box.value holds redacted values, which no caller may see"],
+      ["value", Schema.Struct({ key: Schema.RedactedFromValue(Schema.String) }), "Box.value holds redacted values"],
+      ["value", Schema.File, "Box.value holds files, which can't be stored"],
+      ["value", Schema.Struct({ "a.b": Schema.String }), "Box.value holds the name \"a.b\", which no path leads to"],
+      ["a.b", Schema.String, "Box.a.b has a name that no path leads to"],
+      ["$set", Schema.String, "Box.$set has a name that no path leads to"]
+    ]
+    for (const [name, field, message] of fields) {
+      assert.throws(() => Model.Class<unknown>()("Box", { [name]: field }), message)
+    }
+    const Secret = Model.Class<unknown>()("Secret", { key: Schema.Redacted(Schema.String).pipe(Model.omitted) })
+    assert.notProperty(Secret.wire.fields, "key")
+  })
+
   it("says nothing against schemas without models in the same places", () => {
     const Plain = Model.Class<unknown>()("Plain", {
       struct: Schema.Struct({ a: Schema.String }),

@@ -380,7 +380,7 @@ describe("Unique", () => {
     Effect.gen(function*() {
       const at = DateTime.makeUnsafe
       class Mixed extends Model.Class<Mixed>()("Mixed", {
-        values: Schema.Array(Schema.Unknown).pipe(Validator.unique)
+        values: Schema.Array(Schema.Any).pipe(Validator.unique)
       }) {}
       const finalised = (values: ReadonlyArray<unknown>) => Effect.exit(Model.finalise(Mixed, { values }))
       const different = [

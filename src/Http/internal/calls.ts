@@ -10,10 +10,10 @@ import { bodyDecoder } from "../../Model/internal/explainer.ts"
 import { finaliser } from "../../Model/internal/finaliser.ts"
 import { type FieldProblem, problemsOf } from "../../Model/internal/issues.ts"
 import { kindOf } from "../../Model/internal/kind.ts"
-import { recordEncoder } from "../../Model/internal/record.ts"
 import { compileSerialiser, quote } from "../../Model/internal/serialiser.ts"
 import { assertSeparable, elementOf, isModelLike, type ModelLike } from "../../Model/internal/variants.ts"
 import type * as Model from "../../Model/Model.ts"
+import { documentEncoder } from "../../Repository/internal/bsonForm.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
@@ -211,7 +211,7 @@ const answerOf = (success: Schema.Top, linksOf: (model: ModelLike) => DocumentLi
 type Write = (value: unknown) => Effect.Effect<string>
 
 const modelWriter = (model: ModelLike, links: DocumentLinks): Write => {
-  const toDocument = recordEncoder(model, "_id")
+  const toDocument = documentEncoder(model)
   const serialise = compileSerialiser(model)
   return (value) => {
     const document = toDocument(value)

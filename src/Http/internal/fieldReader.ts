@@ -2,9 +2,12 @@ import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
-import { validatorAnnotation } from "../../Model/internal/annotations.ts"
+import { temporalKind, validatorAnnotation } from "../../Model/internal/annotations.ts"
 import { hasFourDigitYear, parseDate, parseDateTime } from "../../Model/internal/iso.ts"
 import { kindOf } from "../../Model/internal/kind.ts"
+import { withParts } from "../../Model/internal/nodes.ts"
+import { nameOf } from "../../Model/internal/storedForm.ts"
+import { toBson } from "../../Repository/internal/bsonForm.ts"
 import { booleanOf } from "./booleans.ts"
 
 /**
@@ -50,7 +53,7 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
   const encode = SchemaParser.encodeUnknownExit(stored)
   const encoded = (value: unknown): unknown => {
     const exit = encode(value)
-    return exit._tag === "Success" ? exit.value : undefined
+    return exit._tag === "Success" ? toBson(exit.value) : undefined
   }
   const forms = (wireForm === storedForm ? [stored] : [withoutValidators(wireForm), stored]).map((form) => {
     const codec = Schema.toCodecJson(form)
@@ -79,7 +82,7 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
 
   return {
     isText: isTextual(SchemaAST.toEncoded(stored.ast)),
-    isOrdered: !isBoolean,
+    isOrdered: isOrdered(stored.ast),
     text: (text) => {
       if (isBoolean) {
         const value = booleanOf(text)
@@ -92,7 +95,9 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
         const read = form.isText || !Number.isFinite(number) ? undefined : form.read(number)
         if (read !== undefined) return read
       }
-      return json(given)
+      const read = json(given)
+      const isWord = given === "true" || given === "false"
+      return read === undefined && isWord ? json(given === "true") : read
     },
     day: (text) => {
       const start = isMoment ? parseDate(isoDate(text) ?? text) : undefined
@@ -118,6 +123,30 @@ const isoDate = (text: string): string | undefined => {
 const withZone = (text: string): string =>
   text.replace(/^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?) (\d\d:?\d\d)$/u, "$1+$2")
 
+/** Whether what is stored of values comes in the order of the values. */
+const isOrdered = (ast: SchemaAST.AST): boolean => {
+  const end = SchemaAST.toEncoded(ast)
+  if (end.annotations?.[temporalKind] !== undefined || ordered.has(end.annotations?.["bsonType"])) return true
+  if (ast._tag === "Union" && ast.encoding === undefined) return ast.types.some(isOrdered)
+  if (ast._tag === "Boolean" || ast._tag === "Null") return false
+  if (ast.encoding === undefined) return ast._tag !== "Declaration" || ordered.has(nameOf(ast))
+  // A number that is stored as text comes in the order of texts.
+  return end._tag === "Number" ? isNumeric(ast) : isTextual(end) && isTextual(SchemaAST.toType(ast))
+}
+
+const ordered: ReadonlySet<unknown> = new Set([
+  "date",
+  "long",
+  "decimal",
+  "objectId",
+  "effect/schema/Date",
+  "effect/schema/Json"
+])
+
+const isNumeric = (ast: SchemaAST.AST): boolean => ast._tag === "Number" || moments.has(kindOf(ast))
+
+const moments: ReadonlySet<string> = new Set(["datetime", "date"])
+
 const isTextual = (ast: SchemaAST.AST): boolean => {
   switch (ast._tag) {
     case "String":
@@ -138,9 +167,7 @@ const isTextual = (ast: SchemaAST.AST): boolean => {
 const withoutValidators = (ast: SchemaAST.AST): Schema.Codec<unknown> => {
   const all = ast.checks ?? []
   const kept = all.filter(({ annotations }) => annotations?.[validatorAnnotation] === undefined)
-  if (kept.length === all.length) return Schema.make(ast)
-  const checks = { value: kept.length === 0 ? undefined : kept, enumerable: true }
-  // A node has no constructor that changes its checks alone; the copy differs from it in nothing else.
-  const copy = Object.create(Object.getPrototypeOf(ast), { ...Object.getOwnPropertyDescriptors(ast), checks })
-  return Schema.make(copy as SchemaAST.AST)
+  return Schema.make(
+    kept.length === all.length ? ast : withParts(ast, { checks: kept.length === 0 ? undefined : kept })
+  )
 }

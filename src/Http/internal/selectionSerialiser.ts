@@ -1,4 +1,5 @@
 import * as SchemaAST from "effect/SchemaAST"
+import { withParts } from "../../Model/internal/nodes.ts"
 import { compileSerialiser, type Serialiser } from "../../Model/internal/serialiser.ts"
 import type { ModelLike } from "../../Model/internal/variants.ts"
 
@@ -44,7 +45,7 @@ const branchesOf = (fields: ReadonlyArray<string>): Branches => {
 const partOf = (ast: SchemaAST.AST, branches: Branches): SchemaAST.AST => {
   switch (ast._tag) {
     case "Objects":
-      return changed(ast, {
+      return withParts(ast, {
         propertySignatures: ast.propertySignatures.flatMap(({ name, type }) => {
           const inner = name === "_type" ? "whole" : branches.get(String(name))
           return inner === undefined
@@ -53,22 +54,12 @@ const partOf = (ast: SchemaAST.AST, branches: Branches): SchemaAST.AST => {
         })
       })
     case "Arrays":
-      return changed(ast, { rest: ast.rest.map((element) => partOf(element, branches)) })
+      return withParts(ast, { rest: ast.rest.map((element) => partOf(element, branches)) })
     case "Union":
-      return changed(ast, { types: ast.types.map((type) => partOf(type, branches)) })
+      return withParts(ast, { types: ast.types.map((type) => partOf(type, branches)) })
     case "Suspend":
       return partOf(ast.thunk(), branches)
     default:
       return ast
   }
-}
-
-/** A node has no constructor that changes one of its parts alone; the copy differs from it in nothing else. */
-const changed = (ast: SchemaAST.AST, parts: { readonly [key: string]: unknown }): SchemaAST.AST => {
-  const properties = Object.entries(parts).map(([key, value]) => [key, { value, enumerable: true }] as const)
-  const copy = Object.create(Object.getPrototypeOf(ast), {
-    ...Object.getOwnPropertyDescriptors(ast),
-    ...Object.fromEntries(properties)
-  })
-  return copy as SchemaAST.AST
 }

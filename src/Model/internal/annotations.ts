@@ -25,6 +25,13 @@ export const validatorAnnotation = "appkernel/validator"
 export const relatedAnnotation = "appkernel/related"
 
 /**
+ * Marks the checks that say which values can be stored.
+ *
+ * @internal
+ */
+export const storableAnnotation = "appkernel/storable"
+
+/**
  * Where a model's class and its variants carry the model, as a function, since the class is annotated before it exists.
  *
  * @internal

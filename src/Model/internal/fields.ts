@@ -1,12 +1,16 @@
-import * as Predicate from "effect/Predicate"
-import type * as Schema from "effect/Schema"
+import * as Function from "effect/Function"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
+import * as SchemaGetter from "effect/SchemaGetter"
 import type { Converter } from "../Converter.ts"
 import type { Field } from "../Field.ts"
-import type { FieldAttributes } from "./annotations.ts"
+import { type FieldAttributes, storableAnnotation } from "./annotations.ts"
 import { convertedChecks, isConvertedCheck } from "./conversion.ts"
-import { isModelLike, nested, type Variant, variants } from "./variants.ts"
+import { withParts } from "./nodes.ts"
+import { limitOf, nameOf } from "./storedForm.ts"
+import { defined, isModelLike, isOptionalKey, nested, storable, type Variant, variants } from "./variants.ts"
 
 /** @internal */
 export type Schemas = { readonly [V in Variant]?: Schema.Top }
@@ -92,12 +96,16 @@ export const checked = (self: Field.Input, check: SchemaAST.Check<never>): Field
 export const valueOf = (self: Field.Input): Schema.Top | undefined => partsOf(self).value.store
 
 /**
- * The schema without its checks, but for those that tell integers and finite numbers from others.
+ * The schema without its checks, but for those that tell integers and finite numbers from others, and what can be stored
+ * from what can't.
  *
  * @internal
  */
 export const stripped = (schema: Schema.Top): Schema.Top =>
-  withChecks(schema, (check) => isKind(check, "isInt") || isKind(check, "isFinite"))
+  withChecks(
+    schema,
+    (check) => isKind(check, "isInt") || isKind(check, "isFinite") || check.annotations?.[storableAnnotation] === true
+  )
 
 /**
  * The schema that accepts only what the converter makes, as far as that is known at once.
@@ -116,11 +124,9 @@ export const convertedOnly = (schema: Schema.Top, converter: Converter<unknown>)
 const withChecks = (schema: Schema.Top, isKept: (check: SchemaAST.Check<never>) => boolean): Schema.Top => {
   const { ast } = schema
   const kept = ast.checks?.filter(isKept)
-  if (kept === undefined || kept.length === ast.checks?.length) return schema
-  const checks = { value: kept.length === 0 ? undefined : kept, enumerable: true }
-  // A node has no constructor that changes its checks alone; the copy differs from it in nothing else.
-  const copy = Object.create(Object.getPrototypeOf(ast), { ...Object.getOwnPropertyDescriptors(ast), checks })
-  return schema.rebuild(copy as SchemaAST.AST)
+  return kept === undefined || kept.length === ast.checks?.length
+    ? schema
+    : schema.rebuild(withParts(ast, { checks: kept.length === 0 ? undefined : kept }))
 }
 
 /** @internal */
@@ -140,17 +146,7 @@ export const changed = (schemas: Schemas, change: Change): Schemas => {
  * @internal
  */
 export const isKind = (check: SchemaAST.Check<never>, kind: "isInt" | "isFinite"): boolean =>
-  representsAs(check.annotations, `effect/schema/${kind}`)
-
-/**
- * Whether a check or a node of a syntax tree is the one that Effect knows by this name.
- *
- * @internal
- */
-export const representsAs = (annotations: Schema.Annotations.Annotations | undefined, id: string): boolean => {
-  const representation: unknown = annotations?.["representation"]
-  return Predicate.hasProperty(representation, "id") && representation.id === id
-}
+  nameOf(check) === `effect/schema/${kind}`
 
 const make = (value: Schemas, around: ReadonlyArray<Change>, attributes: FieldAttributes): Field.Any => {
   const parts: Parts = { value, around, attributes }
@@ -161,15 +157,51 @@ const partsOf = (self: Field.Input): Parts => {
   const parts: unknown = Reflect.get(self, partsKey)
   // Only `make` writes under this key.
   if (parts !== undefined) return parts as Parts
-  return { value: VariantSchema.isField(self) ? self.schemas : variantsOf(asSchema(self)), around: [], attributes: {} }
+  if (VariantSchema.isField(self)) return { value: self.schemas, around: [], attributes: {} }
+  const schema = asSchema(self)
+  const own = defined(schema)
+  if (own !== undefined) return optional(own, Schema.UndefinedOr)
+  return isOptionalKey(schema)
+    ? optional(schema.schema, Function.identity)
+    : { value: variantsOf(schema), around: [], attributes: {} }
 }
 
-const variantsOf = (schema: Schema.Top): Schemas => ({
-  store: schema,
-  wire: nested(schema, "wire"),
-  create: nested(schema, "create"),
-  patch: nested(schema, "patch")
+const optional = (schema: Schema.Top, instance: (schema: Schema.Top) => Schema.Top): Parts => ({
+  value: variantsOf(schema),
+  around: [optionality(instance)],
+  attributes: { optional: true }
 })
+
+/**
+ * What makes a field one that need not be there. `null` is as good as nothing.
+ *
+ * @internal
+ */
+export const optionality = (instance: (schema: Schema.Top) => Schema.Top): Change => ({
+  store: (schema) =>
+    Schema.optionalKey(Schema.NullOr(schema)).pipe(
+      Schema.decodeTo(Schema.optionalKey(instance(Schema.toType(schema))), {
+        decode: SchemaGetter.transformOptional(Option.filter((value) => value !== null)),
+        encode: SchemaGetter.passthrough({ strict: false })
+      })
+    ),
+  wire: (schema) => Schema.optionalKey(instance(schema)),
+  create: (schema) => Schema.optionalKey(Schema.NullOr(schema)),
+  patch: Schema.NullOr
+})
+
+const variantsOf = (schema: Schema.Top): Schemas => {
+  const store = storable(schema)
+  const create = nested(schema, "create")
+  // What a caller creates is not looked at again before it is stored.
+  const limit = store === schema ? undefined : limitOf(store.ast)
+  return {
+    store,
+    wire: nested(schema, "wire"),
+    create: limit === undefined ? create : withCheck(create, limit),
+    patch: nested(schema, "patch")
+  }
+}
 
 /** A field is either a schema or made of several. */
 const asSchema = (self: Field.Input): Schema.Top => self as Schema.Top

@@ -17,21 +17,6 @@ export const endOf = (ast: SchemaAST.AST): SchemaAST.AST =>
   ast.encoding === undefined ? ast : endOf(ast.encoding.at(-1)!.to)
 
 /**
- * What a declared type is as JSON; `undefined` when it does not say.
- *
- * @internal
- */
-export const jsonOf = (ast: SchemaAST.Declaration): SchemaAST.AST | undefined => {
-  const link: unknown = ast.annotations?.["toCodecJson"] ?? ast.annotations?.["toCodec"]
-  if (!Predicate.isFunction(link)) return undefined
-  // What these annotations hold: a function from the encoded type parameters.
-  const made = link(ast.typeParameters.map((part) => Schema.make(SchemaAST.toEncoded(part)))) as
-    | SchemaAST.Link
-    | undefined
-  return made?.to
-}
-
-/**
  * The values that are all that a schema has; `undefined` when it has others, or a part of it has a name of its own.
  *
  * @internal

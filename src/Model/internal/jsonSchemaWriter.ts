@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { temporalKind } from "./annotations.ts"
 import * as Node from "./jsonSchemaNode.ts"
+import { jsonLinkOf, nameOf } from "./storedForm.ts"
 import { hasToBeSent, type ModelLike, modelOf, modelTypeId } from "./variants.ts"
 
 type JsonSchema = Node.JsonSchema
@@ -86,7 +87,7 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
   const writeDeclared = (ast: SchemaAST.Declaration, name: string | undefined): JsonSchema => {
     const temporal = ast.annotations?.[temporalKind]
     if (temporal !== undefined) return temporal === "date" ? date : dateTime
-    const json = Node.jsonOf(ast)
+    const json = jsonLinkOf(ast)?.link?.to
     return json === undefined ? {} : write(json, name)
   }
 
@@ -109,8 +110,6 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
         return Node.constrained(writeArrays(ast), ast)
       case "Objects":
         return Node.constrained(writeObjects(ast), ast)
-      case "BigInt":
-        return isWire ? describedAsJson(ast) : { type: ["int", "long"] }
       default: {
         const literals = Node.literalsOf(ast)
         if (literals !== undefined) {
@@ -267,19 +266,13 @@ const numberAsJson = (ast: SchemaAST.Number): JsonSchema => {
 }
 
 /** BSON's own types; `bsonType` is what a declared type says of itself. */
-const storedAs = ({ annotations }: SchemaAST.Declaration): JsonSchema => {
-  const { bsonType, representation, [temporalKind]: temporal } = annotations ?? {}
+const storedAs = (ast: SchemaAST.Declaration): JsonSchema => {
+  const { bsonType, [temporalKind]: temporal } = ast.annotations ?? {}
+  // Other programs may have written an int.
+  if (bsonType === "long") return { type: ["int", "long"] }
   if (Predicate.isString(bsonType)) return { type: bsonType }
-  if (temporal !== undefined) return { type: "date" }
-  const type = Predicate.hasProperty(representation, "id") ? bsonTypes.get(representation.id) : undefined
-  return type === undefined ? {} : { type }
+  return temporal !== undefined || nameOf(ast) === "effect/schema/Date" ? { type: "date" } : {}
 }
-
-const bsonTypes = new Map<unknown, string>([
-  ["effect/schema/Date", "date"],
-  ["effect/schema/Uint8Array", "binData"],
-  ["effect/schema/RegExp", "regex"]
-])
 
 const links: JsonSchema = {
   type: "object",

@@ -1,6 +1,7 @@
 import * as SchemaAST from "effect/SchemaAST"
 import { temporalKind } from "./annotations.ts"
-import { isKind, representsAs } from "./fields.ts"
+import { isKind } from "./fields.ts"
+import { jsonLinkOf, nameOf } from "./storedForm.ts"
 import { modelOf } from "./variants.ts"
 
 /**
@@ -32,14 +33,12 @@ export const kindOf = (ast: SchemaAST.AST): string => {
       const [kind] = kinds
       return kind === undefined || kinds.size > 1 ? "any" : kind
     }
-    default: {
-      const kind = SchemaAST.toEncoded(ast).annotations?.[temporalKind]
-      return typeof kind === "string"
-        ? kind
-        : representsAs(ast.annotations, "effect/schema/DateTimeUtc")
-        ? "datetime"
-        : "any"
-    }
+    case "BigInt":
+      return "str"
+    case "Declaration":
+      return declaredKindOf(ast)
+    default:
+      return "any"
   }
 }
 
@@ -62,3 +61,13 @@ export const choicesOf = (ast: SchemaAST.AST): ReadonlyArray<string | number | b
       return []
   }
 }
+/** Of a declared type, what its values are as JSON. */
+const declaredKindOf = (ast: SchemaAST.Declaration): string => {
+  const kind = SchemaAST.toEncoded(ast).annotations?.[temporalKind]
+  if (typeof kind === "string") return kind
+  if (moments.has(nameOf(ast))) return "datetime"
+  const json = jsonLinkOf(ast)?.link?.to
+  return json === undefined ? "any" : kindOf(SchemaAST.toEncoded(json))
+}
+
+const moments: ReadonlySet<unknown> = new Set(["effect/schema/DateTimeUtc", "effect/schema/Date"])

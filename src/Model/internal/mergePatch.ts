@@ -1,6 +1,12 @@
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as SchemaAST from "effect/SchemaAST"
-import { representsAs } from "./fields.ts"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaGetter from "effect/SchemaGetter"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+import { staysAbsent } from "./decoder.ts"
+import { withParts } from "./nodes.ts"
+import { nameOf } from "./storedForm.ts"
 import { modelOf } from "./variants.ts"
 
 /**
@@ -26,7 +32,7 @@ export type Merge = (before: unknown, change: unknown) => unknown
 export const mergePatchOf = (schema: Schema.Top): Schema.Top => {
   const known = patches.get(schema.ast)
   if (known !== undefined) return known
-  const made = makePatch(schema.ast) ?? schema
+  const made = makePatch(schema.ast) ?? (staysAbsent(schema.ast) ? schema : ifThere(schema))
   patches.set(schema.ast, made)
   return made
 }
@@ -73,6 +79,28 @@ const isObject = (value: unknown): value is object =>
 
 const patches = new WeakMap<SchemaAST.AST, Schema.Top>()
 
+/** What a schema makes of nothing is none of a patch's business: a field that a patch does not name stays as it is. */
+const ifThere = (schema: Schema.Top): Schema.Top => {
+  // Fields are plain codecs.
+  const whole = Schema.Struct({ value: schema }) as unknown as Schema.Codec<{ readonly value?: unknown }>
+  const [decode, encode] = [SchemaParser.decodeUnknownEffect(whole), SchemaParser.encodeUnknownEffect(whole)]
+  const valueOf = (whole: Effect.Effect<{ readonly value?: unknown }, SchemaIssue.Issue>) =>
+    Effect.mapBothEager(whole, { onSuccess: ({ value }) => value, onFailure: issueAlone })
+  const sent = Schema.make<Schema.Top>(withParts(SchemaAST.toEncoded(schema.ast), { context: undefined }))
+  return sent.pipe(Schema.decodeTo(Schema.declare((_): _ is unknown => true), {
+    decode: SchemaGetter.transformEffect((value: unknown) => valueOf(decode({ value }))),
+    encode: SchemaGetter.transformEffect((value: unknown) => valueOf(encode({ value })))
+  }))
+}
+
+/** What is wrong with the value of the only field. */
+const issueAlone = (issue: SchemaIssue.Issue): SchemaIssue.Issue =>
+  issue._tag === "Composite" && issue.issues.length === 1
+    ? issueAlone(issue.issues[0])
+    : issue._tag === "Pointer"
+    ? issue.issue
+    : issue
+
 const makePatch = (ast: SchemaAST.AST): Schema.Top | undefined => {
   if (isWhole(ast)) return undefined
   switch (ast._tag) {
@@ -118,7 +146,7 @@ const isWhole = (ast: SchemaAST.AST): boolean => ast.encoding !== undefined || m
 /** Whether any object of JSON is a value. */
 const isFree = (ast: SchemaAST.AST): boolean =>
   ast._tag === "Unknown" || ast._tag === "Any" || ast._tag === "ObjectKeyword" ||
-  representsAs(ast.annotations, "effect/schema/Json") || representsAs(ast.annotations, "effect/schema/MutableJson")
+  nameOf(ast) === "effect/schema/Json" || nameOf(ast) === "effect/schema/MutableJson"
 
 /** Whether values may be objects with parts. */
 const hasParts = (ast: SchemaAST.AST): boolean =>

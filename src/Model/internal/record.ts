@@ -1,7 +1,7 @@
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
@@ -191,10 +191,24 @@ const encoderOf = (schema: Schema.Top): Encode | undefined => {
   if (SchemaAST.toEncoded(schema.ast).annotations?.[temporalKind] === "datetime") {
     return (value) => DateTime.isDateTime(value) ? DateTime.toDateUtc(value) : value
   }
+  return SchemaAST.isOptional(SchemaAST.toEncoded(schema.ast)) ? inStruct(schema) : plainEncoderOf(schema)
+}
+
+const plainEncoderOf = (schema: Schema.Top): Encode => {
   // Fields are plain codecs.
   const codec = schema as unknown as Schema.Codec<unknown>
   SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
   return SchemaParser.encodeUnknownSync(codec, { disableChecks: true })
+}
+
+/** A value may be stored as none at all. */
+const inStruct = (schema: Schema.Top): Encode => {
+  const encode = plainEncoderOf(Schema.Struct({ value: schema }))
+  return (value) => {
+    // A struct is encoded to an object of its fields.
+    const { value: encoded = nothing } = encode({ value }) as { readonly value?: unknown }
+    return encoded
+  }
 }
 
 /** Whether the stored form of a schema's values is another than the values themselves. */

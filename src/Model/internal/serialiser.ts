@@ -6,6 +6,7 @@ import { temporalKind } from "./annotations.ts"
 import { isKind } from "./fields.ts"
 import { formatDate, formatDateTime, isDate } from "./iso.ts"
 import { isNullValue } from "./place.ts"
+import { assertStorable } from "./storable.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "./variants.ts"
 
 /**
@@ -33,7 +34,9 @@ interface Writer {
 export const compileSerialiser = (model: ModelLike): Serialiser => {
   for (const [key, field] of Object.entries(model.wire.fields)) {
     // A field of a struct is a schema.
-    assertSeparable(model.modelName, key, field as Schema.Top, { suspended: true })
+    const schema = field as Schema.Top
+    assertSeparable(model.modelName, key, schema, { suspended: true })
+    assertStorable(model.modelName, key, schema.ast, { isVisible: true, suspended: true })
   }
   const ast = SchemaAST.toEncoded(model.wire.ast)
   return ast._tag === "Objects" ? compileObject(ast, "_id") : () => undefined

@@ -5,6 +5,8 @@ import * as SchemaAST from "effect/SchemaAST"
 import type { Problem } from "../ModelError.ts"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
 import { Misdeclared } from "./misdeclared.ts"
+import { partsOf } from "./nodes.ts"
+import { storedForm } from "./storedForm.ts"
 
 /**
  * The schemas that one model has: what is stored, what a caller sees, what a caller may send, what a caller may change.
@@ -98,7 +100,8 @@ export const modelOf = (ast: SchemaAST.AST): ModelLike | undefined => {
   return model === undefined ? undefined : (model as () => ModelLike)()
 }
 
-const isOptionalKey = (u: Schema.Top): u is Schema.optionalKey<Schema.Top> =>
+/** @internal */
+export const isOptionalKey = (u: Schema.Top): u is Schema.optionalKey<Schema.Top> =>
   SchemaAST.isOptional(u.ast) && "schema" in u && Schema.isSchema(u.schema)
 
 const hasValue = (u: Schema.Top): u is Schema.$Array<Schema.Top> =>
@@ -153,18 +156,56 @@ export const nested = (schema: Schema.Top, variant: Variant): Schema.Top => {
 }
 
 /**
+ * The schema whose encoded side is what is stored, with the parts that `nested` and `unwrapped` look for.
+ *
+ * @internal
+ */
+export const storable = (schema: Schema.Top): Schema.Top => {
+  if (isModelLike(schema)) return schema
+  const ast = storedForm(schema.ast)
+  if (ast === schema.ast) return schema
+  if (isOptionalKey(schema)) return Schema.make(ast, { schema: storable(schema.schema) })
+  if (hasValue(schema)) return Schema.make(ast, { value: storable(schema.value) })
+  if (hasMembers(schema)) return Schema.make(ast, { members: schema.members.map(storable) })
+  return Schema.make(ast)
+}
+
+/**
+ * The schema without `undefined`, where that is one of its values: then there need not be one.
+ *
+ * @internal
+ */
+export const defined = (schema: Schema.Top): Schema.Top | undefined => {
+  if (isOptionalKey(schema)) return defined(schema.schema)
+  if (!hasMembers(schema) || schema.ast.encoding !== undefined || schema.ast.checks !== undefined) return undefined
+  const others = schema.members.filter((member) => member.ast._tag !== "Undefined")
+  const [only, ...more] = others
+  return only === undefined || others.length === schema.members.length
+    ? undefined
+    : more.length === 0
+    ? only
+    : Schema.Union(others)
+}
+
+/**
  * A field's own schema, without what optionality and defaults put around it.
  *
  * @internal
  */
 export const unwrapped = (schema: Schema.Top): Schema.Top => {
   if ("schema" in schema && Schema.isSchema(schema.schema)) return unwrapped(schema.schema)
-  if ("from" in schema && Schema.isSchema(schema.from) && SchemaAST.isOptional(schema.from.ast)) {
+  if ("from" in schema && Schema.isSchema(schema.from) && SchemaAST.isOptional(schema.from.ast) && isKept(schema.ast)) {
     return unwrapped(schema.from)
   }
   const inner = nullable(schema) ?? suspended(schema)
   return inner === undefined ? schema : unwrapped(inner)
 }
+
+/** Whether values that are there are encoded to themselves, whatever stands for those that are not. */
+const isKept = ({ encoding }: SchemaAST.AST): boolean =>
+  encoding?.every(({ transformation }) =>
+    transformation._tag === "Transformation" && transformation.encode._tag === "Passthrough"
+  ) === true
 
 /**
  * The schema of the elements of a list; `undefined` when the field is none.
@@ -197,7 +238,18 @@ export const assertNotReserved = (model: string, field: string): void => {
   if (field === "_type" || field === "_id" || field === "_links") {
     die(`${model}.${field} has a name that is not for fields`)
   }
+  if (!isName(field)) {
+    die(`${model}.${field} has a name that no path leads to: names have no dots, and begin with no dollar`)
+  }
 }
+
+/**
+ * Whether a field may have this name: dots separate the names of a path, and a dollar begins an operator.
+ *
+ * @internal
+ */
+export const isName = (name: string): boolean =>
+  name !== "" && !name.includes(".") && !name.startsWith("$") && !name.includes("\0")
 
 /**
  * Dies when a variant other than the stored one holds a model as it is stored: in a record, a tuple, or wherever else
@@ -218,8 +270,12 @@ export const assertSeparable = (model: string, field: string, schema: Schema.Top
   )
 }
 
-/** A model that is declared wrongly is a mistake in the program: nothing could be done about it while it runs. */
-const die = (message: string): never => Effect.runSync(Effect.die(new Misdeclared(message)))
+/**
+ * A model that is declared wrongly is a mistake in the program: nothing could be done about it while it runs.
+ *
+ * @internal
+ */
+export const die = (message: string): never => Effect.runSync(Effect.die(new Misdeclared(message)))
 
 const storedModelIn = (
   ast: SchemaAST.AST,
@@ -234,28 +290,6 @@ const storedModelIn = (
     if (found !== undefined) return found
   }
   return undefined
-}
-
-const partsOf = (ast: SchemaAST.AST, intoSuspended: boolean): ReadonlyArray<SchemaAST.AST> => {
-  const sources = (ast.encoding ?? []).map(({ to }) => to)
-  switch (ast._tag) {
-    case "Declaration":
-      return [...sources, ...ast.typeParameters]
-    case "Arrays":
-      return [...sources, ...ast.elements, ...ast.rest]
-    case "Objects":
-      return [
-        ...sources,
-        ...ast.propertySignatures.map(({ type }) => type),
-        ...ast.indexSignatures.map(({ type }) => type)
-      ]
-    case "Union":
-      return [...sources, ...ast.types]
-    case "Suspend":
-      return intoSuspended ? [...sources, ast.thunk()] : sources
-    default:
-      return sources
-  }
 }
 
 /**

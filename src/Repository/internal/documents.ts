@@ -1,12 +1,13 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Direction, type ModelIndex, modelIndexesTypeId } from "../../Model/FieldIndex.ts"
-import { recordDecoder, recordEncoder } from "../../Model/internal/record.ts"
+import { recordDecoder } from "../../Model/internal/record.ts"
 import { managedField, modelTypeId, nestedModel } from "../../Model/internal/variants.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
 import { DocumentInvalid } from "../RepositoryError.ts"
+import { documentEncoder } from "./bsonForm.ts"
 
 /**
  * Between instances and stored documents, whose identifier is named `_id`.
@@ -22,7 +23,7 @@ export interface DocumentCodec<A> {
 export const documentCodec = <M extends Model.Any>(model: M): DocumentCodec<M["Type"]> => {
   const decode = recordDecoder(model)
   return {
-    toDocument: recordEncoder(model, "_id"),
+    toDocument: documentEncoder(model),
     fromDocument: (document) =>
       Effect.mapErrorEager(
         decode(document),

@@ -4,7 +4,6 @@ import type { FieldAttributes } from "../../Model/internal/annotations.ts"
 import { evolve, stripped } from "../../Model/internal/fields.ts"
 import { perModel } from "../../Model/internal/perModel.ts"
 import { isNullValue } from "../../Model/internal/place.ts"
-import { recordEncoder } from "../../Model/internal/record.ts"
 import {
   elementOf,
   type ModelLike,
@@ -15,6 +14,7 @@ import {
 } from "../../Model/internal/variants.ts"
 import * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
+import { encoderOf } from "./bsonForm.ts"
 
 /**
  * A field by itself, or the elements of a list: what conditions and updates have to know of it.
@@ -66,7 +66,7 @@ export const partOf = (name: string, schema: Schema.Top, attributes: FieldAttrib
   let encode: ((value: unknown) => unknown) | undefined
   const model = () => alone ??= modelOf(name, schema, attributes)
   const encoder = () => {
-    const record = recordEncoder(model(), "id")
+    const record = encoderOf(model(), "id")
     return (value: unknown) => record({ [name]: value })[name]
   }
   const item = elementOf(schema)

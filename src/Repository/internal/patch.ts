@@ -1,9 +1,9 @@
-import * as Equal from "effect/Equal"
 import type * as Schema from "effect/Schema"
 import { isPlain, type Merge, mergeOf, mergeParts } from "../../Model/internal/mergePatch.ts"
 import { perModel } from "../../Model/internal/perModel.ts"
 import { elementOf, type ModelLike, nestedModel, unwrapped } from "../../Model/internal/variants.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
+import { isStoredAlike } from "./bsonForm.ts"
 
 /**
  * How a patch changes what it names: `merge` merges objects at every depth (RFC 7396), `replace` merges nested models
@@ -75,7 +75,7 @@ export const changeOf = (
 ): DocumentChange | undefined => {
   const set: { [path: string]: unknown } = {}
   const unset: { [path: string]: "" } = {}
-  const changed = fields.named.filter((field) => field !== versionField && !Equal.equals(before[field], after[field]))
+  const changed = fields.named.filter((field) => field !== versionField && !isStoredAlike(before[field], after[field]))
   if (changed.length === 0) return undefined
   for (const field of changed) {
     if (after[field] === undefined) unset[field] = ""

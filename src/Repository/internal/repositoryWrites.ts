@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -19,6 +18,7 @@ import {
   VersionConflict
 } from "../RepositoryError.ts"
 import * as Update from "../Update.ts"
+import { isStoredAlike } from "./bsonForm.ts"
 import { makeRetry } from "./conflicts.ts"
 import type { DocumentCodec } from "./documents.ts"
 import type { ModelCollection } from "./modelCollection.ts"
@@ -255,7 +255,7 @@ export const makeWriting = <M extends Model.Any>(
   /** What is changed is what differs from what was read, whatever the store has of fields that are new in the model. */
   const planOf = (current: M["Type"], changed: M["Type"]): Plan => {
     const [before, after] = [toDocument(current), toDocument(changed)]
-    return { after, named: ownFields.filter((field) => !Equal.equals(before[field], after[field])), read: fields }
+    return { after, named: ownFields.filter((field) => !isStoredAlike(before[field], after[field])), read: fields }
   }
 
   const atomic = Effect.fnUntraced(function*(where: Query.Where<M> | undefined, changes: Update.Changes<M>) {

@@ -1,0 +1,46 @@
+/**
+ * BSON's identifiers: hexadecimal text in the program and on the wire, ObjectIds in the store.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as Bson from "./internal/bsonKinds.ts"
+
+/**
+ * An ObjectId. In the program and on the wire 24 hexadecimal digits, of which the letters are small; in the store BSON's
+ * ObjectId. In URLs and bodies, letters may be capital.
+ *
+ * **Example** (The identifiers of a collection that another program fills)
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Generator, Model } from "appkernel"
+ *
+ * class Parcel extends Model.Class<Parcel>()("Parcel", {
+ *   id: Model.ObjectId.pipe(Model.generated(Generator.objectId))
+ * }) {}
+ *
+ * const parcel = await Effect.runPromise(Model.finalise(Parcel, {}))
+ * parcel.id.length // => 24
+ * ```
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ObjectId: ObjectId = Bson.objectId.pipe(
+  Schema.decodeTo(Schema.String.check(Schema.isPattern(/^[\da-f]{24}$/u, { expected: "an ObjectId" })), {
+    decode: SchemaGetter.transform(String),
+    encode: SchemaGetter.transform((hex): unknown => new Bson.ObjectIdText(hex))
+  })
+)
+
+/**
+ * The schema of {@link ObjectId}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ObjectId extends Schema.decodeTo<Schema.String, Schema.declare<unknown>> {
+  readonly "Rebuild": ObjectId
+}

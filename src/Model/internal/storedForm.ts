@@ -1,0 +1,230 @@
+/**
+ * How the values of any schema are stored: as the BSON type that fits, else through the schema's canonical JSON codec.
+ *
+ * A schema whose values are stored as they are, or that says itself how they are stored, is left as it is.
+ */
+import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaParser from "effect/SchemaParser"
+import { storableAnnotation, temporalKind } from "./annotations.ts"
+import * as Bson from "./bsonKinds.ts"
+import { partsOf, withParts } from "./nodes.ts"
+
+/**
+ * The node whose encoded side is what is stored.
+ *
+ * @internal
+ */
+export const storedForm = (ast: SchemaAST.AST): SchemaAST.AST => {
+  const known = forms.get(ast)
+  if (known !== undefined) return known
+  const form = formOf(ast)
+  forms.set(ast, form)
+  forms.set(form, form)
+  return form
+}
+
+const forms = new WeakMap<SchemaAST.AST, SchemaAST.AST>()
+
+const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
+  const last = ast.encoding?.at(-1)
+  if (ast.encoding !== undefined && last !== undefined) {
+    const to = storedForm(last.to)
+    return to === last.to
+      ? ast
+      : encodable(
+        withParts(ast, { encoding: [...ast.encoding.slice(0, -1), new SchemaAST.Link(to, last.transformation)] })
+      )
+  }
+  switch (ast._tag) {
+    case "Declaration":
+      return declared(ast)
+    case "BigInt":
+      return linked(ast, Bson.long, Bson.fitsLong)
+    case "Unknown":
+    case "ObjectKeyword":
+      return withParts(ast, { checks: [...ast.checks ?? [], isJson] })
+    case "Undefined":
+    case "Void":
+      return asJson(ast)
+    case "Literal":
+      return typeof ast.literal === "bigint" ? asJson(ast) : ast
+    case "Arrays":
+      return changed(ast, { elements: storedForms(ast.elements), rest: storedForms(ast.rest) })
+    case "Objects":
+      return objects(ast)
+    case "Union":
+      return union(ast)
+    case "Suspend":
+      return new SchemaAST.Suspend(() => storedForm(ast.thunk()), ast.annotations, ast.checks, undefined, ast.context)
+    default:
+      return ast
+  }
+}
+
+/**
+ * Whether a declared type says of itself what it is in BSON.
+ *
+ * @internal
+ */
+export const isBson = ({ annotations }: SchemaAST.AST): boolean =>
+  Predicate.isString(annotations?.["bsonType"]) || annotations?.[temporalKind] !== undefined
+
+/**
+ * The name under which Effect knows a declared type or a check.
+ *
+ * @internal
+ */
+export const nameOf = ({ annotations }: Pick<SchemaAST.AST, "annotations">): unknown => {
+  const representation: unknown = annotations?.["representation"]
+  return Predicate.hasProperty(representation, "id") ? representation.id : undefined
+}
+
+/**
+ * How a declared type becomes JSON; `undefined` when it does not say, and nothing where its values are JSON.
+ *
+ * @internal
+ */
+export const jsonLinkOf = (ast: SchemaAST.Declaration): { readonly link?: SchemaAST.Link | undefined } | undefined => {
+  const make: unknown = ast.annotations?.["toCodecJson"] ?? ast.annotations?.["toCodec"]
+  if (!Predicate.isFunction(make)) return undefined
+  // What these annotations hold: a function from the encoded type parameters.
+  const link = make(ast.typeParameters.map((part) => Schema.make(SchemaAST.toEncoded(part)))) as
+    | SchemaAST.Link
+    | undefined
+  return { link }
+}
+
+const isJson = Schema.makeFilter((value: unknown) => Schema.is(Schema.Json)(value), {
+  expected: "a JSON value",
+  [storableAnnotation]: true
+})
+
+const storedForms = (nodes: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<SchemaAST.AST> => {
+  const forms = nodes.map(storedForm)
+  return forms.every((form, i) => form === nodes[i]) ? nodes : forms
+}
+
+/** The node itself where no part changes. */
+const changed = <A extends SchemaAST.AST>(ast: A, parts: { readonly [K in keyof A]?: unknown }): A =>
+  Object.entries(parts).every(([key, part]) => Reflect.get(ast, key) === part) ? ast : withParts(ast, parts)
+
+/** What may be missing may be missing in the store, too. */
+const linked = (ast: SchemaAST.AST, link: SchemaAST.Link, check?: SchemaAST.Check<never>): SchemaAST.AST => {
+  const to = SchemaAST.isOptional(ast) ? Schema.optionalKey(Schema.make<Schema.Top>(link.to)).ast : link.to
+  return withParts(ast, {
+    encoding: [new SchemaAST.Link(to, link.transformation)],
+    ...(check === undefined ? {} : { checks: [...ast.checks ?? [], check] })
+  })
+}
+
+const asJson = (ast: SchemaAST.AST): SchemaAST.AST => Schema.toCodecJson(Schema.make<Schema.Top>(ast)).ast
+
+const declared = (ast: SchemaAST.Declaration): SchemaAST.AST => {
+  if (isBson(ast)) return ast
+  switch (nameOf(ast)) {
+    case "effect/schema/Date":
+      return ast
+    case "effect/schema/DateTimeUtc":
+      return linked(ast, Bson.moment)
+    case "effect/schema/BigDecimal":
+      return linked(ast, Bson.decimal, Bson.fitsDecimal)
+    case "effect/schema/Uint8Array":
+      return linked(ast, Bson.bytes)
+  }
+  const link = jsonLinkOf(ast)?.link
+  if (link === undefined) return ast
+  const stored = new SchemaAST.Link(storedForm(link.to), link.transformation)
+  return encodable(linked(ast, nameOf(ast) === "effect/schema/Redacted" ? revealing(stored) : stored))
+}
+
+/**
+ * What tells the values that can be stored from others; `undefined` where all can.
+ *
+ * @internal
+ */
+export const limitOf = (form: SchemaAST.AST): SchemaAST.Check<never> | undefined =>
+  form.checks?.find(isStorable) ?? (isPartlyStorable(form, new Set()) ? isEncodable(form) : undefined)
+
+/** Where only a part of what is stored says which values can be, so does the whole. */
+const encodable = <A extends SchemaAST.AST>(ast: A): A =>
+  isPartlyStorable(ast.encoding!.at(-1)!.to, new Set())
+    ? withParts(ast, { checks: [...ast.checks ?? [], isEncodable(ast)] })
+    : ast
+
+const isEncodable = (ast: SchemaAST.AST): SchemaAST.Check<unknown> => {
+  let encode: ((value: unknown) => Exit.Exit<unknown, unknown>) | undefined
+  return Schema.makeFilter((value: unknown) => {
+    // Fields are plain codecs, and may be stored as nothing at all.
+    encode ??= SchemaParser.encodeUnknownExit(Schema.Struct({ value: Schema.make<Schema.Codec<unknown>>(ast) }))
+    return Exit.isSuccess(encode({ value }))
+  }, { expected: "a value that can be stored", [storableAnnotation]: true })
+}
+
+const isStorable = ({ annotations }: SchemaAST.Check<never>): boolean => annotations?.[storableAnnotation] === true
+
+const isPartlyStorable = (ast: SchemaAST.AST, seen: Set<SchemaAST.AST>): boolean => {
+  if (seen.has(ast)) return false
+  seen.add(ast)
+  return ast.checks?.some(isStorable) === true || partsOf(ast, false).some((part) => isPartlyStorable(part, seen))
+}
+
+/** Only its JSON may be forbidden: the store is told. */
+const revealing = ({ to, transformation }: SchemaAST.Link): SchemaAST.Link =>
+  Schema.link<Redacted.Redacted<unknown>>()(Schema.make<Schema.Top>(to), {
+    // It is one of two getters, and no middleware.
+    decode: transformation.decode as SchemaGetter.Getter<Redacted.Redacted<unknown>, unknown>,
+    encode: SchemaGetter.transform(Redacted.value)
+  })
+
+const objects = (ast: SchemaAST.Objects): SchemaAST.AST => {
+  // Keys that are not text become text as they do in JSON.
+  if (ast.indexSignatures.some(({ parameter }) => !isText(SchemaAST.toEncoded(parameter)))) return asJson(ast)
+  const properties = ast.propertySignatures.map((signature) => {
+    const type = storedForm(signature.type)
+    return type === signature.type ? signature : new SchemaAST.PropertySignature(signature.name, type)
+  })
+  const indexes = ast.indexSignatures.map((signature) => {
+    const type = storedForm(signature.type)
+    return type === signature.type ? signature : new SchemaAST.IndexSignature(signature.parameter, type)
+  })
+  const isSame = properties.every((property, i) => property === ast.propertySignatures[i]) &&
+    indexes.every((index, i) => index === ast.indexSignatures[i])
+  return isSame ? ast : withParts(ast, { propertySignatures: properties, indexSignatures: indexes })
+}
+
+const isText = (ast: SchemaAST.AST): boolean =>
+  ast._tag === "String" || ast._tag === "TemplateLiteral" ||
+  ast._tag === "Literal" && typeof ast.literal === "string" || ast._tag === "Union" && ast.types.every(isText)
+
+/** A number that was read does not tell which of BSON's numbers it was, so that only JSON tells several kinds apart. */
+const union = (ast: SchemaAST.Union): SchemaAST.AST => {
+  const types = storedForms(ast.types)
+  if (types === ast.types) return ast
+  const kinds = new Set(types.flatMap(numbersIn))
+  return kinds.size > 1 ? asJson(ast) : withParts(ast, { types })
+}
+
+const numbersIn = (ast: SchemaAST.AST): ReadonlyArray<unknown> => {
+  const end = SchemaAST.toEncoded(ast)
+  switch (end._tag) {
+    case "Number":
+      return ["number"]
+    case "Literal":
+      return typeof end.literal === "number" ? ["number"] : []
+    case "Enum":
+      return end.enums.some(([, value]) => typeof value === "number") ? ["number"] : []
+    case "Union":
+      return end.types.flatMap(numbersIn)
+    case "Declaration":
+      return numbers.has(end.annotations?.["bsonType"]) ? [end.annotations?.["bsonType"]] : []
+    default:
+      return []
+  }
+}
+
+const numbers: ReadonlySet<unknown> = new Set(["long", "decimal"])
