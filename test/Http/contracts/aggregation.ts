@@ -117,7 +117,7 @@ export const aggregationContract = <E>(name: string, store: Layer.Layer<Document
 
     it.effect("is there for models that can be read, and for GET only", () =>
       Effect.gen(function*() {
-        refused(404, yield* send("GET", "/closed/aggregate?pipe=[]"))
+        refused(405, yield* send("GET", "/closed/aggregate?pipe=[]"))
         const answer = refused(405, yield* send("POST", `${sales}/aggregate`, []))
         assert.strictEqual(answer.headers["allow"], "GET, HEAD, OPTIONS")
       }))
