@@ -28,6 +28,7 @@
  * | `i18n.path` | folder of the catalogues | `./translations` |
  * | `query.default_page_size` | documents on a page that says nothing of its size | 50 |
  * | `query.max_page_size` | documents on a page at most | 1,000 |
+ * | `query.max_page_bytes` | bytes of a page, or of what an aggregation gives | 16 MiB |
  * | `query.max_results` | documents that an aggregation or a native query gives at most | 10,000 |
  * | `query.timeout` | time after which the store stops a query | 5 seconds |
  * | `security.private_key_path` | file of the key that tokens are signed with | none |
@@ -126,6 +127,12 @@ export interface Limits {
   readonly defaultPageSize: number
   /** Documents on a page at most. Defaults to 1,000. */
   readonly maxPageSize: number
+  /**
+   * Bytes of a page or of what an aggregation gives, at most, but always one document. Beyond, a page by number and an
+   * aggregation are a 400, and a page by cursor ends with its `next`. Four times as many are held for larger answers that
+   * are under way; others wait for {@link queryTimeout} at most. Defaults to 16 MiB.
+   */
+  readonly maxPageBytes: number
   /** Documents that an aggregation or a native query gives at most. Defaults to 10,000. */
   readonly maxResults: number
   /** Time after which the store stops a query. Defaults to 5 seconds. */
@@ -159,6 +166,7 @@ export const Limits: Context.Reference<Limits> = Context.Reference<Limits>("appk
     maxMultipartSize: 10_485_760,
     defaultPageSize: 50,
     maxPageSize: 1_000,
+    maxPageBytes: 16_777_216,
     maxResults: 10_000,
     queryTimeout: Duration.seconds(5)
   })
@@ -213,6 +221,7 @@ export const limits = (otherwise: Limits): Config.Config<Limits> =>
     maxMultipartSize: configOf(settings.serverMaxMultipartSize, otherwise.maxMultipartSize),
     defaultPageSize: configOf(settings.queryDefaultPageSize, otherwise.defaultPageSize),
     maxPageSize: configOf(settings.queryMaxPageSize, otherwise.maxPageSize),
+    maxPageBytes: configOf(settings.queryMaxPageBytes, otherwise.maxPageBytes),
     maxResults: configOf(settings.queryMaxResults, otherwise.maxResults),
     queryTimeout: configOf(settings.queryTimeout, otherwise.queryTimeout)
   }).pipe(

@@ -93,6 +93,20 @@ export interface FindOptions extends ReadOptions {
 }
 
 /**
+ * What to read, and who takes it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TakeOptions extends FindOptions {
+  /**
+   * Is given the documents in order, some of them at a time, as they are read, instead of the result, which is empty
+   * then. `false` ends the read. So no more of them are in memory than it keeps.
+   */
+  readonly take?: ((documents: ReadonlyArray<Document>) => boolean) | undefined
+}
+
+/**
  * An index to install. Two descriptions with one name must be the same index.
  *
  * @category models
@@ -262,13 +276,13 @@ export class DocumentStore extends Context.Service<DocumentStore, {
   /** The matching documents, all in memory: bound it with `limit`, or use `stream`. */
   readonly find: (
     collection: string,
-    options: FindOptions
+    options: TakeOptions
   ) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /**
    * What {@link find} gives, and how many documents match altogether, exactly. The two are one look at the collection
    * where the store can do that; else others may write in between.
    */
-  readonly findAndCount: (collection: string, options: FindOptions) => Effect.Effect<Counted, ReadError>
+  readonly findAndCount: (collection: string, options: TakeOptions) => Effect.Effect<Counted, ReadError>
   /** The matching documents, read as they are pulled. */
   readonly stream: (collection: string, options: FindOptions) => Stream.Stream<Document, ReadError>
   /** How many documents match, exactly. */

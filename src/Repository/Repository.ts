@@ -18,9 +18,9 @@ import {
   type Counted,
   type Document,
   DocumentStore,
-  type FindOptions as StoreFindOptions,
   type IndexChanges,
   type ReadOptions,
+  type TakeOptions,
   type UpdateResult,
   type ValidatorOptions
 } from "./DocumentStore.ts"
@@ -256,9 +256,9 @@ export interface Operations<M extends Model.Any> {
   /** The stored document with this identifier as it is, or `undefined`. */
   readonly findDocumentById: (id: string, options?: ReadOptions) => Effect.Effect<Document | undefined, ReadError>
   /** Stored documents as they are. */
-  readonly findDocuments: (options: StoreFindOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
+  readonly findDocuments: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Stored documents as they are, and how many match altogether: see `DocumentStore.findAndCount`. */
-  readonly findAndCountDocuments: (options: StoreFindOptions) => Effect.Effect<Counted, ReadError>
+  readonly findAndCountDocuments: (options: TakeOptions) => Effect.Effect<Counted, ReadError>
   /** How many stored documents match. */
   readonly countDocuments: (filter: Document, options?: ReadOptions) => Effect.Effect<number, ReadError>
 }

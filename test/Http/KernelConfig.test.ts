@@ -81,6 +81,7 @@ const expected = {
     maxMultipartSize: 5_242_880,
     defaultPageSize: 20,
     maxPageSize: 100,
+    maxPageBytes: 4_000_000,
     maxResults: 500,
     queryTimeout: Duration.millis(250)
   },
@@ -114,7 +115,12 @@ appkernel:
     socket_timeout: 1 minute
   embedded: { path: /var/lib/shop }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
-  query: { default_page_size: 20, max_page_size: 100, max_results: 500, timeout: 250 millis }
+  query:
+    default_page_size: 20
+    max_page_size: 100
+    max_page_bytes: 4 MB
+    max_results: 500
+    timeout: 250 millis
   security: { private_key_path: keys/private.pem, public_key_path: keys/public.pem }
 shop:
   currency: CHF
@@ -142,6 +148,7 @@ const env = {
   APPKERNEL_I18N_LANGUAGES: "en,de-CH",
   APPKERNEL_QUERY_DEFAULT_PAGE_SIZE: "20",
   APPKERNEL_QUERY_MAX_PAGE_SIZE: "100",
+  APPKERNEL_QUERY_MAX_PAGE_BYTES: "4000000",
   APPKERNEL_QUERY_MAX_RESULTS: "500",
   APPKERNEL_QUERY_TIMEOUT: "0.25",
   APPKERNEL_SECURITY_PRIVATE_KEY_PATH: "keys/private.pem",

@@ -15,7 +15,7 @@ import { assertSeparable, elementOf, isModelLike, type ModelLike } from "../../M
 import type * as Model from "../../Model/Model.ts"
 import { documentEncoder } from "../../Repository/internal/bsonForm.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import type { HttpError } from "../HttpError.ts"
+import type { HttpError, ServiceUnavailable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { DocumentLinks } from "../Links.ts"
 import type { Call } from "../Registration.ts"
@@ -26,6 +26,7 @@ import { readJson } from "./body.ts"
 import { booleanOf } from "./booleans.ts"
 import { hasBody, isObject, partsOf, payloadOf, successOf } from "./call.ts"
 import { routeOf as jsonRoute } from "./interpreter.ts"
+import { addAll, type ListAnswers } from "./listAnswer.ts"
 import type { Route } from "./route.ts"
 import type { CallFailure } from "./settled.ts"
 import { refusal } from "./translation.ts"
@@ -44,6 +45,7 @@ export const callRoutes = (
 /** @internal */
 export interface Surroundings {
   readonly limits: Limits
+  readonly lists: ListAnswers
   readonly translations: Translations
   readonly repository: Repository<Model.Any> | undefined
   /** The links of a model's documents; none where it is not registered. */
@@ -52,7 +54,7 @@ export interface Surroundings {
 
 const routeOf = (
   { handler, method, name, options, path }: Call,
-  { limits, linksOf, repository, translations }: Surroundings
+  { limits, linksOf, lists, repository, translations }: Surroundings
 ): Route => {
   const refuse = refusal(translations, parametersOf({}))
   const payload = payloadOf(options)
@@ -66,7 +68,7 @@ const routeOf = (
     ? undefined
     : sentFinaliser(options.requestModel)
   assertShowable(name, options)
-  const answer = answerOf(successOf(options), linksOf)
+  const answer = answerOf(successOf(options), linksOf, lists)
   const { status } = options
   const locationOf = options.location === undefined ? undefined : locationBy(options.location, successOf(options))
   const finished: Answer = status === undefined && locationOf === undefined
@@ -186,9 +188,9 @@ const locationBy = (template: string, success: Schema.Top): (value: unknown) => 
 }
 
 /** Writes what a handler gives. `url` is that of the request. */
-type Answer = (value: unknown, url: string) => Effect.Effect<HttpServerResponse.HttpServerResponse>
+type Answer = (value: unknown, url: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable>
 
-const answerOf = (success: Schema.Top, linksOf: (model: ModelLike) => DocumentLinks): Answer => {
+const answerOf = (success: Schema.Top, linksOf: (model: ModelLike) => DocumentLinks, lists: ListAnswers): Answer => {
   const element = elementOf(success)
   if (isModelLike(success)) {
     const write = modelWriter(success, linksOf(success))
@@ -201,11 +203,14 @@ const answerOf = (success: Schema.Top, linksOf: (model: ModelLike) => DocumentLi
   }
   const write = isModelLike(element) ? modelWriter(element, linksOf(element)) : valueWriter(element)
   return (value, url) =>
-    Effect.map(
-      // A list is what the schema says that it is.
-      Effect.forEach(value as ReadonlyArray<unknown>, write),
-      (items) => answers.json(`{"_type":"list","_items":[${items.join(",")}],"_links":{"self":{"href":${quote(url)}}}}`)
-    )
+    Effect.suspend(() => {
+      const items = lists.begin()
+      return Effect.map(
+        // A list is what the schema says that it is.
+        addAll(items, value as ReadonlyArray<unknown>, write),
+        () => items.finish(`"_links":{"self":{"href":${quote(url)}}}`)
+      )
+    })
 }
 
 type Write = (value: unknown) => Effect.Effect<string>

@@ -11,6 +11,7 @@ import type { Translations } from "../Translations.ts"
 import type { Parameters } from "../UrlQuery.ts"
 import * as answers from "./answers.ts"
 import { booleanOf } from "./booleans.ts"
+import type { ListAnswers } from "./listAnswer.ts"
 import { acceptsJson } from "./negotiation.ts"
 import { readRoutes } from "./reads.ts"
 import { representationOf } from "./representation.ts"
@@ -28,7 +29,11 @@ export const routesOf = (
   registration: ResourceInfo,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
-  { limits, translations }: { readonly limits: Limits; readonly translations: Translations }
+  { limits, lists, translations }: {
+    readonly limits: Limits
+    readonly lists: ListAnswers
+    readonly translations: Translations
+  }
 ): ReadonlyArray<Route> => {
   const { methods, model, path } = registration
   const representation = representationOf(registration, repository)
@@ -40,7 +45,7 @@ export const routesOf = (
     { method: "GET", path: `${path}/meta`, handler: described(translations, Metadata.make(model)) },
     ...methods.flatMap((method) =>
       method === "GET"
-        ? readRoutes(registration, repository, representation, { limits, places, translations })
+        ? readRoutes(registration, repository, representation, { limits, lists, places, translations })
         : [writes[method]]
     )
   ]

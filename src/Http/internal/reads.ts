@@ -6,18 +6,20 @@ import * as Stream from "effect/Stream"
 import { quote } from "../../Model/internal/serialiser.ts"
 import { managedField } from "../../Model/internal/variants.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { Problem } from "../../Model/ModelError.ts"
+import { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { documentCodec } from "../../Repository/internal/documents.ts"
 import type { Repository } from "../../Repository/Repository.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import * as Links from "../Links.ts"
 import * as QueryGuard from "../QueryGuard.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import type { Translations } from "../Translations.ts"
 import * as UrlQuery from "../UrlQuery.ts"
-import * as answers from "./answers.ts"
 import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
+import { addAll, type ListAnswer, type ListAnswers } from "./listAnswer.ts"
+import { Page } from "./page.ts"
 import { writePlain } from "./plainJson.ts"
 import * as preconditions from "./preconditions.ts"
 import type { Representation } from "./representation.ts"
@@ -35,8 +37,9 @@ export const readRoutes = (
   { hooks, model, path }: ResourceInfo,
   repository: Repository<Model.Any>,
   representation: Representation,
-  { limits, places, translations }: {
+  { limits, lists, places, translations }: {
     readonly limits: Limits
+    readonly lists: ListAnswers
     readonly translations: Translations
     readonly places: PlaceOf
   }
@@ -49,7 +52,10 @@ export const readRoutes = (
   const { after } = hooksOf(model, hooks, "GET")
   const { fromDocument } = documentCodec(model)
   const refuse = refusal(translations, parametersOf(collectionParameters(limits), places))
-  const timeLimit = limits.queryTimeout
+  const { maxPageBytes, queryTimeout: timeLimit } = limits
+
+  const tooLarge = (field: string, advice: string): Problem =>
+    new Problem({ field, validator: "Limit", message: `gives more than ${maxPageBytes} bytes: ${advice}` })
 
   const refused = (problems: ReadonlyArray<Problem>): Answer => {
     const forbidden = QueryGuard.forbiddenOf(problems)
@@ -110,57 +116,56 @@ export const readRoutes = (
     )
   })
 
-  const pageOf = (
+  const linksOf = (
     parameters: UrlQuery.Parameters,
-    query: UrlQuery.UrlQuery,
-    found: ReadonlyArray<Document>,
+    { count, keyset, page, pageSize }: UrlQuery.UrlQuery,
+    { hasNext, next }: Page,
     total: number | undefined
-  ): Answer => {
-    const { documents, hasNext, next } = UrlQuery.pageOf(query, found)
-    const serialise = query.fields === undefined ? representation.textOf : representation.textBy(selected(query.fields))
-    let items = ""
-    for (let i = 0; i < documents.length; i++) {
-      const text = serialise(documents[i]!)
-      if (text === undefined) return representation.corrupt(documents[i]!)
-      items += i === 0 ? text : `,${text}`
-    }
-    const { page, pageSize } = query
-    const links = query.keyset !== undefined
+  ): string =>
+    keyset !== undefined
       ? Links.ofCursor(path, parameters, next)
       : Links.ofPage(
         path,
         parameters,
-        query.count === "exact"
-          ? { page, pageSize, total }
-          : { page, pageSize, total, hasNext }
+        count === "exact" ? { page, pageSize, total } : { page, pageSize, total, hasNext }
       )
-    return shown(undefined, documents, Effect.succeed(answers.json(`{"_type":"list","_items":[${items}],${links}}`)))
-  }
 
   const list = withParameters((parameters) => {
     const read = readQuery(parameters)
     if (Result.isFailure(read)) return refused(read.failure)
     const query = read.success
+    const serialise = query.fields === undefined ? representation.textOf : representation.textBy(selected(query.fields))
+
+    /** Writes a page while `find` reads it; one that turns out to be large is read once more when it is reserved. */
+    const answer = (items: ListAnswer, find: (take: Page["take"]) => Effect.Effect<number | undefined, ReadError>) => {
+      const page = new Page(query, serialise, items, after !== undefined)
+      return Effect.flatMap(find(page.take), (total): Answer => {
+        const { ended } = page
+        if (ended === "large") {
+          const reserved = lists.begin(maxPageBytes)
+          return Effect.andThen(
+            reserved.reserve,
+            answer(reserved, (take) => Effect.as(repository.findDocuments({ ...options, take }), total))
+          )
+        }
+        if (typeof ended === "object") return representation.corrupt(ended.corrupt)
+        // Pages by number would lose what is left out here.
+        if (ended === "too large" && query.keyset === undefined) return refuse([tooLarge("page_size", pageAdvice)])
+        const links = linksOf(parameters, query, page, total)
+        return shown(undefined, page.documents, Effect.sync(() => items.finish(links)))
+      })
+    }
+
     // Hooks see whole models.
     const options = { ...query.find, ...(after === undefined ? {} : { projection: undefined }), timeLimit }
-    if (query.count === "exact") {
-      return hooked(
-        undefined,
-        Effect.flatMap(
-          repository.findAndCountDocuments(options),
-          ({ documents, total }) => pageOf(parameters, query, documents, total)
+    const find = (take: Page["take"]) =>
+      query.count === "exact"
+        ? Effect.map(repository.findAndCountDocuments({ ...options, take }), ({ total }): number | undefined => total)
+        : Effect.flatMap(
+          query.count === "estimated" ? repository.estimatedCount : Effect.succeed(undefined),
+          (total) => Effect.as(repository.findDocuments({ ...options, take }), total)
         )
-      )
-    }
-    const estimated = query.count === "estimated" ? repository.estimatedCount : Effect.succeed(undefined)
-    return hooked(
-      undefined,
-      Effect.flatMap(estimated, (total) =>
-        Effect.flatMap(
-          repository.findDocuments(options),
-          (documents) => pageOf(parameters, query, documents, total)
-        ))
-    )
+    return hooked(undefined, Effect.suspend(() => answer(lists.begin(maxPageBytes), find)))
   })
 
   const aggregate = withParameters((parameters) => {
@@ -178,16 +183,21 @@ export const readRoutes = (
     }
     const read = readPipeline(pipe)
     if (Result.isFailure(read)) return refused(read.failure)
-    const documents = Stream.runCollect(repository.aggregate(read.success, { timeLimit }))
-    return hooked(
-      undefined,
-      Effect.map(documents, (documents) => {
+    const written = Effect.suspend(() => {
+      const items = lists.begin(maxPageBytes)
+      return Stream.runForEachArray(
+        repository.aggregate(read.success, { timeLimit }),
+        (documents) =>
+          Effect.flatMap(
+            addAll(items, documents, (document) => Effect.succeed(writePlain(document))),
+            (isWhole) => isWhole ? Effect.void : Effect.fail(new TooLarge())
+          )
+      ).pipe(Effect.map(() => {
         const self = quote(`${path}/aggregate?pipe=${encodeURIComponent(pipe.toWellFormed())}`)
-        return answers.json(
-          `{"_type":"list","_items":[${documents.map(writePlain).join(",")}],"_links":{"self":{"href":${self}}}}`
-        )
-      })
-    )
+        return items.finish(`"_links":{"self":{"href":${self}}}`)
+      }))
+    })
+    return hooked(undefined, Effect.catchTag(written, "TooLarge", () => refuse([tooLarge("pipe", pipeAdvice)])))
   })
 
   return [
@@ -202,6 +212,14 @@ const unknownParameter = (field: string) => ({
   validator: "Parameter",
   message: "is not a parameter of a single document"
 })
+
+class TooLarge {
+  readonly _tag = "TooLarge"
+}
+
+const pageAdvice = "ask for fewer documents or fields, or page by cursor"
+
+const pipeAdvice = "let it give fewer documents or fields"
 
 /** What is known of the collection's parameters, for messages about them. */
 const collectionParameters = ({ maxPageSize }: Limits) => ({

@@ -14,9 +14,11 @@ import * as OpenApi from "../OpenApi.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import * as Translations from "../Translations.ts"
 import { accessLogged } from "./accessLogged.ts"
+import { makeAnswerBudget } from "./answerBudget.ts"
 import { callRoutes } from "./calls.ts"
 import { answered, routed, routerConfig } from "./edge.ts"
 import { routesOf } from "./interpreter.ts"
+import { makeListAnswers } from "./listAnswer.ts"
 import type { Route } from "./route.ts"
 import { refusal } from "./translation.ts"
 import { parameters as parametersOf } from "./translationPlaces.ts"
@@ -38,13 +40,17 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   const store = yield* DocumentStore
   const limits = yield* KernelConfig.Limits
   const translations = yield* Translations.Translations
+  const lists = makeListAnswers(
+    makeAnswerBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
+    limits.maxPageBytes
+  )
   const linksOf = linksBy(registrations)
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
   const routes: Array<Route> = []
   for (const registration of registrations) {
     const { calls } = registration
     if (registration._tag === "Service") {
-      routes.push(...callRoutes(calls, { limits, translations, linksOf, repository: undefined }))
+      routes.push(...callRoutes(calls, { limits, lists, translations, linksOf, repository: undefined }))
       continue
     }
     const { model } = registration
@@ -53,8 +59,8 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
     const repository = known._tag === "Some" ? known.value : yield* Repository.make(model)
     repositories = Context.add(repositories, key, repository)
     routes.push(
-      ...routesOf(registration, repository, store, { limits, translations }),
-      ...callRoutes(calls, { limits, translations, linksOf: linksFrom(registration, linksOf), repository })
+      ...routesOf(registration, repository, store, { limits, lists, translations }),
+      ...callRoutes(calls, { limits, lists, translations, linksOf: linksFrom(registration, linksOf), repository })
     )
   }
   if (openApi !== undefined) {
@@ -81,6 +87,9 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   )
   return repositories
 })
+
+/** Others wait. */
+const largePagesAtOnce = 4
 
 /** Actions answer documents of their own resource as the resource does. */
 const linksFrom = (resource: ResourceInfo, linksOf: (model: unknown) => Links.DocumentLinks) => {

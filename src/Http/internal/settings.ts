@@ -97,6 +97,7 @@ export const settings = {
   i18nPath: text("i18n.path"),
   queryDefaultPageSize: whole(1, 1_000_000)("query.default_page_size"),
   queryMaxPageSize: whole(1, 1_000_000)("query.max_page_size"),
+  queryMaxPageBytes: size("query.max_page_bytes"),
   queryMaxResults: whole(1, 10_000_000)("query.max_results"),
   queryTimeout: duration(Duration.millis(1))("query.timeout"),
   securityPrivateKeyPath: text("security.private_key_path"),

@@ -66,7 +66,7 @@ export const take = <A>(
 
 /**
  * Everything that a source gives, which is opened with the first step; between its steps others may run, and it may be
- * interrupted.
+ * interrupted. With a `taker`, that gets it as it comes, and may end it.
  *
  * @internal
  */
@@ -74,7 +74,8 @@ export const drain = <A>(
   store: KeyValue,
   operation: string,
   open: () => Result.Result<Source<A>, Problem>,
-  stopwatch?: Stopwatch
+  stopwatch?: Stopwatch,
+  taker?: (items: ReadonlyArray<A>) => boolean
 ): Effect.Effect<ReadonlyArray<A>, ReadError> => {
   const all: Array<A> = []
   let source: Source<A> | undefined
@@ -96,7 +97,8 @@ export const drain = <A>(
     if (stopwatch?.isOver() === true) return Effect.fail(new QueryTimeout({ operation }))
     const isEnded = take(store, operation, turn)
     if (Result.isFailure(isEnded)) return Effect.fail(isEnded.failure)
-    return isEnded.success ? Effect.succeed(all) : Effect.flatMap(Effect.yieldNow, go)
+    const isEnough = taker !== undefined && all.length > 0 && !taker(all.splice(0))
+    return isEnded.success || isEnough ? Effect.succeed(all) : Effect.flatMap(Effect.yieldNow, go)
   }
   return Effect.suspend(go)
 }
@@ -275,7 +277,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
         run(store, "findAndCount", timeLimit, (now) =>
           findAll(options, name, now, (matches) => {
             seen = (seen ?? 0) + matches
-          }))
+          }), options.take)
       return Effect.flatMap(found, (documents) =>
         seen === undefined
           ? Effect.map(countDocuments(name, filter, { timeLimit }), (total) => ({ documents, total }))
@@ -288,7 +290,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     find: (name, options) =>
       options.limit === 0
         ? Effect.succeed([])
-        : run(store, "find", options.timeLimit, (now) => findAll(options, name, now)),
+        : run(store, "find", options.timeLimit, (now) => findAll(options, name, now), options.take),
     stream: (name, options) =>
       pulled(store, "stream", options.timeLimit, Effect.succeed((now) => find(options, name, now))),
     count: countDocuments,
@@ -327,13 +329,14 @@ const run = <A>(
   store: KeyValue,
   operation: string,
   timeLimit: Duration.Input | undefined,
-  make: (now: number) => Result.Result<Source<A>, Problem>
+  make: (now: number) => Result.Result<Source<A>, Problem>,
+  taker?: (items: ReadonlyArray<A>) => boolean
 ): Effect.Effect<ReadonlyArray<A>, ReadError> =>
   Effect.withFiber((fiber) => {
     const clock = fiber.getRef(Clock.Clock)
     const stopwatch = makeStopwatch(clock, timeLimit)
     stopwatch.start()
-    return drain(store, operation, () => make(clock.currentTimeMillisUnsafe()), stopwatch)
+    return drain(store, operation, () => make(clock.currentTimeMillisUnsafe()), stopwatch, taker)
   })
 
 const pulled = (

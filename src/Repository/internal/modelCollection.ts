@@ -12,6 +12,7 @@ import type {
   FindOneAndUpdateOptions,
   FindOptions,
   ReadOptions,
+  TakeOptions,
   Update,
   UpdateManyOptions,
   UpdateResult
@@ -30,7 +31,7 @@ export interface ModelCollection {
     deleted?: Deleted,
     options?: ReadOptions
   ) => Effect.Effect<Document | undefined, ReadError>
-  readonly find: (options: FindOptions, deleted?: Deleted) => Effect.Effect<ReadonlyArray<Document>, ReadError>
+  readonly find: (options: TakeOptions, deleted?: Deleted) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   readonly findAndCount: Within<"findAndCount">
   readonly stream: (options: FindOptions, deleted?: Deleted) => Stream.Stream<Document, ReadError>
   readonly count: (filter: Filter, deleted?: Deleted, options?: ReadOptions) => Effect.Effect<number, ReadError>

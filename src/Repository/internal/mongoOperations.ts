@@ -5,7 +5,8 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import type { UpdateResult as DriverUpdateResult } from "mongodb"
+import type { FindCursor, UpdateResult as DriverUpdateResult } from "mongodb"
+import { setImmediate } from "node:timers/promises"
 import type {
   Document,
   Filter,
@@ -43,9 +44,11 @@ export const makeOperations = (
       options,
       Effect.succeed([]),
       (limit) =>
-        mongo.read(call("find", collection, options.timeLimit), (_, signal) =>
+        mongo.read(call("find", collection, options.timeLimit), (_, signal) => {
           // As many as will come may come at once.
-          _.find(options.filter ?? {}, { ...asked, ...findOptions(options), ...limit, signal }).toArray())
+          const cursor = _.find<Document>(options.filter ?? {}, { ...asked, ...findOptions(options), ...limit, signal })
+          return options.take === undefined ? cursor.toArray() : taken(cursor, options.take)
+        })
     )
 
   return {
@@ -235,6 +238,21 @@ const findOptions = ({ projection, skip, sort, timeLimit }: FindOptions) => ({
 
 const itemFilters = ({ arrayFilters }: UpdateManyOptions = {}) =>
   arrayFilters === undefined || arrayFilters.length === 0 ? {} : { arrayFilters: arrayFilters.map(pinned) }
+
+// So many are decoded and taken in one turn of the event loop.
+const takenAtOnce = 64
+
+/** Gives what a cursor has to whoever takes it, and closes it when that is enough. */
+const taken = (
+  cursor: FindCursor<Document>,
+  take: (documents: ReadonlyArray<Document>) => boolean
+): Promise<ReadonlyArray<Document>> =>
+  cursor.hasNext().then((isThere): ReadonlyArray<Document> | Promise<ReadonlyArray<Document>> => {
+    if (!isThere) return []
+    return take(cursor.readBufferedDocuments(takenAtOnce))
+      ? cursor.bufferedCount() === 0 ? taken(cursor, take) : setImmediate().then(() => taken(cursor, take))
+      : cursor.close().then(() => [])
+  })
 
 const deleteOptions = ({ projection, sort }: FindOneAndDeleteOptions) => ({
   ...projection === undefined ? {} : { projection },

@@ -1,0 +1,111 @@
+/**
+ * How many bytes of large answers the process holds at once.
+ *
+ * Whoever writes a large answer reserves as many bytes as it may get, first come, first served. When it is written, the
+ * reservation shrinks to what it is, and then with each piece that the caller has taken. It ends with the request.
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import { ServiceUnavailable } from "../HttpError.ts"
+
+/** @internal */
+export interface Reservation {
+  /** Sets how many bytes are held. It does not wait, so that it is meant for fewer of them. */
+  readonly resize: (bytes: number) => void
+}
+
+/** @internal */
+export interface AnswerBudget {
+  /**
+   * Waits until so many bytes are free; without any reservation, all are. Fails with `ServiceUnavailable` when that takes
+   * too long. The request that it runs in gives them back at its end.
+   */
+  readonly reserve: (bytes: number) => Effect.Effect<Reservation, ServiceUnavailable>
+}
+
+/** @internal */
+export const makeAnswerBudget = (capacity: number, patience: Duration.Duration): AnswerBudget => {
+  const waiting = new Set<Place>()
+  let held = 0
+
+  const grant = (): void => {
+    for (const next of waiting) {
+      if (held > 0 && held + next.bytes > capacity) return
+      waiting.delete(next)
+      held += next.bytes
+      next.isGranted = true
+      next.wake()
+    }
+  }
+
+  const free = (bytes: number): void => {
+    held -= bytes
+    grant()
+  }
+
+  const giveBack = (place: Place): void => {
+    if (place.isGranted) free(place.bytes)
+    else if (waiting.delete(place)) grant()
+  }
+
+  /** A place in the line, which may have been granted at once. */
+  const enter = (bytes: number): Place => {
+    const place: Place = { bytes, isGranted: false, wake: () => {} }
+    waiting.add(place)
+    grant()
+    return place
+  }
+
+  const turnOf = (place: Place): Effect.Effect<void> =>
+    Effect.callback((resume) => {
+      place.wake = () => resume(Effect.void)
+      if (place.isGranted) place.wake()
+    })
+
+  const reserve = (bytes: number, request: Scope.Scope): Effect.Effect<Reservation, ServiceUnavailable> =>
+    Effect.uninterruptibleMask((restore) => {
+      const place = enter(bytes)
+      return restore(Effect.timeoutOption(turnOf(place), patience)).pipe(
+        Effect.onInterrupt(() => Effect.sync(() => giveBack(place))),
+        Effect.flatMap(() => {
+          // It may have been granted in the moment in which the time was up.
+          if (!place.isGranted) {
+            giveBack(place)
+            return Effect.fail(new ServiceUnavailable({ message: tooMany }))
+          }
+          const reservation = reservationOf(bytes, free)
+          return Effect.as(
+            Scope.addFinalizer(request, Effect.sync(() => reservation.resize(0))),
+            reservation
+          )
+        })
+      )
+    })
+
+  return {
+    reserve: (bytes) => Effect.withFiber((fiber) => reserve(bytes, Context.getUnsafe(fiber.context, Scope.Scope)))
+  }
+}
+
+// internal
+
+interface Place {
+  readonly bytes: number
+  isGranted: boolean
+  wake: () => void
+}
+
+const tooMany = "Too many large answers are under way, try again later"
+
+const reservationOf = (bytes: number, free: (bytes: number) => void): Reservation => {
+  let held = bytes
+  return {
+    resize: (bytes) => {
+      const less = held - bytes
+      held = bytes
+      free(less)
+    }
+  }
+}

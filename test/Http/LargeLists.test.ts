@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { get } from "node:http"
+import { makeAnswerBudget } from "../../src/Http/internal/answerBudget.ts"
+import { makeListAnswers } from "../../src/Http/internal/listAnswer.ts"
+import { EmbeddedStore } from "../../src/index.ts"
+import { freshDirectory, freshFolder } from "../support/folders.ts"
+import { onMongo } from "../support/mongo.ts"
+import { printed, runProgram } from "../support/processes.ts"
+import { largeListsContract } from "./contracts/largeLists.ts"
+
+largeListsContract("memory", EmbeddedStore.layerMemory)
+largeListsContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("large lists / mongodb", (layer) => largeListsContract("mongodb", layer))
+
+const megabyte = 1_000_000
+
+describe("The bytes of large answers", () => {
+  it.effect("are waited for in line, given back with the request, and refused when that takes too long", () =>
+    Effect.gen(function*() {
+      const { reserve } = makeAnswerBudget(100, Duration.seconds(5))
+      const began: Array<string> = []
+      const request = Effect.fnUntraced(function*(name: string, bytes: number) {
+        const scope = yield* Scope.make()
+        const fiber = yield* Effect.forkChild(
+          Scope.provide(Effect.tap(reserve(bytes), () => Effect.sync(() => began.push(name))), scope)
+        )
+        yield* Effect.yieldNow
+        return { fiber, end: Scope.close(scope, Exit.void) }
+      })
+      const first = yield* request("first", 60)
+      const second = yield* request("second", 60)
+      const small = yield* request("small", 10)
+      assert.deepStrictEqual(began, ["first"], "who came later waits, however little that is")
+      yield* Fiber.interrupt(second.fiber)
+      yield* Fiber.join(small.fiber)
+      assert.deepStrictEqual(began, ["first", "small"])
+      const huge = yield* request("huge", 1_000)
+      yield* first.end
+      assert.notInclude(began, "huge")
+      yield* small.end
+      yield* Fiber.join(huge.fiber)
+      const late = yield* request("late", 1)
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual((yield* Effect.flip(Fiber.join(late.fiber)))._tag, "ServiceUnavailable")
+      yield* huge.end
+      const last = yield* request("last", 100)
+      yield* Fiber.join(last.fiber)
+      assert.deepStrictEqual(began, ["first", "small", "huge", "last"])
+    }))
+
+  it.effect("are given back while they are taken, and by force where they are not", () =>
+    Effect.gen(function*() {
+      const lists = makeListAnswers(makeAnswerBudget(megabyte, Duration.minutes(1)), megabyte)
+      const answered = Effect.gen(function*() {
+        const list = lists.begin()
+        yield* list.reserve
+        for (let i = 0; i < 9; i++) list.add(`"${"x".repeat(100_000)}"`)
+        const { body } = list.finish("\"_links\":{}")
+        return body._tag === "Stream" ? body.stream : assert.fail(body._tag)
+      })
+      // Takes a piece, and then nothing.
+      const slow = yield* Effect.forkChild(Effect.scoped(Effect.flatMap(
+        answered,
+        Stream.runForEach(() => Effect.never)
+      )))
+      yield* Effect.yieldNow
+      const waiting = yield* Effect.forkChild(Effect.scoped(Effect.flatMap(answered, Stream.runCollect)))
+      yield* TestClock.adjust("9 seconds")
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* TestClock.adjust("11 seconds")
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(slow)))
+      const pieces = yield* Fiber.join(waiting)
+      assert.isAbove(pieces.length, 10)
+      const text = Buffer.concat(pieces).toString()
+      assert.strictEqual(JSON.parse(text)._items.length, 9)
+    }))
+})
+
+describe("A process with little memory", () => {
+  it.live("answers many large pages at once, and others meanwhile", () =>
+    Effect.gen(function*() {
+      const FOLDER = yield* freshDirectory
+      const program = (env: { readonly [name: string]: string }) =>
+        runProgram("test/support/largeProgram.ts", {
+          FOLDER,
+          NODE_OPTIONS: "--max-old-space-size=96",
+          APPKERNEL_QUERY_TIMEOUT: "60",
+          APPKERNEL_QUERY_MAX_PAGE_BYTES: "6 MB",
+          ...env
+        })
+      yield* (yield* program({ TASK: "fill", COUNT: "20", SIZE: `${megabyte}` })).ended
+      const service = yield* program({ SIZE: `${megabyte}` })
+      yield* printed(service, "listening")
+      const port = Number(/listening (\d+)/u.exec(service.output())?.[1])
+      yield* ask(port, "/stats")
+      const pages = yield* Effect.forEach(
+        Array.from({ length: 12 }, (_, i) => i % 4 === 0 ? "/larges?page_size=20" : "/larges?page_size=20&cursor="),
+        (path) => ask(port, path),
+        { concurrency: 12 }
+      )
+      for (const [i, { bytes, status }] of pages.entries()) {
+        assert.strictEqual(status, i % 4 === 0 ? 400 : 200)
+        if (status === 200) assert.isAbove(bytes, 5 * megabyte)
+      }
+      const { held, own } = JSON.parse((yield* ask(port, "/stats")).text)
+      // They ask for 240 MB. Both limits leave a lot of room.
+      assert.isBelow(own, 300)
+      assert.isBelow(held, 500)
+    }), 60_000)
+})
+
+interface Taken {
+  readonly status: number | undefined
+  readonly bytes: number
+  /** The beginning. */
+  readonly text: string
+}
+
+const ask = (port: number, path: string): Effect.Effect<Taken> =>
+  Effect.callback<Taken>((resume) => {
+    get({ port, path, host: "127.0.0.1" }, (response) => {
+      let bytes = 0
+      let text = ""
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length
+        if (text.length < 1_000) text += chunk.toString("latin1", 0, 1_000)
+      })
+      response.on("end", () => resume(Effect.succeed({ status: response.statusCode, bytes, text })))
+      response.on("error", (error) => resume(Effect.die(error)))
+    }).on("error", (error) => resume(Effect.die(error)))
+  })
