@@ -12,7 +12,9 @@
  * `majority`): it reads one state of the primary, and of two that write the same document one runs again. Two that each
  * write what the other one has only read don't notice (write skew): where that matters, let both write to one document. It
  * runs again, for two minutes at most, when another one has written the same documents, the connection breaks, or another
- * server becomes the primary.
+ * server becomes the primary. When the server does not say whether a commit succeeded, the commit is repeated; when it
+ * has not said so in the end, the transaction fails with a `StoreUnavailable` that says that the outcome is unknown, and is
+ * not retryable: what was written may be there.
  *
  * **Gotchas**
  *

@@ -7,10 +7,10 @@ import type { DuplicateKey, ReadError } from "../RepositoryError.ts"
 import type { Catalog, Collection } from "./catalog.ts"
 import type { Direction } from "./documentPath.ts"
 import { inTurn, maxPerJob, outcome, runJob } from "./embeddedJob.ts"
-import { drain, findSource } from "./embeddedRead.ts"
+import { drain, findSource, take } from "./embeddedRead.ts"
 import { attempt } from "./expression.ts"
 import type { Filter } from "./filter.ts"
-import type { KeyValue } from "./keyValue.ts"
+import type { Watch, WatchedKeyValue } from "./keyValue.ts"
 import { documentKey } from "./orderedKey.ts"
 import type { Problem } from "./problem.ts"
 import type { Found } from "./scan.ts"
@@ -64,7 +64,7 @@ export interface Matching {
 }
 
 /** @internal */
-export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
+export const makeMatching = (store: WatchedKeyValue, catalog: Catalog): Matching => {
   /** The match as it is now, if it still is one. */
   const current = (
     collection: Collection,
@@ -104,6 +104,73 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
       ([found]) => found
     )
 
+  const watch = (name: string): CollectionWatch | undefined => {
+    const collection = catalog.get(name)
+    if (collection === undefined) return undefined
+    const { close, written } = store.watch(collection.number)
+    return { number: collection.number, seen: catalog.seen(name), written, close }
+  }
+
+  const hasMatch = (filter: Filter, recordIds: ReadonlyArray<string>, collection: Collection) => {
+    for (const recordId of recordIds) {
+      const found = current(collection, filter, recordId)
+      if (Result.isFailure(found)) return Result.fail(found.failure)
+      if (found.success !== undefined) return Result.succeed(true)
+    }
+    return Result.succeed(false)
+  }
+
+  /**
+   * Inserts, unless a document is a match that was written since the watch began: of the others, none is one. Where many
+   * were written, all but the last of them are looked at before its turn comes.
+   */
+  const insertUnmatched = <A, D extends DuplicateKey>(
+    operation: string,
+    name: string,
+    filter: Filter,
+    watched: CollectionWatch | undefined,
+    insert: () => Result.Result<A, D | Problem>
+  ): Effect.Effect<A | undefined, D | ReadError> => {
+    const most = Math.ceil(maxPerJob / filter.effort)
+    const tryInsert = (): Result.Result<A | Many | undefined, D | Problem> => {
+      const collection = catalog.pending(name)
+      if (collection === undefined && watched === undefined) return insert()
+      if (watched?.seen === catalog.written(name)) return insert()
+      const recordIds = watched?.written()
+      if (collection === undefined || collection.number !== watched?.number || recordIds === undefined) return again
+      if (recordIds.length > most) return Result.succeed(new Many(collection, recordIds, watch(name)))
+      return Result.flatMap(
+        hasMatch(filter, recordIds, collection),
+        (isMatched): Result.Result<A | undefined, D | Problem> => isMatched ? again : insert()
+      )
+    }
+    const look = ({ collection, recordIds }: Many, from: number): Effect.Effect<boolean, ReadError> =>
+      Effect.flatMap(
+        Effect.suspend(() =>
+          Effect.fromResult(
+            take(store, operation, () => hasMatch(filter, recordIds.slice(from, from + most), collection))
+          )
+        ),
+        (isMatched) =>
+          isMatched || from + most >= recordIds.length
+            ? Effect.succeed(isMatched)
+            : Effect.flatMap(Effect.yieldNow, () => look({ collection, recordIds, next: undefined }, from + most))
+      )
+    return Effect.flatMap(
+      runJob(store, operation, tryInsert),
+      (tried): Effect.Effect<A | undefined, D | ReadError> =>
+        tried instanceof Many
+          ? Effect.ensuring(
+            Effect.flatMap(look(tried, 0), (isMatched) =>
+              isMatched ? Effect.undefined : insertUnmatched(operation, name, filter, tried.next, insert)),
+            Effect.sync(() =>
+              tried.next?.close()
+            )
+          )
+          : Effect.succeed(tried)
+    )
+  }
+
   const onFirst = <A, D extends DuplicateKey = never>(
     operation: string,
     name: string,
@@ -121,21 +188,30 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
           (used) => used === undefined ? without.insert() : Result.succeed(used)
         ))
     }
-    const go: Effect.Effect<A, D | ReadError> = Effect.suspend(() => {
-      const seen = catalog.seen(name)
-      return Effect.flatMap(findFirst(operation, name, request), (found) => {
-        if (found === undefined && without.isFinal) return outcome(operation, without.insert())
-        return Effect.flatMap(
-          runJob(store, operation, (): Result.Result<A | undefined, D | Problem> =>
-            found !== undefined
-              ? useMatch(name, filter, () => found.recordId, use)
-              : catalog.written(name) === seen
-              ? without.insert()
-              : Result.succeed(undefined)),
-          (used) => used === undefined ? go : Effect.succeed(used)
-        )
-      })
-    })
+    const search = Effect.suspend(() => findFirst(operation, name, request))
+    const useFound = ({ recordId }: Found) =>
+      runJob(store, operation, () => useMatch(name, filter, () => recordId, use))
+    if (without.isFinal) {
+      const go: Effect.Effect<A, D | ReadError> = Effect.flatMap(search, (found) =>
+        found === undefined
+          ? outcome(operation, without.insert())
+          : Effect.flatMap(useFound(found), (used) => used === undefined ? go : Effect.succeed(used)))
+      return go
+    }
+    // What is written while it searches may be a match.
+    const go: Effect.Effect<A, D | ReadError> = Effect.flatMap(
+      Effect.acquireUseRelease(
+        Effect.sync(() => watch(name)),
+        (watch) =>
+          Effect.flatMap(
+            search,
+            (found) =>
+              found === undefined ? insertUnmatched(operation, name, filter, watch, without.insert) : useFound(found)
+          ),
+        (watch) => Effect.sync(() => watch?.close())
+      ),
+      (used) => used === undefined ? go : Effect.succeed(used)
+    )
     return go
   }
 
@@ -186,6 +262,26 @@ export const makeMatching = (store: KeyValue, catalog: Catalog): Matching => {
 }
 
 // internal
+
+interface CollectionWatch extends Watch {
+  readonly number: number
+  /** How many writes there were. */
+  readonly seen: number
+}
+
+/** Too many documents were written to look at them in one job; those of `next` were written since. */
+class Many {
+  readonly collection: Collection
+  readonly recordIds: ReadonlyArray<string>
+  readonly next: CollectionWatch | undefined
+  constructor(collection: Collection, recordIds: ReadonlyArray<string>, next: CollectionWatch | undefined) {
+    this.collection = collection
+    this.recordIds = recordIds
+    this.next = next
+  }
+}
+
+const again: Result.Result<undefined> = Result.succeed(undefined)
 
 const pinnedKey = ({ constraints }: Filter): string | undefined => {
   const id = constraints.find((constraint) => constraint.kind === "in" && constraint.path === "_id")

@@ -22,7 +22,7 @@ import { inTurn, makeRetry } from "./conflicts.ts"
 import { DocumentWriter, worsen } from "./documentWriter.ts"
 import { makeReading } from "./embeddedRead.ts"
 import { makeWriting } from "./embeddedWrite.ts"
-import type { Encoded, KeyValue, Listener } from "./keyValue.ts"
+import type { Encoded, KeyValue, Listener, WatchedKeyValue } from "./keyValue.ts"
 import { MemoryTable } from "./keyValueMemory.ts"
 import { recordIdOf } from "./orderedKey.ts"
 import { OverlayTable } from "./overlayTable.ts"
@@ -36,13 +36,13 @@ import type { Snapshot, Versions } from "./versions.ts"
  */
 export interface Gate {
   /** The store for everybody else. */
-  readonly store: KeyValue
+  readonly store: WatchedKeyValue
   readonly close: Effect.Effect<void>
   readonly open: Effect.Effect<void>
 }
 
 /** @internal */
-export const makeGate = (store: KeyValue): Gate => {
+export const makeGate = (store: WatchedKeyValue): Gate => {
   let opened: Deferred.Deferred<void> | undefined
   return {
     store: {
@@ -247,7 +247,7 @@ class Overlay {
     )
   }
 
-  #tables(): KeyValue {
+  #tables(): WatchedKeyValue {
     let listener: Listener | undefined
     const encode = (document: Document): Result.Result<Encoded, string> =>
       Result.map(this.#store.encode(document), (encoded) => {
@@ -272,6 +272,11 @@ class Overlay {
           }))
         ),
       read: (operation, step) => this.#whileReadable(operation, step),
+      // Only its own fibers write meanwhile.
+      watch: (number) => ({
+        written: () => Array.from(this.#documents.get(number)?.written ?? [], ([recordId]) => recordId),
+        close: () => {}
+      }),
       listen: (given) => {
         listener = given
       }

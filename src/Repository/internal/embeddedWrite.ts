@@ -11,7 +11,7 @@ import { type Inserting, makeInserting } from "./embeddedInsert.ts"
 import { makeMatching, type Request, type Use } from "./embeddedMatch.ts"
 import { parseFilterOf, take, withNow } from "./embeddedRead.ts"
 import type { Filter } from "./filter.ts"
-import type { KeyValue } from "./keyValue.ts"
+import type { WatchedKeyValue } from "./keyValue.ts"
 import type { Problem } from "./problem.ts"
 import { parseProjection, type Projection } from "./projection.ts"
 import type { Found } from "./scan.ts"
@@ -34,7 +34,7 @@ export type Writing =
   >
 
 /** @internal */
-export const makeWriting = (store: KeyValue, catalog: Catalog, writer: DocumentWriter): Writing => {
+export const makeWriting = (store: WatchedKeyValue, catalog: Catalog, writer: DocumentWriter): Writing => {
   const { onEach, onFirst } = makeMatching(store, catalog)
 
   /** Writes what a match becomes, once it is clear what to tell of it. */

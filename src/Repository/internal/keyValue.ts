@@ -101,6 +101,23 @@ export interface KeyValue {
 }
 
 /**
+ * Says which documents of a collection were written since it began, by their record identifiers: what is not committed
+ * is included, and so is what was not when it began. It has to be closed.
+ *
+ * @internal
+ */
+export interface Watch {
+  /** `undefined` when there were too many to remember. */
+  readonly written: () => ReadonlyArray<string> | undefined
+  readonly close: () => void
+}
+
+/** @internal */
+export interface WatchedKeyValue extends KeyValue {
+  readonly watch: (collection: number) => Watch
+}
+
+/**
  * Whoever remembers what the tables hold.
  *
  * @internal

@@ -114,7 +114,7 @@ const isUncertain = (failure: Caught | StoreError): boolean =>
 
 const uncertainOutcome = new StoreUnavailable({
   operation,
-  detail: "the server has not said whether the transaction is committed",
+  detail: "the outcome is unknown: the server has not said whether the transaction is committed",
   // It may be: then it would happen twice.
   retryable: false
 })

@@ -14,7 +14,8 @@ import {
   type Listener,
   type Range,
   type Table,
-  visitEach
+  visitEach,
+  type WatchedKeyValue
 } from "./keyValue.ts"
 import { MemoryTable } from "./keyValueMemory.ts"
 import { scanMerged, scanMergedKeys } from "./mergedTable.ts"
@@ -47,7 +48,7 @@ export interface VersionedTable<Value, Written = Value>
 /** @internal */
 export interface Versions {
   /** The store, whose writes are remembered. */
-  readonly store: KeyValue
+  readonly store: WatchedKeyValue
   readonly open: () => Snapshot
 }
 
@@ -74,6 +75,13 @@ export const makeVersions = (store: KeyValue): Versions => {
       ...store,
       documents: (collection) => documentsOf(collection).table,
       entries: (index) => entriesOf(index).table,
+      watch: (collection) => {
+        const state = log.open()
+        return {
+          written: () => state.isExpired ? undefined : documentsOf(collection).writtenSince(state.commit),
+          close: () => log.close(state)
+        }
+      },
       listen: (given) => {
         listener = given
       }
@@ -177,6 +185,10 @@ class ReplacedValues<Value> {
       return false
     })
     return first
+  }
+
+  since(commit: number): ReadonlyArray<string> {
+    return Array.from(this.#versions.all, ([key]) => key).filter((key) => this.at(key, commit) !== undefined)
   }
 
   isWritten(keys: ReadonlySet<string>, ranges: Iterable<Range>, commit: number): boolean {
@@ -292,6 +304,7 @@ interface Versioned<Value, Written = Value> {
   /** The table, whose writes are remembered. */
   readonly table: Table<Value, Written>
   readonly at: (commit: number) => VersionedTable<Value, Written>
+  readonly writtenSince: (commit: number) => ReadonlyArray<string>
 }
 
 const versionedOf = <Value, Written>(
@@ -316,7 +329,8 @@ const versionedOf = <Value, Written>(
         base.remove(key, before)
       }
     },
-    at: (commit) => tableAt(base, replaced, commit)
+    at: (commit) => tableAt(base, replaced, commit),
+    writtenSince: (commit) => replaced.since(commit)
   }
   known.set(number, made)
   return made

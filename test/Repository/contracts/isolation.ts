@@ -1,6 +1,6 @@
 /** What transactions see of each other. */
 import { assert, it } from "@effect/vitest"
-import { Clock, Effect, type Layer, Random, Ref } from "effect"
+import { Clock, Effect, Fiber, type Layer, Random, Ref } from "effect"
 import { setImmediate } from "node:timers/promises"
 import { type Document, DocumentStore } from "../../../src/Repository/DocumentStore.ts"
 import type { StoreError } from "../../../src/Repository/RepositoryError.ts"
@@ -38,7 +38,40 @@ export const isolationContract = <E>(
         assert.deepStrictEqual(yield* store.findById(name, 1), { _id: 1, n: 150 })
       }))
 
+    test("inserts what it finds nowhere, however much others write meanwhile", () =>
+      Effect.gen(function*() {
+        const { name, store } = yield* collectionOf(Array.from({ length: 2_000 }, (_, _id) => ({ _id, code: "old" })))
+        const others = yield* Effect.forkChild(
+          Effect.forever(Effect.andThen(store.updateOne(name, { _id: 1 }, { $inc: { n: 1 } }), Effect.yieldNow))
+        )
+        const codes = Array.from({ length: 10 }, (_, i) => `code ${i}`)
+        const upsert = (code: string) => store.updateOne(name, { code }, { $inc: { n: 1 } }, { upsert: true })
+        yield* Effect.forEach([...codes, ...codes], upsert)
+        yield* Fiber.interrupt(others)
+        const found = yield* store.find(name, { filter: { code: { $ne: "old" } } })
+        assert.sameMembers(
+          found.map(({ code, n }) => `${String(code)}: ${String(n)}`),
+          codes.map((code) => `${code}: 2`)
+        )
+      }))
+
     if (isSerializable) {
+      test("inserts one document where many find none", () =>
+        Effect.gen(function*() {
+          const { name, store } = yield* collectionOf(Array.from({ length: 1_000 }, (_, _id) => ({ _id, code: "old" })))
+          const codes = Array.from({ length: 120 }, (_, i) => `code ${i % 3}`)
+          yield* Effect.forEach(
+            codes,
+            (code) => store.updateOne(name, { code }, { $inc: { n: 1 } }, { upsert: true }),
+            { concurrency: 60 }
+          )
+          const found = yield* store.find(name, { filter: { n: { $gte: 1 } }, sort: { code: 1 } })
+          assert.deepStrictEqual(found.map(({ code, n }) => [code, n]), [["code 0", 40], ["code 1", 40], [
+            "code 2",
+            40
+          ]])
+        }))
+
       test("lets no two transactions each write what the other one has read", () =>
         Effect.gen(function*() {
           // One of two doctors has to stay on call.

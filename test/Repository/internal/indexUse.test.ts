@@ -8,6 +8,7 @@ import { makeReading } from "../../../src/Repository/internal/embeddedRead.ts"
 import { makeWriting } from "../../../src/Repository/internal/embeddedWrite.ts"
 import type { KeyValue } from "../../../src/Repository/internal/keyValue.ts"
 import * as keyValueMemory from "../../../src/Repository/internal/keyValueMemory.ts"
+import { makeVersions } from "../../../src/Repository/internal/versions.ts"
 
 const numbers = <A>(length: number, make: (i: number) => A): ReadonlyArray<A> =>
   Array.from({ length }, (_, i) => make(i))
@@ -229,7 +230,8 @@ describe("indexUse", () => {
     }))
 
   const withDocuments = Effect.fnUntraced(function*(documents: ReadonlyArray<Document>, more = indexes) {
-    const { looks, store } = counting(yield* keyValueMemory.make)
+    const { looks, store: counted } = counting(yield* keyValueMemory.make)
+    const { store } = makeVersions(counted)
     const catalog = new Catalog(store)
     const writer = new DocumentWriter(store, catalog)
     const indexing = yield* makeIndexing(store, catalog, writer, Effect.void)
