@@ -107,7 +107,7 @@ onMongo("MongoStore with a frozen server / mongodb", (_, server) => {
       const { committed } = yield* failuresOf({ committed: store.transaction(Effect.andThen(insert, freeze)) })
       assert.deepInclude(committed, {
         _tag: "StoreUnavailable",
-        detail: "the server has not said whether the transaction is committed",
+        detail: "the outcome is unknown: the server has not said whether the transaction is committed",
         retryable: false
       })
       const { written } = yield* failuresOf({ written: store.transaction(store.insertOne("things", { _id: 6 })) })
