@@ -92,7 +92,10 @@ const visit = (file: string, node: unknown): void => {
   for (const part of Object.values(node)) visit(file, part)
 }
 
-for (const file of globSync("src/**/*.ts")) visit(file, parseAst(readFileSync(file, "utf8"), { lang: "ts" }))
+for (const file of globSync("src/**/*.ts")) {
+  // oxlint-disable-next-line typescript/no-deprecated -- what replaces it is not exported by the test runner
+  visit(file, parseAst(readFileSync(file, "utf8"), { lang: "ts" }))
+}
 
 const run = (expression: RegExp, text: string): void => {
   expression.lastIndex = 0

@@ -199,7 +199,7 @@ export interface Meta extends
     never,
     never,
     typeof Document,
-    WireErrors["NotAcceptable"]
+    WireErrors["BadRequest" | "NotAcceptable"]
   >
 {}
 
@@ -536,4 +536,5 @@ const schema = () =>
     error: [Errors.BadRequest, Errors.NotAcceptable]
   })
 
-const meta = () => HttpApiEndpoint.get("meta", "/meta", { success: Document, error: Errors.NotAcceptable })
+const meta = () =>
+  HttpApiEndpoint.get("meta", "/meta", { success: Document, error: [Errors.BadRequest, Errors.NotAcceptable] })

@@ -32,6 +32,11 @@ export interface Options<Name extends string> {
   readonly tags?: ReadonlyArray<string> | undefined
   /** Whether documents carry `_links`; pages always link to one another. Defaults to true. */
   readonly enableHateoas?: boolean | undefined
+  /**
+   * What becomes of keys in a body that the model does not have, nested models included: they are ignored, or a 400 that
+   * names them. Defaults to `ignore`. What a caller sees and can't set, `_links` included, is ignored either way.
+   */
+  readonly onExcessProperty?: "ignore" | "error" | undefined
   /** The segment of the path. Defaults to the name in the plural: {@link segmentOf}. */
   readonly segment?: string | undefined
   /**
@@ -181,6 +186,7 @@ export interface ResourceInfo {
   readonly path: `/${string}`
   readonly methods: ReadonlyArray<Endpoint.Method>
   readonly enableHateoas: boolean
+  readonly onExcessProperty: "ignore" | "error"
   readonly transactional: boolean
   readonly hooks: ReadonlyArray<Resource.AnyHook>
   readonly calls: ReadonlyArray<Call>
@@ -230,6 +236,7 @@ export const ofResource = (resource: Resource.Any, options: Options<string> = {}
     transactional,
     hooks,
     enableHateoas: options.enableHateoas ?? true,
+    onExcessProperty: options.onExcessProperty ?? "ignore",
     calls: resource.actions.map((action) => ({
       ...action,
       method: methodOf(action.options),

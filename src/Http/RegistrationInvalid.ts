@@ -61,6 +61,7 @@ const knownOptions: ReadonlySet<string> = new Set([
   "urlBase",
   "tags",
   "enableHateoas",
+  "onExcessProperty",
   "segment",
   "name",
   "methods",

@@ -48,10 +48,10 @@ const text = (name: string, value: string, contentType = "text/plain"): Part => 
   bytes: Buffer.from(value)
 })
 
-const valuesOf = (...parts: ReadonlyArray<Part>) => readForm(Entry, parts, 16).values
+const valuesOf = (...parts: ReadonlyArray<Part>) => readForm(Entry, parts, { maxDepth: 16, isStrict: false }).values
 
 const problemsIn = (...parts: ReadonlyArray<Part>) => {
-  const decoded = decodeForm(decode, readForm(Entry, parts, 16))
+  const decoded = decodeForm(decode, readForm(Entry, parts, { maxDepth: 16, isStrict: false }))
   return decoded._tag === "Invalid" ? decoded.problems.map(({ field, message }) => `${field} ${message}`) : []
 }
 

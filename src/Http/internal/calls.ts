@@ -27,7 +27,7 @@ import { booleanOf } from "./booleans.ts"
 import { hasBody, isObject, partsOf, payloadOf, successOf } from "./call.ts"
 import { routeOf as jsonRoute } from "./interpreter.ts"
 import { addAll, type ListAnswers } from "./listAnswer.ts"
-import type { Route } from "./route.ts"
+import { type Route, unknownParameters } from "./route.ts"
 import type { CallFailure } from "./settled.ts"
 import { refusal } from "./translation.ts"
 import { parameters as parametersOf } from "./translationPlaces.ts"
@@ -83,11 +83,18 @@ const routeOf = (
   // The types of `Operation` and `Action` say which arguments their handlers take, and what they give.
   const run = handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
 
+  const known: ReadonlySet<string> = new Set([
+    ...Object.keys(options.queryParams ?? {}),
+    ...(payload === undefined || hasBody(method) ? [] : Object.keys(payload.fields))
+  ])
+
   const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure | Refused>((fiber) => {
     // The router puts the parameters of each request into the context.
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const search = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams)
+    const unknown = unknownParameters(search, known)
+    if (unknown.length > 0) return Effect.fail(new Refused(unknown))
     const instance = repository === undefined ? none : Effect.map(repository.findById(params["id"] ?? ""), one)
     const query = readParameters === undefined ? Effect.succeed({}) : readParameters({ request, search })
     const body = readPayload === undefined

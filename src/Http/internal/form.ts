@@ -9,6 +9,7 @@ import { elementOf, type ModelLike, nestedModel, unwrapped } from "../../Model/i
 import type * as Model from "../../Model/Model.ts"
 import { booleanOf } from "./booleans.ts"
 import { isDeeper } from "./depth.ts"
+import { excessProblem } from "./excess.ts"
 import type { Part } from "./multipart.ts"
 
 /**
@@ -28,11 +29,15 @@ type Values = Record<string, unknown>
  * parts of one name, a nested model by parts for its fields (`address.city`) or by JSON text, whatever else has parts of
  * its own by JSON text. A part of type `application/json` is JSON in any case. Empty texts of fields other than texts
  * are no values, as in HTML, and neither are files that were not chosen. Texts that name no field are ignored, as unknown
- * keys of a JSON body are; a file that does is a problem.
+ * keys of a JSON body are, unless `isStrict` says otherwise; a file that does is a problem.
  *
  * @internal
  */
-export const readForm = (model: Model.Any, parts: ReadonlyArray<Part>, maxDepth: number): Form => {
+export const readForm = (
+  model: Model.Any,
+  parts: ReadonlyArray<Part>,
+  { isStrict, maxDepth }: { readonly maxDepth: number; readonly isStrict: boolean }
+): Form => {
   const byName = new Map<string, Array<Part>>()
   for (const part of parts) {
     if (part._tag === "File" && !part.isChosen) continue
@@ -46,8 +51,8 @@ export const readForm = (model: Model.Any, parts: ReadonlyArray<Part>, maxDepth:
     const path = name.split(".", maxDepth + 1)
     const field = path.length > maxDepth ? undefined : fieldAt(model, path)
     if (field === undefined) {
-      if (path.includes("__proto__") || given.some(({ _tag }) => _tag === "File")) {
-        problems.push({ field: name, validator: "Unknown", message: unknownField })
+      if (isStrict || path.includes("__proto__") || given.some(({ _tag }) => _tag === "File")) {
+        problems.push(excessProblem(name))
       }
       continue
     }
@@ -74,8 +79,6 @@ export const decodeForm = (decode: ReturnType<typeof bodyDecoder>, { problems, v
   const others = decoded._tag === "Valid" ? [] : decoded.problems.filter(({ field }) => !named.has(field))
   return { _tag: "Invalid", problems: [...problems, ...others] }
 }
-
-const unknownField = "is not a field of the model"
 
 const absent: unique symbol = Symbol("absent")
 

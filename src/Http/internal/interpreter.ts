@@ -15,7 +15,15 @@ import type { ListAnswers } from "./listAnswer.ts"
 import { acceptsJson } from "./negotiation.ts"
 import { readRoutes } from "./reads.ts"
 import { representationOf } from "./representation.ts"
-import { type Answer, type Handled, headersOf, type Route, withParameters, withRequest } from "./route.ts"
+import {
+  type Answer,
+  type Handled,
+  headersOf,
+  type Route,
+  withoutParameters,
+  withParameters,
+  withRequest
+} from "./route.ts"
 import { described, refusal, type Refuse } from "./translation.ts"
 import { parameters as parametersOf, placesIn } from "./translationPlaces.ts"
 import { writeRoutes } from "./writeRoutes.ts"
@@ -40,13 +48,14 @@ export const routesOf = (
   const places = placesIn(model)
   const refuse = refusal(translations, places)
   const writes = writeRoutes(registration, repository, store, representation, { limits, refuse })
+  const known = (handler: Answer): Answer => withoutParameters(handler, refuse)
   const routes: ReadonlyArray<Handled> = [
     { method: "GET", path: `${path}/schema`, handler: schemaOf(model, translations) },
-    { method: "GET", path: `${path}/meta`, handler: described(translations, Metadata.make(model)) },
+    { method: "GET", path: `${path}/meta`, handler: known(described(translations, Metadata.make(model))) },
     ...methods.flatMap((method) =>
       method === "GET"
         ? readRoutes(registration, repository, representation, { limits, lists, places, translations })
-        : [writes[method]]
+        : [{ ...writes[method], handler: known(writes[method].handler) }]
     )
   ]
   return routes.map((route) => routeOf(route, refuse))

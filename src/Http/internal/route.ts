@@ -5,6 +5,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { IncomingHttpHeaders } from "node:http"
+import type { FieldProblem } from "../../Model/internal/issues.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { Method } from "../Endpoint.ts"
@@ -87,6 +88,34 @@ export const withIdAndParameters = (
 export const withParameters = (use: (parameters: Parameters) => Answer): Answer =>
   // The router puts the parameters of each request into the context.
   Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as Parameters))
+
+/**
+ * For routes that know no parameters: any is refused by its name.
+ *
+ * @internal
+ */
+export const withoutParameters = (answer: Answer, refuse: Refuse): Answer =>
+  withParameters((parameters) => {
+    const unknown = unknownParameters(parameters, none)
+    return unknown.length === 0 ? answer : refuse(unknown)
+  })
+
+const none: ReadonlySet<string> = new Set()
+
+/**
+ * A problem for each parameter that is not known.
+ *
+ * @internal
+ */
+export const unknownParameters = (
+  parameters: Parameters,
+  known: ReadonlySet<string>
+): ReadonlyArray<FieldProblem> =>
+  Object.keys(parameters).filter((name) => !known.has(name)).map((field) => ({
+    field,
+    validator: "Parameter",
+    message: "is not a parameter of this path"
+  }))
 
 /** @internal */
 export const notFound = (model: Model.Any, id: string) => new DocumentNotFound({ model: model.modelName, id })

@@ -14,6 +14,7 @@ import * as answers from "./answers.ts"
 import { maxDepth, mediaTypeOf, readJson } from "./body.ts"
 import { maxItems, readItems } from "./bulk.ts"
 import { documentPatcher } from "./documentPatch.ts"
+import { refusingExcess } from "./excess.ts"
 import { decodeForm, readForm } from "./form.ts"
 import { isMultipart, readMultipart } from "./multipart.ts"
 import * as preconditions from "./preconditions.ts"
@@ -41,11 +42,14 @@ export const writeRoutes = (
 ): { readonly [K in Exclude<Method, "GET">]: Handled } => {
   const { model, path } = registration
   const writes = writesOf(registration, repository, store)
-  const create = bodyDecoder(model.create)
-  const patch = bodyDecoder(model.patch)
+  const isStrict = registration.onExcessProperty === "error"
+  const decoderOf = (variant: Model.Any["create"]) =>
+    isStrict ? refusingExcess(model, bodyDecoder(variant)) : bodyDecoder(variant)
+  const create = decoderOf(model.create)
+  const patch = decoderOf(model.patch)
   const patcher = documentPatcher(model, {
     serialise: representation.serialise,
-    decode: patch,
+    decode: bodyDecoder(model.patch),
     maxDepth,
     maxOperations: 1_000,
     maxCopied: limits.maxBodySize
@@ -123,7 +127,7 @@ export const writeRoutes = (
   const post = withRequest((request) =>
     isMultipart(headersOf(request)["content-type"])
       ? Effect.flatMap(readMultipart(request, formLimits), (parts) =>
-        createOne(request, decodeForm(create, readForm(model, parts, maxDepth))))
+        createOne(request, decodeForm(create, readForm(model, parts, { maxDepth, isStrict }))))
       : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
         Array.isArray(body) ? createAll(body) : createOne(request, create(body)))
   )

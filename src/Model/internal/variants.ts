@@ -65,10 +65,8 @@ export type Nested<S, V extends Variant> = V extends "store" ? S
 
 /**
  * What a JSON merge patch may say of a value.
- *
- * @internal
  */
-export type MergePatch<S> = S extends
+type MergePatch<S> = S extends
   { readonly ast: SchemaAST.Objects; readonly fields: infer F extends Schema.Struct.Fields }
   ? Schema.Struct<{ readonly [K in keyof F]: Schema.optionalKey<Schema.NullOr<MergePatch<Named<F[K]>> & Schema.Top>> }>
   : S extends

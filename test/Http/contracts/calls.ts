@@ -272,6 +272,7 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         })
         assert.sameMembers(fieldsIn(yield* send("GET", `${path}/search?limit=x`)), ["term", "limit"])
         assert.deepStrictEqual(fieldsIn(yield* send("GET", `${path}/search?term=a&limit=1&limit=2`)), ["limit"])
+        assert.deepStrictEqual(fieldsIn(yield* send("GET", `${path}/search?term=a&limit=1&nope=2`)), ["nope"])
         assert.strictEqual(resultOf(yield* send("DELETE", `${path}/forget?reason=old`)), "old")
         assert.deepStrictEqual(fieldsIn(yield* send("DELETE", `${path}/forget`, { reason: "old" })), ["reason"])
         for (

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Schema } from "effect"
 import { DocumentStore, KernelEngine, Model, Validator } from "../../../src/index.ts"
-import { type Method, refused, send, serving } from "../../support/rest.ts"
+import { fieldsIn, type Method, refused, send, serving } from "../../support/rest.ts"
 
 class Category extends Model.Class<Category>()("Category", {
   id: Model.id(),
@@ -13,6 +13,15 @@ class Category extends Model.Class<Category>()("Category", {
 
 class Box extends Model.Class<Box>()("Box", { id: Model.id(), name: Schema.String }) {}
 
+class Lid extends Model.Class<Lid>()("Lid", { colour: Schema.String }) {}
+
+class Crate extends Model.Class<Crate>()("Crate", {
+  id: Model.id(),
+  name: Schema.String,
+  lid: Lid.pipe(Model.optional),
+  spare: Schema.Array(Lid).pipe(Model.withDefault(() => []))
+}) {}
+
 class Day extends Model.Class<Day>()("Day", { id: Model.id(), name: Schema.String }) {}
 
 class Note extends Model.Class<Note>()("Note", { id: Model.id(), name: Schema.String }) {}
@@ -22,6 +31,7 @@ class Paper extends Model.Class<Paper>()("Paper", { id: Model.id(), name: Schema
 const engine = KernelEngine.make("routing")
   .register(Category, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"], urlBase: "/api/v1/" })
   .register(Box)
+  .register(Crate, { methods: ["GET", "POST", "PUT", "PATCH"], onExcessProperty: "error" })
   .register(Day, { methods: ["POST", "DELETE"] })
   .register(Note, { methods: ["POST"] })
   .register(Paper, { methods: ["PUT"] })
@@ -101,6 +111,47 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
           }
           if (!allow.includes("HEAD")) assert.strictEqual((yield* send("HEAD", path)).status, 405)
         }
+      }))
+
+    it.effect("what a query does not know is a 400 on every path", () =>
+      Effect.gen(function*() {
+        const { insertOne } = yield* DocumentStore.DocumentStore
+        yield* insertOne("Category", { _id: "c9", name: "nine" })
+        for (const path of ["", "/c9", "/schema", "/meta", "/aggregate"]) {
+          const query = path === "/aggregate" ? "?pipe=[]&nope=1" : "?nope=1"
+          assert.deepStrictEqual(fieldsIn(yield* send("GET", `${categories}${path}${query}`)), ["nope"], path)
+        }
+        assert.deepStrictEqual(fieldsIn(yield* send("POST", `${categories}?nope=1`, { name: "x" })), ["nope"])
+        for (const method of ["PUT", "PATCH", "DELETE"] as const) {
+          const body = method === "DELETE" ? undefined : { name: "x" }
+          assert.deepStrictEqual(fieldsIn(yield* send(method, `${categories}/c9?nope=1&x=2`, body)), ["nope", "x"])
+        }
+        assert.strictEqual((yield* send("GET", `${categories}/c9`)).body.name, "nine")
+      }))
+
+    it.effect("keys that a model does not have are a 400 that names them, where the registration says so", () =>
+      Effect.gen(function*() {
+        const refusedOf = (method: Method, path: string, body: unknown) =>
+          Effect.map(send(method, path, body), (answer) => fieldsIn(answer))
+        const lid = { colour: "red", _type: "Lid" }
+        const body = { name: "n", lid: { ...lid, size: 1 }, spare: [lid, { ...lid, size: 2 }], nope: 1 }
+        const named = ["lid.size", "spare.1.size", "nope"]
+        assert.sameMembers(yield* refusedOf("POST", "/crates", body), named)
+        assert.sameMembers(yield* refusedOf("POST", "/crates", [{ name: "n" }, { name: "n", nope: 1 }]), ["1.nope"])
+        const { result } = (yield* send("POST", "/crates", { name: "n", lid })).body
+        const path = `/crates/${result}`
+        assert.sameMembers(yield* refusedOf("PUT", path, body), named)
+        assert.sameMembers(yield* refusedOf("PATCH", path, { nope: null, lid: { size: 1 } }), ["nope", "lid.size"])
+        const read = (yield* send("GET", path)).body
+        for (const method of ["PUT", "PATCH"] as const) {
+          assert.strictEqual((yield* send(method, path, read)).status, 200)
+        }
+        const form = `--XX\r\nContent-Disposition: form-data; name="name"\r\n\r\nn\r\n--XX\r\n` +
+          `Content-Disposition: form-data; name="nope"\r\n\r\nn\r\n--XX--\r\n`
+        const sent = yield* send("POST", "/crates", form, { "content-type": "multipart/form-data; boundary=XX" })
+        assert.deepStrictEqual(fieldsIn(sent), ["nope"])
+        assert.strictEqual((yield* send("POST", "/papers", body)).status, 405)
+        assert.strictEqual((yield* send("POST", categories, { name: "x", nope: 1 })).status, 201)
       }))
 
     it.effect("nothing is anywhere else", () =>
