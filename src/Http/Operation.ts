@@ -189,13 +189,13 @@ export type PayloadOf<O extends Options> = O extends { readonly requestModel: in
   : never
 
 /**
- * What a caller sends as the body; `never` where there is none.
+ * What a caller sends as the payload; `never` where there is none, or where it is part of the query: that of a `DELETE`.
  *
  * @category models
  * @since 0.1.0
  */
-export type PayloadSchemaOf<O extends Options> = O extends { readonly requestModel: infer M extends Model.Any }
-  ? M["create"]
+export type PayloadSchemaOf<O extends Options> = MethodOf<O> extends "DELETE" ? never
+  : O extends { readonly requestModel: infer M extends Model.Any } ? M["create"]
   : O extends { readonly payload: infer F extends Schema.Struct.Fields } ? Schema.Struct<F>
   : never
 
@@ -205,9 +205,20 @@ export type PayloadSchemaOf<O extends Options> = O extends { readonly requestMod
  * @category models
  * @since 0.1.0
  */
-export type QueryOf<O extends Options> = O extends { readonly queryParams: infer F extends Schema.Struct.Fields }
-  ? Schema.Struct<F>
+export type QueryOf<O extends Options> = MethodOf<O> extends "DELETE" ? DeleteQueryOf<O>
+  : O extends { readonly queryParams: infer F extends Schema.Struct.Fields } ? Schema.Struct<F>
   : never
+
+type DeleteQueryOf<O extends Options> = keyof (PayloadFieldsOf<O> & QueryFieldsOf<O>) extends never ? never
+  : Schema.Struct<PayloadFieldsOf<O> & QueryFieldsOf<O>>
+
+type PayloadFieldsOf<O extends Options> = O extends { readonly requestModel: infer M extends Model.Any }
+  ? M["create"]["fields"]
+  : O extends { readonly payload: infer F extends Schema.Struct.Fields } ? F
+  : {}
+
+type QueryFieldsOf<O extends Options> = O extends { readonly queryParams: infer F extends Schema.Struct.Fields } ? F
+  : {}
 
 /**
  * What a handler gives back.

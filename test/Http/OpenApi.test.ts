@@ -264,6 +264,20 @@ describe("OpenApi", () => {
       ])
     })
 
+    it("of a DELETE are its payload, too, which is no body", () => {
+      const Things = Resource.make(Note).action("forget", {
+        method: "DELETE",
+        payload: { really: Schema.Boolean },
+        queryParams: { days: Schema.optionalKey(Schema.Int) }
+      }, () => Effect.void)
+      // oxlint-disable-next-line typescript/no-explicit-any
+      const { paths }: any = OpenApi.make(KernelEngine.make("x").register(Things), { title: "", version: "" })
+      const operation = paths["/notes/{id}/forget"].delete
+      assert.notProperty(operation, "requestBody")
+      assert.deepStrictEqual(namesOf(operation.parameters, "query"), ["really", "days"])
+      assert.deepStrictEqual(parameter(operation, "really").schema, { type: "boolean" })
+    })
+
     it("of a recursive model end where it comes up inside itself", () => {
       const names = namesOf(paths["/folders"].get.parameters, "query")
       assert.includeMembers(names, ["id", "folders"])

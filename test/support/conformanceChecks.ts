@@ -41,9 +41,10 @@ export const checksOf = (document: Json): Checks => {
     const validate = validatorOf(schema, true)
     if (validate(body)) return []
     return (validate.errors ?? [])
-      // Who selects fields gets no others, which schemas can't say.
-      .filter(({ instancePath, keyword }) =>
-        !(selects && instancePath.startsWith("/_items") && /^(?:required|anyOf)$/u.test(keyword))
+      // Who selects fields gets no others, which schemas can't say: but for `_type`, in a collection as in a document.
+      .filter(({ instancePath, keyword, params }) =>
+        !(selects && (isCollection(body) ? instancePath.startsWith("/_items") : !isError(body)) &&
+          (keyword === "anyOf" || keyword === "required" && params["missingProperty"] !== "_type"))
       )
       .map(({ instancePath, keyword, message, params }) =>
         `${instancePath} ${message} (${keyword} ${JSON.stringify(params)})`
@@ -78,6 +79,10 @@ export const checksOf = (document: Json): Checks => {
     }
   }
 }
+
+const isCollection = (body: Json): boolean => Array.isArray(body?._items)
+
+const isError = (body: Json): boolean => body?._type === "ErrorMessage"
 
 const checkedHeaders = [
   "location",

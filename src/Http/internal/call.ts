@@ -46,13 +46,16 @@ export const endpointOf = ({ method, name, options, path }: Call): HttpApiEndpoi
     Wire.Conflict,
     ...(payload === undefined || !hasBody(method) ? Endpoint.failures : Endpoint.bodyFailures)
   ]
+  // The platform gives a DELETE its payload as a body; here it is in the query, as that of a GET.
+  const isPayloadInQuery = method === "DELETE" && payload !== undefined
+  const query = { ...(isPayloadInQuery ? payload.fields : {}), ...options.queryParams }
   const endpoint = HttpApiEndpoint.make(method)(name, path, {
     params: parameters.length === 0
       ? undefined
       : Schema.Struct(Object.fromEntries(parameters.map((name) => [name, Schema.String]))),
     // Whether texts can stand for its values, and any schema be the payload, the type of a method that varies can't say.
-    query: options.queryParams === undefined ? undefined : Schema.Struct(options.queryParams) as never,
-    payload: payload as never,
+    query: Object.keys(query).length === 0 ? undefined : Schema.Struct(query) as never,
+    payload: isPayloadInQuery ? undefined : payload as never,
     success: HttpApiSchema.status(options.status ?? 200)(answerOf(successOf(options))),
     error: errors
   })
