@@ -48,7 +48,9 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
   "get ": (operation, { limits, resource: { model, path } }) => ({
     summary: `List the ${segmentOf(path)}, page by page`,
     description: filterText,
-    ...answering(operation, { 200: { description: "One page, with links to the others" } }),
+    ...answering(operation, {
+      200: { description: "One page, with links to the others", headers: { "X-Total-Count": totalCount } }
+    }),
     parameters: [...pageParameters(model, limits), ...filters(model)]
   }),
   "get /{id}": (operation, { resource: { model } }) => ({
@@ -283,6 +285,11 @@ const prefer = header("Prefer", "`return=representation` to be answered the docu
 const applied: Node = {
   description: "The preference that was followed, where there was one",
   schema: { type: "string", enum: ["return=representation", "return=minimal"] }
+}
+
+const totalCount: Node = {
+  description: "How many documents fulfil the conditions, where they were counted (`count=exact`)",
+  schema: { type: "integer" }
 }
 
 const location: Node = { description: "Where the new document is, where it is one", schema: { type: "string" } }

@@ -152,7 +152,8 @@ export const readRoutes = (
         // Pages by number would lose what is left out here.
         if (ended === "too large" && query.keyset === undefined) return refuse([tooLarge("page_size", pageAdvice)])
         const links = linksOf(parameters, query, page, total)
-        return shown(undefined, page.documents, Effect.sync(() => items.finish(links)))
+        const counted = query.count === "exact" ? { "x-total-count": String(total) } : undefined
+        return shown(undefined, page.documents, Effect.sync(() => items.finish(links, counted)))
       })
     }
 

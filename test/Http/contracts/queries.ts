@@ -80,6 +80,17 @@ export const queriesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         assert.strictEqual((yield* insertMany("Guest", stored)).insertedCount, 5)
       }))
 
+    it.effect("a page that was counted says how many there are in a header", () =>
+      Effect.gen(function*() {
+        const totalOf = (query: string) =>
+          Effect.map(send("GET", `${guests}?${query}`), ({ headers }) => headers["x-total-count"])
+        assert.strictEqual(yield* totalOf("page_size=2"), "5")
+        assert.strictEqual(yield* totalOf("name=Abe"), "1")
+        assert.strictEqual(yield* totalOf("name=nobody"), "0")
+        assert.isUndefined(yield* totalOf("count=none"))
+        assert.isUndefined(yield* totalOf("count=estimated"))
+      }))
+
     it.effect("a single document has the fields that are asked for, and takes no other parameter", () =>
       Effect.gen(function*() {
         const { _links, ...whole } = (yield* send("GET", `${guests}/a`)).body
