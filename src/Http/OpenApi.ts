@@ -12,10 +12,11 @@ import * as EffectOpenApi from "effect/http-api/OpenApi"
 import type * as Model from "../Model/Model.ts"
 import { Tags } from "./internal/apiAnnotations.ts"
 import * as Json from "./internal/openApiDocument.ts"
-import { joined } from "./internal/openApiPaths.ts"
+import { inReadingOrder, joined } from "./internal/openApiPaths.ts"
 import { bracedOf, queriesOf, withQuery } from "./internal/openApiQueries.ts"
 import { completeStandard, isBelow } from "./internal/openApiResources.ts"
 import * as Schemas from "./internal/openApiSchemas.ts"
+import { tagsOf } from "./internal/openApiTags.ts"
 import { describeStatus, statusTexts, summaryOf } from "./internal/openApiTexts.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import type * as Operations from "./Operation.ts"
@@ -238,7 +239,7 @@ export const make = ({ api: described, registrations }: Source, options: Options
   const limits = options.limits ?? KernelConfig.Limits.defaultValue()
   const details = detailsOf(api)
   const paths = Json.mapValues(
-    Json.omitBy(generated.paths, Schemas.isStanding),
+    inReadingOrder(Json.omitBy(generated.paths, Schemas.isStanding), resources),
     (item, path) =>
       Json.mapValues(Json.nodeOf(item), (value, method) => {
         const { name, tags } = details.get(`${method} ${path}`) ?? { name: `${method} ${path}`, tags: [] }
@@ -269,7 +270,7 @@ export const make = ({ api: described, registrations }: Source, options: Options
     },
     servers: options.servers ?? generated.servers ?? [{ url: "/" }],
     security: options.security?.schemes.map((name) => ({ [name]: [] })) ?? [],
-    tags: tagsOf(operations, generated.tags),
+    tags: tagsOf(paths, resources, generated.tags),
     paths: joined(paths) as Document["paths"], // what the type says of operations is what they have by now
     components: {
       schemas: Schemas.reachable(components, operations) as Document["components"]["schemas"], // objects, all of them
@@ -356,11 +357,6 @@ const securitySchemesOf = (
   const own = security?.schemes.map((name): [string, SecurityScheme] => [name, securitySchemes[name]]) ?? []
   const all = { ...others, ...Object.fromEntries(own) }
   return Object.keys(all).length === 0 ? {} : { securitySchemes: all }
-}
-
-const tagsOf = (operations: ReadonlyArray<Json.Node>, described: ReadonlyArray<Tag>): ReadonlyArray<Tag> => {
-  const names = new Set(operations.flatMap(({ tags }) => Json.listOf(tags).map(String)))
-  return [...names].map((name) => described.find((tag) => tag.name === name) ?? { name })
 }
 
 /** In the order in which an operation is read. */

@@ -34,6 +34,7 @@ import * as Cursor from "../Repository/Cursor.ts"
 import type { Document, Filter, FindOptions, Sort } from "../Repository/DocumentStore.ts"
 import * as FieldAccess from "./FieldAccess.ts"
 import { combined, conditionsOf, type Logic } from "./internal/urlConditions.ts"
+import { maxFields, maxSortFields } from "./internal/urlLimits.ts"
 import { isList, parseTerm, quoted, type Term } from "./internal/urlValue.ts"
 import * as QueryGuard from "./QueryGuard.ts"
 
@@ -311,10 +312,6 @@ const sortOf = (access: FieldAccess.FieldAccess, by: Given, order: Given, refuse
 }
 
 const directions: ReadonlyMap<string, 1 | -1> = new Map([["ASC", 1], ["DESC", -1]])
-
-const maxSortFields = 31
-
-const maxFields = 100
 
 const fieldsOf = (access: FieldAccess.FieldAccess, value: Given, refuse: Refuse): ReadonlyArray<string> | undefined => {
   if (value === undefined) return undefined

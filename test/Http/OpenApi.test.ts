@@ -2,8 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import { Validator as DocumentValidator } from "@seriousme/openapi-schema-validator"
 import { Ajv2020 } from "ajv/dist/2020.js"
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { withArticle } from "../../src/Http/internal/openApiTexts.ts"
+import * as Preconditions from "../../src/Http/internal/preconditions.ts"
 import * as OpenApi from "../../src/Http/OpenApi.ts"
 import { KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../src/index.ts"
 import { Badge, newUser, Note, User } from "../support/models.ts"
@@ -264,6 +266,48 @@ describe("OpenApi", () => {
       ])
     })
 
+    it("that are JSON have the schema of what they hold", () => {
+      const content = parameter(users.get, "query").content
+      assert.deepStrictEqual(content, { "application/json": { schema: { type: "object" } } })
+      const { content: piped, required, schema } = parameter(paths["/api/v1/users/aggregate"].get, "pipe")
+      assert.deepStrictEqual([required, schema], [true, undefined])
+      const ajv = new Ajv2020({ strict: false })
+      const accepts = (pipe: unknown) => ajv.validate(piped["application/json"].schema, pipe)
+      assert.isTrue(accepts([{ $match: { name: "x" } }, { $limit: 1 }]))
+      for (const pipe of [{}, [{}], [{ $out: "x" }], [{ $match: {}, $limit: 1 }]]) assert.isFalse(accepts(pipe))
+    })
+
+    it("that name fields do so by a pattern", () => {
+      for (
+        const [operation, name, right, wrong] of [
+          [users.get, "sort_by", ["name", "-name", "address.city,-id"], ["", "nope", "name,", "password", "--name"]],
+          [users.get, "fields", ["name", "address.city,id"], ["", "-name", "password", "address_city"]],
+          [user.get, "fields", ["name"], ["nope"]]
+        ] as const
+      ) {
+        const pattern = new RegExp(parameter(operation, name).schema.pattern, "u")
+        for (const text of right) assert.match(text, pattern)
+        for (const text of wrong) assert.notMatch(text, pattern)
+      }
+    })
+
+    it("that make conditions are the lists of entity tags that the server reads", () => {
+      const parts = ["*", "\"\"", "\"1\"", "W/\"é\"", ",", " ", "\t", "x", "\""]
+      for (const name of ["If-Match", "If-None-Match"]) {
+        const pattern = new RegExp(parameter(user.put, name).schema.pattern, "u")
+        for (let n = 0; n < parts.length ** 4; n++) {
+          const text = [n, n / 9, n / 81, n / 729].map((digit) => parts[Math.floor(digit) % 9]).join("")
+          const isRead = Result.isSuccess(Preconditions.read({ "if-match": text }))
+          assert.strictEqual(pattern.test(text), isRead, text)
+        }
+      }
+    })
+
+    it("that state preferences are any text", () => {
+      const { schema } = parameter(users.post, "Prefer")
+      assert.deepStrictEqual(schema, { type: "string", examples: ["return=representation"] })
+    })
+
     it("of a DELETE are its payload, too, which is no body", () => {
       const Things = Resource.make(Note).action("forget", {
         method: "DELETE",
@@ -307,6 +351,28 @@ describe("OpenApi", () => {
       assert.strictEqual(schemas.User.properties.email.format, "email")
       assert.deepStrictEqual(schemas.UserCreate.properties.roles.default, ["user"])
       assert.notProperty(schemas.UserPatch.properties.roles, "default")
+    })
+
+    it("have an e-mail address as an example, where it fits", () => {
+      for (const { properties } of [schemas.User, schemas.UserCreate, schemas.UserPatch]) {
+        assert.deepStrictEqual(properties.email.examples, ["jane@example.com"])
+        assert.match("jane@example.com", new RegExp(properties.email.pattern, "u"))
+      }
+    })
+
+    it("have the same type of each property wherever they are joined", () => {
+      const typesOf = (
+        schema: Json
+      ): Json => (schema.$ref === undefined ? schema : schemas[schema.$ref.split("/").at(-1)])
+      for (const { allOf = [] } of Object.values<Json>(schemas)) {
+        const types = new Map<string, string>()
+        for (const part of allOf) {
+          for (const [name, { type }] of Object.entries<Json>(typesOf(part).properties)) {
+            assert.strictEqual(types.get(name) ?? type, type, name)
+            types.set(name, type)
+          }
+        }
+      }
     })
 
     it("mark what callers see and can't send", () => {
@@ -446,6 +512,41 @@ describe("OpenApi", () => {
         assert.isNotEmpty(tags)
       }
       assert.includeMembers(ids, ["users.list", "users.create", "users.change_password", "payments.pay"])
+    })
+
+    it("are named with the article that their names are spoken with", () => {
+      assert.deepStrictEqual(
+        [users.post.summary, user.put.summary, user.delete.summary],
+        ["Create a User", "Replace a User", "Delete a User"]
+      )
+      for (const name of ["Order", "Address", "Update", "SKU", "Hour", "Invoice", "X"]) {
+        assert.strictEqual(withArticle(name), `an ${name}`)
+      }
+      for (const name of ["User", "Unit", "URL", "Product", "Heading", "Once", "One", "Europe", "Badge"]) {
+        assert.strictEqual(withArticle(name), `a ${name}`)
+      }
+    })
+
+    it("on documents come first, and what is said of documents last", () => {
+      const below = Object.keys(paths).filter((path) => path.startsWith("/api/v1/users"))
+      assert.deepStrictEqual(below.map((path) => path.slice("/api/v1/users".length)), [
+        "",
+        "/{id}",
+        "/{id}/change_password",
+        "/{id}/friends",
+        "/aggregate",
+        "/schema",
+        "/meta"
+      ])
+      const first = Object.keys(paths).indexOf("/api/v1/users")
+      assert.deepStrictEqual(Object.keys(paths).slice(first, first + below.length), below)
+    })
+
+    it("have tags that are described", () => {
+      const descriptions = new Map(document.tags.map(({ description, name }) => [name, description]))
+      assert.strictEqual(descriptions.get("people"), "Documents of the model `User`, at `/api/v1/users`")
+      assert.strictEqual(descriptions.get("orders"), "Operations at `/api/v1/pay`")
+      for (const { description, name } of document.tags) assert.match(description ?? "", /^[A-Z].+`/u, name)
     })
 
     it("of two registrations of one model are told apart by their names", () => {

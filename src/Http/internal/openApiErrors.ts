@@ -32,6 +32,9 @@ export const errorMessageOf = (schema: unknown, complete: (schema: Document.Node
   }
 }
 
+/** An integer, as in every error, and not any number: readers of `allOf` take one type for all. */
+const integerOf = (code: unknown): Document.Node => ({ ...Document.nodeOf(code), type: "integer" })
+
 const isOwn = (key: unknown): boolean => key === "code" || !errorKeys.has(String(key))
 
 /**
@@ -46,7 +49,12 @@ export const errorOf = (schema: Document.Node, base: Document.Node): Document.No
     ...rest,
     allOf: [base, {
       type,
-      properties: Object.fromEntries(Object.entries(Document.nodeOf(properties)).filter(([key]) => isOwn(key))),
+      properties: Object.fromEntries(
+        Object.entries(Document.nodeOf(properties)).filter(([key]) => isOwn(key)).map(([key, value]) => [
+          key,
+          key === "code" ? integerOf(value) : value
+        ])
+      ),
       required: Document.listOf(required).filter(isOwn)
     }]
   }

@@ -1,4 +1,26 @@
 import * as Json from "./openApiDocument.ts"
+import { isBelow } from "./openApiResources.ts"
+import type { Resource } from "./openApiSchemas.ts"
+
+/**
+ * The paths in the order in which they are read: of each resource its documents first, what is said of them last.
+ *
+ * @internal
+ */
+export const inReadingOrder = (paths: Json.Node, resources: ReadonlyArray<Resource>): Json.Node => {
+  const firsts = new Map<Resource, number>()
+  const placed = Object.entries(paths).map(([path, item], i) => {
+    const resource = resources.find((resource) => isBelow(resource, path))
+    if (resource === undefined) return { path, item, group: i, rank: 0 }
+    const group = firsts.get(resource) ?? i
+    firsts.set(resource, group)
+    return { path, item, group, rank: last.indexOf(path.slice(resource.path.length)) }
+  })
+  const sorted = placed.toSorted((a, b) => a.group - b.group || a.rank - b.rank)
+  return Object.fromEntries(sorted.map(({ item, path }) => [path, item]))
+}
+
+const last = ["/aggregate", "/schema", "/meta"]
 
 /**
  * The paths, of which those that differ only in the names of their parameters are one (OpenAPI 3.1, section 4.8.8): by the

@@ -5,7 +5,9 @@ import type { Limits } from "../KernelConfig.ts"
 import { maxItems } from "./bulk.ts"
 import * as Document from "./openApiDocument.ts"
 import type { Known, Resource } from "./openApiSchemas.ts"
-import { filterText, statusTexts } from "./openApiTexts.ts"
+import { filterText, statusTexts, withArticle } from "./openApiTexts.ts"
+import { stageNames } from "./pipelineGuard.ts"
+import { maxFields, maxSortFields } from "./urlLimits.ts"
 
 type Node = Document.Node
 
@@ -56,23 +58,36 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
   "get /{id}": (operation, { resource: { model } }) => ({
     summary: `Get one ${model.modelName}`,
     ...answering(
-      withDescriptions(operation, { fields: "The fields to answer, separated by commas, beside the identifier" }),
+      withDetails(operation, {
+        fields: {
+          description: "The fields to answer, separated by commas, beside the identifier",
+          schema: fieldsOf(model)
+        }
+      }),
       { 200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` } }
     )
   }),
   "get /aggregate": (operation, { resource: { path } }) => ({
     summary: `Aggregate the ${segmentOf(path)}`,
-    ...answering(withDescriptions(operation, { pipe: "An aggregation pipeline: a JSON array of its stages" }), {
-      200: { description: "What the pipeline gives" }
-    })
+    ...answering(
+      withDetails(operation, {
+        pipe: {
+          description: "An aggregation pipeline: a JSON array of its stages",
+          schema: undefined,
+          content: { "application/json": { schema: pipeline } }
+        }
+      }),
+      { 200: { description: "What the pipeline gives" } }
+    )
   }),
   "get /schema": (operation, { resource: { model } }) => ({
     summary: `Get the JSON schema (draft-04) of ${model.modelName}`,
     ...answering(
-      withDescriptions(operation, {
-        mongo: "Whether it is for MongoDB's own validation",
-        additional_properties:
-          "Whether properties that are not the model's are accepted; they are, unless it says `false`"
+      withDetails(operation, {
+        mongo: { description: "Whether it is for MongoDB's own validation" },
+        additional_properties: {
+          description: "Whether properties that are not the model's are accepted; they are, unless it says `false`"
+        }
       }),
       { 200: { description: "The JSON schema" } }
     )
@@ -83,7 +98,7 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
   }),
   "post ": (operation, given) =>
     writing(operation, given, {
-      summary: `Create a ${given.resource.model.modelName}`,
+      summary: `Create ${withArticle(given.resource.model.modelName)}`,
       description: "When the body carries the id of a document that is there, that one is replaced. " +
         "Of a list, all are created or none; preferences and preconditions are not for lists.",
       types: ["application/json", "multipart/form-data"],
@@ -95,20 +110,20 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
     }),
   "put /{id}": (operation, given) =>
     writing(operation, given, {
-      summary: `Replace a ${given.resource.model.modelName}`,
+      summary: `Replace ${withArticle(given.resource.model.modelName)}`,
       types: ["application/json"],
       answers: { 200: { description: "It was replaced" } }
     }),
   "patch /{id}": (operation, given) =>
     writing(operation, given, {
-      summary: `Change a ${given.resource.model.modelName}`,
+      summary: `Change ${withArticle(given.resource.model.modelName)}`,
       description: "A JSON merge patch (RFC 7396), in which `null` removes a field that is optional, or a JSON Patch " +
         "(RFC 6902). What is not named stays.",
       types: ["application/json", "application/merge-patch+json", "application/json-patch+json"],
       answers: { 200: { description: "It was changed" } }
     }),
   "delete /{id}": (operation, { resource: { model } }) => ({
-    summary: `Delete a ${model.modelName}`,
+    summary: `Delete ${withArticle(model.modelName)}`,
     ...answering(operation, { 200: { description: "How many were deleted" } })
   })
 }
@@ -143,18 +158,23 @@ const pageParameters = (
     maximum: maxPageSize,
     default: defaultPageSize
   }),
-  query("sort_by", "The field to sort by, or several, separated by commas; `-` before one turns it around", {
-    type: "string"
-  }),
+  query(
+    "sort_by",
+    "The field to sort by, or several, separated by commas; `-` before one turns it around",
+    listed(model, "-?", maxSortFields, ({ sortable }) => sortable)
+  ),
   query("sort_order", "The direction of all that `sort_by` names, in upper or lower case", {
     type: "string",
     enum: ["ASC", "DESC"],
     default: "ASC"
   }),
-  query("query", "A condition in the document database's own language, as JSON", {
-    type: "string",
-    contentMediaType: "application/json"
-  }),
+  {
+    name: "query",
+    in: "query",
+    description: "A condition in the document database's own language, as JSON",
+    required: false,
+    content: { "application/json": { schema: { type: "object" } } }
+  },
   query("logic", "How conditions on fields combine, in upper or lower case", {
     type: "string",
     enum: ["AND", "OR"],
@@ -164,7 +184,7 @@ const pageParameters = (
     query(
       "fields",
       "The fields to answer, separated by commas; documents then have no others, required ones neither. All without it",
-      { type: "string" }
+      fieldsOf(model)
     ),
     query("cursor", "Where the page begins, as the link `next` of the page before has it; empty for the first page", {
       type: "string"
@@ -177,6 +197,31 @@ const pageParameters = (
     // Where the model has a field of such a name, the field goes first.
   ].filter(({ name }) => FieldAccess.of(model).field(String(name)) === undefined)
 ]
+
+/** A list of names of the model's fields, within the limit that the server has. */
+const listed = (
+  model: Model.Any,
+  sign: string,
+  maximum: number,
+  has: (field: FieldAccess.AccessibleField) => boolean
+): Node => {
+  const access = FieldAccess.of(model)
+  const names = namesIn(model, "", [model]).filter((name) => {
+    const field = access.field(name)
+    return field !== undefined && has(field) && !/[,\s]/u.test(name)
+  })
+  const name = `${sign}(?:${names.map(escaped).join("|")})`
+  return { type: "string", ...(names.length === 0 ? {} : { pattern: `^${name}(?:,${name}){0,${maximum - 1}}$` }) }
+}
+
+const escaped = (name: string): string => name.replaceAll(/[\^$\\.*+?()[\]{}|/]/gu, String.raw`\$&`)
+
+const fieldsOf = (model: Model.Any): Node => listed(model, "", maxFields, ({ selectable }) => selectable)
+
+const pipeline: Node = {
+  type: "array",
+  items: { type: "object", minProperties: 1, maxProperties: 1, propertyNames: { enum: stageNames } }
+}
 
 const reserved: ReadonlySet<string> = new Set(["page", "page_size", "sort_by", "sort_order", "query", "logic"])
 
@@ -200,12 +245,13 @@ const namesIn = (model: ModelLike, prefix: string, outer: ReadonlyArray<ModelLik
     return [`${prefix}${key}`, ...below]
   })
 
-const withDescriptions = (operation: Node, texts: { readonly [name: string]: string }): Node => ({
+/** The operation with more said of its parameters; what is `undefined` is not said any more. */
+const withDetails = (operation: Node, details: { readonly [name: string]: Node }): Node => ({
   ...operation,
   parameters: Document.listOf(operation["parameters"]).map((value) => {
     const parameter = Document.nodeOf(value)
-    const description = texts[String(parameter["name"])]
-    return description === undefined ? parameter : { ...parameter, description }
+    const all = { ...parameter, ...details[String(parameter["name"])] }
+    return Object.fromEntries(Object.entries(all).filter(([, part]) => part !== undefined))
   })
 })
 
@@ -279,7 +325,7 @@ const isVersioned = (model: Model.Any): boolean => managedField(model, "version"
 
 const prefer = header("Prefer", "`return=representation` to be answered the document itself (RFC 7240)", {
   type: "string",
-  enum: ["return=representation", "return=minimal"]
+  examples: ["return=representation"]
 })
 
 const applied: Node = {
@@ -298,14 +344,23 @@ const etag: Node = { description: "The document's version, for `If-Match`", sche
 
 const requiredEtag: Node = { ...etag, required: true }
 
+/** `*`, or a list of tags, of which elements may be empty (RFC 9110, section 5.6.1). */
+const entityTags: Node = {
+  type: "string",
+  pattern: ((tag) => String.raw`^[ \t]*(?:\*|(?:,[ \t]*)*${tag}(?:[ \t]*,(?:[ \t]*${tag})?)*)[ \t]*$`)(
+    String.raw`(?:W\/)?"[!#-~\u0080-\u00ff]*"`
+  ),
+  examples: ["\"1\""]
+}
+
 /** Where a precondition can fail (RFC 9110, section 13), the operation takes it. */
 const conditional = (operation: Node, method: string, { model }: Resource): Node => {
   const responses = Document.nodeOf(operation["responses"])
   if (!("412" in responses)) return operation
   const headers = isVersioned(model) ? { headers: { ETag: requiredEtag } } : {}
   const conditions = [
-    header("If-Match", "Entity tags, one of which the document must have, or `*`", { type: "string" }),
-    header("If-None-Match", "Entity tags of which the document must have none, or `*`", { type: "string" })
+    header("If-Match", "Entity tags, one of which the document must have, or `*`", entityTags),
+    header("If-None-Match", "Entity tags of which the document must have none, or `*`", entityTags)
   ]
   const withConditions = { ...operation, parameters: [...Document.listOf(operation["parameters"]), ...conditions] }
   return method !== "get"

@@ -265,7 +265,7 @@ const dateTime: Node = {
 
 /** Without what is said of every object and binds nobody, and with constraints where they can be seen. */
 const plain = (schema: Node): Node => {
-  const { additionalProperties, allOf, ...rest } = schema
+  const { additionalProperties, allOf, ...rest } = withExample(schema)
   const open = additionalProperties === undefined || additionalProperties === false
     ? rest
     : { ...rest, additionalProperties }
@@ -276,6 +276,18 @@ const plain = (schema: Node): Node => {
     ? { ...open, ...first }
     : { ...open, allOf }
 }
+
+/** What stands for an e-mail address in samples, which would else be random characters that fit the pattern. */
+const withExample = (schema: Node): Node => {
+  const { format, maxLength = sampleEmail.length, minLength = 0 } = schema
+  const isShown = ["example", "examples", "default", "enum", "const"].some((key) => key in schema)
+  return format === "email" && !isShown && Number(minLength) <= sampleEmail.length &&
+      Number(maxLength) >= sampleEmail.length
+    ? { ...schema, examples: [sampleEmail] }
+    : schema
+}
+
+const sampleEmail = "jane@example.com"
 
 // -----------------------------------------------------------------------------
 // models

@@ -51,6 +51,17 @@ export const summaryOf = (name: string): string => {
 }
 
 /**
+ * The name with its indefinite article, by how it is spoken: `an Order`, `a User`, `an SKU`.
+ *
+ * @internal
+ */
+export const withArticle = (name: string): string => `${vowel.test(name) ? "an" : "a"} ${name}`
+
+/** Of abbreviations it is the name of the letter that counts; of words, some begin like "you" or "won". */
+const vowel =
+  /^(?:[AEFHILMNORSX](?=[A-Z\d]|$)|(?!U[A-Z\d]|[Ee]u|[Oo]ne(?![a-z])|[Oo]nce|[Uu](?:ni|[b-df-hj-np-tv-z][aeiou]))[AEIOUaeiou]|[Hh](?:our|eir|on(?:est|ou?r)))/u
+
+/**
  * How the documents of a collection are chosen.
  *
  * @internal

@@ -250,3 +250,10 @@ const guards: ReadonlyMap<string, Guard> = new Map<string, Guard>([
   ["$replaceWith", reshaping(expression)],
   ["$redact", expression]
 ])
+
+/**
+ * The stages that callers may use.
+ *
+ * @internal
+ */
+export const stageNames: ReadonlyArray<string> = [...guards.keys()]
