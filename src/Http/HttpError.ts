@@ -201,7 +201,12 @@ export const fromFailure = (failure: Failure): HttpError => {
     case "ValidationException":
       return new BadRequest({ message, errors: failure.problems })
     case "QueryRejected":
-      return new BadRequest({ message: "The store can't take what the request asks for or sends", errors: [] })
+      return new BadRequest({
+        message: failure.advice === undefined
+          ? "The store can't take what the request asks for or sends"
+          : `The store can't do what the request asks for: ${failure.advice}`,
+        errors: []
+      })
     case "DocumentNotFound":
       return new NotFound({ message })
     case "DuplicateKey":

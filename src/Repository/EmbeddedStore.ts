@@ -64,7 +64,8 @@
  *   beyond the safe ones, and name BSON's own types in lower case.
  * - A pipeline and its stages are refused when they ask for too much, as MongoDB's are: when a document, or a value that
  *   is computed for one, has more than 16 MiB; when what stages have to keep takes more than 100 MiB of memory, all of
- *   them together; with more than 1000 stages. So is a `find` that computes more than 100 MiB of fields. Other than
+ *   them together; with more than 1000 stages. So is a `find` that computes more than 100 MiB of fields, or
+ *   sorts more than that without an index; of the first 8,192 documents in an order only as many are kept. Other than
  *   MongoDB, it also refuses an expression that has too much to compute for one document: what takes more than some 50
  *   milliseconds, such as `$map` over a hundred thousand items. Nothing else can run meanwhile.
  * - There is no `$setWindowFields`, and no granularity of `$bucketAuto`. `$densify` and `$fill` refuse more than 50,000

@@ -57,7 +57,7 @@ export const IndexConflict = Schema.Struct({
 /**
  * Occurs when the store refuses a filter, an update, a pipeline, an index or a document: as malformed, as not fulfilling
  * the rules of its collection, or, with `conflict`, because another definition of an index is installed. A retry fails
- * too.
+ * too. `advice` is what whoever asks can do about it; it says nothing of what is stored.
  *
  * @category errors
  * @since 0.1.0
@@ -65,7 +65,8 @@ export const IndexConflict = Schema.Struct({
 export class QueryRejected extends Schema.TaggedError<QueryRejected>()("QueryRejected", {
   operation: Schema.String,
   detail: Schema.String,
-  conflict: Schema.optionalKey(IndexConflict)
+  conflict: Schema.optionalKey(IndexConflict),
+  advice: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
     return `The store rejected the ${this.operation}: ${this.detail}`

@@ -1,18 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { Duration, Effect, Exit, Fiber, Schema, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { get } from "node:http"
 import { makeAnswerBudget } from "../../src/Http/internal/answerBudget.ts"
 import { makeListAnswers } from "../../src/Http/internal/listAnswer.ts"
-import { EmbeddedStore } from "../../src/index.ts"
+import { DocumentStore, EmbeddedStore, KernelEngine, Model } from "../../src/index.ts"
 import { freshDirectory, freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
 import { printed, runProgram } from "../support/processes.ts"
+import { refused, send, serving } from "../support/rest.ts"
 import { largeListsContract } from "./contracts/largeLists.ts"
 
 largeListsContract("memory", EmbeddedStore.layerMemory)
 largeListsContract("embedded", freshFolder(EmbeddedStore.layerWith))
 onMongo("large lists / mongodb", (layer) => largeListsContract("mongodb", layer))
+
+class Sorted extends Model.Class<Sorted>()("Sorted", { id: Schema.String, n: Schema.Int, text: Schema.String }) {}
+
+const sorting = KernelEngine.make("sorting").register(Sorted, { methods: ["GET"] })
 
 const megabyte = 1_000_000
 
@@ -109,6 +114,28 @@ describe("A process with little memory", () => {
       assert.isBelow(own, 300)
       assert.isBelow(held, 500)
     }), 60_000)
+})
+
+describe("A sort without an index", () => {
+  it.live("has so much memory, and a deep page is told to go by cursor", () =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      for (let n = 0; n < 60; n++) {
+        yield* store.insertOne("Sorted", { _id: `S${n + 10}`, n, text: "x".repeat(megabyte) })
+      }
+      const sort = { n: -1 } as const
+      const best = yield* store.find("Sorted", { sort, limit: 3, projection: { _id: 1 } })
+      assert.deepStrictEqual(best, [{ _id: "S69" }, { _id: "S68" }, { _id: "S67" }])
+      for (const read of [store.find("Sorted", { sort }), Stream.runDrain(store.stream("Sorted", { sort }))]) {
+        const error = yield* Effect.flip(read)
+        assert.include(error.message, "100 MiB")
+        assert.propertyVal(error, "_tag", "QueryRejected")
+      }
+      const deep = refused(400, yield* send("GET", "/sorteds?sort_by=-n&page_size=1000&page=10"))
+      assert.include(deep.body.message, "page by cursor")
+      const page = yield* send("GET", "/sorteds?sort_by=-n&cursor=&page_size=5")
+      assert.deepStrictEqual(page.body._items.map(({ n }: Sorted) => n), [59, 58, 57, 56, 55])
+    }).pipe(Effect.provide(serving(sorting, freshFolder(EmbeddedStore.layerWith)))), 60_000)
 })
 
 interface Taken {

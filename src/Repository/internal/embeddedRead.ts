@@ -24,11 +24,11 @@ import { type Plan, planOf } from "./plan.ts"
 import { overtaken, type Problem, rejected, toError } from "./problem.ts"
 import { computes, parseProjection } from "./projection.ts"
 import { type Found, scan } from "./scan.ts"
-import { parseSort } from "./sort.ts"
+import { parseSort, sortTooLarge } from "./sort.ts"
 import { ended, mapChunks, mapEach, slice, sorted, type Source, within } from "./source.ts"
 import { makeStopwatch, type Stopwatch } from "./stopwatch.ts"
 import { isByScore, parseScoredProjection, withScore } from "./textScore.ts"
-import { makeMemory, type Memory, unlimited } from "./valueSize.ts"
+import { makeMemory, type Memory } from "./valueSize.ts"
 import { beginStep } from "./workload.ts"
 
 type Store = DocumentStore["Service"]
@@ -129,7 +129,8 @@ export const findSource = (
   wanted = Infinity,
   /** Is told of the matches, all of them, when they are all looked at anyway: to be sorted. */
   onMatches?: (matches: number) => void,
-  memory = unlimited
+  /** What all of a pipeline has; a sort by itself has as much. */
+  memory?: Memory
 ): Source<Found> => {
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
@@ -147,10 +148,16 @@ export const findSource = (
     return Result.succeed(items)
   })
   const { search } = filter
-  return search === undefined || !sort.some(isByScore)
-    ? sorted(found, ({ document }) => document, sort, wanted, memory)
-    : sorted(found, ({ document }) => withScore(document, search), sort, wanted, memory)
+  const documentOf = search === undefined || !sort.some(isByScore)
+    ? ({ document }: Found) => document
+    : ({ document }: Found) => withScore(document, search)
+  return memory === undefined
+    ? sorted(found, documentOf, sort, wanted, makeMemory(sortTooLarge), sortedBytes)
+    : sorted(found, documentOf, sort, wanted, memory)
 }
+
+// A document has more bytes in memory than on disk; one that is in memory anyway takes its place in the list only.
+const sortedBytes = ({ bytes = 0 }: Found): number => 100 + 2 * bytes
 
 // What an index knew that was dropped is gone, some of it perhaps from one step to the next.
 const whileThere = (catalog: Catalog, collection: Collection, plan: Plan, source: Source<Found>): Source<Found> => {

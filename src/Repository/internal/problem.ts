@@ -8,10 +8,13 @@ import { QueryRejected, StoreUnavailable, Unsupported } from "../RepositoryError
 export interface Problem {
   readonly kind: "rejected" | "unsupported" | "overtaken"
   readonly text: string
+  /** What the caller can do about it. */
+  readonly advice?: string
 }
 
 /** @internal */
-export const rejected = (text: string): Problem => ({ kind: "rejected", text })
+export const rejected = (text: string, advice?: string): Problem =>
+  advice === undefined ? { kind: "rejected", text } : { kind: "rejected", text, advice }
 
 /** @internal */
 export const unsupported = (feature: string): Problem => ({ kind: "unsupported", text: feature })
@@ -25,12 +28,14 @@ export const overtaken = (text: string): Problem => ({ kind: "overtaken", text }
 
 /** @internal */
 export const toError = (
-  { kind, text }: Problem,
+  { advice, kind, text }: Problem,
   operation: string
 ): QueryRejected | StoreUnavailable | Unsupported => {
   switch (kind) {
     case "rejected":
-      return new QueryRejected({ operation, detail: text })
+      return new QueryRejected(
+        advice === undefined ? { operation, detail: text } : { operation, detail: `${text}: ${advice}`, advice }
+      )
     case "unsupported":
       return new Unsupported({ operation, feature: text })
     case "overtaken":

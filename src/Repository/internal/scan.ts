@@ -20,6 +20,8 @@ import { isStepDone } from "./workload.ts"
 export interface Found {
   readonly recordId: string
   readonly document: Document
+  /** How many bytes were read for it: none, where it was in memory. */
+  readonly bytes?: number
 }
 
 /**
@@ -93,9 +95,11 @@ const noKeys: ReadonlyArray<string> = []
 class Match implements Found {
   readonly recordId: string
   readonly document: Document
-  constructor(recordId: string, document: Document) {
+  readonly bytes: number
+  constructor(recordId: string, document: Document, bytes: number) {
     this.recordId = recordId
     this.document = document
+    this.bytes = bytes
   }
 }
 
@@ -137,7 +141,7 @@ const inOrder = (documents: Documents, end: string): Candidates => {
     let last: string | undefined
     let isCut = false
     documents.scan(range, (recordId, document, bytes) => {
-      if (test(document)) found.push(new Match(recordId, document))
+      if (test(document)) found.push(new Match(recordId, document, bytes))
       last = recordId
       left -= costOf(bytes)
       isCut = left <= 0 || isStepDone()
@@ -169,7 +173,7 @@ const byEntries = (documents: Documents, entries: Entries, keys: Several<string>
     documents.visit(recordIds, (place, document, bytes) => {
       const recordId = recordIds[place]!
       if (keys.length > 1) met.add(recordId)
-      if (test(document)) found.push(new Match(recordId, document))
+      if (test(document)) found.push(new Match(recordId, document, bytes))
       left -= costOf(bytes)
       if (left > 0 && !isStepDone()) return true
       at = next[place]!
@@ -240,7 +244,7 @@ const byRanges = (
     documents.visit(recordIds, (place, document, bytes) => {
       const recordId = recordIds[place]!
       if (isRemembered && !met.add(recordId)) return true
-      if (test(document)) found.push(new Match(recordId, document))
+      if (test(document)) found.push(new Match(recordId, document, bytes))
       left -= costOf(bytes)
       if (left > 0 && !isStepDone()) return true
       position = places[place]!

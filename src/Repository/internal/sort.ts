@@ -25,4 +25,14 @@ export const parseSort = (sort: unknown, isSearch = false): Result.Result<Readon
     : Result.fail(rejected(`"${wrong[0]}" must be sorted by 1 or -1`))
 }
 
+/**
+ * Occurs when what has to be sorted does not fit into the memory that a sort has.
+ *
+ * @internal
+ */
+export const sortTooLarge: Problem = rejected(
+  "the sort needs more than 100 MiB of memory",
+  "sort by what an index is in order of, ask for fewer documents, or page by cursor instead of by number"
+)
+
 const isDirection = (value: unknown): boolean => value === 1 || value === -1

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
 import { compareKeys, type Direction, type KeyValues, sortKeyOf } from "./documentPath.ts"
 import { type Problem, rejected } from "./problem.ts"
-import { type Memory, memoryOf, unlimited } from "./valueSize.ts"
+import { type Memory, memoryOf } from "./valueSize.ts"
 import { isStepDone, spend } from "./workload.ts"
 
 /**
@@ -273,14 +273,15 @@ export const sorted = <A>(
   documentOf: (item: A) => Document,
   directions: ReadonlyArray<Direction>,
   wanted: number,
-  memory = unlimited
+  memory: Memory,
+  sizeOf = (item: A) => memoryOf(documentOf(item))
 ): Source<A> => {
   const limit = wanted <= maxBest ? wanted : undefined
   const order: Order<A> = (a, b) => compareKeys(a.key, b.key, directions)
-  const sizeOf = (item: A) => memory === unlimited ? 0 : memoryOf(documentOf(item))
   let runs: Array<ReadonlyArray<Sortable<A>>> = []
   let run: Array<Sortable<A>> = []
   let runWeight = 0
+  let runBytes = 0
   const endRun = () => {
     run.sort(order)
     spend(run.length * compareCost + runWeight)
@@ -289,6 +290,7 @@ export const sorted = <A>(
     else runs.push(cut(merged(previous, run, order).finish()))
     run = []
     runWeight = 0
+    runBytes = 0
   }
   const cut = (all: ReadonlyArray<Sortable<A>>) => {
     for (const { item } of all.slice(limit)) memory.release(sizeOf(item))
@@ -301,8 +303,10 @@ export const sorted = <A>(
     const weight = weightOf(key.success)
     run.push({ key: key.success, item, weight })
     runWeight += weight
-    const problem = memory.hold(sizeOf(item))
-    if (run.length >= length || runWeight >= maxRunWeight) endRun()
+    const bytes = sizeOf(item)
+    runBytes += bytes
+    const problem = memory.hold(bytes)
+    if (run.length >= length || runWeight >= maxRunWeight || runBytes >= maxRunBytes) endRun()
     return problem
   }, () => {
     endRun()
@@ -314,6 +318,9 @@ export const sorted = <A>(
 
 // What a run costs, in units of work.
 const compareCost = 50
+
+// Of large items, those that are not wanted are let go early.
+const maxRunBytes = 16 * 1024 * 1024
 
 // Items that take long to compare are sorted fewer at a time.
 const maxRunWeight = 200_000

@@ -87,25 +87,18 @@ export interface Memory {
 }
 
 /** @internal */
-export const makeMemory = (): Memory => {
+export const makeMemory = (problem = rejected("the pipeline needs more than 100 MiB of memory")): Memory => {
   let held = 0
   return {
     hold: (bytes) => {
       held += bytes
-      return held > maxMemory ? rejected("the pipeline needs more than 100 MiB of memory") : undefined
+      return held > maxMemory ? problem : undefined
     },
     release: (bytes) => {
       held -= bytes
     }
   }
 }
-
-/**
- * As much memory as there is.
- *
- * @internal
- */
-export const unlimited: Memory = { hold: () => undefined, release: () => {} }
 
 /**
  * How many bytes of memory a value takes, about.
