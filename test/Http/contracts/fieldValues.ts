@@ -44,7 +44,7 @@ const engine = KernelEngine.make("field values")
   .register(
     Service.make("LoginService").operation(
       "hashed",
-      { method: "POST", requestModel: Login },
+      { method: "POST", requestModel: Login, success: Schema.String },
       (login) => Effect.succeed(login.password)
     )
   )
