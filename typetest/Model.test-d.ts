@@ -88,18 +88,18 @@ describe("what a caller sees", () => {
 describe("what a caller may send", () => {
   it("need not have what is generated, has a default or is optional", () => {
     expectTypeOf<typeof User.create.Type>().toEqualTypeOf<{
-      readonly id?: string
+      readonly id?: string | null
       readonly name: string
       readonly password: string
       readonly age?: number | null
-      readonly roles?: ReadonlyArray<string>
+      readonly roles?: ReadonlyArray<string> | null
       readonly address?: { readonly street: string; readonly city: string; readonly note?: string | null } | null
       readonly previous: ReadonlyArray<
         { readonly street: string; readonly city: string; readonly note?: string | null }
       >
       readonly invoice: { readonly street: string; readonly city: string; readonly note?: string | null } | null
-      readonly created?: DateTime.Utc
-      readonly version?: number
+      readonly created?: DateTime.Utc | null
+      readonly version?: number | null
     }>()
     expectTypeOf<(typeof User.create.Type)["previous"][number]>().toExtend<NewAddress>()
   })
@@ -109,15 +109,28 @@ describe("what a caller may send", () => {
       readonly name?: string
       readonly password?: string
       readonly age?: number | null
-      readonly roles?: ReadonlyArray<string>
+      readonly roles?: ReadonlyArray<string> | null
       readonly address?: { readonly street?: string; readonly city?: string; readonly note?: string | null } | null
       readonly previous?: ReadonlyArray<
         { readonly street: string; readonly city: string; readonly note?: string | null }
       >
       readonly invoice?: { readonly street?: string; readonly city?: string; readonly note?: string | null } | null
-      readonly created?: DateTime.Utc
-      readonly version?: number
+      readonly created?: DateTime.Utc | null
+      readonly version?: number | null
     }>()
+  })
+
+  it("can't send what the server sets", () => {
+    class Ticket extends Model.Class<Ticket>()("Ticket", {
+      title: Schema.String,
+      note: Model.field(Schema.String, { validators: [Validator.max(9)] }),
+      state: Schema.String.pipe(Model.withDefault(() => "new"), Model.readOnly),
+      code: Model.field(Schema.String, { readOnly: true })
+    }) {}
+    expectTypeOf<typeof Ticket.create.Type>().toEqualTypeOf<{ readonly title: string; readonly note?: string | null }>()
+    expectTypeOf<typeof Ticket.patch.Type>().toEqualTypeOf<{ readonly title?: string; readonly note?: string | null }>()
+    expectTypeOf<Ticket["state"]>().toEqualTypeOf<string>()
+    expectTypeOf<(typeof Ticket.wire.Type)["state"]>().toEqualTypeOf<string>()
   })
 })
 
@@ -152,7 +165,9 @@ describe("fields", () => {
       other: Schema.String.pipe(Model.withDefault(() => "b"), Model.generated(Effect.succeed("a")))
     }) {}
     expectTypeOf<Note["text"]>().toEqualTypeOf<string>()
-    expectTypeOf<typeof Note.create.Type>().toEqualTypeOf<{ readonly text?: string; readonly other?: string }>()
+    expectTypeOf<typeof Note.create.Type>().toEqualTypeOf<
+      { readonly text?: string | null; readonly other?: string | null }
+    >()
   })
 })
 
@@ -298,7 +313,7 @@ describe("traits", () => {
       readonly id: string
       readonly title: string
     }>()
-    expectTypeOf<typeof Page.create.Type>().toEqualTypeOf<{ readonly id?: string; readonly title: string }>()
+    expectTypeOf<typeof Page.create.Type>().toEqualTypeOf<{ readonly id?: string | null; readonly title: string }>()
     expectTypeOf<typeof Page.patch.Type>().toEqualTypeOf<{ readonly title?: string }>()
   })
 })

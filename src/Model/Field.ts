@@ -11,12 +11,13 @@ import * as Function from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaCompiler from "effect/schema/SchemaCompiler"
 import type * as VariantSchema from "effect/schema/VariantSchema"
+import * as SchemaAST from "effect/SchemaAST"
 import * as Struct from "effect/Struct"
 import type * as Types from "effect/Types"
 import type { Converter } from "./Converter.ts"
 import type { Index } from "./FieldIndex.ts"
 import * as Generator from "./Generator.ts"
-import type { FieldAttributes } from "./internal/annotations.ts"
+import { type FieldAttributes, notEmptyTypeId } from "./internal/annotations.ts"
 import { chained } from "./internal/conversion.ts"
 import {
   attributesOf,
@@ -77,6 +78,9 @@ export declare namespace Field {
   type Bare<S extends Schema.Top> = S extends Schema.withConstructorDefault<infer Inner> ? Inner : S
   type Required<S extends Schema.Top> = S extends Schema.optionalKey<infer Inner> ? Inner : S
 
+  /** `null` from a caller is no value. */
+  type Nullable<S> = S extends Schema.NullOr<Schema.Top> ? S : Schema.NullOr<S & Schema.Top>
+
   /** A field whose schemas are as they were. */
   export type Same<F> = Field<As<ConfigOf<F>>>
 
@@ -94,7 +98,8 @@ export declare namespace Field {
   export type Supplied<F> = Field<
     Evolve<ConfigOf<F>, {
       readonly store: Schema.withConstructorDefault<Bare<At<ConfigOf<F>, "store">> & Schema.WithoutConstructorDefault>
-      readonly create: Schema.optionalKey<Required<At<ConfigOf<F>, "create">>>
+      readonly create: Schema.optionalKey<Nullable<Required<At<ConfigOf<F>, "create">>>>
+      readonly patch: Nullable<At<ConfigOf<F>, "patch">>
     }>
   >
 
@@ -104,12 +109,16 @@ export declare namespace Field {
       readonly store: Schema.withConstructorDefault<
         Schema.withDecodingDefaultTypeKey<Bare<At<ConfigOf<F>, "store">>> & Schema.WithoutConstructorDefault
       >
-      readonly create: Schema.optionalKey<Required<At<ConfigOf<F>, "create">>>
+      readonly create: Schema.optionalKey<Nullable<Required<At<ConfigOf<F>, "create">>>>
+      readonly patch: Nullable<At<ConfigOf<F>, "patch">>
     }>
   >
 
   /** A field that no caller ever sees. */
   export type Omitted<F> = Field<As<Omit<ConfigOf<F>, "wire">>>
+
+  /** A field that a caller sees and can't send. */
+  export type ReadOnly<F> = Field<As<Omit<ConfigOf<F>, "create" | "patch">>>
 
   /** A field that is stored as `S` and seen, sent and changed as `W`. */
   export type Marshalled<S extends Schema.Top, W extends Schema.Top> = Field<
@@ -118,7 +127,10 @@ export declare namespace Field {
 
   /** The attributes of a field of type `A`, all in one place. */
   export interface Options<A> {
-    /** Whether the field must have a value. Defaults to false. */
+    /**
+     * Whether the field must have a value. Defaults to false, and to true with `Validator.notEmpty`, which types don't
+     * tell.
+     */
     readonly required?: boolean | undefined
     /** The value when there is none, or a function that gives it. */
     readonly default?: A | (() => A) | undefined
@@ -132,6 +144,8 @@ export declare namespace Field {
     readonly marshaller?: AnyMarshaller<A> | undefined
     /** Whether the field is left out of every output. Defaults to false. */
     readonly omit?: boolean | undefined
+    /** Whether a caller sees the field and can't send it. Defaults to false. */
+    readonly readOnly?: boolean | undefined
     readonly index?: Index | undefined
   }
 
@@ -145,7 +159,10 @@ export declare namespace Field {
   >
 
   /** @internal */
-  export type FromOptions<S extends Schema.Constraint, O> = OmittedBy<O, SuppliedBy<O, MarshalledBy<O, S>>>
+  export type FromOptions<S extends Schema.Constraint, O> = OmittedBy<
+    O,
+    ReadOnlyBy<O, SuppliedBy<O, MarshalledBy<O, S>>>
+  >
 
   type MarshalledBy<O, S> = O extends { readonly marshaller: Marshaller<infer Store, infer Wire> }
     ? Marshalled<Store, Wire>
@@ -153,6 +170,7 @@ export declare namespace Field {
   type SuppliedBy<O, F> = O extends { readonly default: unknown } ? Defaulted<GeneratedBy<O, F>>
     : O extends { readonly required: true } ? GeneratedBy<O, F>
     : GeneratedBy<O, Optional<F>>
+  type ReadOnlyBy<O, F> = O extends { readonly readOnly: true } ? ReadOnly<F> : F
   type GeneratedBy<O, F> = O extends { readonly generator: unknown } ? Supplied<F> : F
   type OmittedBy<O, F> = O extends { readonly omit: true } ? Omitted<F> : F
 }
@@ -181,7 +199,7 @@ export const id = (
 ): Field<{
   readonly store: Schema.withConstructorDefault<Schema.String>
   readonly wire: Schema.String
-  readonly create: Schema.optionalKey<Schema.String>
+  readonly create: Schema.optionalKey<Schema.NullOr<Schema.String>>
 }> => {
   const text = Schema.NonEmptyString
   return supplied(variants.Field({ store: text, wire: text, create: text }), Generator.uuid(options), { managed: "id" })
@@ -208,7 +226,8 @@ export const withDefault = <F extends Field.Input>(value: () => Field.Type<F>) =
       erased(erased(schema).pipe(Schema.withDecodingDefaultTypeKey(Effect.sync(value)))).pipe(
         Schema.withConstructorDefault(attributesOf(self).generator ?? Effect.sync(value))
       ),
-    create: (schema) => Schema.optionalKey(schema)
+    create: sendable,
+    patch: nullable
   }, { default: value })
 
 /**
@@ -304,6 +323,35 @@ export const omitted = <F extends Field.Input>(self: F): Field.Omitted<F> =>
   evolveValue(self, Struct.omit(["wire"]), { omitted: true })
 
 /**
+ * The server sets the field, by a generator, a default, a hook or code. A caller sees it; what a caller sends for it is
+ * ignored, so that a document that was read can be sent back.
+ *
+ * **Gotchas**
+ *
+ * A document is complete before its hooks run, so that a field that a hook sets is optional or has a default.
+ *
+ * **Example** (Who approved an order)
+ *
+ * ```ts
+ * import { Schema } from "effect"
+ * import { Model } from "appkernel"
+ *
+ * class Order extends Model.Class<Order>()("Order", {
+ *   product: Schema.String,
+ *   approved_by: Schema.String.pipe(Model.optional, Model.readOnly)
+ * }) {}
+ *
+ * Object.keys(Order.create.fields) // => ["product"]
+ * Object.keys(Order.wire.fields) // => ["_type", "product", "approved_by"]
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const readOnly = <F extends Field.Input>(self: F): Field.ReadOnly<F> =>
+  evolveValue(self, Struct.omit(["create", "patch"]), { readOnly: true })
+
+/**
  * Asks the database for an index over the field.
  *
  * @category combinators
@@ -343,20 +391,21 @@ export const field = <S extends Schema.Top, const O extends Field.Options<S["Typ
   schema: S,
   options?: O & Field.Options<S["Type"]>
 ): Types.Simplify<Field.FromOptions<S, O>> => {
-  const { converter, default: byDefault, generator, index, marshaller, omit, required, validators }: Field.Options<
-    unknown
-  > = options ?? {}
+  const { converter, default: byDefault, generator, index, marshaller, omit, required, validators, ...others }:
+    Field.Options<unknown> = options ?? {}
+  const isRequired = required === true || validators?.some((validator) => notEmptyTypeId in validator) === true
   const steps: ReadonlyArray<((self: Field.Input) => Field.Input) | undefined> = [
     // The steps are the combinators of fields of any type.
     marshaller && ((self) => marshalled(marshaller)(self as S)),
     converter && converted(converter),
     ...(validators ?? []) as ReadonlyArray<(self: Field.Input) => Field.Input>,
-    required === true || byDefault !== undefined ? undefined : optional,
+    isRequired || byDefault !== undefined ? undefined : optional,
     generator && generated(generator),
     byDefault === undefined
       ? undefined
       : withDefault(typeof byDefault === "function" ? byDefault as never : () => byDefault as never),
     index && indexed(index),
+    others.readOnly === true ? readOnly : undefined,
     omit === true ? omitted : undefined
   ]
   return steps.reduce<Field.Input>((self, step) => step === undefined ? self : step(self), schema) as never
@@ -369,8 +418,22 @@ export const field = <S extends Schema.Top, const O extends Field.Options<S["Typ
 function supplied(self: Field.Input, generator: Generator.Generator<unknown>, attributes: FieldAttributes): Field.Any {
   return evolve(self, {
     store: (schema) => erased(schema).pipe(Schema.withConstructorDefault(Effect.map(generator, orMissing))),
-    create: (schema) => Schema.optionalKey(schema)
+    create: sendable,
+    patch: nullable
   }, { ...attributes, generator })
+}
+
+/** What a caller need not send, or may send as `null`. */
+function sendable(schema: Schema.Top): Schema.Top {
+  const inner = "schema" in schema ? schema.schema : undefined
+  return Schema.optionalKey(
+    nullable(SchemaAST.isOptional(schema.ast) && Schema.isSchema(inner) ? inner : schema)
+  )
+}
+
+function nullable(schema: Schema.Top): Schema.Top {
+  const { ast } = schema
+  return ast._tag === "Union" && ast.types.some(({ _tag }) => _tag === "Null") ? schema : Schema.NullOr(schema)
 }
 
 /** What a constructor takes for no value at all. */

@@ -46,7 +46,18 @@ import {
 } from "./internal/variants.ts"
 import type { ModelError, Problem } from "./ModelError.ts"
 
-export { converted, field, generated, id, indexed, marshalled, omitted, optional, withDefault } from "./Field.ts"
+export {
+  converted,
+  field,
+  generated,
+  id,
+  indexed,
+  marshalled,
+  omitted,
+  optional,
+  readOnly,
+  withDefault
+} from "./Field.ts"
 export {
   /**
    * The JSON schema (draft-04) of the model, or MongoDB's kind of it: `JsonSchema.make`.

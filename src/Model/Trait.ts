@@ -28,8 +28,8 @@ export const versioned = {
   ) as unknown as Field<{
     readonly store: Schema.withConstructorDefault<Schema.Int>
     readonly wire: Schema.Int
-    readonly create: Schema.optionalKey<Schema.Int>
-    readonly patch: Schema.Int
+    readonly create: Schema.optionalKey<Schema.NullOr<Schema.Int>>
+    readonly patch: Schema.NullOr<Schema.Int>
   }> // as `generated` evolves it
 } as const
 

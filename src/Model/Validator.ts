@@ -15,19 +15,34 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import type { Field } from "./Field.ts"
 import * as Index from "./FieldIndex.ts"
-import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
+import { notEmptyTypeId, relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
 import * as fields from "./internal/fields.ts"
 import { asUnicode } from "./internal/unicodePattern.ts"
 import { elementOf } from "./internal/variants.ts"
 
 /**
- * The value is not empty: text or a list with at least one element.
+ * The value is not empty: text or a list with at least one element. Among the validators of `Model.field` it also says
+ * that there is a value; in a pipe it is asked of what is there.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const notEmpty = <F extends Field.Holding<{ readonly length: number }>>(self: F): Field.Checked<F> =>
-  checked(self, Schema.isMinLength(1, named("NotEmpty", "must not be empty")))
+export const notEmpty: NotEmpty = Object.assign(
+  <F extends Field.Holding<{ readonly length: number }>>(self: F): Field.Checked<F> =>
+    checked(self, Schema.isMinLength(1, named("NotEmpty", "must not be empty"))),
+  { [notEmptyTypeId]: true } as const
+)
+
+/**
+ * The type of {@link notEmpty}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface NotEmpty {
+  <F extends Field.Holding<{ readonly length: number }>>(self: F): Field.Checked<F>
+  readonly [notEmptyTypeId]: true
+}
 
 /**
  * The text matches the pattern. Anchor it, and give it the flag `u`: without it, the pattern is part of the JSON schema
@@ -87,7 +102,7 @@ export const max = (bound: number) => <F extends Field.Holding<Measurable>>(self
   )
 
 /**
- * The moment is not after now.
+ * The moment is not after now, but for a second: clocks of several machines differ.
  *
  * @category combinators
  * @since 0.1.0
@@ -96,7 +111,7 @@ export const past = <F extends Field.Holding<DateTime.DateTime>>(self: F): Field
   checked(
     self,
     Schema.makeFilter(
-      (value: DateTime.DateTime) => value.epochMilliseconds <= now(),
+      (value: DateTime.DateTime) => value.epochMilliseconds <= now() + maxSkew,
       named("Past", "must be in the past")
     )
   )
@@ -215,6 +230,9 @@ type Measurable = number | string | { readonly length: number }
 
 const emailPattern =
   /^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+)*@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+$/u
+
+/** By how many milliseconds the clock of whoever made a moment may be ahead. */
+const maxSkew = 1_000
 
 // A filter is a plain function, so it asks the fiber that runs it for its clock.
 const now = (): number =>

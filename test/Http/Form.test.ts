@@ -150,7 +150,7 @@ describe("a form", () => {
         "secret can't be a file",
         "count must be at least 0",
         "ratio Expected number | null",
-        "open Expected boolean",
+        "open Expected boolean | null",
         `state Expected "new" | "old"`,
         "day Expected a date as YYYY-MM-DD"
       ]

@@ -121,7 +121,8 @@ export const writesOf = (
           ? Effect.fail(preconditions.failed)
           : write(expected)
     })
-  const namedIn = (values: Values): unknown => versionField === undefined ? undefined : values[versionField]
+  const namedIn = (values: Values): unknown =>
+    versionField === undefined ? undefined : values[versionField] ?? undefined
   const atomically = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | StoreError> =>
     transactional ? store.transaction(effect) : effect
   /** What was read has the version that is to be changed, if any is named. */

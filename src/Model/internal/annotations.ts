@@ -18,6 +18,13 @@ export const temporalKind = "appkernel/temporal"
 export const validatorAnnotation = "appkernel/validator"
 
 /**
+ * Marks the validator that asks for a value to be there.
+ *
+ * @internal
+ */
+export const notEmptyTypeId = "~appkernel/Validator/notEmpty"
+
+/**
  * Where a check of a whole struct carries the field that it is about.
  *
  * @internal

@@ -4,7 +4,8 @@ import { Effect, Layer, Schema } from "effect"
 import { WebCrypto } from "effect/crypto"
 import {
   Converter,
-  type DocumentStore,
+  DocumentStore,
+  Generator,
   KernelEngine,
   Model,
   Repository,
@@ -29,12 +30,31 @@ class Member extends Model.Class<Member>()("Member", {
   login: Login.pipe(Model.optional)
 }) {}
 
+class Line extends Model.Class<Line>()("Line", {
+  sku: Schema.String,
+  code: Schema.String.pipe(Model.generated(Generator.uuid()), Model.readOnly)
+}) {}
+
+class Ticket extends Model.Class<Ticket>()("Ticket", {
+  id: Model.id(),
+  title: Model.field(Schema.String, { validators: [Validator.notEmpty] }),
+  created: Model.DateTime.pipe(Model.generated(Generator.dateNow), Validator.past),
+  level: Schema.Int.pipe(Model.withDefault(() => 1)),
+  due: Model.DateTime.pipe(Validator.past, Model.optional),
+  state: Schema.String.pipe(Model.withDefault(() => "new"), Model.readOnly),
+  approved_by: Schema.String.pipe(Model.optional, Model.readOnly),
+  line: Line.pipe(Model.optional),
+  lines: Schema.Array(Line).pipe(Model.withDefault(() => [])),
+  ...Model.versioned
+}) {}
+
 class Hooked extends Model.Class<Hooked>()("Hooked", { id: Model.id(), name: Schema.String, password }) {}
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
 const engine = KernelEngine.make("field values")
   .register(Member, { methods })
+  .register(Ticket, { methods })
   .register(
     Resource.make(Hooked, { methods })
       .beforePost((hooked) => Effect.succeed(new Hooked({ ...hooked, name: hooked.name.toUpperCase() })))
@@ -130,6 +150,97 @@ export const fieldValuesContract = <E>(name: string, store: Layer.Layer<Document
           const { password } = yield* hooked.findById(id)
           okay(yield* send("PATCH", `/hookeds/${id}`, { name: "c" }))
           assert.deepStrictEqual(yield* hooked.findById(id), new Hooked({ id, name: "C", password }))
+        }))
+
+      it.effect("null is no value: a field with a default or a generator has that", () =>
+        Effect.gen(function*() {
+          const tickets = yield* Repository.for(Ticket)
+          const id = yield* created("/tickets", {
+            id: null,
+            title: "a",
+            level: null,
+            created: null,
+            due: null,
+            version: null
+          })
+          const ticket = yield* tickets.findById(id)
+          assert.deepStrictEqual([ticket.level, ticket.due, ticket.version], [1, undefined, 1])
+          assert.isAbove(ticket.created.epochMilliseconds, 0)
+          const path = `/tickets/${id}`
+          for (
+            const [body, headers] of [
+              [{ level: null }, {}],
+              [[{ op: "remove", path: "/level" }], jsonPatch]
+            ] as const
+          ) {
+            okay(yield* send("PATCH", path, { level: 7 }))
+            okay(yield* send("PATCH", path, body, headers))
+            assert.strictEqual((yield* tickets.findById(id)).level, 1)
+          }
+          okay(yield* send("PUT", path, { title: "b", level: null, created: null }))
+          const replaced = yield* tickets.findById(id)
+          assert.deepStrictEqual([replaced.level, replaced.created], [1, ticket.created])
+        }))
+
+      it.effect("what is not empty is there, however it is left out", () =>
+        Effect.gen(function*() {
+          for (const body of [{}, { title: null }, { title: "" }]) {
+            const answer = okay(yield* send("POST", "/tickets", body), 400)
+            assert.deepStrictEqual(answer.body.errors.map(({ field }: { readonly field: string }) => field), ["title"])
+          }
+          const id = yield* created("/tickets", { title: "a" })
+          okay(yield* send("PATCH", `/tickets/${id}`, { title: null }), 400)
+          okay(yield* send("PATCH", `/tickets/${id}`, [{ op: "remove", path: "/title" }], jsonPatch), 400)
+        }))
+
+      it.effect("what the server sets is ignored in bodies, and kept with what was generated", () =>
+        Effect.gen(function*() {
+          const tickets = yield* Repository.for(Ticket)
+          const lines = [{ sku: "a", code: "mine" }, { sku: "b" }]
+          const id = yield* created("/tickets", {
+            title: "a",
+            state: "mine",
+            approved_by: "me",
+            line: { sku: "c", code: "mine" },
+            lines
+          })
+          const first = yield* tickets.modify(
+            id,
+            (ticket) => Effect.succeed(new Ticket({ ...ticket, approved_by: "boss" }))
+          )
+          assert.deepStrictEqual([first.state, first.lines.map(({ code }) => code === "mine")], ["new", [false, false]])
+          const path = `/tickets/${id}`
+          const read = okay(yield* send("GET", path)).body
+          okay(yield* send("PUT", path, { ...read, state: "mine", approved_by: "me" }))
+          assert.deepStrictEqual(yield* tickets.findById(id), new Ticket({ ...first, version: first.version + 1 }))
+          okay(yield* send("PUT", path, { title: "b", line: { sku: "d" }, lines: [{ sku: "a" }, { sku: "x" }] }))
+          const second = yield* tickets.findById(id)
+          assert.deepStrictEqual(
+            [second.created, second.state, second.approved_by, second.line?.code, second.lines[0]],
+            [first.created, "new", "boss", first.line?.code, first.lines[0]]
+          )
+          assert.notStrictEqual(second.lines[1]?.code, first.lines[1]?.code)
+          okay(yield* send("PATCH", path, { state: "mine", approved_by: null, title: "c" }))
+          const third = yield* tickets.findById(id)
+          assert.deepStrictEqual([third.title, third.state, third.approved_by], ["c", "new", "boss"])
+          const refused = okay(
+            yield* send("PATCH", path, [{ op: "replace", path: "/state", value: "mine" }], jsonPatch),
+            400
+          )
+          assert.include(refused.text, "can't be changed")
+        }))
+
+      it.effect("a moment that was made by a clock ahead is not asked again, and a second is allowed", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore.DocumentStore
+          const ahead = (yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)) + 3_600_000
+          yield* store.insertOne("Ticket", { _id: "ahead", title: "a", created: new Date(ahead), version: 1 })
+          okay(yield* send("PATCH", "/tickets/ahead", { title: "b" }))
+          okay(yield* send("PATCH", "/tickets/ahead", [{ op: "replace", path: "/title", value: "d" }], jsonPatch))
+          okay(yield* send("PUT", "/tickets/ahead", { title: "e" }))
+          okay(yield* send("PATCH", "/tickets/ahead", { due: new Date(ahead).toISOString() }), 400)
+          const now = yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)
+          okay(yield* send("POST", "/tickets", { title: "a", due: new Date(now + 900).toISOString() }), 201)
         }))
 
       it.effect("at most two of a list's hashes are made at a time", () =>

@@ -3,7 +3,7 @@ import { DateTime, Effect, type Layer } from "effect"
 import { type DocumentStore, Query, Update } from "../../../src/index.ts"
 import { Address, at, codec, Line, Order, ordersIn } from "../../support/orders.ts"
 
-type Before = Partial<typeof Order.create.Type>
+type Before = Partial<Omit<typeof Order.create.Type, "id">>
 
 type After = { readonly [K in keyof Order]?: Order[K] | undefined }
 
