@@ -34,6 +34,7 @@ const parts = <M extends Model.Any>(model: M) =>
     return {
       complete: completer(model),
       toDocument: recordEncoder(model, "_id"),
+      idOf: ({ _id }: { readonly _id?: unknown }) => String(_id),
       insertDocuments: sentWritesOf(repository).insertDocuments,
       transaction
     }

@@ -93,10 +93,12 @@ export const completeAll = Effect.fnUntraced(function*<A>(
  */
 export const insertAll = Effect.fnUntraced(function*(
   items: ReadonlyArray<Values>,
-  { complete, insertDocuments, toDocument, transaction }: {
+  { complete, idOf, insertDocuments, toDocument, transaction }: {
     readonly complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<Values, ModelError>
     readonly insertDocuments: (documents: ReadonlyArray<Values>) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
     readonly toDocument: (completed: Values) => Values
+    /** The identifier in answers. */
+    readonly idOf: (document: Values) => string
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
 ): Effect.fn.Return<ReadonlyArray<string>, BadRequest | Conflict | StoreError> {
@@ -107,7 +109,7 @@ export const insertAll = Effect.fnUntraced(function*(
     (error): error is BulkInsertFailed => error._tag === "BulkInsertFailed",
     ({ failures: [first] }) => Effect.fail(refusalOf(first?.index ?? 0, first?.error))
   )
-  return documents.map((document) => String(document["_id"]))
+  return documents.map(idOf)
 })
 
 /**

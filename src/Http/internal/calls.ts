@@ -25,9 +25,10 @@ import * as answers from "./answers.ts"
 import { readJson } from "./body.ts"
 import { booleanOf } from "./booleans.ts"
 import { hasBody, isObject, partsOf, payloadOf, successOf } from "./call.ts"
+import { identifierOf } from "./identifier.ts"
 import { routeOf as jsonRoute } from "./interpreter.ts"
 import { addAll, type ListAnswers } from "./listAnswer.ts"
-import { type Route, unknownParameters } from "./route.ts"
+import { notFound, type Route, unknownParameters } from "./route.ts"
 import type { CallFailure } from "./settled.ts"
 import { refusal } from "./translation.ts"
 import { parameters as parametersOf } from "./translationPlaces.ts"
@@ -95,7 +96,7 @@ const routeOf = (
     const search = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams)
     const unknown = unknownParameters(search, known)
     if (unknown.length > 0) return Effect.fail(new Refused(unknown))
-    const instance = repository === undefined ? none : Effect.map(repository.findById(params["id"] ?? ""), one)
+    const instance = repository === undefined ? none : Effect.map(addressed(repository, params["id"] ?? ""), one)
     const query = readParameters === undefined ? Effect.succeed({}) : readParameters({ request, search })
     const body = readPayload === undefined
       ? none
@@ -117,6 +118,15 @@ const routeOf = (
     (error) => error instanceof Refused ? refuse(error.problems) : Effect.fail(error)
   )
   return jsonRoute({ method, path, handler: answered }, refuse)
+}
+
+const addressed = (
+  repository: Repository<Model.Any>,
+  text: string
+): Effect.Effect<unknown, CallFailure> => {
+  const id = identifierOf(repository.model).parse(text)
+  // Repositories call the identifiers of all models strings.
+  return id === undefined ? Effect.fail(notFound(repository.model, text)) : repository.findById(id as string)
 }
 
 /** What was sent is not what is declared. */
@@ -224,10 +234,11 @@ type Write = (value: unknown) => Effect.Effect<string>
 
 const modelWriter = (model: ModelLike, links: DocumentLinks): Write => {
   const toDocument = documentEncoder(model)
+  const { print } = identifierOf(model)
   const serialise = compileSerialiser(model)
   return (value) => {
     const document = toDocument(value)
-    const text = serialise(document, links(document["_id"]))
+    const text = serialise(document, links(print(document["_id"])))
     return text === undefined ? Effect.die(new Error(`This is no ${model.modelName}`)) : Effect.succeed(text)
   }
 }

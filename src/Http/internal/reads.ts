@@ -98,7 +98,7 @@ export const readRoutes = (
     }
   }
 
-  const get = withIdAndParameters((id, request, parameters) => {
+  const get = withIdAndParameters(model, (id, request, parameters) => {
     const names = Object.keys(parameters)
     const read = names.length === 0 ? undefined : readQuery(parameters)
     const unknown = names.filter((name) => name !== "fields")

@@ -7,6 +7,7 @@ import type { Repository } from "../../Repository/Repository.ts"
 import * as Links from "../Links.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import * as answers from "./answers.ts"
+import { identifierOf } from "./identifier.ts"
 import { etagOf } from "./preconditions.ts"
 import type { Answer } from "./route.ts"
 
@@ -38,17 +39,19 @@ export const representationOf = (
 ): Representation => {
   const { model } = resource
   const serialise = compileSerialiser(model)
+  const { print, valueOf } = identifierOf(model)
   const links = Links.ofResource(resource)
   const versionField = managedField(model, "version")
-  const textOf = (document: Document) => serialise(document, links(document["_id"]))
+  const textOf = (document: Document) => serialise(document, links(print(document["_id"])))
   const headersOf = (document: Document) =>
     versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField])) }
   const corrupt = (document: Document): Answer =>
     Effect.flatMap(
-      repository.findById(String(document["_id"])),
-      () => Effect.die(new Error(`${model.modelName} ${String(document["_id"])} can't be written`))
+      // Repositories call the identifiers of all models strings.
+      repository.findById(valueOf(document["_id"]) as string),
+      () => Effect.die(new Error(`${model.modelName} ${print(document["_id"])} can't be written`))
     )
-  const textBy = (serialise: Serialiser) => (document: Document) => serialise(document, links(document["_id"]))
+  const textBy = (serialise: Serialiser) => (document: Document) => serialise(document, links(print(document["_id"])))
   const answer = (text: string | undefined, document: Document, status?: number, headers?: Headers): Answer =>
     text === undefined
       ? corrupt(document)

@@ -10,6 +10,7 @@ import type * as Model from "../../Model/Model.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { Method } from "../Endpoint.ts"
 import type { Parameters } from "../UrlQuery.ts"
+import { identifierOf } from "./identifier.ts"
 import type { CallFailure } from "./settled.ts"
 import type { Refuse } from "./translation.ts"
 
@@ -72,13 +73,31 @@ export const withId = (use: (id: string, request: HttpServerRequest.HttpServerRe
   })
 
 /**
- * For routes whose path has `:id`, with the parameters of the query.
+ * For routes whose path has the `:id` of a document. What can't be the identifier of one is not found.
+ *
+ * @internal
+ */
+export const withIdOf = (
+  model: Model.Any,
+  use: (id: string, request: HttpServerRequest.HttpServerRequest) => Answer
+): Answer => {
+  const { parse } = identifierOf(model)
+  return withId((text, request) => {
+    const id = parse(text)
+    // Repositories call the identifiers of all models strings.
+    return id === undefined ? Effect.fail(notFound(model, text)) : use(id as string, request)
+  })
+}
+
+/**
+ * {@link withIdOf}, with the parameters of the query.
  *
  * @internal
  */
 export const withIdAndParameters = (
+  model: Model.Any,
   use: (id: string, request: HttpServerRequest.HttpServerRequest, parameters: Parameters) => Answer
-): Answer => withId((id, request) => withParameters((parameters) => use(id, request, parameters)))
+): Answer => withIdOf(model, (id, request) => withParameters((parameters) => use(id, request, parameters)))
 
 /**
  * The parameters of the query.
@@ -118,4 +137,5 @@ export const unknownParameters = (
   }))
 
 /** @internal */
-export const notFound = (model: Model.Any, id: string) => new DocumentNotFound({ model: model.modelName, id })
+export const notFound = (model: Model.Any, id: string) =>
+  new DocumentNotFound({ model: model.modelName, id: String(id) })

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Model from "../../Model/Model.ts"
+import { storedIdOf } from "../../Repository/internal/storedId.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { Operations } from "../../Repository/Repository.ts"
 import { DocumentNotFound, type ReadError, VersionConflict } from "../../Repository/RepositoryError.ts"
@@ -14,10 +15,12 @@ export const deleteVersion = Effect.fnUntraced(function*<M extends Model.Any>(
   repository: Pick<Operations<M>, "deleteMany" | "findDocumentById" | "model">,
   { expected, id, versionField }: { readonly id: string; readonly versionField: string; readonly expected: number }
 ): Effect.fn.Return<void, DocumentNotFound | VersionConflict | ReadError> {
-  const deleted = yield* repository.deleteMany(() => Query.native({ _id: id, [versionField]: expected }))
+  const deleted = yield* repository.deleteMany(() =>
+    Query.native({ _id: storedIdOf(repository.model)(id), [versionField]: expected })
+  )
   if (deleted > 0) return
   const model = repository.model.modelName
   return yield* (yield* repository.findDocumentById(id)) === undefined
-    ? new DocumentNotFound({ model, id })
-    : new VersionConflict({ model, id, expected })
+    ? new DocumentNotFound({ model, id: String(id) })
+    : new VersionConflict({ model, id: String(id), expected })
 })

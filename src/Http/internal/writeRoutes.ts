@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { bodyDecoder, type Decoded } from "../../Model/internal/explainer.ts"
-import { managedField } from "../../Model/internal/variants.ts"
+import { hasToBeSent, managedField } from "../../Model/internal/variants.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
@@ -16,11 +18,12 @@ import { maxItems, readItems } from "./bulk.ts"
 import { documentPatcher } from "./documentPatch.ts"
 import { refusingExcess } from "./excess.ts"
 import { decodeForm, readForm } from "./form.ts"
+import { identifierOf } from "./identifier.ts"
 import { isMultipart, readMultipart } from "./multipart.ts"
 import * as preconditions from "./preconditions.ts"
 import * as preference from "./preference.ts"
 import type { Representation } from "./representation.ts"
-import { type Answer, type Handled, headersOf, notFound, withId, withRequest } from "./route.ts"
+import { type Answer, type Handled, headersOf, notFound, withId, withIdOf, withRequest } from "./route.ts"
 import type { Refuse } from "./translation.ts"
 import { type Write, writesOf, type Written } from "./writes.ts"
 
@@ -41,6 +44,17 @@ export const writeRoutes = (
   { limits, refuse }: { readonly limits: Limits; readonly refuse: Refuse }
 ): { readonly [K in Exclude<Method, "GET">]: Handled } => {
   const { model, path } = registration
+  const { jsonOf, parse } = identifierOf(model)
+  const idField = managedField(model, "id")
+  /** The identifier stands in the URL: a body need not repeat it. */
+  const isNamedByUrl = idField !== undefined && hasToBeSent(model, idField)
+  const naming = (body: unknown, id: string): unknown =>
+    isNamedByUrl && Predicate.isObject(body) && (Reflect.get(body, idField) ?? null) === null
+      ? { ...body, [idField]: jsonOf(id) }
+      : body
+  // Repositories call the identifiers of all models strings.
+  const addressed = (text: string) => parse(text) as string
+  const isOwn = (id: string) => (named: unknown) => typeof named === "string" && Equal.equals(parse(named), id)
   const writes = writesOf(registration, repository, store)
   const isStrict = registration.onExcessProperty === "error"
   const decoderOf = (variant: Model.Any["create"]) =>
@@ -88,7 +102,9 @@ export const writeRoutes = (
       const headers = preferred === undefined ? own : { ...own, ...preference.appliedHeaders[preferred] }
       if (preferred !== "representation") return Effect.succeed(answers.operationResult(written.id, status, headers))
       return Effect.flatMap(
-        written.document === undefined ? repository.findDocumentById(written.id) : Effect.succeed(written.document),
+        written.document === undefined
+          ? repository.findDocumentById(addressed(written.id))
+          : Effect.succeed(written.document),
         (document) =>
           document === undefined
             ? Effect.fail(notFound(model, written.id))
@@ -132,36 +148,39 @@ export const writeRoutes = (
         Array.isArray(body) ? createAll(body) : createOne(request, create(body)))
   )
 
-  const put = withId((id, request) =>
+  const put = withIdOf(model, (id, request) =>
     Effect.flatMapEager(
       readJson(request, jsonTypes, limits.maxBodySize),
       (body) =>
-        decoded(request, namingOwnId(create(body), body, id), (value, conditions) =>
+        decoded(request, namingOwnId(create(naming(body, id)), body, isOwn(id)), (value, conditions) =>
           writes.replace(id, value, conditions))
-    )
-  )
+    ))
 
-  const change = withId((id, request) =>
-    Effect.flatMapEager(readJson(request, patchTypes, limits.maxBodySize), (body) => {
-      if (mediaTypeOf(headersOf(request)["content-type"] ?? "") !== jsonPatch) {
-        return decoded(
+  const change = withIdOf(
+    model,
+    (id, request) =>
+      Effect.flatMapEager(readJson(request, patchTypes, limits.maxBodySize), (body) => {
+        if (mediaTypeOf(headersOf(request)["content-type"] ?? "") !== jsonPatch) {
+          return decoded(
+            request,
+            namingOwnId(patch(body), body, isOwn(id)),
+            (changes, conditions) => writes.patch(id, { _tag: "Merge", changes }, conditions)
+          )
+        }
+        const operations = patcher.read(body)
+        if (Result.isFailure(operations)) return refuse(operations.failure)
+        const changesOf = (stored: Values) => patcher.changesOf(operations.success, stored)
+        return conditional(
           request,
-          namingOwnId(patch(body), body, id),
-          (changes, conditions) => writes.patch(id, { _tag: "Merge", changes }, conditions)
+          (conditions) => answerTo(request, writes.patch(id, { _tag: "Patch", changesOf }, conditions))
         )
-      }
-      const operations = patcher.read(body)
-      if (Result.isFailure(operations)) return refuse(operations.failure)
-      const changesOf = (stored: Values) => patcher.changesOf(operations.success, stored)
-      return conditional(
-        request,
-        (conditions) => answerTo(request, writes.patch(id, { _tag: "Patch", changesOf }, conditions))
-      )
-    })
+      })
   )
 
-  const remove = withId((id, request) =>
-    conditional(request, (conditions) => Effect.as(writes.remove(id, conditions), answers.operationResult(1)))
+  const remove = withIdOf(
+    model,
+    (id, request) =>
+      conditional(request, (conditions) => Effect.as(writes.remove(id, conditions), answers.operationResult(1)))
   )
 
   /** `PUT …/schema` would be about a document of that name, which there never is: only `GET` means the schema. */
@@ -196,12 +215,12 @@ const jsonPatch = "application/json-patch+json"
 const patchTypes = [...jsonTypes, "application/merge-patch+json", jsonPatch]
 
 /** A body may name the document that the URL names, or none; what it names is looked at as it was sent. */
-const namingOwnId = (decoded: Decoded, sent: unknown, id: string): Decoded => {
+const namingOwnId = (decoded: Decoded, sent: unknown, isOwn: (named: unknown) => boolean): Decoded => {
   const named: unknown = typeof sent === "object" && sent !== null && Object.hasOwn(sent, "id")
     ? Reflect.get(sent, "id")
     : undefined
   const text = typeof named === "number" ? String(named) : named
-  if (text === undefined || text === null || text === id) return decoded
+  if (text === undefined || text === null || isOwn(text)) return decoded
   const others = decoded._tag === "Valid" ? [] : decoded.problems.filter(({ field }) => field !== otherId.field)
   return { _tag: "Invalid", problems: [otherId, ...others] }
 }

@@ -17,6 +17,7 @@ import type { BadRequest } from "../HttpError.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { badItem, completeAll, insertAll, insertEach } from "./bulk.ts"
 import { type HookFailed, hooksOf, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
+import { identifierOf } from "./identifier.ts"
 import * as preconditions from "./preconditions.ts"
 import type { CallFailure } from "./settled.ts"
 import { deleteVersion } from "./versionedDelete.ts"
@@ -77,6 +78,7 @@ export const writesOf = (
   store: DocumentStore["Service"]
 ): Writes => {
   const complete = completer(model)
+  const { print } = identifierOf(model)
   const finalise = finaliser(model)
   const patched = patcher(model)
   const sent = sentWritesOf(repository)
@@ -89,7 +91,7 @@ export const writesOf = (
 
   const written = (instance: Instance, created: boolean): Written => {
     const document = toDocument(instance)
-    return { id: String(document["_id"]), document, created }
+    return { id: print(document["_id"]), document, created }
   }
   const versionOf = (instance: Instance): number | undefined => {
     const version: unknown = versionField === undefined ? undefined : Reflect.get(Object(instance), versionField)
@@ -129,7 +131,7 @@ export const writesOf = (
   const checked = <A extends Instance>(id: string, there: A, expected: unknown): Effect.Effect<A, VersionConflict> =>
     expected === undefined || expected === versionOf(there)
       ? Effect.succeed(there)
-      : Effect.fail(new VersionConflict({ model: model.modelName, id, expected: Number(expected) }))
+      : Effect.fail(new VersionConflict({ model: model.modelName, id: String(id), expected: Number(expected) }))
 
   /** A write between hooks, of what `load` gives: the instance to be written and that which is there. */
   const between = <E>(
@@ -168,7 +170,7 @@ export const writesOf = (
       Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
         return Effect.as(sent.insertDocument(document), {
-          id: String(document["_id"]),
+          id: print(document["_id"]),
           document: undefined,
           created: true
         })
@@ -230,7 +232,7 @@ export const writesOf = (
       )
       : Effect.gen(function*() {
         const there = yield* repository.findDocumentById(id)
-        if (there === undefined) return yield* new DocumentNotFound({ model: model.modelName, id })
+        if (there === undefined) return yield* new DocumentNotFound({ model: model.modelName, id: String(id) })
         // What is not one of the model's is replaced as a whole.
         const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(there)))
         const version = there[versionField ?? ""]
@@ -355,12 +357,14 @@ export const writesOf = (
         : insertAll(values, {
           complete: (value) => complete(value),
           toDocument,
+          idOf: ({ _id }) => print(_id),
           insertDocuments: sent.insertDocuments,
           transaction: store.transaction
         }),
     create: (value, conditions) => {
       const id = value["id"]
-      if (typeof id === "string") return unwrapped(createWith(id, value, conditions))
+      // Repositories call the identifiers of all models strings.
+      if (id !== undefined && id !== null) return unwrapped(createWith(id as string, value, conditions))
       return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : create(value)
     },
     replace: (id, value, conditions) => unwrapped(replaceWith(onPut, Option.some(id), id, value, conditions)),

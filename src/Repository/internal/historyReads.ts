@@ -8,6 +8,7 @@ import type { Change, Histories, Version } from "../History.ts"
 import { dateOf } from "./bsonValue.ts"
 import type { DocumentCodec } from "./documents.ts"
 import { entryId, historyOf } from "./historyEntry.ts"
+import { storedIdOf } from "./storedId.ts"
 import { traced, tracedStream } from "./traced.ts"
 
 /**
@@ -22,6 +23,7 @@ export const makeHistoryReading = <M extends Model.Any>(
 ): Histories<M> => {
   const collection = model.modelName
   const history = historyOf(collection)
+  const storedId = storedIdOf(model)
 
   const versionOf = (entry: Document): Version<M> => {
     // Only the history writer makes entries.
@@ -39,7 +41,7 @@ export const makeHistoryReading = <M extends Model.Any>(
 
   const stateAt = (id: string, at: DateTime.Utc) =>
     Effect.map(
-      store.find(history, { ...latest(id, { at: { $lte: dateOf(at.epochMilliseconds) } }), limit: 1 }),
+      store.find(history, { ...latest(storedId(id), { at: { $lte: dateOf(at.epochMilliseconds) } }), limit: 1 }),
       ([entry]) => entry === undefined || gone.has(entry["change"]) ? Option.none() : Option.some(versionOf(entry))
     )
 
@@ -47,7 +49,7 @@ export const makeHistoryReading = <M extends Model.Any>(
     history: traced("history", collection, (id, { before, pageSize } = {}) =>
       Effect.map(
         store.find(history, {
-          ...latest(id, before === undefined ? {} : { revision: { $lt: before } }),
+          ...latest(storedId(id), before === undefined ? {} : { revision: { $lt: before } }),
           limit: pageSize
         }),
         (entries) => entries.map(versionOf)
@@ -55,16 +57,16 @@ export const makeHistoryReading = <M extends Model.Any>(
     historyStream: tracedStream(
       "historyStream",
       collection,
-      (id) => Stream.map(store.stream(history, latest(id, {})), versionOf)
+      (id) => Stream.map(store.stream(history, latest(storedId(id), {})), versionOf)
     ),
     versionAt: traced("versionAt", collection, (id, at) =>
       typeof at === "number"
         ? Effect.map(
-          store.findById(history, entryId(id, at)),
+          store.findById(history, entryId(storedId(id), at)),
           (entry) => Option.map(Option.fromUndefinedOr(entry), versionOf)
         )
         : stateAt(id, at)),
-    purgeHistory: traced("purgeHistory", collection, (id) => store.deleteMany(history, { document_id: id }))
+    purgeHistory: traced("purgeHistory", collection, (id) => store.deleteMany(history, { document_id: storedId(id) }))
   }
 }
 
@@ -79,7 +81,7 @@ interface Entry {
   readonly document: Document
 }
 
-const latest = (id: string, more: Document): FindOptions => ({
+const latest = (id: unknown, more: Document): FindOptions => ({
   filter: { document_id: id, ...more },
   sort: { revision: -1 }
 })

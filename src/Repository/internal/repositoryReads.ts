@@ -14,6 +14,7 @@ import type { Deleted, DeletedOptions } from "../SoftDeletion.ts"
 import type { DocumentCodec } from "./documents.ts"
 import { fieldNamed } from "./fieldPath.ts"
 import { both, type ModelCollection } from "./modelCollection.ts"
+import { storedIdOf } from "./storedId.ts"
 import { traced, tracedStream } from "./traced.ts"
 
 /** @internal */
@@ -46,11 +47,12 @@ export const makeReading = <M extends Model.Any>(
   { fromDocument }: DocumentCodec<M["Type"]>
 ): Reading<M> => {
   const collection = model.modelName
+  const storedId = storedIdOf(model)
 
   const findById = Effect.fnUntraced(function*(id: string, options?: DeletedOptions<M>) {
-    const document = yield* documents.findById(id, deletedOf(options))
+    const document = yield* documents.findById(storedId(id), deletedOf(options))
     return document === undefined
-      ? yield* new DocumentNotFound({ model: model.modelName, id })
+      ? yield* new DocumentNotFound({ model: model.modelName, id: String(id) })
       : yield* fromDocument(document)
   })
 
@@ -148,7 +150,7 @@ export const makeReading = <M extends Model.Any>(
     findDocumentById: traced(
       "findDocumentById",
       collection,
-      (id, options) => documents.findById(id, undefined, options)
+      (id, options) => documents.findById(storedId(id), undefined, options)
     ),
     findDocuments: traced("findDocuments", collection, (options) => documents.find(options)),
     findAndCountDocuments: traced(

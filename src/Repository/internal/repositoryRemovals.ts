@@ -12,6 +12,7 @@ import { dateOf } from "./bsonValue.ts"
 import type { DocumentCodec } from "./documents.ts"
 import { type ModelWriter, withMore, withoutDuplicate } from "./modelWriter.ts"
 import type { Stamps } from "./stamps.ts"
+import { storedIdOf } from "./storedId.ts"
 import { traced } from "./traced.ts"
 
 type Removing<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll">
@@ -27,7 +28,7 @@ export const makeRemoving = <M extends Model.Any>(model: M, writer: ModelWriter)
     deleteById: traced(
       "deleteById",
       collection,
-      (id) => found(model, id, writer.deleteOne("delete", { _id: id }))
+      (id) => found(model, id, writer.deleteOne("delete", { _id: storedIdOf(model)(id) }))
     ),
     deleteMany: traced("deleteMany", collection, (where) => writer.deleteMany("delete", Query.toFilter(model, where))),
     deleteAll: Effect.suspend(traced("deleteAll", collection, () => writer.deleteMany("delete", {})))
@@ -79,7 +80,7 @@ export const makeSoftDeletion = <M extends Model.Any>(
           withoutDuplicate(
             "delete",
             Effect.map(
-              writer.updateOne("delete", { _id: id }, deletion(fiber), {}),
+              writer.updateOne("delete", { _id: storedIdOf(model)(id) }, deletion(fiber), {}),
               ({ matchedCount }) => matchedCount
             )
           )
@@ -94,7 +95,7 @@ export const makeSoftDeletion = <M extends Model.Any>(
         const update = restoration(yield* Effect.fiber)
         const restored = yield* writer.findOneAndUpdate(
           "restore",
-          { _id: id },
+          { _id: storedIdOf(model)(id) },
           update,
           { returnDocument: "after" },
           "only"
@@ -112,7 +113,7 @@ export const makeSoftDeletion = <M extends Model.Any>(
     purgeById: traced(
       "purgeById",
       collection,
-      (id) => found(model, id, writer.deleteOne("purge", { _id: id }, "include"))
+      (id) => found(model, id, writer.deleteOne("purge", { _id: storedIdOf(model)(id) }, "include"))
     ),
     purge: traced(
       "purge",
@@ -124,7 +125,7 @@ export const makeSoftDeletion = <M extends Model.Any>(
 
 // internal
 
-const notFound = (model: Model.Any, id: string) => new DocumentNotFound({ model: model.modelName, id })
+const notFound = (model: Model.Any, id: string) => new DocumentNotFound({ model: model.modelName, id: String(id) })
 
 /** There has to be one. */
 const found = <E>(

@@ -26,6 +26,7 @@ import { type ModelWriter, withMore } from "./modelWriter.ts"
 import { applyPatch, changeOf } from "./patch.ts"
 import type { SentWrites } from "./sentWrites.ts"
 import type { Stamps } from "./stamps.ts"
+import { storedIdOf } from "./storedId.ts"
 import { traced } from "./traced.ts"
 
 /** @internal */
@@ -199,7 +200,7 @@ export const makeWriting = <M extends Model.Any>(
     plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
   ): Effect.fn.Return<M["Type"], E | Lost | DocumentNotFound | DocumentInvalid | StoreError, R> {
     const fiber = yield* Effect.fiber
-    const stored = yield* documents.findById(id)
+    const stored = yield* documents.findById(storedIdOf(model)(id))
     if (stored === undefined) return yield* notFound(id)
     const current = yield* fromDocument(stored)
     const { after, named, read } = yield* plan(current, stored)
