@@ -61,11 +61,11 @@ export const makeHistoryWriter = (
       filter: { _id: { $in: documents.map(({ _id }) => entryId(_id, 1)) } },
       projection: { document_id: 1 }
     })
-    const before = new Set(known.map((entry) => entry["document_id"]))
+    const before = new Set(known.map((entry) => String(entry["document_id"])))
     return yield* Effect.forEach(
       documents,
       Effect.fnUntraced(function*(document) {
-        const [last] = before.has(document["_id"])
+        const [last] = before.has(String(document["_id"]))
           ? yield* store.find(history, {
             filter: { document_id: document["_id"] },
             sort: { revision: -1 },
