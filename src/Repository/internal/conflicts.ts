@@ -3,7 +3,7 @@
  *
  * A write that loses joins the line of those of its key that have lost before, and is tried again when its turn comes: of
  * a line, one at a time competes with new writes. In its turn it waits between tries, each time longer. A turn is passed
- * on after a second, and {@link retryTime} after it has lost first, a write fails with what it has lost by. Lines are of
+ * on after a second, and 30 seconds after it has lost first, a write fails with what it has lost by. Lines are of
  * one process; writers of other processes are met by the delays alone.
  */
 import * as Clock from "effect/Clock"
@@ -14,23 +14,6 @@ import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-
-/**
- * How long what loses to others is tried again.
- *
- * @internal
- */
-export const retryTime = Duration.seconds(30)
-
-/**
- * Delays between tries: jittered, and growing to half a second.
- *
- * @internal
- */
-export const retryDelays: Schedule.Schedule<Duration.Duration> = Schedule.exponential("2 millis", 1.5).pipe(
-  Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, maxDelay))),
-  Schedule.jittered
-)
 
 /**
  * Tries a write again as long as it fails with an error that says that it has lost. A write within one that has its turn
@@ -114,7 +97,16 @@ export const inTurn = <A, E, R>(
 
 // internal
 
+// How long what loses to others is tried again.
+const retryTime = Duration.seconds(30)
+
 const maxDelay = Duration.millis(500)
+
+// Jittered, and growing.
+const retryDelays: Schedule.Schedule<Duration.Duration> = Schedule.exponential("2 millis", 1.5).pipe(
+  Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, maxDelay))),
+  Schedule.jittered
+)
 
 // Whatever the write does in its turn: others of the line go on.
 const maxTurn = Duration.seconds(1)

@@ -7,7 +7,7 @@
  * the moment of the commit; a transaction that has written nothing is as if it happened when it began, and checks nothing.
  *
  * One that was overtaken runs again: in line with the others that were, and, when that is in vain as well, once with the
- * store for itself, while all others that write wait for it; but for no longer than {@link maxExclusive}.
+ * store for itself, while all others that write wait for it; but for no longer than a second.
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -129,12 +129,8 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
 // How often it is tried before it has the store for itself.
 const triesBefore = 3
 
-/**
- * How long a transaction has the store for itself at most.
- *
- * @internal
- */
-export const maxExclusive = Duration.seconds(1)
+// How long a transaction has the store for itself at most.
+const maxExclusive = Duration.seconds(1)
 
 // Which store's gate the transaction that begins has closed.
 const Exclusive = Context.Reference<Gate | undefined>("appkernel/Repository/exclusive", {

@@ -117,7 +117,7 @@ export const isolationContract = <E>(
  * Transfers between accounts for so long, beside audits that only read, and checks that read all and write. Fails when
  * any of them sees another sum.
  */
-export const soak = Effect.fnUntraced(function*(
+const soak = Effect.fnUntraced(function*(
   store: Store,
   { accounts, seconds }: { readonly accounts: number; readonly seconds: number }
 ) {
