@@ -227,7 +227,8 @@ export const prepare = (
     }
     for (const one of Array.isArray(value) ? value : [value]) put(name, one)
     // Of what these may be, the document tells in words.
-    const isSaid = schema?.pattern !== undefined && new RegExp(schema.pattern, "u").test(String(value))
+    const isSaid = typeof value === "string" && schema?.pattern !== undefined &&
+      new RegExp(schema.pattern, "u").test(value)
     if (!isSaid && (name in texts || schema.type === "string" && Object.keys(schema).length === 1)) isValidQuery = false
   }
   const [first] = query
