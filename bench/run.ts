@@ -1,5 +1,5 @@
 /**
- * Runs a part of the benchmark: `http`, the servers against one another, `codecs` or `stores`. See README.md.
+ * Runs a part of the benchmark: `http`, the servers against one another, `codecs`, `stores` or `loop`. See README.md.
  */
 import { parseArgs } from "node:util"
 
@@ -9,4 +9,5 @@ const { part = "http" } = parseArgs({ options: { part: { type: "string" } }, str
 if (part === "http") await import("./http.ts")
 else if (part === "codecs") await import("./codecs.ts")
 else if (part === "stores") await import("./stores.ts")
-else throw new Error(`--part takes http, codecs or stores, not ${part}`)
+else if (part === "loop") await import("./loop.ts")
+else throw new Error(`--part takes http, codecs, stores or loop, not ${part}`)

@@ -11,6 +11,7 @@ import type { Encoded, KeyValue } from "./keyValue.ts"
 import { documentKey } from "./orderedKey.ts"
 import { type Problem, rejected } from "./problem.ts"
 import type { Found } from "./scan.ts"
+import { spend } from "./workload.ts"
 
 /**
  * A document that is ready to be written.
@@ -41,15 +42,18 @@ export const prepare = (store: KeyValue, document: Document): Result.Result<Prep
   // It comes first, wherever it was.
   const ordered = firstKeyOf(document) === "_id" ? document : Object.freeze({ _id: id, ...document })
   const encoded = store.encode(ordered)
-  return Result.isFailure(encoded)
-    ? Result.fail(rejected(encoded.failure))
-    : Result.succeed({ document: ordered, encoded: encoded.success, key, traits })
+  if (Result.isFailure(encoded)) return Result.fail(rejected(encoded.failure))
+  if (encoded.success instanceof Uint8Array) spend(encoded.success.length)
+  return Result.succeed({ document: ordered, encoded: encoded.success, key, traits })
 }
 
 const firstKeyOf = (document: Document): string | undefined => {
   for (const key in document) return key
   return undefined
 }
+
+// To write a document, or an entry of it.
+const writeCost = 300
 
 interface IndexChange {
   readonly index: Index
@@ -93,11 +97,14 @@ export class DocumentWriter {
 
   remove(collection: Collection, { document, recordId }: Found): void {
     const key = documentKey(document["_id"])
+    spend(writeCost)
     this.#store.documents(collection.number).remove(recordId, document)
     this.#store.entries(collection.number).remove(key, recordId)
     for (const index of collection.indexes) {
       const entries = this.#store.entries(index.number)
-      for (const entry of entriesBefore(index, document, key)) {
+      const before = entriesBefore(index, document, key)
+      spend(writeCost * before.size)
+      for (const entry of before) {
         // In a unique index that is still being made, it may be another document's.
         if (entries.get(entry) === recordId) entries.remove(entry, recordId)
       }
@@ -157,6 +164,7 @@ export class DocumentWriter {
     { document, recordId }: { readonly recordId: string; readonly document: Document | undefined },
     changes: ReadonlyArray<IndexChange>
   ): void {
+    spend(writeCost)
     this.#store.documents(collection.number).put(recordId, prepared.encoded, document)
     let isWorse = worsen(collection.identifiers.traits, prepared.traits)
     for (const change of changes) {
@@ -169,6 +177,7 @@ export class DocumentWriter {
 
   #applyTo(recordId: string, { added, index, removed }: IndexChange): void {
     const entries = this.#store.entries(index.number)
+    spend(writeCost * (added.length + removed.length))
     for (const entry of removed) entries.remove(entry, recordId)
     // No other document has an entry there.
     for (const entry of added) entries.put(entry, recordId, undefined)

@@ -15,7 +15,8 @@ import { parsePart } from "./indexPart.ts"
 import { makeSync } from "./indexSync.ts"
 import { everything, type KeyValue } from "./keyValue.ts"
 import { type Problem, toError, unsupported } from "./problem.ts"
-import type { Found } from "./scan.ts"
+import { costOf, type Found } from "./scan.ts"
+import { beginStep, isStepDone } from "./workload.ts"
 
 /** @internal */
 export type Indexing = Pick<
@@ -91,19 +92,24 @@ export const makeIndexing = (
     { number }: Index,
     from: string
   ): Result.Result<string | undefined, DuplicateKey | Problem> => {
+    beginStep()
     const some: Array<Found> = []
-    store.documents(collection.number).scan(
-      { ...everything, start: from },
-      (recordId, document) => some.push({ recordId, document }) < maxPerJob
-    )
+    let left = maxPerJob
+    store.documents(collection.number).scan({ ...everything, start: from }, (recordId, document, bytes) => {
+      some.push({ recordId, document })
+      left -= costOf(bytes)
+      return left > 0
+    })
+    let last: string | undefined
     for (const found of some) {
       const current = catalog.ensure(collection.name)
       const index = current.indexes.find((index) => index.number === number)
       const added = index === undefined ? Result.succeed(undefined) : writer.index(current, index, found)
       if (Result.isFailure(added)) return Result.fail(added.failure)
+      last = found.recordId
+      if (isStepDone()) break
     }
-    const last = some.at(-1)
-    if (some.length === maxPerJob && last !== undefined) return Result.succeed(`${last.recordId}\0`)
+    if (last !== undefined && (left <= 0 || last !== some.at(-1)?.recordId)) return Result.succeed(`${last}\0`)
     const current = catalog.ensure(collection.name)
     catalog.save({
       ...current,

@@ -11,6 +11,8 @@ import { type DocumentWriter, prepare, type Prepared } from "./documentWriter.ts
 import { failureOf, inTurn, maxPerJob, runJob } from "./embeddedJob.ts"
 import type { KeyValue } from "./keyValue.ts"
 import { type Problem, rejected, toError } from "./problem.ts"
+import { memoryOf } from "./valueSize.ts"
+import { beginStep, isStepDone } from "./workload.ts"
 
 /** @internal */
 export type Inserting = Pick<DocumentStore["Service"], "insertOne" | "insertMany">
@@ -32,17 +34,30 @@ export const makeInserting = (store: KeyValue, catalog: Catalog, writer: Documen
         : runJob(store, "insertOne", () => writer.insert(catalog.ensure(name), prepared.success))
     })
 
-  const insertChunk = (
-    name: string,
-    chunk: ReadonlyArray<ReturnType<typeof prepareNew>>,
-    from: number,
-    isOrdered: boolean
-  ) =>
+  /** Some of the documents from a place on, as many as there is time for in one step. */
+  const prepareSome = (documents: ReadonlyArray<Document>, from: number): Chunk => {
+    beginStep()
+    const chunk: Array<Chunk[number]> = []
+    for (let at = from; at < documents.length && chunk.length < maxPerJob && !isStepDone(); at++) {
+      const document = documents[at]!
+      const prepared = prepareNew(document)
+      chunk.push(prepared)
+      // What was not encoded cost what there is of it in memory.
+      if (Result.isSuccess(prepared) && !(prepared.success.encoded instanceof Uint8Array)) memoryOf(document)
+    }
+    return chunk
+  }
+
+  const insertChunk = (name: string, chunk: Chunk, from: number, isOrdered: boolean) =>
     store.write("insertMany", () => {
+      beginStep()
       catalog.ensure(name)
+      let attempted = 0
       let insertedCount = 0
       const failures: Array<Refusal> = []
       for (const [i, prepared] of chunk.entries()) {
+        if (isStepDone()) break
+        attempted += 1
         const inserted = Result.flatMap(
           prepared,
           // Asked for again, since a document may be the first with an array, say.
@@ -54,32 +69,41 @@ export const makeInserting = (store: KeyValue, catalog: Catalog, writer: Documen
           if (isOrdered) break
         }
       }
-      return { insertedCount, failures }
+      return { attempted, insertedCount, failures }
     })
 
   const insertMany: Inserting["insertMany"] = (name, documents, options) =>
     Effect.suspend(() => {
       const isOrdered = options?.ordered ?? true
-      const prepared = documents.map(prepareNew)
-      const go = (from: number, before: InsertManyResult): Effect.Effect<InsertManyResult, ReadError> =>
-        from >= documents.length || (isOrdered && before.failures.length > 0)
-          ? Effect.succeed(before)
-          : insertChunk(name, prepared.slice(from, from + maxPerJob), from, isOrdered).pipe(
-            Effect.flatMap((outcome) =>
-              Effect.map(Effect.forEach(outcome.failures, refusal), (failures) => ({
-                insertedCount: before.insertedCount + outcome.insertedCount,
-                failures: [...before.failures, ...failures]
-              }))
-            ),
-            Effect.flatMap((result) => inTurn(from + maxPerJob < documents.length, () => go(from + maxPerJob, result)))
+      const failures: Array<InsertManyResult["failures"][number]> = []
+      let insertedCount = 0
+      const go = (from: number, waiting: Chunk): Effect.Effect<InsertManyResult, ReadError> => {
+        if (from >= documents.length || (isOrdered && failures.length > 0)) {
+          return Effect.succeed({ insertedCount, failures })
+        }
+        const chunk = waiting.length > 0 ? waiting : prepareSome(documents, from)
+        return insertChunk(name, chunk, from, isOrdered).pipe(
+          Effect.tap((outcome) =>
+            Effect.map(Effect.forEach(outcome.failures, refusal), (refused) => {
+              insertedCount += outcome.insertedCount
+              failures.push(...refused)
+            })
+          ),
+          Effect.flatMap(({ attempted }) =>
+            inTurn(from + attempted < documents.length, () => go(from + attempted, chunk.slice(attempted)))
           )
-      return Effect.uninterruptible(go(0, { insertedCount: 0, failures: [] }))
+        )
+      }
+      return Effect.uninterruptible(go(0, []))
     })
 
   return { insertOne, insertMany }
 }
 
 // internal
+
+// Documents that follow each other, ready to be written or not.
+type Chunk = ReadonlyArray<Result.Result<Prepared, Problem>>
 
 interface Refusal {
   readonly index: number

@@ -18,6 +18,9 @@ import { RecordTable } from "./recordTable.ts"
 // Small enough to insert into, large enough to be few.
 const blockLength = 256
 
+// Keys that are put in order at one time: others wait meanwhile.
+const maxUnordered = 2048
+
 /**
  * Keys in order, in blocks; the blocks' last keys tell which one to look into. New keys wait for the next that asks for
  * the order, so that a value is written as fast as into a map.
@@ -42,7 +45,9 @@ export class MemoryTable<Value> implements Table<Value> {
 
   readonly put = (key: string, value: Value): void => {
     const { size } = this.#values
-    if (this.#values.set(key, value).size > size) this.#unordered.push(key)
+    if (this.#values.set(key, value).size === size) return
+    this.#unordered.push(key)
+    if (this.#unordered.length >= maxUnordered) this.#order()
   }
 
   readonly remove = (key: string): void => {
@@ -92,11 +97,13 @@ export class MemoryTable<Value> implements Table<Value> {
     if (this.#unordered.length === 0) return
     const keys = this.#unordered
     this.#unordered = []
-    for (const key of keys.toSorted(byBytes)) this.#insert(key)
+    for (const key of isSorted(keys) ? keys : keys.toSorted(byBytes)) this.#insert(key)
   }
 
   #insert(key: string): void {
-    const at = Math.min(this.#blockOf(key), Math.max(0, this.#blocks.length - 1))
+    const last = this.#blocks.length - 1
+    const isLast = last >= 0 && key > (this.#blocks[last]?.at(-1) ?? "")
+    const at = isLast ? last : Math.min(this.#blockOf(key), Math.max(0, last))
     const block = this.#blocks[at]
     if (block === undefined) {
       this.#blocks.push([key])
@@ -106,11 +113,12 @@ export class MemoryTable<Value> implements Table<Value> {
     if (key > (block.at(-1) ?? "")) block.push(key)
     else block.splice(positionOf(block, key), 0, key)
     if (block.length > blockLength) {
-      const isLast = at === this.#blocks.length - 1
-      this.#blocks.splice(at + 1, 0, block.splice(isLast ? blockLength - 1 : blockLength >>> 1))
+      this.#blocks.splice(at + 1, 0, block.splice(at === last ? blockLength - 1 : blockLength >>> 1))
     }
   }
 }
+
+const isSorted = (keys: ReadonlyArray<string>): boolean => keys.every((key, i) => i === 0 || key > keys[i - 1]!)
 
 const byBytes = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 

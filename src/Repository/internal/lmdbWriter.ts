@@ -7,6 +7,7 @@ import { constants } from "node:os"
 import { StoreUnavailable } from "../RepositoryError.ts"
 import type { KeyValue, Listener } from "./keyValue.ts"
 import { codeOf } from "./lmdbFiles.ts"
+import { workDone } from "./workload.ts"
 
 const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno
 
@@ -26,8 +27,9 @@ export interface Writer {
   readonly finish: Effect.Effect<void>
 }
 
-// So that one transaction doesn't hold up everything else for long.
+// So that one transaction doesn't hold up everything else for long: so many jobs, or so much work of theirs.
 const maxBatch = 256
+const maxWork = 2_000_000
 
 /**
  * `transact` runs its argument in a transaction of its own, which it gives up when the answer is `false`, and resolves
@@ -60,14 +62,20 @@ export const makeWriter = (
       for (const resume of idle.splice(0)) resume()
       return
     }
-    let batch: ReadonlyArray<Job> = []
+    let batch: Array<Job> = []
     let ran: Result.Result<void, unknown> = Result.succeed(undefined)
     const run = () => {
       // Only now, so that whoever came since is part of it.
-      batch = waiting.splice(0, alone > 0 ? 1 : maxBatch)
+      batch = []
+      const end = workDone() + maxWork
       ran = Result.try({
         try: () => {
-          for (const job of batch) job.run()
+          do {
+            const job = waiting.shift()
+            if (job === undefined) break
+            batch.push(job)
+            job.run()
+          } while (alone === 0 && batch.length < maxBatch && workDone() < end)
         },
         catch: (cause) => cause
       })

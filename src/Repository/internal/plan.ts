@@ -208,6 +208,12 @@ const planBy = (
   isWhole: boolean,
   { order, sort }: { readonly sort: ReadonlyArray<Direction>; readonly order: "up" | "down" | undefined }
 ): Plan => {
+  const [choice, ...others] = choices
+  if (isWhole && choice !== undefined && others.length === 0 && order === undefined) {
+    // In any order: there is nothing to do before they are asked for.
+    const keys: Several<string> = { length: choice.values.length, at: (i) => keyOf(choice, i) }
+    return { kind: "entries", index, keys, isOrdered: sort.length === 0 || keys.length <= 1 }
+  }
   const prefixes = productOf(choices.map(componentsOf))
   const isOrdered = sort.length === 0 || order !== undefined
   const reverse = order === "down"
@@ -232,6 +238,11 @@ const planBy = (
     }
   }
   return { kind: "scan", index, ranges: inOrder(places, reverse, (range) => range), isOrdered }
+}
+
+const keyOf = ({ descending, values }: Choice, i: number): string => {
+  const text = component(values[i], { inexact: false })
+  return fit(descending ? invert(text) : text, { inexact: false })
 }
 
 const componentsOf = ({ descending, values }: Choice): ReadonlyArray<string> => {

@@ -6,6 +6,7 @@ import type { Document } from "../DocumentStore.ts"
 import { fieldOf, isArray, isDocument } from "./bsonValue.ts"
 import { isPosition, type Segments } from "./documentPath.ts"
 import { type Problem, rejected } from "./problem.ts"
+import { spend } from "./workload.ts"
 
 /**
  * A path whose words are known, and how much they count.
@@ -139,6 +140,10 @@ const textsAt = (node: unknown, path: Segments, at: number): ReadonlyArray<strin
     : node.flatMap((item) => isDocument(item) ? textsAt(item, path, at) : [])
 }
 
+// What it costs to take a text apart, for each character.
+const simpleCost = 4
+const segmentCost = 8
+
 const isAscii = /^[\0-\x7f]*$/
 
 // Some languages don't put anything between two words.
@@ -146,7 +151,9 @@ const segmenter = new Intl.Segmenter("en", { granularity: "word" })
 
 /** The words of a text in their order. An underscore is part of one; whatever else is no letter, digit or mark is not. */
 const wordsOf = (text: string): ReadonlyArray<string> => {
-  if (isAscii.test(text)) return text.match(/\w+/g) ?? []
+  const isSimple = isAscii.test(text)
+  spend(text.length * (isSimple ? simpleCost : segmentCost))
+  if (isSimple) return text.match(/\w+/g) ?? []
   const words: Array<string> = []
   for (const { isWordLike, segment } of segmenter.segment(text)) {
     if (isWordLike === true) words.push(...segment.match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [])

@@ -10,7 +10,8 @@ const maxStep = 1_000_000
 // 50 milliseconds.
 const maxEvaluation = 5_000_000
 
-// Nothing of it outlives a step, which nothing interrupts.
+let done = 0
+// Nothing of the others outlives a step, which nothing interrupts.
 let step = 0
 let evaluation = 0
 let evaluations = 0
@@ -21,7 +22,7 @@ let evaluations = 0
  * @internal
  */
 export const beginStep = (): void => {
-  step = 0
+  step = done
 }
 
 /**
@@ -29,7 +30,14 @@ export const beginStep = (): void => {
  *
  * @internal
  */
-export const isStepDone = (): boolean => step >= maxStep
+export const isStepDone = (): boolean => done - step >= maxStep
+
+/**
+ * How much work was done so far. What comes of several steps together is the difference.
+ *
+ * @internal
+ */
+export const workDone = (): number => done
 
 /**
  * A new document, whose evaluation may cost as much as any other's.
@@ -54,7 +62,7 @@ export const currentEvaluation = (): number => evaluations
  * @internal
  */
 export const spend = (units: number): void => {
-  step += units
+  done += units
 }
 
 /**
@@ -63,7 +71,7 @@ export const spend = (units: number): void => {
  * @internal
  */
 export const charge = (units: number): void => {
-  step += units
+  done += units
   evaluation += units
   if (!(evaluation <= maxEvaluation)) refuse("an expression has too much to compute for one document")
 }

@@ -9,6 +9,7 @@ import { makeWriting } from "../../../src/Repository/internal/embeddedWrite.ts"
 import type { KeyValue } from "../../../src/Repository/internal/keyValue.ts"
 import * as keyValueMemory from "../../../src/Repository/internal/keyValueMemory.ts"
 import { makeVersions } from "../../../src/Repository/internal/versions.ts"
+import { workDone } from "../../../src/Repository/internal/workload.ts"
 
 const numbers = <A>(length: number, make: (i: number) => A): ReadonlyArray<A> =>
   Array.from({ length }, (_, i) => make(i))
@@ -216,6 +217,22 @@ describe("indexUse", () => {
         const found = yield* reading.findAndCount("things", { filter, sort: { rank: 1 }, limit: 1 })
         assert.deepStrictEqual([found.documents.length, found.total, looks()], [Math.min(1, total), total, 5_000])
       }
+    }))
+
+  it.effect("takes each text apart once for a search, however many of its words are asked for", () =>
+    Effect.gen(function*() {
+      const text = Array.from({ length: 2_000 }, (_, i) => `word${i}`).join(" ")
+      const texts = Array.from({ length: 100 }, (_, _id) => ({ _id, text }))
+      const { reading } = yield* withDocuments(texts, [{ name: "text", key: { text: "text" } }])
+      const workFor = Effect.fnUntraced(function*(words: number) {
+        const before = workDone()
+        const $search = Array.from({ length: words }, (_, i) => `word${i}`).join(" ")
+        assert.strictEqual(yield* reading.count("things", { $text: { $search } }), 100)
+        return workDone() - before
+      })
+      const one = yield* workFor(1)
+      assert.isAtLeast(one, 100 * text.length)
+      assert.isAtMost(yield* workFor(10), 1.1 * one)
     }))
 
   it.effect("fails, retryably, when an index is dropped while it is read", () =>

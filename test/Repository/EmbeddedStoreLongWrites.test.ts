@@ -1,0 +1,84 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { DocumentStore, EmbeddedStore, Index, Model, Repository } from "../../src/index.ts"
+import { freshFolder } from "../support/folders.ts"
+import { turnsOf } from "../support/turns.ts"
+
+// Milliseconds that a request may have to wait for another one's writes.
+const most = 100
+
+class Note extends Model.Class<Note>()("Note", {
+  id: Model.id(),
+  n: Schema.Int.pipe(Model.indexed(Index.plain)),
+  ...Model.softDeleted
+}) {}
+
+const things = (length: number) => Array.from({ length }, (_, _id) => ({ _id, n: _id % 1000, text: `text ${_id}` }))
+
+const pages = Array.from({ length: 500 }, (_, _id) => ({
+  _id,
+  text: Array.from({ length: 500 }, (_, i) => `word${(_id * 7 + i * i) % 997}`).join(" ")
+}))
+
+for (
+  const [name, layer] of [
+    ["memory", EmbeddedStore.layerMemory],
+    ["embedded", freshFolder(EmbeddedStore.layerWith)]
+  ] as const
+) {
+  it.layer(Repository.layer(Note).pipe(Layer.provideMerge(layer)), {
+    timeout: "60 seconds",
+    excludeTestServices: true
+  })(
+    `EmbeddedStore with long writes / ${name}`,
+    (it) => {
+      const lasting = Effect.fnUntraced(function*(
+        operations: { readonly [name: string]: Effect.Effect<unknown, unknown> }
+      ) {
+        let all = 0
+        for (const [name, operation] of Object.entries(operations)) {
+          const { longest, whole } = yield* turnsOf(operation)
+          assert.isBelow(longest, most, name)
+          all += whole
+        }
+        // Otherwise they were too short to tell.
+        assert.isAbove(all, 2 * most)
+      })
+
+      it.effect(
+        "lets others run while it inserts 100,000 documents, or many insert at the same time",
+        () =>
+          Effect.gen(function*() {
+            const store = yield* DocumentStore.DocumentStore
+            const notes = things(100_000).map(({ _id, n }) => new Note({ id: `${_id}`, n }))
+            const repository = yield* Repository.for(Note)
+            yield* lasting({
+              insertMany: store.insertMany("things", things(100_000)),
+              together: Effect.all(
+                Array.from({ length: 20 }, (_, i) => store.insertMany(`things ${i}`, things(5_000))),
+                { concurrency: 20 }
+              ),
+              bulkInsert: repository.bulkInsert(notes),
+              page: repository.findAndCountDocuments({ filter: {}, sort: { _id: 1 }, limit: 1 })
+            })
+            assert.strictEqual(yield* store.count("things", {}), 100_000)
+            assert.strictEqual(yield* repository.count(), 100_000)
+          }),
+        60_000
+      )
+
+      it.effect("lets others run while it indexes texts, searches them and writes them", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore.DocumentStore
+          const filter = { $text: { $search: "word1 word2 word3 word4" } }
+          yield* store.insertMany("pages", pages)
+          yield* lasting({
+            createIndexes: store.createIndexes("pages", [{ name: "text", key: { text: "text" } }]),
+            find: store.find("pages", { filter }),
+            updateMany: store.updateMany("pages", filter, { $set: { read: true } }),
+            insertMany: store.insertMany("pages", pages.map(({ text }, i) => ({ _id: `more ${i}`, text })))
+          })
+        }), 60_000)
+    }
+  )
+}
