@@ -84,9 +84,11 @@ export {
   type Elements,
   fromRecord,
   type FromRecordOptions,
+  fromWire,
   type Lists,
   type Record,
   removeFrom,
+  type Seen,
   toRecord,
   type ToRecordOptions
 } from "./Record.ts"

@@ -10,6 +10,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
+import { bodyDecoder } from "./internal/explainer.ts"
+import { constructorOf } from "./internal/finaliser.ts"
 import { inspector } from "./internal/inspector.ts"
 import { perModel } from "./internal/perModel.ts"
 import { failureOf } from "./internal/place.ts"
@@ -149,7 +151,8 @@ export const toRecord: {
 
 /**
  * The instance of a record, whose identifier is under `id` or `_id`. It is read as a stored document is: a field with a
- * default that is not there has the default, and validators are not asked.
+ * default that is not there has the default, and validators are not asked. A record with the model's `_type` may also be
+ * in terms of the wire, as {@link dumps} writes it: then it is read as by {@link fromWire}, without what the model omits.
  *
  * Fails with `PropertyRequiredException` when something required is missing, else with `ValidationException` when a value
  * is of another kind than its field.
@@ -167,7 +170,10 @@ export const fromRecord: {
 } = (model: Any, record?: Record | FromRecordOptions, options?: FromRecordOptions): never => {
   const read = (record: Record, { setUnmanagedParameters }: FromRecordOptions) =>
     decoderOf(model)(record).pipe(
-      Effect.catch((problems) => failureOf(model, record, problems)),
+      // What `dumps` wrote is in terms of the wire.
+      Effect.catch((problems) =>
+        record["_type"] === model.modelName ? fromWire(model, record) : failureOf(model, record, problems)
+      ),
       Effect.map((instance) =>
         setUnmanagedParameters ? Object.defineProperties(Object(instance), unmanaged(model, record)) : instance
       )
@@ -179,6 +185,54 @@ export const fromRecord: {
     : isFromRecordOptions(record)
     ? (given: Record) => read(given, record)
     : read(record, options ?? ignoring)) as never
+}
+
+/**
+ * What is known of an instance from what a caller sees: all but the required fields that the model omits.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Seen<M extends Any> = [Unseen<M>] extends [never] ? M["Type"] : Omit<M["Type"], Unseen<M>>
+
+type Unseen<M extends Any> = {
+  readonly [K in Exclude<keyof M["Type"] & keyof M["store"]["fields"], keyof M["wire"]["fields"]>]: {} extends
+    Pick<M["Type"], K> ? never : K
+}[Exclude<keyof M["Type"] & keyof M["store"]["fields"], keyof M["wire"]["fields"]>]
+
+/**
+ * The instance of what a caller sees, which is the way back of an answer: of a parsed JSON body with the model's `_type`,
+ * whose keys that are none of the model's are ignored, `_links` among them. What the model omits is absent, or has its
+ * default. Nested models become instances.
+ *
+ * Fails with `PropertyRequiredException` when something required is missing, else with `ValidationException`.
+ *
+ * **Example** (The way back)
+ *
+ * ```ts
+ * import { DateTime, Effect, Schema } from "effect"
+ * import { Model } from "appkernel"
+ *
+ * class User extends Model.Class<User>()("User", {
+ *   name: Schema.String,
+ *   born: Model.Date,
+ *   password: Schema.String.pipe(Model.omitted)
+ * }) {}
+ *
+ * const user = await Effect.runPromise(Model.fromWire(User, { _type: "User", name: "Jane", born: "2000-02-29" }))
+ * user.born.epochMilliseconds // => 951782400000
+ * user instanceof User // => true
+ * ```
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const fromWire = <M extends Any>(model: M, body: unknown): Effect.Effect<Seen<M>, ModelError> => {
+  const decoded = wireDecoder(model)(body)
+  return decoded._tag === "Invalid"
+    ? failureOf(model, body, decoded.problems)
+    // It has all that the type says.
+    : Effect.sync(() => seenInstance(model, decoded.value) as Seen<M>)
 }
 
 /**
@@ -245,6 +299,26 @@ const modelOfInstance = (self: object): Any =>
     : Effect.runSync(Effect.die(new Error("Only the instance of a model can be used here")))
 
 const decoderOf = perModel((model: Any) => recordDecoder(model))
+
+const wireDecoder = perModel((model) => bodyDecoder(model.wire))
+
+/** What the wire's schema decoded has the values of the model's fields. */
+const seenInstance = (model: ModelLike, seen: { readonly [key: string]: unknown }): unknown => {
+  const values: { [key: string]: unknown } = {}
+  for (const [key, schema] of Object.entries(model.store.fields)) {
+    const value = seen[key] ??
+      (Object.hasOwn(model.wire.fields, key) ? seen[key] : model[modelTypeId][key]?.default?.())
+    if (value === undefined) continue
+    const inner = nestedModel(schema)
+    // What is nested was decoded by the inner model's own schema.
+    const one = (part: unknown): unknown =>
+      inner === undefined || typeof part !== "object" || part === null
+        ? part
+        : seenInstance(inner, part as { readonly [key: string]: unknown })
+    values[key] = inner !== undefined && Array.isArray(value) ? value.map(one) : one(value)
+  }
+  return constructorOf(model)(values)
+}
 
 const encodersOf = perModel((model) => ({ id: recordEncoder(model, "id"), _id: recordEncoder(model, "_id") }))
 
