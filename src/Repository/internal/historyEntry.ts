@@ -4,6 +4,7 @@
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
 import { CurrentUserId } from "../../Model/Generator.ts"
+import { isDate } from "../../Model/internal/iso.ts"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
 import type { Change } from "../History.ts"
 import { dateOf } from "./bsonValue.ts"
@@ -16,11 +17,18 @@ import { dateOf } from "./bsonValue.ts"
 export const historyOf = (collection: string): string => `${collection}.history`
 
 /**
+ * A text that no two identifiers of one model share: that of a date has its milliseconds.
+ *
+ * @internal
+ */
+export const textOfId = (id: unknown): string => isDate(id) ? id.toISOString() : String(id)
+
+/**
  * The identifier of a state, by which no two are the same.
  *
  * @internal
  */
-export const entryId = (id: unknown, revision: number): string => `${String(id)}@${revision}`
+export const entryId = (id: unknown, revision: number): string => `${textOfId(id)}@${revision}`
 
 /** @internal */
 export const historyIndex: IndexDescription = {

@@ -6,7 +6,7 @@ import type { Document, DocumentStore, Filter, InsertManyResult, Update } from "
 import type { Change } from "../History.ts"
 import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
 import type { Deleted } from "../SoftDeletion.ts"
-import { entryId, entryOf, historyOf, type Occasion, occasionOf } from "./historyEntry.ts"
+import { entryId, entryOf, historyOf, type Occasion, occasionOf, textOfId } from "./historyEntry.ts"
 import { both, type ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withMore, withoutDuplicate } from "./modelWriter.ts"
 
@@ -61,11 +61,11 @@ export const makeHistoryWriter = (
       filter: { _id: { $in: documents.map(({ _id }) => entryId(_id, 1)) } },
       projection: { document_id: 1 }
     })
-    const before = new Set(known.map((entry) => String(entry["document_id"])))
+    const before = new Set(known.map((entry) => textOfId(entry["document_id"])))
     return yield* Effect.forEach(
       documents,
       Effect.fnUntraced(function*(document) {
-        const [last] = before.has(String(document["_id"]))
+        const [last] = before.has(textOfId(document["_id"]))
           ? yield* store.find(history, {
             filter: { document_id: document["_id"] },
             sort: { revision: -1 },
