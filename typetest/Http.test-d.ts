@@ -10,7 +10,8 @@ import {
   type RepositoryError,
   Resource,
   Service,
-  ServiceError
+  ServiceError,
+  type Translations
 } from "appkernel"
 import {
   type Config,
@@ -138,6 +139,7 @@ describe("KernelEngine", () => {
       | KernelEngine.ListenFailed
       | KernelEngine.RegistrationInvalid
       | KernelEngine.RouteConflict
+      | Translations.TranslationsInvalid
       | RepositoryError.StoreError
       | Config.ConfigError
     >()

@@ -20,6 +20,7 @@ import {
   nestedModel,
   unwrapped
 } from "../Model/internal/variants.ts"
+import { wantedOf } from "../Model/internal/wording.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Document } from "../Repository/DocumentStore.ts"
 import { indexesOf } from "../Repository/internal/documents.ts"
@@ -57,6 +58,8 @@ export interface AccessibleField {
   readonly isText: boolean
   /** Whether one value, or element, can be less than another. */
   readonly isOrdered: boolean
+  /** What a text has to be that `read` takes, to go behind the label: `must be a number`. */
+  readonly expects: string
   /** The stored value that a text stands for; `undefined` when the field can't take it. A list takes an element. */
   readonly read: (text: string) => unknown
   /** When the field is a date-time and the text a date: the stored moments at which that day, and the next, begins. */
@@ -298,6 +301,9 @@ const accessible = (
     },
     get isOrdered() {
       return isValue && read().isOrdered
+    },
+    get expects() {
+      return isValue ? wantedOf(value.stored).message : "has fields of its own: name one of them"
     },
     read: (text) => isValue ? read().text(text) : undefined,
     day: (text) => isValue ? read().day(text) : undefined,

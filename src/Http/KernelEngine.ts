@@ -44,6 +44,7 @@ import { refuseInvalid, type RegistrationInvalid } from "./RegistrationInvalid.t
 import * as Resource from "./Resource.ts"
 import { refuseConflicts, type RouteConflict } from "./RouteConflict.ts"
 import * as Service from "./Service.ts"
+import type { TranslationsInvalid } from "./Translations.ts"
 
 /**
  * A service under construction. Every registration gives a new engine, whose type knows all of them: `Groups` describes
@@ -95,7 +96,7 @@ export interface KernelEngine<
   /** Serves the resources on the address that the configuration names, with the repositories of their models. */
   readonly layer: Layer.Layer<
     Repositories,
-    KernelServer.ListenFailed | RegistrationInvalid | RouteConflict | StoreError | Config.ConfigError,
+    KernelServer.ListenFailed | StartFailure,
     DocumentStore | Needed<Requirements, Repositories>
   >
   /**
@@ -106,7 +107,7 @@ export interface KernelEngine<
   /** Serves the resources on the HTTP server at hand: one on a random port, or one that others share. */
   readonly layerServe: Layer.Layer<
     Repositories,
-    RegistrationInvalid | RouteConflict | StoreError,
+    StartFailure,
     DocumentStore | HttpServer.HttpServer | Needed<Requirements, Repositories>
   >
   /**
@@ -114,10 +115,23 @@ export interface KernelEngine<
    */
   readonly testClient: Effect.Effect<
     KernelClient.KernelClient<Groups>,
-    KernelServer.ListenFailed | RegistrationInvalid | RouteConflict | StoreError,
+    KernelServer.ListenFailed | StartFailure,
     Scope.Scope | Exclude<Needed<Requirements, Repositories>, DocumentStore>
   >
 }
+
+/**
+ * Why the registrations of an engine can't be served.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type StartFailure =
+  | RegistrationInvalid
+  | RouteConflict
+  | TranslationsInvalid
+  | StoreError
+  | Config.ConfigError
 
 /**
  * What has to be provided to an engine of all that its handlers need: not the repositories of its own models, not its

@@ -153,13 +153,14 @@ export const wireOf = <E extends ServiceError.Any>(error: E): ServiceError.Wire<
 }
 
 /**
- * The JSON text of an error as a body. Dies when its fields are not what it was declared with.
+ * The JSON text of an error as a body, which says `message`. Dies when its fields are not what it was declared with.
  *
  * @internal
  */
-export const textOf = (error: Instance): Effect.Effect<string> => {
+export const textOf = (error: Instance, message: string): Effect.Effect<string> => {
   const declaration = error[serviceErrorTypeId]
-  return Effect.orDie(Effect.map(encoderOf(declaration)(bodyOf(declaration, error)), (body) => JSON.stringify(body)))
+  const body = { ...bodyOf(declaration, error), message }
+  return Effect.orDie(Effect.map(encoderOf(declaration)(body), (body) => JSON.stringify(body)))
 }
 
 // -----------------------------------------------------------------------------

@@ -7,19 +7,27 @@
  * A catalogue is an object of texts, flat (`"User.name": "Name"`) or nested (`"User": { "name": "Name" }`). Its keys:
  *
  * - `<Model>.<field>`: the label of a field. It takes no arguments.
+ * - `models.<Model>`: what documents of a model are called. It takes no arguments.
  * - `validators.<Type>`: what is wrong, to go behind the label: the type is a validator's (`NotEmpty`, `Min`, …),
  *   `Required`, `Type` (a value of another type), `Parameter` (a parameter of the URL), `Id` or `Url` (an identifier that
  *   is not that of the URL, or that none leads to). Arguments: `{label}`, `{field}` (the path: `lines.0.quantity`),
- *   `{type}` (the field's type in the words of the metadata; `unknown` where there is no such field), and `{value}` (the
- *   validator's argument; the choices of an `enum`; the largest `page_size`).
+ *   `{type}` (the field's type in the words of the metadata, but `object` for a model; `unknown` where there is no such
+ *   field), and `{value}` (the validator's argument; the choices of an `enum`; the largest `page_size`).
  * - `validators.<Type>@<Model>.<field>`, or `@` and the name of a parameter: the same for one place only.
  * - `errors.Invalid`: the `message` of a 400. Arguments: `{problems}`, `{count}`.
- * - `errors.Problem`: one problem within it. Arguments: `{label}`, `{field}`, `{message}`.
+ * - `errors.Problem`: one problem within it, and the `message` of each of its `errors`. Arguments: `{label}`, `{field}`,
+ *   `{message}`.
+ * - `errors.<Tag>`: the `message` of a `ServiceError`. Arguments: its fields that are texts or numbers.
+ * - `errors.DocumentNotFound`, `errors.DuplicateKey`, `errors.Route`, …: what else the engine says; see
+ *   `docs/behaviour.md`.
  *
- * What a catalogue lacks is taken from that of its base language (`de-CH` → `de`), if there is one in the folder, else it
- * is said in English, as without translations. So are texts of a program's own schemas, which no key stands for.
+ * What a catalogue lacks is taken from that of its base language (`de-CH` → `de`), if there is one in the folder, then
+ * from what comes with the package, which is English and German, and else it is said in English. A field without a label
+ * is called by its name: `lent_to` is `Lent to`. Texts of a program's own schemas, which no key stands for, are said as
+ * they are. A key that nothing of the service asks for is a warning at the start.
  *
- * The first language is the default: that of a request that names none, or none of these.
+ * The first language is the default: that of a request that names none, or none of these. An engine takes its languages
+ * from the configuration, {@link config}, unless a layer gives it others.
  *
  * **Example** (Two languages)
  *
@@ -40,6 +48,7 @@
  *
  * @since 0.1.0
  */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -48,7 +57,9 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import Negotiator from "negotiator"
-import { compile, type Entry, type Fault, parse } from "./internal/translationCatalogue.ts"
+import { de } from "./internal/catalogues/de.ts"
+import { en } from "./internal/catalogues/en.ts"
+import { compile, type Entry, type Fault, type Messages, parse } from "./internal/translationCatalogue.ts"
 
 /**
  * Where the catalogues are, and which there are.
@@ -74,6 +85,8 @@ export interface Language {
   readonly tag: string
   /** The text of a key; `undefined` when there is none, or when its message can't be made of the arguments. */
   readonly text: (key: string, args?: Arguments) => string | undefined
+  /** The keys of its own catalogues, each with the file that has it. */
+  readonly keys?: ReadonlyMap<string, string> | undefined
 }
 
 /**
@@ -100,14 +113,14 @@ export interface Translations {
 }
 
 /**
- * The translations in force; none unless a layer says otherwise.
+ * The translations in force. Unless a layer says otherwise, they are those of the configuration, {@link config}.
  *
  * @category references
  * @since 0.1.0
  */
 export const Translations: Context.Reference<Translations> = Context.Reference<Translations>(
   "appkernel/Http/Translations",
-  { defaultValue: () => ({ languages: [], languageOf: () => undefined }) }
+  { defaultValue: () => configured }
 )
 
 /**
@@ -198,26 +211,68 @@ const canonical = (language: string): Effect.Effect<string, TranslationsInvalid>
 
 const languageFrom = Effect.fnUntraced(function*(path: string, tag: string) {
   const own = yield* entriesOf(path, tag, tag)
-  if (own === undefined) {
+  const tags = [tag, ...basesOf(tag)]
+  if (own === undefined && !tags.some((one) => included.has(one))) {
     return yield* new TranslationsInvalid({ language: tag, file: fileOf(path, tag), detail: "there is no such file" })
   }
-  let entries = own
+  let entries: ReadonlyMap<string, Entry> = own ?? new Map()
   for (const base of basesOf(tag)) {
     // What a language says itself stands over what its base says.
     entries = new Map([...(yield* entriesOf(path, base, tag)) ?? [], ...entries])
   }
-  const messages = yield* orFail(tag, compile(entries, tag))
-  const language: Language = {
-    tag,
-    text: (key, args) => {
-      const message = messages.get(key)
-      if (message === undefined) return undefined
-      // A formatter of the platform throws at what it can't format.
-      const made = Result.try(() => message.format(args))
-      return Result.isSuccess(made) && typeof made.success === "string" ? made.success : undefined
-    }
+  const keys = new Map([...entries].map(([key, { file }]) => [key, file]))
+  const packaged = tags.flatMap((one) => [...included.get(one) ?? []])
+  return languageOf(tag, yield* orFail(tag, compile(new Map([...packaged, ...entries]), tag)), keys)
+})
+
+const languageOf = (
+  tag: string,
+  messages: Messages,
+  keys: ReadonlyMap<string, string>
+): Language => ({
+  tag,
+  keys,
+  text: (key, args) => {
+    const message = messages.get(key)
+    if (message === undefined) return undefined
+    // A formatter of the platform throws at what it can't format.
+    const made = Result.try(() => message.format(args))
+    return Result.isSuccess(made) && typeof made.success === "string" ? made.success : undefined
   }
-  return language
+})
+
+const entriesIn = (catalogue: { readonly [key: string]: string }): ReadonlyMap<string, Entry> =>
+  new Map(Object.entries(catalogue).map(([key, text]) => [key, { text, file: "appkernel" }]))
+
+/** The languages that come with the package. */
+const included: ReadonlyMap<string, ReadonlyMap<string, Entry>> = new Map([["en", entriesIn(en)], [
+  "de",
+  entriesIn(de)
+]])
+
+let english: Language | undefined
+
+/**
+ * What is said where there are no languages, or where a language says nothing.
+ *
+ * @internal
+ */
+export const inEnglish = (): Language => {
+  english ??= languageOf("en", Result.getOrElse(compile(entriesIn(en), "en"), (): Messages => new Map()), new Map())
+  return english
+}
+
+const configured: Translations = { languages: [], languageOf: () => undefined }
+
+/**
+ * The translations in force: those of a layer, else those that are configured.
+ *
+ * @internal
+ */
+export const current: Effect.Effect<Translations, TranslationsInvalid | Config.ConfigError> = Effect.gen(function*() {
+  const given = yield* Translations
+  if (given !== configured) return given
+  return yield* Effect.provide(make(yield* config), NodeFileSystem.layer)
 })
 
 const fileOf = (path: string, tag: string): string => `${path}/${tag}.json`

@@ -133,9 +133,9 @@ export const make = (
 
     const sort = sortOf(access, parameter("sort_by"), parameter("sort_order"), refuse)
     const page = numberOf(parameter("page"), 1, Number.MAX_SAFE_INTEGER)
-    if (page === undefined) refuse("page", "must be an integer from 1 upwards")
+    if (page === undefined) refuse("page", "must be a whole number from 1 upwards")
     const pageSize = numberOf(parameter("page_size"), limits.defaultPageSize, limits.maxPageSize)
-    if (pageSize === undefined) refuse("page_size", `must be an integer from 1 to ${limits.maxPageSize}`)
+    if (pageSize === undefined) refuse("page_size", `must be a whole number from 1 to ${limits.maxPageSize}`)
     else if (page !== undefined && !Number.isSafeInteger(page * pageSize)) refuse("page", "is too large")
     const fields = fieldsOf(access, parameter("fields"), refuse)
     const count = countOf(parameter("count"))

@@ -29,6 +29,7 @@ import type * as SchemaAST from "effect/SchemaAST"
 import type { Field } from "./Field.ts"
 import { type ModelIndex, modelIndexesTypeId } from "./FieldIndex.ts"
 import { type FieldAttributes, modelAnnotation } from "./internal/annotations.ts"
+import { type Arguments, constructed } from "./internal/constructed.ts"
 import { display } from "./internal/display.ts"
 import { attributesOf, schemasOf } from "./internal/fields.ts"
 import { finaliser } from "./internal/finaliser.ts"
@@ -240,7 +241,14 @@ export const Class = <Self = never>() =>
     patch: Base.patch.annotate({ ...annotations, identifier: `${name}Patch` })
   }
   // The variants that `Base` defines can't be defined again in place.
-  class Model extends Base {}
+  class Model extends (Base as unknown as new(...args: Arguments) => object) {
+    constructor(input: Arguments[0], options?: Arguments[1]) {
+      super(...constructed(Model as never, input, options))
+    }
+    static make(input: Arguments[0], options?: Arguments[1]): unknown {
+      return input instanceof this ? input : new this(input, options)
+    }
+  }
   for (const key of Reflect.ownKeys(own)) {
     Object.defineProperty(Model, key, { value: Reflect.get(own, key), enumerable: true })
   }

@@ -7,7 +7,8 @@ import * as Schema from "effect/Schema"
 
 /**
  * One thing that is wrong with one field. `field` is the path with dots (`address.city`, `lines.0.quantity`), empty for
- * the whole; `validator` is the validator's type, `Required` for a missing value, `Type` for a value of another kind.
+ * the whole; `validator` is the validator's type, `Required` for a missing value, `Type` for a value of another kind;
+ * `message` goes behind the field's label: `must be a number`.
  *
  * @category models
  * @since 0.1.0
@@ -53,7 +54,9 @@ export class ValidationException extends Schema.TaggedError<ValidationException>
   problems: Schema.Array(Problem)
 }) {
   override get message(): string {
-    return `The property ${this.field} on class ${this.model} ${this.detail}`
+    return this.field === ""
+      ? `The ${this.model} ${this.detail}`
+      : `The property ${this.field} on class ${this.model} ${this.detail}`
   }
 }
 

@@ -57,9 +57,9 @@ it("the items of a list are each held to the model, and all that is wrong has it
     ]),
     [
       "1.email must be an e-mail address",
-      "1.roles.1 Expected string",
-      "2 Expected UserCreate",
-      "3 Expected UserCreate",
+      "1.roles.1 must be a text",
+      "2 must be an object",
+      "3 must be an object",
       "4.address.city is required"
     ]
   )
@@ -104,7 +104,7 @@ const bulkContract = <E>(name: string, store: Layer.Layer<DocumentStore.Document
           ]))
           assert.deepStrictEqual([email._tag, email.message], [
             "Conflict",
-            "Item 1: Another document of \"User\" has the same email"
+            "Item 2: Another document of \"User\" has the same email"
           ])
           const id = yield* Effect.flip(insert([
             newUser({ email: "f@example.com" }),
@@ -112,12 +112,12 @@ const bulkContract = <E>(name: string, store: Layer.Layer<DocumentStore.Document
             newUser({ email: "h@example.com", id: "U1" })
           ]))
           assert.propertyVal(id, "_tag", "Conflict")
-          assert.match(id.message, /^Item 2: /u)
+          assert.match(id.message, /^Item 3: /u)
           const each = yield* Effect.flip(insert([
             newUser({ email: "i@example.com" }),
             newUser({ email: "i@example.com" })
           ]))
-          assert.match(each.message, /^Item 1: /u)
+          assert.match(each.message, /^Item 2: /u)
           assert.strictEqual(yield* users.count(), 1)
           yield* users.deleteAll
         }))

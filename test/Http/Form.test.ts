@@ -149,10 +149,10 @@ describe("a form", () => {
         "place.zip is part of a field that is given as a whole, too",
         "secret can't be a file",
         "count must be at least 0",
-        "ratio Expected number | null",
-        "open Expected boolean | null",
-        `state Expected "new" | "old"`,
-        "day Expected a date as YYYY-MM-DD"
+        "ratio must be a number",
+        "open must be true or false",
+        "state must be one of new, old",
+        "day must be a date, such as 2026-01-31"
       ]
     )
     assert.deepStrictEqual(problemsIn(), ["title is required"])

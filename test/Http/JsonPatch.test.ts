@@ -137,7 +137,7 @@ describe("a JSON Patch", () => {
           "4.op must be add, remove, replace, move, copy or test",
           "5.op is required",
           "6.path must not lie within from",
-          "7 Expected object",
+          "7 must be an object",
           "8.op must be add, remove, replace, move, copy or test"
         ]
       }

@@ -297,11 +297,11 @@ describe("the query language of a URL", () => {
       [
         ["nope", "Parameter", "is neither a field nor a parameter of the collection"],
         ["secret", "Parameter", "is neither a field nor a parameter of the collection"],
-        ["age", "Parameter", "can't take this value"],
+        ["age", "Parameter", "must be a whole number"],
         ["active", "Operator", "can't be compared by >"],
         ["home", "Operator", "is neither text nor a list of values to look for something in"],
-        ["page", "Parameter", "must be an integer from 1 upwards"],
-        ["page_size", "Parameter", "must be an integer from 1 to 1000"],
+        ["page", "Parameter", "must be a whole number from 1 upwards"],
+        ["page_size", "Parameter", "must be a whole number from 1 to 1000"],
         ["fields", "Parameter", "\"pin\" is not a field to select"],
         ["count", "Parameter", "must be exact, estimated or none"]
       ]

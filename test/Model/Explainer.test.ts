@@ -47,22 +47,22 @@ describe("what is wrong with a body", () => {
       }),
       [
         "name is required",
-        "numbers.1 Expected number",
-        "numbers.2 Expected an integer",
-        "numbers.3 Expected number",
+        "numbers.1 must be a whole number",
+        "numbers.2 must be a whole number",
+        "numbers.3 must be a whole number",
         "lines.1.amount is required",
-        "lines.2 Expected LineCreate",
-        "lines.3.amount Expected number",
-        "lines.3.codes.1 Expected number",
+        "lines.2 must be an object",
+        "lines.3.amount must be a whole number",
+        "lines.3.codes.1 must be a whole number",
         "lines.4.codes must have at most 3 elements",
         "secret.1 must have at least 8 characters",
         "token must have at least 8 characters"
       ]
     )
     assert.deepStrictEqual(named(Bill, { name: "a", numbers: [] }), ["numbers must not be empty"])
-    assert.deepStrictEqual(named(Bill, { name: "a", numbers: {} }), ["numbers Expected array"])
+    assert.deepStrictEqual(named(Bill, { name: "a", numbers: {} }), ["numbers must be a list"])
     assert.deepStrictEqual(named(Tree, { label: "a", children: [{ label: "b", children: [{ label: 1 }] }] }), [
-      "children.0.children.0.label Expected string"
+      "children.0.children.0.label must be a text"
     ])
   })
 

@@ -81,9 +81,9 @@ describe("ValidationException", () => {
     Effect.gen(function*() {
       const error = yield* problemsWith({ customer: 3, kind: "gift", lines: "none" })
       assert.sameDeepMembers(error.problems.map((problem) => ({ ...problem })), [
-        { field: "customer", validator: "Type", message: "Expected string" },
-        { field: "kind", validator: "Type", message: `Expected "order" | "offer"` },
-        { field: "lines", validator: "Type", message: "Expected array" }
+        { field: "customer", validator: "Type", message: "must be a text" },
+        { field: "kind", validator: "Type", message: "must be one of order, offer" },
+        { field: "lines", validator: "Type", message: "must be a list" }
       ])
     }))
 
@@ -236,7 +236,7 @@ describe("what is omitted", () => {
         Effect.map(refused(input), ({ problems }) => problems.map(({ field, message }) => [field, message]))
       assert.deepStrictEqual(yield* reasonsFor({ password: canary }), [["password", "must have at most 4 characters"]])
       assert.deepStrictEqual(yield* reasonsFor({ spoken: canary }), [["spoken", "is not valid"]])
-      assert.deepStrictEqual(yield* reasonsFor({ record: { [canary]: "a" } }), [["record", "Expected number"]])
+      assert.deepStrictEqual(yield* reasonsFor({ record: { [canary]: "a" } }), [["record", "must be a whole number"]])
       assert.deepStrictEqual(yield* reasonsFor({ list: ["a", canary] }), [
         ["list.0", "is not valid"],
         ["list.1", "is not valid"]

@@ -132,7 +132,7 @@ describe("Model.DateTime", () => {
         assert.deepStrictEqual({ ...error.problems[0] }, {
           field: "at",
           validator: "Type",
-          message: "Expected a year from 0000 to 9999"
+          message: "must be a year from 0000 to 9999"
         })
         assert.throws(() => Schema.decodeSync(Model.DateTime)(new Date(millis)))
       }

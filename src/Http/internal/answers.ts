@@ -2,7 +2,8 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { FieldProblem } from "../../Model/internal/issues.ts"
 import { quote } from "../../Model/internal/serialiser.ts"
 import { Problem } from "../../Model/ModelError.ts"
-import { BadRequest, type HttpError, statusOf } from "../HttpError.ts"
+import { BadRequest } from "../HttpError.ts"
+import { saidOf, sayable } from "./said.ts"
 
 /** @internal */
 export const json = (
@@ -40,40 +41,23 @@ export const badRequest = (
 }
 
 /**
- * All that is wrong, in one sentence.
- *
- * @internal
- */
-export const sentence = (problems: ReadonlyArray<FieldProblem>): string =>
-  `The request is not valid: ${
-    problems.map(({ field, message }) => field === "" ? message : `${field} ${message}`).join("; ")
-  }`
-
-/**
  * Refuses what is wrong, all of it.
  *
  * @internal
  */
-export const invalid = (problems: ReadonlyArray<FieldProblem>): BadRequest =>
-  new BadRequest({ message: sentence(problems), errors: problems.map((problem) => new Problem(problem)) })
+export const invalid = (problems: ReadonlyArray<FieldProblem>): BadRequest => {
+  const message = `The request is not valid: ${problems.map(({ field, message }) => `${field} ${message}`).join("; ")}`
+  const errors = problems.map((problem) => new Problem(problem))
+  return sayable(new BadRequest({ message, errors }), "errors.Invalid")
+}
 
 /**
- * Answers 405 (RFC 9110, section 15.5.6).
+ * What an application itself says of a bad request.
  *
  * @internal
  */
-export const notAllowed = (
-  method: string,
-  path: string,
-  allowed: ReadonlyArray<string>
-): HttpServerResponse.HttpServerResponse =>
-  errorMessage(405, `The method ${method} is not allowed for ${path}`, { allow: allowed.join(", ") })
-
-/** @internal */
-export const ofError = (error: HttpError): HttpServerResponse.HttpServerResponse =>
-  error._tag === "BadRequest"
-    ? badRequest(error.message, error.errors)
-    : errorMessage(statusOf[error._tag], error.message)
+export const messageOf = (error: BadRequest): string | undefined =>
+  saidOf(error) === undefined ? error.message : undefined
 
 /** @internal */
 export const operationResult = (

@@ -5,8 +5,11 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
 import type { Readable } from "node:stream"
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
+import type { Arguments } from "../Translations.ts"
+import { en } from "./catalogues/en.ts"
 import { isDeeper } from "./depth.ts"
 import { Request } from "./listener.ts"
+import { sayable } from "./said.ts"
 
 /**
  * How deep a body may be nested: far deeper than any that is meant, and not as deep as recursion can't follow.
@@ -31,7 +34,7 @@ export const readJson = (
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const contentType = source.headers["content-type"]
   if (contentType === undefined || !types.includes(mediaTypeOf(contentType))) {
-    return Effect.fail(new UnsupportedMediaType({ message: `The body must be ${types.join(" or ")}` }))
+    return Effect.fail(otherType(types))
   }
   if (Number(source.headers["content-length"]) > limit) return Effect.fail(tooLarge(limit))
   sendContinue(request)
@@ -67,7 +70,7 @@ const read = (source: Readable, limit: number): Effect.Effect<Buffer, BodyError>
       }
     })
     source.on("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
-    source.on("error", () => resume(Effect.fail(new BadRequest({ message: "The body can't be read", errors: [] }))))
+    source.on("error", () => resume(Effect.fail(bad("errors.BodyUnreadable"))))
   })
 
 /**
@@ -80,23 +83,42 @@ export const mediaTypeOf = (contentType: string): string => {
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
 }
 
+/**
+ * The body is of another type than those that are taken.
+ *
+ * @internal
+ */
+export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType => {
+  const named = types.join(", ")
+  return sayable(new UnsupportedMediaType({ message: `The body must be ${named}` }), "errors.BodyType", {
+    types: named
+  })
+}
+
 const tooLarge = (limit: number) =>
-  new PayloadTooLarge({ message: `The body is larger than the ${limit} bytes that are accepted` })
+  sayable(
+    new PayloadTooLarge({ message: `The body is larger than the ${limit} bytes that are accepted` }),
+    "errors.BodyTooLarge",
+    { limit }
+  )
+
+const bad = (key: keyof typeof en, args?: Arguments) =>
+  sayable(new BadRequest({ message: en[key], errors: [] }), key, args)
 
 // An `Exit`, of which whoever asked knows the result at once.
 const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
-  if (!isUtf8(bytes)) return Exit.fail(new BadRequest({ message: "The body is not valid UTF-8", errors: [] }))
+  if (!isUtf8(bytes)) return Exit.fail(bad("errors.BodyNotUtf8"))
   if (isDeeper(bytes, maxDepth)) {
-    return Exit.fail(new BadRequest({ message: `The body is nested more than ${maxDepth} levels deep`, errors: [] }))
+    return Exit.fail(bad("errors.BodyTooDeep", { depth: maxDepth }))
   }
   const text = bytes.toString("utf8")
   try {
     const value: unknown = JSON.parse(text)
     return escapedSurrogate.test(text) && !isWellFormed(value)
-      ? Exit.fail(new BadRequest({ message: "The body has a text that is not valid Unicode", errors: [] }))
+      ? Exit.fail(bad("errors.BodyNotUnicode"))
       : Exit.succeed(value)
   } catch (cause) {
-    return Exit.fail(new BadRequest({ message: `The body is not valid JSON: ${reasonOf(cause)}`, errors: [] }))
+    return Exit.fail(bad("errors.BodyNotJson", { reason: reasonOf(cause) }))
   }
 }
 

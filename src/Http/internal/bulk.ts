@@ -9,6 +9,7 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { BulkInsertFailed, ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { BadRequest, Conflict } from "../HttpError.ts"
 import * as answers from "./answers.ts"
+import { sayable } from "./said.ts"
 
 type Values = Record<string, unknown>
 
@@ -150,7 +151,11 @@ const isRefusal = (error: ModelError | StoreError): error is Refusal =>
 const refusalOf = (index: number, error: Refusal | undefined): BadRequest | Conflict => {
   switch (error?._tag) {
     case "DuplicateKey":
-      return new Conflict({ message: `Item ${index}: ${error.message}` })
+      return sayable(
+        new Conflict({ message: `Item ${index + 1}: ${error.message}` }),
+        "errors.InItem",
+        ({ of }) => ({ position: index + 1, message: of(error) })
+      )
     case "ValidationException":
     case "PropertyRequiredException":
       return badItem(index, error.problems)

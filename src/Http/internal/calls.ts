@@ -12,6 +12,7 @@ import { type FieldProblem, problemsOf } from "../../Model/internal/issues.ts"
 import { kindOf } from "../../Model/internal/kind.ts"
 import { compileSerialiser, quote } from "../../Model/internal/serialiser.ts"
 import { assertSeparable, elementOf, isModelLike, type ModelLike } from "../../Model/internal/variants.ts"
+import { inText, wantedOf } from "../../Model/internal/wording.ts"
 import type * as Model from "../../Model/Model.ts"
 import { documentEncoder } from "../../Repository/internal/bsonForm.ts"
 import type { Repository } from "../../Repository/Repository.ts"
@@ -31,7 +32,7 @@ import { addAll, type ListAnswers } from "./listAnswer.ts"
 import { notFound, type Route, unknownParameters } from "./route.ts"
 import type { CallFailure } from "./settled.ts"
 import { refusal } from "./translation.ts"
-import { parameters as parametersOf } from "./translationPlaces.ts"
+import { parameters as parametersOf, placesIn } from "./translationPlaces.ts"
 
 /**
  * The routes of actions and operations. An action has the `repository` whose documents it is handed.
@@ -57,8 +58,12 @@ const routeOf = (
   { handler, method, name, options, path }: Call,
   { limits, linksOf, lists, repository, translations }: Surroundings
 ): Route => {
-  const refuse = refusal(translations, parametersOf({}))
   const payload = payloadOf(options)
+  const model = options.requestModel
+  const sent = model ?? payload
+  const query = Object.entries(options.queryParams ?? {}).map(([name, { ast }]) => [name, wantedOf(ast)])
+  const places = parametersOf(Object.fromEntries(query), placesIn(...sent === undefined ? [] : [sent]))
+  const refuse = refusal(translations, places)
   const readPayload = payload === undefined
     ? undefined
     : hasBody(method)
@@ -165,7 +170,8 @@ const fromQuery = (schema: Schema.Top): Read => {
     const exit = decode(booleans.length === 0 ? search : withBooleans(search, booleans))
     if (exit._tag === "Success") return Effect.succeed(exit.value)
     const issue = Cause.findErrorOption(exit.cause)
-    return Effect.fail(new Refused(issue._tag === "Some" ? problemsOf(issue.value) : []))
+    const problems = issue._tag === "Some" ? problemsOf(issue.value) : []
+    return Effect.fail(new Refused(problems.map((problem) => ({ ...problem, message: inText(problem.message) }))))
   }
 }
 

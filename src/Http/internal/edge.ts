@@ -8,12 +8,12 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
-import { type Failure, fromFailure, type HttpError, statusOf } from "../HttpError.ts"
+import type { Failure, HttpError } from "../HttpError.ts"
 import * as answers from "./answers.ts"
 import { requestIdOf } from "./requestId.ts"
 import { type Route, shapeOf } from "./route.ts"
 import { type CallFailure, settled } from "./settled.ts"
-import type { Refuse } from "./translation.ts"
+import type { Refuse, Tell } from "./translation.ts"
 
 /** @internal */
 export const routerConfig: Partial<FindMyWay.RouterConfig> = {
@@ -32,26 +32,32 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
  */
 export const answered = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>,
-  refuse: Refuse
+  refuse: Refuse,
+  tell: Tell
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   // Only what fails takes the second step.
-  Effect.catchCause(handler, (cause) => ofEngine(settled(Effect.failCause(cause)), refuse))
+  Effect.catchCause(handler, (cause) => ofEngine(settled(Effect.failCause(cause), tell), refuse, tell))
 
 /** The answer of the engine to what it fails with itself, and to defects. */
 const ofEngine = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure>,
-  refuse: Refuse
+  refuse: Refuse,
+  tell: Tell
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   Effect.catchCause(handler, (cause) => {
     const failure = Cause.findErrorOption(cause)
-    if (failure._tag === "Some") {
-      const error = isHttpError(failure.value) ? failure.value : fromFailure(failure.value)
-      return error._tag === "BadRequest" && error.errors.length > 0
-        ? refuse(error.errors, error.message)
-        : Effect.succeed(answers.ofError(error))
-    }
     // A request whose caller has gone does not come here: this one was interrupted by what it does.
-    return defect(cause)
+    if (failure._tag === "None") return defect(cause, tell)
+    const error = failure.value
+    switch (error._tag) {
+      case "PropertyRequiredException":
+      case "ValidationException":
+        return refuse(error.problems)
+      case "BadRequest":
+        return error.errors.length === 0 ? tell.failure(error) : refuse(error.errors, answers.messageOf(error))
+      default:
+        return tell.failure(error)
+    }
   })
 
 /**
@@ -63,7 +69,8 @@ const ofEngine = (
 export const routed = (
   router: HttpRouter.HttpRouter,
   routes: ReadonlyArray<Route>,
-  paths: ReadonlyArray<`/${string}`>
+  paths: ReadonlyArray<`/${string}`>,
+  tell: Tell
 ) => {
   const methods = methodsByPath(routes, paths)
   const answer = Effect.catchCause(
@@ -74,12 +81,12 @@ export const routed = (
       const failure = Cause.findErrorOption(cause)
       const error = failure._tag === "Some" ? failure.value : undefined
       return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
-        ? unrouted(methods)
+        ? unrouted(methods, tell)
         : HttpServerRespondable.isRespondable(error)
-        ? Effect.catchCause(HttpServerRespondable.toResponse(error), defect)
+        ? Effect.catchCause(HttpServerRespondable.toResponse(error), (cause) => defect(cause, tell))
         : Cause.hasInterruptsOnly(cause)
         ? Effect.interrupt
-        : defect(cause)
+        : defect(cause, tell)
     }
   )
   return Effect.withFiber<HttpServerResponse.HttpServerResponse, never, Effect.Services<typeof answer>>((fiber) => {
@@ -117,17 +124,12 @@ const escaped = (url: string): string => {
   return path.replaceAll(";", "%3B") + url.slice(path.length)
 }
 
-const isHttpError = (error: HttpError | Failure): error is HttpError => Object.hasOwn(statusOf, error._tag)
-
 /** Logged with everything; answered with nothing but the identifier under which it is logged. */
-const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
+const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>, tell: Tell) {
   const requestId = requestIdOf(yield* HttpServerRequest.HttpServerRequest)
   yield* Effect.annotateLogs(Effect.logError("A request could not be handled", cause), "request_id", requestId)
-  return answers.errorMessage(
-    500,
-    `The request could not be handled; it is logged as ${requestId}`,
-    { "x-request-id": requestId }
-  )
+  const said = { key: "errors.InternalServerError", args: { id: requestId } }
+  return yield* tell.sentence(500, said, { "x-request-id": requestId })
 })
 
 const methodsByPath = (
@@ -148,15 +150,13 @@ const methodsByPath = (
   return paths
 }
 
-const unrouted = (methods: FindMyWay.Router<ReadonlyArray<string>>) =>
+const unrouted = (methods: FindMyWay.Router<ReadonlyArray<string>>, tell: Tell) =>
   Effect.withFiber<HttpServerResponse.HttpServerResponse>((fiber) => {
     const { method, url } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const [path = "/"] = url.split("?", 1)
     const allowed = methods.find("GET", url)?.handler
-    if (allowed === undefined) return Effect.succeed(answers.errorMessage(404, `There is nothing at ${path}`))
-    return Effect.succeed(
-      method === "OPTIONS"
-        ? HttpServerResponse.empty({ status: 204, headers: { allow: allowed.join(", ") } })
-        : answers.notAllowed(method, path, allowed)
-    )
+    if (allowed === undefined) return tell.sentence(404, { key: "errors.Route", args: { path } })
+    return method === "OPTIONS"
+      ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: allowed.join(", ") } }))
+      : tell.notAllowed(method, path, allowed)
   })

@@ -11,6 +11,7 @@ import type { Translations } from "../Translations.ts"
 import type { Parameters } from "../UrlQuery.ts"
 import * as answers from "./answers.ts"
 import { booleanOf } from "./booleans.ts"
+import { en } from "./catalogues/en.ts"
 import type { ListAnswers } from "./listAnswer.ts"
 import { acceptsJson } from "./negotiation.ts"
 import { readRoutes } from "./reads.ts"
@@ -24,7 +25,8 @@ import {
   withParameters,
   withRequest
 } from "./route.ts"
-import { described, refusal, type Refuse } from "./translation.ts"
+import { sayable } from "./said.ts"
+import { described, refusal, type Refuse, telling } from "./translation.ts"
 import { parameters as parametersOf, placesIn } from "./translationPlaces.ts"
 import { writeRoutes } from "./writeRoutes.ts"
 
@@ -47,7 +49,8 @@ export const routesOf = (
   const representation = representationOf(registration, repository)
   const places = placesIn(model)
   const refuse = refusal(translations, places)
-  const writes = writeRoutes(registration, repository, store, representation, { limits, refuse })
+  const tell = telling(translations)
+  const writes = writeRoutes(registration, repository, store, representation, { limits, refuse, tell })
   const known = (handler: Answer): Answer => withoutParameters(handler, refuse)
   const routes: ReadonlyArray<Handled> = [
     { method: "GET", path: `${path}/schema`, handler: schemaOf(model, translations) },
@@ -76,7 +79,7 @@ export const routeOf = ({ handler, method, path }: Handled, refuse: Refuse): Rou
 }
 
 const notAcceptable: Effect.Effect<never, HttpError> = Effect.fail(
-  new NotAcceptable({ message: "The answer is application/json, which the Accept header does not allow" })
+  sayable(new NotAcceptable({ message: en["errors.NotAcceptable"] }), "errors.NotAcceptable")
 )
 
 /** The schema in each of its forms, which are made once. */

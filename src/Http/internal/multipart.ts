@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as MultipartParser from "effect/http/MultipartParser"
 import * as Result from "effect/Result"
-import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
-import { type BodyError, mediaTypeOf, sendContinue } from "./body.ts"
+import { BadRequest, PayloadTooLarge } from "../HttpError.ts"
+import { type BodyError, mediaTypeOf, otherType, sendContinue } from "./body.ts"
 
 /**
  * A part of a form: a text, or a file, of which nothing is kept but how large it is and whether it was chosen: a browser
@@ -46,7 +46,7 @@ export const readMultipart = (
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const contentType = source.headers["content-type"]
   if (contentType === undefined || !isMultipart(contentType)) {
-    return Effect.fail(new UnsupportedMediaType({ message: "The body must be multipart/form-data" }))
+    return Effect.fail(otherType(["multipart/form-data"]))
   }
   if (Number(source.headers["content-length"]) > limits.maxMultipartSize) return Effect.fail(tooLarge(limits))
   sendContinue(request)

@@ -3,6 +3,8 @@ import * as Result from "effect/Result"
 import type { FieldProblem } from "../../Model/internal/issues.ts"
 import type { VersionConflict } from "../../Repository/RepositoryError.ts"
 import { PreconditionFailed } from "../HttpError.ts"
+import { en } from "./catalogues/en.ts"
+import { sayable } from "./said.ts"
 
 /**
  * An entity tag (RFC 9110, section 8.8.3).
@@ -142,9 +144,10 @@ export const guarded = <A, E extends { readonly _tag: string }>(
  *
  * @internal
  */
-export const failed = new PreconditionFailed({
-  message: "The document is not the one that If-Match or If-None-Match asks for"
-})
+export const failed = sayable(
+  new PreconditionFailed({ message: en["errors.PreconditionFailed"] }),
+  "errors.PreconditionFailed"
+)
 
 const malformed = "malformed"
 

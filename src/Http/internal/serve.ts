@@ -20,7 +20,8 @@ import { answered, routed, routerConfig } from "./edge.ts"
 import { routesOf } from "./interpreter.ts"
 import { makeListAnswers } from "./listAnswer.ts"
 import type { Route } from "./route.ts"
-import { refusal } from "./translation.ts"
+import { refusal, telling } from "./translation.ts"
+import { unusedKeys } from "./translationKeys.ts"
 import { parameters as parametersOf } from "./translationPlaces.ts"
 
 /** What else is on the router: see `KernelEngine.use`. */
@@ -39,7 +40,9 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
 }) {
   const store = yield* DocumentStore
   const limits = yield* KernelConfig.Limits
-  const translations = yield* Translations.Translations
+  const translations = yield* Translations.current
+  for (const warning of unusedKeys(translations, registrations)) yield* Effect.logWarning(warning)
+  const tell = telling(translations)
   const lists = makeListAnswers(
     makeAnswerBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
     limits.maxPageBytes
@@ -70,7 +73,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   }
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
-    routes.map(({ handler, method, path, refuse }) => HttpRouter.route(method, path, answered(handler, refuse)))
+    routes.map(({ handler, method, path, refuse }) => HttpRouter.route(method, path, answered(handler, refuse, tell)))
   )
   for (const addition of additions) {
     yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, router)))
@@ -78,7 +81,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   const standing = registrations.flatMap(({ _tag, path }): ReadonlyArray<`/${string}`> =>
     _tag === "Service" ? [] : [path, `${path}/:id`]
   )
-  const handler = routed(router, routes, standing)
+  const handler = routed(router, routes, standing, tell)
   const log = yield* KernelLogger.Access
   // Handlers have what the server's own fiber has.
   yield* Effect.provideContext(

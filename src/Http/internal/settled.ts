@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/RepositoryError.ts"
 import { Conflict, type Failure, type HttpError, statusOf } from "../HttpError.ts"
-import { type Instance, isServiceError, serviceErrorTypeId, textOf } from "../ServiceError.ts"
-import * as answers from "./answers.ts"
+import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
+import type { Tell } from "./translation.ts"
 
 /**
  * What an application's own code may fail with: what it declares, and what the engine may.
@@ -19,13 +19,11 @@ export type CallFailure = HttpError | Failure | DocumentInvalid | BulkInsertFail
  * @internal
  */
 export const settled = <R>(
-  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>
+  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
+  tell: Tell
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure, R> =>
   Effect.catch(effect, (error): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure> => {
-    if (isServiceError(error)) {
-      const { status } = error[serviceErrorTypeId]
-      return Effect.map(textOf(error), (text) => answers.json(text, status))
-    }
+    if (isServiceError(error)) return tell.serviceError(error, error[serviceErrorTypeId].status)
     switch (error._tag) {
       case "DocumentInvalid":
         return Effect.die(error)

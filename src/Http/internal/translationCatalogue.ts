@@ -1,6 +1,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { IntlMessageFormat } from "intl-messageformat"
+import { en } from "./catalogues/en.ts"
 
 /**
  * A text, and the file that has it.
@@ -41,14 +42,21 @@ export const parse = (text: string, file: string): Result.Result<ReadonlyMap<str
 }
 
 /**
- * The messages of a language.
+ * The messages of a language, by key.
+ *
+ * @internal
+ */
+export type Messages = ReadonlyMap<string, IntlMessageFormat>
+
+/**
+ * Compiles the messages of a language.
  *
  * @internal
  */
 export const compile = (
   entries: ReadonlyMap<string, Entry>,
   tag: string
-): Result.Result<ReadonlyMap<string, IntlMessageFormat>, Fault> => {
+): Result.Result<Messages, Fault> => {
   const messages = new Map<string, IntlMessageFormat>()
   for (const [key, { file, text }] of entries) {
     const message = Result.try({
@@ -58,8 +66,10 @@ export const compile = (
     })
     if (Result.isFailure(message)) return Result.fail(message.failure)
     const known = argumentsFor(key)
-    const other = argumentsIn(message.success.getAst()).find((name) => !known.includes(name))
-    if (other !== undefined) return Result.fail({ file, key, detail: unknownArgument(other, known) })
+    const other = argumentsIn(message.success.getAst()).find((name) => known?.includes(name) === false)
+    if (known !== undefined && other !== undefined) {
+      return Result.fail({ file, key, detail: unknownArgument(other, known) })
+    }
     messages.set(key, message.success)
   }
   return Result.succeed(messages)
@@ -87,12 +97,19 @@ const collect = (
   return undefined
 }
 
-const argumentsFor = (key: string): ReadonlyArray<string> =>
-  key.startsWith("validators.") ? ["label", "field", "type", "value"] : errorArguments.get(key) ?? []
+/** `undefined` for the error of an application's own, which has its fields. */
+const argumentsFor = (key: string): ReadonlyArray<string> | undefined => {
+  if (key.startsWith("validators.")) return ["label", "field", "type", "value"]
+  if (!key.startsWith("errors.")) return []
+  const english: unknown = Reflect.get(en, key)
+  const known = typeof english === "string" ? english.match(/(?<=\{)\w+(?=\})/gu) ?? [] : undefined
+  return known === undefined ? undefined : [...known, ...moreArguments.get(key) ?? []]
+}
 
-const errorArguments: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
-  ["errors.Invalid", ["problems", "count"]],
-  ["errors.Problem", ["label", "field", "message"]]
+/** What the English messages have no use for. */
+const moreArguments: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["errors.Invalid", ["count"]],
+  ["errors.Problem", ["field"]]
 ])
 
 const unknownArgument = (name: string, known: ReadonlyArray<string>): string =>

@@ -1,8 +1,10 @@
+import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "../../Model/internal/annotations.ts"
-import { choicesOf, kindOf } from "../../Model/internal/kind.ts"
+import { relatedAnnotation } from "../../Model/internal/annotations.ts"
 import { modelOf } from "../../Model/internal/variants.ts"
+import { ruleOf, wantedOf } from "../../Model/internal/wording.ts"
 import type * as Model from "../../Model/Model.ts"
+import { labelFrom } from "./label.ts"
 
 /**
  * What is known of a place that a problem names.
@@ -12,7 +14,11 @@ import type * as Model from "../../Model/Model.ts"
 export interface Place {
   /** The key of the label of the field that it is, or that it lies in: `<Model>.<field>`. */
   readonly label?: string | undefined
-  /** In the words of the metadata; `unknown` where there is nothing. */
+  /** What it is called where no catalogue has a label for it. */
+  readonly name: string
+  /** The number of the item that it is, or that it lies in, from 1. */
+  readonly position?: number | undefined
+  /** In the words of the metadata, but `object` for a model; `unknown` where there is nothing. */
   readonly type: string
   /** The argument of the rule that was broken. */
   readonly argumentOf: (validator: string, message: string) => unknown
@@ -27,37 +33,48 @@ export type PlaceOf = (path: string) => Place
  *
  * @internal
  */
-export const placesIn = (model: Model.Any): PlaceOf => {
-  const whole = [model.create.ast, model.store.ast]
+export const placesIn = (...roots: ReadonlyArray<Model.Any | Schema.Top>): PlaceOf => {
+  const whole = roots.flatMap((root) => "modelName" in root ? [root.create.ast, root.store.ast] : [root.ast])
   return (path) => {
     let nodes: ReadonlyArray<SchemaAST.AST> = whole
     let label: string | undefined
+    let name = ""
+    let position: number | undefined
     let related: ReadonlyArray<Check> = []
-    for (const key of path === "" ? [] : path.split(".")) {
+    const [first = "", ...rest] = path === "" ? [] : path.split(".")
+    // A list of bodies has the problems of each under its index.
+    const keys = first === "" ? [] : isIndex.test(first) ? rest : [first, ...rest]
+    if (isIndex.test(first)) position = Number(first) + 1
+    for (const key of keys) {
       // A model leads to the same schemas from each of its own; without that a deep path would lead to ever more.
       const around = [...new Set(nodes.flatMap(standIns))]
       const owner = around.map(modelOf).find((model) => model !== undefined)
       if (owner !== undefined) label = `${owner.modelName}.${key}`
+      if (isIndex.test(key)) position = Number(key) + 1
+      else name = key
       related = around.flatMap(checksOf).filter(({ annotations }) => annotations?.[relatedAnnotation] === key)
       nodes = around.flatMap((node) => partsAt(node, key))
-      if (nodes.length === 0) return nowhere
+      if (nodes.length === 0) return nowhere(path)
     }
     const here = [...new Set(nodes.flatMap(standIns))]
-    const type = kindOf(nodes[0]!)
+    const { choices, type } = wantedOf(nodes[0]!)
     return {
       label,
+      name: labelFrom(name),
+      position,
       type,
       argumentOf: (validator, message) => {
-        const checks = [...here.flatMap(checksOf), ...related].filter((check) => entryOf(check)?.type === validator)
+        const rules = [...here.flatMap(checksOf), ...related].flatMap((check) => ruleOf(check) ?? [])
+          .filter((rule) => rule.type === validator)
         // Two validators of one type differ in what they say.
-        const broken = checks.find(({ annotations }) => annotations?.message === message) ?? checks[0]
-        return broken === undefined && type === "enum"
-          ? [...new Set(here.flatMap(choicesOf))].join(", ")
-          : entryOf(broken)?.value
+        const broken = rules.find((rule) => rule.message === message) ?? rules[0]
+        return broken === undefined && type === "enum" ? choices.join(", ") : broken?.value
       }
     }
   }
 }
+
+const isIndex = /^\d+$/u
 
 /**
  * The parameters of a URL by name, before other places.
@@ -66,15 +83,19 @@ export const placesIn = (model: Model.Any): PlaceOf => {
  */
 export const parameters = (
   all: { readonly [name: string]: { readonly type: string; readonly value?: string | number } },
-  others: PlaceOf = () => nowhere
+  others: PlaceOf = nowhere
 ): PlaceOf => {
   const places = new Map(
-    Object.entries(all).map(([name, { type, value }]): [string, Place] => [name, { type, argumentOf: () => value }])
+    Object.entries(all).map(([name, { type, value }]): [string, Place] => [
+      name,
+      { name, type, argumentOf: () => value }
+    ])
   )
   return (path) => places.get(path) ?? others(path)
 }
 
-const nowhere: Place = { type: "unknown", argumentOf: () => undefined }
+/** What is nowhere is called as it was sent. */
+const nowhere = (path: string): Place => ({ name: path, type: "unknown", argumentOf: () => undefined })
 
 type Check = SchemaAST.Check<never>
 
@@ -106,7 +127,3 @@ const partsAt = (ast: SchemaAST.AST, key: string): ReadonlyArray<SchemaAST.AST> 
 }
 
 const checksOf = ({ checks }: SchemaAST.AST): ReadonlyArray<Check> => checks ?? []
-
-const entryOf = (check: Check | undefined): ValidatorEntry | undefined =>
-  // Only validators write this annotation.
-  check?.annotations?.[validatorAnnotation] as ValidatorEntry | undefined

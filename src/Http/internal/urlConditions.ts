@@ -128,7 +128,7 @@ const boundOf = (
   }
   const value = field.read(text)
   if (value === undefined) {
-    refuse("Parameter", "can't take this value")
+    refuse("Parameter", field.expects)
     return undefined
   }
   return { isLower, operator: names[operator], value }
@@ -144,7 +144,7 @@ const containing = (field: AccessibleField, { text }: Operand, refuse: Refuse): 
   }
   const value = field.read(text)
   if (value === undefined) {
-    refuse("Parameter", "can't have this element")
+    refuse("Parameter", field.expects)
     return undefined
   }
   return { [field.path]: { $eq: value } }
@@ -182,7 +182,7 @@ const among = (
     }
     const value = field.read(text)
     if (value === undefined) {
-      refuse("Parameter", field.isDocument ? "has fields of its own: name one of them" : "can't take this value")
+      refuse("Parameter", field.expects)
       return undefined
     }
     values.push(value)

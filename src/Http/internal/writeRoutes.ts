@@ -24,7 +24,7 @@ import * as preconditions from "./preconditions.ts"
 import * as preference from "./preference.ts"
 import type { Representation } from "./representation.ts"
 import { type Answer, type Handled, headersOf, notFound, withId, withIdOf, withRequest } from "./route.ts"
-import type { Refuse } from "./translation.ts"
+import type { Refuse, Tell } from "./translation.ts"
 import { type Write, writesOf, type Written } from "./writes.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -41,7 +41,7 @@ export const writeRoutes = (
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   representation: Representation,
-  { limits, refuse }: { readonly limits: Limits; readonly refuse: Refuse }
+  { limits, refuse, tell }: { readonly limits: Limits; readonly refuse: Refuse; readonly tell: Tell }
 ): { readonly [K in Exclude<Method, "GET">]: Handled } => {
   const { model, path } = registration
   const { jsonOf, parse } = identifierOf(model)
@@ -189,7 +189,7 @@ export const writeRoutes = (
     path: `${path}/:id`,
     handler: withId((id) =>
       ownPaths.has(id)
-        ? Effect.succeed(answers.notAllowed(method, `${path}/${id}`, ["GET", "HEAD", "OPTIONS"]))
+        ? tell.notAllowed(method, `${path}/${id}`, ["GET", "HEAD", "OPTIONS"])
         : handler
     )
   })

@@ -1,0 +1,244 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer, Logger, Schema } from "effect"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { EmbeddedStore, KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../src/index.ts"
+import { freshDirectory } from "../support/folders.ts"
+import { type Answer, send, serving } from "../support/rest.ts"
+
+class Part extends Model.Class<Part>()("Part", { partNumber: Schema.Int }) {}
+
+class Order extends Model.Class<Order>()("Order", {
+  id: Model.id({ prefix: "O" }),
+  name: Schema.String.pipe(Validator.notEmpty, Validator.max(5)),
+  secret: Schema.String.pipe(Validator.min(9), Model.omitted),
+  email: Schema.String.pipe(Validator.email, Validator.unique),
+  price: Schema.Finite,
+  ratio: Schema.FiniteFromString.pipe(Model.optional),
+  state: Schema.Literals(["open", "paid", "cancelled"]).pipe(Model.optional),
+  placed_at: Model.DateTime.pipe(Model.optional),
+  day: Model.Date.pipe(Validator.past, Model.optional),
+  tags: Schema.Array(Schema.String).pipe(Model.withDefault(() => [])),
+  parts: Schema.Array(Part).pipe(Model.withDefault(() => [])),
+  ...Model.versioned
+}) {}
+
+class SoldOut extends ServiceError<SoldOut>()("SoldOut", {
+  status: 409,
+  message: "It is sold out",
+  fields: { left: Schema.Int }
+}) {}
+
+const engine = KernelEngine.make("messages")
+  .register(
+    Resource.make(Order, { methods: ["GET", "POST", "PUT", "PATCH"] })
+      .action("buy", { payload: { howMany: Schema.Int }, error: SoldOut }, () => Effect.fail(new SoldOut({ left: 2 })))
+  )
+  .register(
+    Service.make("SearchService").operation(
+      "find",
+      { queryParams: { limit: Schema.Int, kind: Schema.Literals(["big", "small"]) } },
+      () => Effect.void
+    )
+  )
+
+const valid = { name: "Ada", secret: "very secret", email: "ada@example.com", price: 3 }
+
+const wrong = {
+  name: "Adelheid",
+  secret: "CANARY",
+  email: "ada",
+  price: "cheap",
+  ratio: 3,
+  state: "CANARY",
+  placed_at: "yesterday",
+  day: "2999-01-01",
+  tags: ["a", 3],
+  parts: [{ partNumber: 1 }, { partNumber: "x" }, 4, {}]
+}
+
+const messagesOf = ({ body }: Answer): { readonly [field: string]: string } =>
+  Object.fromEntries(body.errors.map(({ field, message }: { field: string; message: string }) => [field, message]))
+
+const german = { "accept-language": "de-CH, en;q=0.5" }
+
+/** What every caller may read: nothing of a schema's own words. */
+const isPlain = ({ text }: Answer) => assert.notMatch(text, /Expected|Create\b|representing|string|array|CANARY/u)
+
+describe("messages in English, which is the default", () => {
+  it.layer(serving(engine, EmbeddedStore.layerMemory))((it) => {
+    it.effect("say of every field what is expected, with its label", () =>
+      Effect.gen(function*() {
+        const answer = yield* send("POST", "/orders", wrong)
+        isPlain(answer)
+        assert.deepStrictEqual(messagesOf(answer), {
+          "name": "Name must have at most 5 characters",
+          "secret": "Secret must have at least 9 characters",
+          "email": "Email must be an e-mail address",
+          "price": "Price must be a number",
+          "ratio": "Ratio must be a number, written as text",
+          "state": "State must be one of open, paid, cancelled",
+          "placed_at": "Placed at must be a date with a time, such as 2026-01-31T09:30:00",
+          "day": "Day must be in the past",
+          "tags.1": "Tags (item 2) must be a text",
+          "parts.1.partNumber": "Part number (item 2) must be a whole number",
+          "parts.2": "Parts (item 3) must be an object",
+          "parts.3.partNumber": "Part number (item 4) is required"
+        })
+        assert.match(answer.body.message, /^The request is not valid: Name must have .*; Price must be a number; /u)
+        assert.deepStrictEqual(answer.headers["content-language"], undefined)
+      }))
+
+    it.effect("say it of a body that is none, of actions, and of parameters", () =>
+      Effect.gen(function*() {
+        for (const body of [3, null, "x", true]) {
+          const answer = yield* send("POST", "/orders", JSON.stringify(body))
+          isPlain(answer)
+          assert.deepStrictEqual(messagesOf(answer), { "": "The body must be an object" })
+        }
+        const list = yield* send("POST", "/orders", [valid, { ...valid, price: "x" }, 7])
+        assert.deepStrictEqual(messagesOf(list), {
+          "1.price": "Price (item 2) must be a number",
+          "2": "Item 3 must be an object"
+        })
+        yield* send("POST", "/orders", { ...valid, id: "O1" })
+        const action = yield* send("POST", "/orders/O1/buy", { howMany: "many" })
+        assert.deepStrictEqual(messagesOf(action), { howMany: "How many must be a whole number" })
+        const query = yield* send("GET", "/searches/find?limit=x&kind=huge")
+        isPlain(query)
+        assert.deepStrictEqual(messagesOf(query), {
+          limit: "limit must be a whole number",
+          kind: "kind must be one of big, small"
+        })
+        const filter = yield* send("GET", "/orders?price=cheap&state=lost&nope=1&page=0")
+        isPlain(filter)
+        assert.deepStrictEqual(messagesOf(filter), {
+          price: "Price must be a number",
+          state: "State must be one of open, paid, cancelled",
+          nope: "nope is neither a field nor a parameter of the collection",
+          page: "page must be a whole number from 1 upwards"
+        })
+      }))
+  })
+})
+
+/** Languages that are configured, and nothing else: neither a layer nor a file. */
+const configured = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { APPKERNEL_I18N_LANGUAGES: "en,de" } }))
+
+describe("messages in German, with `i18n.languages` and no layer", () => {
+  it.layer(serving(engine, EmbeddedStore.layerMemory).pipe(Layer.provide(configured)))((it) => {
+    it.effect("come with the package", () =>
+      Effect.gen(function*() {
+        const answer = yield* send("POST", "/orders", wrong, german)
+        assert.strictEqual(answer.headers["content-language"], "de")
+        isPlain(answer)
+        assert.deepStrictEqual(messagesOf(answer), {
+          "name": "Name darf höchstens 5 Zeichen lang sein",
+          "secret": "Secret muss mindestens 9 Zeichen lang sein",
+          "email": "Email muss eine gültige E-Mail-Adresse sein",
+          "price": "Price muss eine Zahl sein",
+          "ratio": "Ratio muss eine Zahl sein",
+          "state": "State muss einer dieser Werte sein: open, paid, cancelled",
+          "placed_at": "Placed at muss ein Datum mit Uhrzeit sein, zum Beispiel 2026-01-31T09:30:00",
+          "day": "Day muss in der Vergangenheit liegen",
+          "tags.1": "Tags (Eintrag 2) muss ein Text sein",
+          "parts.1.partNumber": "Part number (Eintrag 2) muss eine ganze Zahl sein",
+          "parts.2": "Parts (Eintrag 3) muss ein Objekt sein",
+          "parts.3.partNumber": "Part number (Eintrag 4) fehlt"
+        })
+        assert.match(answer.body.message, /^Die Anfrage ist nicht gültig: Name darf /u)
+      }))
+
+    it.effect("are those of a 404, a 405, a 409, a 412 and a 415, too", () =>
+      Effect.gen(function*() {
+        const said = (answer: Answer) => [answer.status, answer.headers["content-language"], answer.body.message]
+        yield* send("POST", "/orders", { ...valid, id: "O1" })
+        assert.deepStrictEqual(said(yield* send("GET", "/orders/O-none", undefined, german)), [
+          404,
+          "de",
+          "Order O-none gibt es nicht"
+        ])
+        assert.deepStrictEqual(said(yield* send("GET", "/nothing", undefined, german)), [
+          404,
+          "de",
+          "Unter /nothing gibt es nichts"
+        ])
+        assert.deepStrictEqual(said(yield* send("DELETE", "/orders/O1", undefined, german)), [
+          405,
+          "de",
+          "Die Methode DELETE ist für /orders/O1 nicht erlaubt"
+        ])
+        assert.deepStrictEqual(said(yield* send("POST", "/orders", valid, german)), [
+          409,
+          "de",
+          "Order: Email gibt es schon"
+        ])
+        assert.deepStrictEqual(said(yield* send("PATCH", "/orders/O1", { name: "x", version: 7 }, german)), [
+          409,
+          "de",
+          "Order O1 hat nicht mehr die Version 7"
+        ])
+        assert.deepStrictEqual(said(yield* send("POST", "/orders", "x", { ...german, "content-type": "text/plain" })), [
+          415,
+          "de",
+          "Der Inhalt muss von der Art application/json, multipart/form-data sein"
+        ])
+        assert.deepStrictEqual(
+          said(yield* send("PUT", "/orders/O1", valid, { ...german, "if-match": "\"9\"" })),
+          [412, "de", "Das Dokument ist nicht das, nach dem If-Match oder If-None-Match fragt"]
+        )
+        const english = yield* send("GET", "/orders/O-none", undefined, { "accept-language": "fr" })
+        assert.deepStrictEqual(said(english), [404, "en", "Order O-none does not exist"])
+      }))
+  })
+})
+
+describe("catalogues of a program's own", () => {
+  const logged: Array<string> = []
+  const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void logged.push(line))])
+  const catalogue = {
+    models: { Order: "Bestellung", Ordre: "x" },
+    Order: { email: "E-Mail-Adresse", nmae: "Name" },
+    errors: { SoldOut: "Ausverkauft, nur noch {left} da", SoldUot: "x" },
+    validators: { "NotEmpyt": "x", "Min@Order.secret": "ist zu kurz", "Min@Order.secrets": "x" }
+  }
+  const translated = Layer.unwrap(Effect.map(freshDirectory, (directory) => {
+    const path = `${directory}/translations`
+    mkdirSync(path)
+    writeFileSync(`${path}/de.json`, JSON.stringify(catalogue))
+    const env = { APPKERNEL_I18N_LANGUAGES: "de", APPKERNEL_I18N_PATH: path }
+    return ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+  }))
+
+  it.layer(serving(engine, EmbeddedStore.layerMemory).pipe(Layer.provide([translated, logger])))((it) => {
+    it.effect("translate errors of the application with their fields, and name models and fields", () =>
+      Effect.gen(function*() {
+        yield* send("POST", "/orders", { ...valid, id: "O1" })
+        const sold = yield* send("POST", "/orders/O1/buy", { howMany: 3 }, german)
+        assert.deepStrictEqual([sold.status, sold.headers["content-language"], sold.body], [409, "de", {
+          _type: "ErrorMessage",
+          code: 409,
+          error: "SoldOut",
+          message: "Ausverkauft, nur noch 2 da",
+          left: 2
+        }])
+        const taken = yield* send("POST", "/orders", valid, german)
+        assert.strictEqual(taken.body.message, "Bestellung: E-Mail-Adresse gibt es schon")
+        const short = yield* send("POST", "/orders", { ...valid, secret: "x" }, german)
+        assert.deepStrictEqual(messagesOf(short), { secret: "Secret ist zu kurz" })
+      }))
+
+    it.effect("are warned of for keys that mean nothing", () =>
+      Effect.sync(() => {
+        const warnings = logged.filter((line) => line.includes("is the key of no text"))
+        const keys = warnings.map((line) => /(\S+) is the key of no text/u.exec(line)?.[1])
+        assert.deepStrictEqual([...new Set(keys)], [
+          "models.Ordre",
+          "Order.nmae",
+          "errors.SoldUot",
+          "validators.NotEmpyt",
+          "validators.Min@Order.secrets"
+        ])
+        assert.isTrue(warnings.every((line) => line.includes("de.json") && /level=warn/iu.test(line)))
+      }))
+  })
+})
