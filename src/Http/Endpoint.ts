@@ -20,6 +20,17 @@ import { Links, OperationCount, OperationIds, OperationResult } from "./Wire.ts"
  */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
+/**
+ * What a typed client knows an endpoint by; no endpoint has it as a value.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Standard<Name extends string, M extends Model.Any> {
+  readonly name: Name
+  readonly model: M
+}
+
 // They are interfaces so that an editor shows their names rather than all that is in them. `E` are the errors that the
 // application's own hooks may fail with.
 
@@ -41,7 +52,9 @@ export interface List<M extends Model.Any, E extends Schema.Top = never> extends
     Collection<Representation<M>> | Collection<Selection<M>>,
     ReadFailure | WireErrors["BadRequest" | "Forbidden"] | E
   >
-{}
+{
+  readonly "~Standard"?: Standard<"list", M>
+}
 
 /**
  * `GET` of one document.
@@ -61,7 +74,9 @@ export interface Get<M extends Model.Any, E extends Schema.Top = never> extends
     Representation<M> | Selection<M>,
     ReadFailure | typeof NotModifiedWire | WireErrors["BadRequest" | "NotFound" | "PreconditionFailed"] | E
   >
-{}
+{
+  readonly "~Standard"?: Standard<"get", M>
+}
 
 /**
  * `GET` of what an aggregation pipeline makes of the documents.
@@ -101,7 +116,9 @@ export interface Create<M extends Model.Any, E extends Schema.Top = never> exten
     typeof OperationResult | typeof OperationIds | Representation<M>,
     BodyFailure | WireErrors["Conflict" | "PreconditionFailed"] | E
   >
-{}
+{
+  readonly "~Standard"?: Standard<"create", M>
+}
 
 /**
  * `PUT` of one document.
@@ -121,7 +138,9 @@ export interface Replace<M extends Model.Any, E extends Schema.Top = never> exte
     typeof OperationResult | Representation<M>,
     BodyFailure | WireErrors["NotFound" | "Conflict" | "PreconditionFailed"] | E
   >
-{}
+{
+  readonly "~Standard"?: Standard<"replace", M>
+}
 
 /**
  * `PATCH` of one document.
@@ -141,7 +160,9 @@ export interface Patch<M extends Model.Any, E extends Schema.Top = never> extend
     typeof OperationResult | Representation<M>,
     BodyFailure | WireErrors["NotFound" | "Conflict" | "PreconditionFailed"] | E
   >
-{}
+{
+  readonly "~Standard"?: Standard<"patch", M>
+}
 
 /**
  * `DELETE` of one document.

@@ -47,13 +47,18 @@ export declare namespace KernelClient {
   export type Mode = HttpApiClient.Client.ResponseMode
 
   /** How an endpoint is called. */
-  export type Method<E extends HttpApiEndpoint.ConstraintRequest> = E extends Endpoint.List<infer M, infer _E> ?
-    List<M, E>
-    : E extends Endpoint.Get<infer M, infer _E> ? Get<M, E>
-    : E extends Endpoint.Create<infer M, infer _E> ? Create<M, E>
-    : E extends Endpoint.Replace<infer M, infer _E> ? Write<M, E, M["create"]["Type"]>
-    : E extends Endpoint.Patch<infer M, infer _E> ? Write<M, E, M["patch"]["Type"]>
+  export type Method<E extends HttpApiEndpoint.ConstraintRequest> = E extends
+    { readonly "~Standard"?: Endpoint.Standard<infer Name, infer M> } ? Standard<E, M>[Name & keyof Standard<E, M>]
     : Call<E>
+
+  /** How the standard endpoints are called whose answers depend on what is asked. */
+  export interface Standard<E extends HttpApiEndpoint.ConstraintRequest, M extends Model.Any> {
+    readonly list: List<M, E>
+    readonly get: Get<M, E>
+    readonly create: Create<M, E>
+    readonly replace: Write<M, E, M["create"]["Type"]>
+    readonly patch: Write<M, E, M["patch"]["Type"]>
+  }
 
   /** Any other endpoint: what has only optional parts may be left out. */
   export interface Call<E extends HttpApiEndpoint.ConstraintRequest> {
