@@ -160,7 +160,7 @@ const refusalOf = (index: number, error: Refusal | undefined): BadRequest | Conf
     case "PropertyRequiredException":
       return badItem(index, error.problems)
     default:
-      return new BadRequest({ message: `The store can't take item ${index}`, errors: [] })
+      return new BadRequest({ message: `The store can't take item ${index + 1}`, errors: [] })
   }
 }
 

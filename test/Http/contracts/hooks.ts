@@ -187,7 +187,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           ])
           assert.include(
             refused(409, yield* send("POST", tasks, [{ title: "one" }, { title: "two", code: "bulk" }])).body.message,
-            "Item 1"
+            "Item 2"
           )
           assert.strictEqual(yield* count, before)
           yield* lines
@@ -304,7 +304,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
                 code: "c"
               }])
             ).body.message,
-            "Item 1"
+            "Item 2"
           )
           assert.deepStrictEqual([yield* left, yield* sales.count()], [9, 1])
           refusedBy("three", yield* send("POST", "/sales", { product: "tea", quantity: 3 }))

@@ -153,7 +153,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         ])
         assert.include(
           refused(409, yield* send("POST", persons, [{ name: "x" }, { name: "y", code: "b1" }])).body.message,
-          "Item 1"
+          "Item 2"
         )
         refused(409, yield* send("POST", persons, [{ name: "x" }, { id: "P-second", name: "y" }]))
         refused(400, yield* send("POST", persons, []))
