@@ -21,7 +21,7 @@ const engine = KernelEngine.make("settled").register(
       throw new Error("inside")
     })
     .action("other", { success: Schema.Int }, () => Effect.succeed("inside" as never))
-    .action("list", { success: Schema.Array(Thing) }, () => Effect.succeed([{ inside: 1 }] as never))
+    .action("several", { success: Schema.Array(Thing) }, () => Effect.succeed([{ inside: 1 }] as never))
     .action("none", { success: Thing }, () => Effect.succeed(undefined as never))
     .action("interrupts", {}, () => Effect.interrupt)
     .action("waits", {}, () =>
@@ -48,7 +48,7 @@ it.effect("whatever an application's code does wrong is a 500 that says nothing 
   return Effect.gen(function*() {
     const { insertOne } = yield* DocumentStore.DocumentStore
     yield* insertOne("Thing", { _id: "T", name: "x" })
-    const paths = ["text", "nothing", "tagged", "throws", "other", "list", "none", "interrupts"]
+    const paths = ["text", "nothing", "tagged", "throws", "other", "several", "none", "interrupts"]
     for (
       const answer of [
         yield* send("POST", "/things", { name: "x" }),
