@@ -7,6 +7,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { IncomingHttpHeaders } from "node:http"
 import type { FieldProblem } from "../../Model/internal/issues.ts"
 import type * as Model from "../../Model/Model.ts"
+import { textOfId } from "../../Repository/internal/storedId.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { Method } from "../Endpoint.ts"
 import type { Parameters } from "../UrlQuery.ts"
@@ -138,4 +139,4 @@ export const unknownParameters = (
 
 /** @internal */
 export const notFound = (model: Model.Any, id: string) =>
-  new DocumentNotFound({ model: model.modelName, id: String(id) })
+  new DocumentNotFound({ model: model.modelName, id: textOfId(id) })

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Model from "../../Model/Model.ts"
-import { storedIdOf } from "../../Repository/internal/storedId.ts"
+import { storedIdOf, textOfId } from "../../Repository/internal/storedId.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { Operations } from "../../Repository/Repository.ts"
 import { DocumentNotFound, type ReadError, VersionConflict } from "../../Repository/RepositoryError.ts"
@@ -21,6 +21,6 @@ export const deleteVersion = Effect.fnUntraced(function*<M extends Model.Any>(
   if (deleted > 0) return
   const model = repository.model.modelName
   return yield* (yield* repository.findDocumentById(id)) === undefined
-    ? new DocumentNotFound({ model, id: String(id) })
-    : new VersionConflict({ model, id: String(id), expected })
+    ? new DocumentNotFound({ model, id: textOfId(id) })
+    : new VersionConflict({ model, id: textOfId(id), expected })
 })

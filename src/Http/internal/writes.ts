@@ -11,6 +11,7 @@ import { makeRetry } from "../../Repository/internal/conflicts.ts"
 import { documentCodec } from "../../Repository/internal/documents.ts"
 import { applyPatch } from "../../Repository/internal/patch.ts"
 import { sentWritesOf } from "../../Repository/internal/sentWrites.ts"
+import { textOfId } from "../../Repository/internal/storedId.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { DocumentNotFound, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
 import type { BadRequest } from "../HttpError.ts"
@@ -131,7 +132,7 @@ export const writesOf = (
   const checked = <A extends Instance>(id: string, there: A, expected: unknown): Effect.Effect<A, VersionConflict> =>
     expected === undefined || expected === versionOf(there)
       ? Effect.succeed(there)
-      : Effect.fail(new VersionConflict({ model: model.modelName, id: String(id), expected: Number(expected) }))
+      : Effect.fail(new VersionConflict({ model: model.modelName, id: textOfId(id), expected: Number(expected) }))
 
   /** A write between hooks, of what `load` gives: the instance to be written and that which is there. */
   const between = <E>(
@@ -232,7 +233,7 @@ export const writesOf = (
       )
       : Effect.gen(function*() {
         const there = yield* repository.findDocumentById(id)
-        if (there === undefined) return yield* new DocumentNotFound({ model: model.modelName, id: String(id) })
+        if (there === undefined) return yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
         // What is not one of the model's is replaced as a whole.
         const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(there)))
         const version = there[versionField ?? ""]

@@ -38,6 +38,8 @@ const refused = (model: Any, input: Arguments[0]): Effect.Effect<never> => {
     unknown,
     Parameters<typeof problemsOf>[0]
   >
-  return Effect.flatMap(Effect.flip(made), (issue) => Effect.orDie(failureOf(model, input, problemsOf(issue))))
-    .pipe(Effect.orDie)
+  return Effect.matchEffect(made, {
+    onFailure: (issue) => Effect.die(failureOf(model, input, problemsOf(issue))),
+    onSuccess: () => Effect.die(new Error(`${model.modelName} takes what it has refused before`))
+  })
 }

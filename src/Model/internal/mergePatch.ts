@@ -84,14 +84,16 @@ const ifThere = (schema: Schema.Top): Schema.Top => {
   // Fields are plain codecs.
   const whole = Schema.Struct({ value: schema }) as unknown as Schema.Codec<{ readonly value?: unknown }>
   const [decode, encode] = [SchemaParser.decodeUnknownEffect(whole), SchemaParser.encodeUnknownEffect(whole)]
-  const valueOf = (whole: Effect.Effect<{ readonly value?: unknown }, SchemaIssue.Issue>) =>
-    Effect.mapBothEager(whole, { onSuccess: ({ value }) => value, onFailure: issueAlone })
   const sent = Schema.make<Schema.Top>(withParts(SchemaAST.toEncoded(schema.ast), { context: undefined }))
+  // oxlint-disable-next-line eslint/no-unused-vars -- any value at all, also one that has no JSON
   return sent.pipe(Schema.decodeTo(Schema.declare((_): _ is unknown => true), {
     decode: SchemaGetter.transformEffect((value: unknown) => valueOf(decode({ value }))),
     encode: SchemaGetter.transformEffect((value: unknown) => valueOf(encode({ value })))
   }))
 }
+
+const valueOf = (whole: Effect.Effect<{ readonly value?: unknown }, SchemaIssue.Issue>) =>
+  Effect.mapBothEager(whole, { onSuccess: ({ value }) => value, onFailure: issueAlone })
 
 /** What is wrong with the value of the only field. */
 const issueAlone = (issue: SchemaIssue.Issue): SchemaIssue.Issue =>

@@ -75,6 +75,7 @@ export const makeWriter = (
             if (job === undefined) break
             batch.push(job)
             job.run()
+            // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- a job changes it
           } while (alone === 0 && batch.length < maxBatch && workDone() < end)
         },
         catch: (cause) => cause

@@ -64,6 +64,7 @@ const merge = <Value>(
     return !isDone
   }
   scanBase((key, visitBase) => {
+    // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- `next` changes it
     while (change !== undefined && (range.reverse ? change.key > key : change.key < key)) {
       if (!show(change)) return false
       next(change.key)
@@ -76,6 +77,7 @@ const merge = <Value>(
     isDone = !visitBase()
     return !isDone
   })
+  // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- `show` and `next` change them
   while (!isDone && change !== undefined) {
     if (show(change)) next(change.key)
   }

@@ -14,7 +14,7 @@ import type { Deleted, DeletedOptions } from "../SoftDeletion.ts"
 import type { DocumentCodec } from "./documents.ts"
 import { fieldNamed } from "./fieldPath.ts"
 import { both, type ModelCollection } from "./modelCollection.ts"
-import { storedIdOf } from "./storedId.ts"
+import { storedIdOf, textOfId } from "./storedId.ts"
 import { traced, tracedStream } from "./traced.ts"
 
 /** @internal */
@@ -52,7 +52,7 @@ export const makeReading = <M extends Model.Any>(
   const findById = Effect.fnUntraced(function*(id: string, options?: DeletedOptions<M>) {
     const document = yield* documents.findById(storedId(id), deletedOf(options))
     return document === undefined
-      ? yield* new DocumentNotFound({ model: model.modelName, id: String(id) })
+      ? yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
       : yield* fromDocument(document)
   })
 

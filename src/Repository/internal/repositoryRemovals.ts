@@ -12,7 +12,7 @@ import { dateOf } from "./bsonValue.ts"
 import type { DocumentCodec } from "./documents.ts"
 import { type ModelWriter, withMore, withoutDuplicate } from "./modelWriter.ts"
 import type { Stamps } from "./stamps.ts"
-import { storedIdOf } from "./storedId.ts"
+import { storedIdOf, textOfId } from "./storedId.ts"
 import { traced } from "./traced.ts"
 
 type Removing<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll">
@@ -125,7 +125,7 @@ export const makeSoftDeletion = <M extends Model.Any>(
 
 // internal
 
-const notFound = (model: Model.Any, id: string) => new DocumentNotFound({ model: model.modelName, id: String(id) })
+const notFound = (model: Model.Any, id: string) => new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
 
 /** There has to be one. */
 const found = <E>(

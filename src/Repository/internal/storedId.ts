@@ -1,5 +1,5 @@
 import * as Exit from "effect/Exit"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { perModel } from "../../Model/internal/perModel.ts"
 import { managedField, type ModelLike, unwrapped } from "../../Model/internal/variants.ts"
@@ -15,6 +15,13 @@ export const idSchemaOf = (model: ModelLike): Schema.Codec<unknown> | undefined 
   // Fields of a struct are schemas, and plain codecs.
   return field === undefined ? undefined : unwrapped(model.store.fields[field] as Schema.Top) as Schema.Codec<unknown>
 }
+
+/**
+ * The identifier as errors name it: it may be a number, or anything that has a text.
+ *
+ * @internal
+ */
+export const textOfId = (id: unknown): string => String(id)
 
 /**
  * From an identifier as instances have it to that of documents. What is no identifier of the model stays as it is: no

@@ -19,7 +19,7 @@ const modelOf = (name: string, { schema }: Kind) =>
 
 const resources = Object.entries(kinds).map(([name, kind]) => ({ name, kind, model: modelOf(name, kind) }))
 
-const optionsOf = (name: string) => ({ methods, name: name as string, segment: name })
+const optionsOf = (name: string) => ({ methods, name: name, segment: name })
 
 const [first, ...others] = resources
 
@@ -48,7 +48,11 @@ const sendable = (body: object): object =>
 
 /** A value as a filter, or nothing where it can't be written as one. */
 const termOf = (json: unknown): string | undefined =>
-  typeof json === "string" ? quoted(json) : typeof json === "object" || json === undefined ? undefined : String(json)
+  typeof json === "string"
+    ? quoted(json)
+    : typeof json === "number" || typeof json === "boolean"
+    ? String(json)
+    : undefined
 
 const filter = (path: string, value: string) => `${path}?value=${encodeURIComponent(value)}&page_size=1000`
 
@@ -143,7 +147,7 @@ export const everyKindContract = <E>(name: string, store: Layer.Layer<DocumentSt
               const places = [id, second].map((id) =>
                 sorted.body._items.findIndex((item: { id: string }) => item.id === id)
               )
-              if (isAfter) assert.isBelow(places[0]!, places[1]!)
+              if (isAfter) assert.isBelow(places[0], places[1])
             }
 
             yield* asked(200, "PATCH", `${path}/${id}`, { note: "n" })

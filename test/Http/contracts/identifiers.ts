@@ -36,10 +36,9 @@ const registered = ({ model }: (typeof resources)[number]) =>
 const [first, ...others] = resources
 
 const engine = others.reduce(
-  (engine, resource) =>
-    engine.register(registered(resource), { name: resource.name as string, segment: resource.name }),
+  (engine, resource) => engine.register(registered(resource), { name: resource.name, segment: resource.name }),
   KernelEngine.make("identifiers")
-    .register(registered(first!), { name: first!.name as string, segment: first!.name })
+    .register(registered(first!), { name: first!.name, segment: first!.name })
 ).register(Parcel, { methods: ["GET", "POST"] })
 
 export const identifiersContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
@@ -51,9 +50,12 @@ export const identifiersContract = <E>(name: string, store: Layer.Layer<Document
       it.effect.prop(`${name} address their documents`, [values], ([given]) =>
         Effect.gen(function*() {
           const json: unknown = JSON.parse(
-            JSON.stringify(Schema.encodeUnknownSync(codec)(given)).replace(/(?:[+-]\d{6}|0000)(-\d\d-)/u, "2000$1")
+            JSON.stringify(yield* Schema.encodeUnknownEffect(codec)(given)).replace(
+              /(?:[+-]\d{6}|0000)(-\d\d-)/u,
+              "2000$1"
+            )
           )
-          const id = Schema.decodeUnknownSync(codec)(json)
+          const id = yield* Schema.decodeUnknownEffect(codec)(json)
           const path = `/${name}/${encodeURIComponent(String(json))}`
           const created = yield* send("POST", `/${name}`, { id: json, note: "a" })
           assert.deepStrictEqual([created.status, created.headers["location"]], [201, path], created.text)

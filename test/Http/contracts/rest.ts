@@ -380,7 +380,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
             .pipe(Effect.catchTag("BadRequest", ({ errors }) => Effect.succeed(errors.map(({ field }) => field))))
           assert.deepStrictEqual(invalid, ["address.street"])
           const part = yield* client.users.get({ params: { id: result }, query: { fields: "name,address.city" } })
-          assert.deepStrictEqual(Object.keys(part).sort(), ["_links", "_type", "id", "name"])
+          assert.sameMembers(Object.keys(part), ["_links", "_type", "id", "name"])
           const same = { "if-none-match": `"${user.version}"` }
           const unchanged = yield* Effect.flip(client.users.get({ params: { id: result }, headers: same }))
           assert.instanceOf(unchanged, HttpError.NotModified)

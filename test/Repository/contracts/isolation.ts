@@ -6,6 +6,9 @@ import { type Document, DocumentStore } from "../../../src/Repository/DocumentSt
 import type { StoreError } from "../../../src/Repository/RepositoryError.ts"
 import { collectionOf, type Store } from "./documentStore/collection.ts"
 
+/** Runs in a fiber that knows nothing of the transaction around. */
+const outside = (effect: Effect.Effect<unknown, unknown>) => Effect.promise(() => Effect.runPromise(effect))
+
 /**
  * Every store shows a transaction one state (snapshot isolation); `isSerializable` says that a store also notices when
  * others write what a transaction has only read.
@@ -98,7 +101,7 @@ export const isolationContract = <E>(
             const free = yield* store.transaction(Effect.gen(function*() {
               const attempt = yield* Ref.updateAndGet(attempts, (n) => n + 1)
               const taken = yield* store.count(name, { at: { $gt: 100, $lt: 110 } })
-              if (attempt === 1) yield* Effect.promise(() => Effect.runPromise(other))
+              if (attempt === 1) yield* outside(other)
               if (taken === 0) yield* store.insertOne(name, { _id, at: 105 })
               return taken === 0
             }))
