@@ -104,11 +104,11 @@ describe("the shop / embedded", () => {
           [
             [
               "Regexp",
-              "muss aus drei Großbuchstaben, einem Bindestrich und vier Ziffern bestehen, zum Beispiel ABC-1234"
+              "Artikelnummer muss aus drei Großbuchstaben, einem Bindestrich und vier Ziffern bestehen, zum Beispiel ABC-1234"
             ],
-            ["NotEmpty", "darf nicht leer sein"],
-            ["Max", "darf höchstens 100.000 sein"],
-            ["Unique", "darf keinen Eintrag zweimal haben"]
+            ["NotEmpty", "Name darf nicht leer sein"],
+            ["Max", "Preis darf höchstens 100.000 sein"],
+            ["Unique", "Schlagwörter darf keinen Eintrag zweimal haben"]
           ]
         )
       }),
