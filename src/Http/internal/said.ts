@@ -58,6 +58,7 @@ export const saidOf = (failure: HttpError | Failure): Said | undefined => {
     case "Unsupported":
       return { key: "errors.Unsupported", args: { feature: failure.feature } }
     case "QueryRejected":
+      return failure.advice === undefined ? { key: "errors.QueryRejected" } : undefined
     case "QueryTimeout":
     case "StoreUnavailable":
       return { key: `errors.${failure._tag}` }

@@ -210,8 +210,8 @@ const planBy = (
 ): Plan => {
   const [choice, ...others] = choices
   if (isWhole && choice !== undefined && others.length === 0 && order === undefined) {
-    // In any order: there is nothing to do before they are asked for.
-    const keys: Several<string> = { length: choice.values.length, at: (i) => keyOf(choice, i) }
+    // In any order, but each of them once: two values may be equal, as 1 and 1.0 are.
+    const keys = several(Array.from(new Set(choice.values.map((_, i) => keyOf(choice, i)))))
     return { kind: "entries", index, keys, isOrdered: sort.length === 0 || keys.length <= 1 }
   }
   const prefixes = productOf(choices.map(componentsOf))

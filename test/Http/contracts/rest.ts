@@ -152,7 +152,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           const { body, status } = yield* send("POST", users, newUser({ email: "taken@example.com" }))
           assert.strictEqual(status, 409)
           assert.deepStrictEqual([body._type, body.code], ["ErrorMessage", 409])
-          assert.include(body.message, "email")
+          assert.include(body.message, "Email")
         }))
 
       it.effect("answers 404 for unknown identifiers and routes", () =>
