@@ -121,7 +121,10 @@ const combine = (
  */
 export const fromLong = (value: Long): number | Long => {
   const double = value.toNumber()
-  return Number.isSafeInteger(double) ? double : value
+  // BSON's own reader takes 2 ** 53 and its negative for numbers as well.
+  const isNumber = Number.isSafeInteger(double) ||
+    (Math.abs(double) === 2 ** 53 && Long.fromNumber(double).equals(value))
+  return isNumber ? double : value
 }
 
 /**
