@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { parseAst } from "vitest/node"
-import { parseTerm } from "../src/Http/internal/urlValue.ts"
+import { parseTerm } from "../src/Http/query/term.ts"
 import { threadTime } from "./support/turns.ts"
 
 const length = 65_536
@@ -34,11 +34,11 @@ describe("regular expressions", () => {
     assert.isAbove(literals.length, 80)
     assert.deepStrictEqual([...new Set(constructions)].toSorted(), [
       // Of the patterns that models declare, for their JSON schema.
-      "src/Model/internal/jsonSchemaNode.ts",
-      "src/Model/internal/jsonSchemaPattern.ts",
-      "src/Model/internal/unicodePattern.ts",
+      "src/Model/jsonSchema/node.ts",
+      "src/Model/jsonSchema/pattern.ts",
+      "src/Model/shape/unicodePattern.ts",
       // Values of documents, which are kept and not matched by.
-      "src/Repository/internal/bsonValue.ts"
+      "src/Repository/bson/value.ts"
     ])
   })
 

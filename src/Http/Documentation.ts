@@ -10,9 +10,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { redoc, swaggerUi } from "./internal/documentationAssets.ts"
-import * as File from "./internal/documentationFile.ts"
 import type * as OpenApi from "./OpenApi.ts"
+import * as File from "./openapi/cachedFile.ts"
+import { redoc, swaggerUi } from "./openapi/pageAssets.ts"
 
 /**
  * A route to mount.

@@ -7,8 +7,8 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
+import { deepPartial } from "./description/partialFields.ts"
 import { NotModifiedWire, Wire as Errors } from "./HttpError.ts"
-import { deepPartial } from "./internal/deepPartial.ts"
 import { Links, OperationCount, OperationIds, OperationResult } from "./Wire.ts"
 
 /**

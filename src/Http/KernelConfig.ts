@@ -53,8 +53,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as nodePath from "node:path"
 import process from "node:process"
-import * as configFile from "./internal/configFile.ts"
-import { configOf, settings } from "./internal/settings.ts"
+import * as configFile from "./config/file.ts"
+import { configOf, settings } from "./config/settings.ts"
 
 /**
  * Where the configuration comes from.

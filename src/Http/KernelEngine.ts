@@ -32,17 +32,17 @@ import { DocumentStore } from "../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../Repository/EmbeddedStore.ts"
 import type * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
+import { refuseInvalid, type RegistrationInvalid } from "./description/registrationInvalid.ts"
+import { refuseConflicts, type RouteConflict } from "./description/routeConflict.ts"
 import type * as Documentation from "./Documentation.ts"
-import { announce, announcedLast } from "./internal/announcement.ts"
-import { serve } from "./internal/serve.ts"
 import * as KernelClient from "./KernelClient.ts"
 import * as KernelLogger from "./KernelLogger.ts"
 import * as KernelServer from "./KernelServer.ts"
 import type * as OpenApi from "./OpenApi.ts"
 import * as Registration from "./Registration.ts"
-import { refuseInvalid, type RegistrationInvalid } from "./RegistrationInvalid.ts"
 import * as Resource from "./Resource.ts"
-import { refuseConflicts, type RouteConflict } from "./RouteConflict.ts"
+import { serve } from "./routes/serve.ts"
+import { announce, announcedLast } from "./server/announcement.ts"
 import * as Service from "./Service.ts"
 import type { TranslationsInvalid } from "./Translations.ts"
 
@@ -197,7 +197,7 @@ export {
    * @since 0.1.0
    */
   RegistrationInvalid
-} from "./RegistrationInvalid.ts"
+} from "./description/registrationInvalid.ts"
 
 export {
   /**
@@ -207,7 +207,7 @@ export {
    * @since 0.1.0
    */
   RouteConflict
-} from "./RouteConflict.ts"
+} from "./description/routeConflict.ts"
 
 // -----------------------------------------------------------------------------
 // internal

@@ -28,9 +28,9 @@ import * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import process from "node:process"
-import * as logFile from "./internal/logFile.ts"
-import { accessLineOf, accessTextOf, lineOf, timestampOf } from "./internal/logLines.ts"
 import * as KernelConfig from "./KernelConfig.ts"
+import * as logFile from "./server/logFile.ts"
+import { accessLineOf, accessTextOf, lineOf, timestampOf } from "./server/logLines.ts"
 
 /**
  * Options of {@link layer}.

@@ -28,12 +28,12 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { constants } from "node:os"
 import process from "node:process"
-import { problemsOf } from "../Model/internal/issues.ts"
-import { Misdeclared } from "../Model/internal/misdeclared.ts"
-import { announce, announcedLast } from "./internal/announcement.ts"
-import { type HttpServer as NodeServer, makeServer } from "./internal/httpServer.ts"
+import { problemsOf } from "../Model/codec/issues.ts"
+import { Misdeclared } from "../Model/shape/misdeclared.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import * as KernelLogger from "./KernelLogger.ts"
+import { announce, announcedLast } from "./server/announcement.ts"
+import { type HttpServer as NodeServer, makeServer } from "./server/nodeServer.ts"
 
 /**
  * Options of {@link launchWith}.

@@ -57,9 +57,9 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import Negotiator from "negotiator"
-import { de } from "./internal/catalogues/de.ts"
-import { en } from "./internal/catalogues/en.ts"
-import { compile, type Entry, type Fault, type Messages, parse } from "./internal/translationCatalogue.ts"
+import { compile, type Entry, type Fault, type Messages, parse } from "./messages/catalogue.ts"
+import { de } from "./messages/catalogues/de.ts"
+import { en } from "./messages/catalogues/en.ts"
 
 /**
  * Where the catalogues are, and which there are.

@@ -14,11 +14,12 @@ import type * as VariantSchema from "effect/schema/VariantSchema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as Struct from "effect/Struct"
 import type * as Types from "effect/Types"
+import { chained } from "./codec/conversion.ts"
 import type { Converter } from "./Converter.ts"
 import type { Index } from "./FieldIndex.ts"
 import * as Generator from "./Generator.ts"
-import { type FieldAttributes, notEmptyTypeId } from "./internal/annotations.ts"
-import { chained } from "./internal/conversion.ts"
+import type { Marshaller } from "./Marshaller.ts"
+import { type FieldAttributes, notEmptyTypeId } from "./shape/annotations.ts"
 import {
   attributesOf,
   changed,
@@ -28,9 +29,8 @@ import {
   optionality,
   stripped,
   valueOf
-} from "./internal/fields.ts"
-import { type Nested, storable, type Variant, variants, withChecksOf } from "./internal/variants.ts"
-import type { Marshaller } from "./Marshaller.ts"
+} from "./shape/fields.ts"
+import { type Nested, storable, type Variant, variants, withChecksOf } from "./shape/variants.ts"
 
 /**
  * A field whose schemas differ between what is stored, seen, sent and changed. A missing variant means that the field

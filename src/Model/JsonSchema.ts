@@ -4,10 +4,10 @@
  * @since 0.1.0
  */
 import * as Function from "effect/Function"
-import { toDraft04, toMongo } from "./internal/jsonSchemaDialect.ts"
-import { describeModel } from "./internal/jsonSchemaWriter.ts"
-import { isModelLike } from "./internal/variants.ts"
+import { toDraft04, toMongo } from "./jsonSchema/dialect.ts"
+import { describeModel } from "./jsonSchema/writer.ts"
 import type * as Model from "./Model.ts"
+import { isModelLike } from "./shape/variants.ts"
 
 /**
  * A draft-04 document: `$schema`, `title`, `type`, `properties`, `required`, `additionalProperties`, and `definitions`

@@ -5,12 +5,12 @@
  */
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
-import { isConvertedCheck } from "./internal/conversion.ts"
-import { choicesOf, kindOf } from "./internal/kind.ts"
-import { toWire } from "./internal/serialiser.ts"
-import { elementOf, hasToBeSent, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./internal/variants.ts"
+import { isConvertedCheck } from "./codec/conversion.ts"
+import { toWire } from "./codec/serialiser.ts"
 import type * as Model from "./Model.ts"
+import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./shape/annotations.ts"
+import { choicesOf, kindOf } from "./shape/kind.ts"
+import { elementOf, hasToBeSent, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./shape/variants.ts"
 
 /**
  * The description of one field: its `type` is one of `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`, `enum`,

@@ -28,13 +28,14 @@ import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
 import type { Field } from "./Field.ts"
 import { type ModelIndex, modelIndexesTypeId } from "./FieldIndex.ts"
-import { type FieldAttributes, modelAnnotation } from "./internal/annotations.ts"
-import { type Arguments, constructed } from "./internal/constructed.ts"
-import { display } from "./internal/display.ts"
-import { attributesOf, schemasOf } from "./internal/fields.ts"
-import { finaliser } from "./internal/finaliser.ts"
-import { mergePatchOf } from "./internal/mergePatch.ts"
-import { assertStorable } from "./internal/storable.ts"
+import { type Arguments, constructed } from "./instance/constructorArguments.ts"
+import { display } from "./instance/display.ts"
+import { finaliser } from "./instance/finaliser.ts"
+import { mergePatchOf } from "./instance/mergePatch.ts"
+import type { ModelError, Problem } from "./ModelError.ts"
+import { type FieldAttributes, modelAnnotation } from "./shape/annotations.ts"
+import { attributesOf, schemasOf } from "./shape/fields.ts"
+import { assertStorable } from "./shape/storable.ts"
 import {
   assertNotReserved,
   assertSeparable,
@@ -44,8 +45,7 @@ import {
   validationTypeId,
   type Variant,
   variants
-} from "./internal/variants.ts"
-import type { ModelError, Problem } from "./ModelError.ts"
+} from "./shape/variants.ts"
 
 export {
   converted,

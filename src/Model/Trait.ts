@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type Field, generated, optional, type OptionalStored, withDefault } from "./Field.ts"
 import * as Generator from "./Generator.ts"
-import type { FieldAttributes } from "./internal/annotations.ts"
-import { evolve } from "./internal/fields.ts"
-import { variants } from "./internal/variants.ts"
+import type { FieldAttributes } from "./shape/annotations.ts"
+import { evolve } from "./shape/fields.ts"
+import { variants } from "./shape/variants.ts"
 import * as Temporal from "./Temporal.ts"
 
 /**

@@ -15,10 +15,10 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import type { Field } from "./Field.ts"
 import * as Index from "./FieldIndex.ts"
-import { notEmptyTypeId, relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./internal/annotations.ts"
-import * as fields from "./internal/fields.ts"
-import { asUnicode } from "./internal/unicodePattern.ts"
-import { elementOf } from "./internal/variants.ts"
+import { notEmptyTypeId, relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./shape/annotations.ts"
+import * as fields from "./shape/fields.ts"
+import { asUnicode } from "./shape/unicodePattern.ts"
+import { elementOf } from "./shape/variants.ts"
 
 /**
  * The value is not empty: text or a list with at least one element. Among the validators of `Model.field` it also says

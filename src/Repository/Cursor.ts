@@ -36,9 +36,9 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as crypto from "node:crypto"
 import type * as Model from "../Model/Model.ts"
+import { isDocument } from "./bson/value.ts"
 import type { Document, Filter, Sort } from "./DocumentStore.ts"
-import { isDocument } from "./internal/bsonValue.ts"
-import { fieldNamed } from "./internal/fieldPath.ts"
+import { fieldNamed } from "./query/fieldPath.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
 /**

@@ -7,9 +7,9 @@ import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
 import type { Document, Sort } from "./DocumentStore.ts"
-import { fieldNamed } from "./internal/fieldPath.ts"
-import type { PathOf, Selected } from "./internal/fieldTypes.ts"
-import { make } from "./internal/selection.ts"
+import { fieldNamed } from "./query/fieldPath.ts"
+import type { PathOf, Selected } from "./query/fieldTypes.ts"
+import { make } from "./query/selection.ts"
 import type { DocumentInvalid } from "./RepositoryError.ts"
 
 /**

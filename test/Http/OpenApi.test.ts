@@ -4,9 +4,9 @@ import { Validator as DocumentValidator } from "@seriousme/openapi-schema-valida
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect, Result, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import { withArticle } from "../../src/Http/internal/openApiTexts.ts"
-import * as Preconditions from "../../src/Http/internal/preconditions.ts"
 import * as OpenApi from "../../src/Http/OpenApi.ts"
+import { withArticle } from "../../src/Http/openapi/texts.ts"
+import * as Preconditions from "../../src/Http/request/preconditions.ts"
 import { KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../src/index.ts"
 import { Badge, newUser, Note, User } from "../support/models.ts"
 

@@ -13,9 +13,9 @@ import {
 } from "effect"
 import { type Collection, Double, Long, MongoServerError, ObjectId } from "mongodb"
 import { inspect } from "node:util"
+import { compileSerialiser } from "../../src/Model/codec/serialiser.ts"
 import { Converter, Generator, JsonSchema, Metadata, Model, Validator } from "../../src/Model/index.ts"
-import { compileSerialiser } from "../../src/Model/internal/serialiser.ts"
-import { documentCodec } from "../../src/Repository/internal/documents.ts"
+import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
 import { freshDatabase, onMongo, withClient } from "../support/mongo.ts"
 
 const Kind = Schema.Enum({ private: "private", company: "company" }).annotate({ identifier: "Kind" })

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import Ajv from "ajv-draft-04"
 import addFormats from "ajv-formats"
 import { Arbitrary, DateTime, Option, Predicate, Result, Schema } from "effect"
+import { compileSerialiser } from "../../src/Model/codec/serialiser.ts"
 import { JsonSchema, Model, Validator } from "../../src/Model/index.ts"
-import { compileSerialiser } from "../../src/Model/internal/serialiser.ts"
 
 /**
  * A difference between the schema and the decoder: only one of them accepts the example.

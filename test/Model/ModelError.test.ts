@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
+import { problemsOf } from "../../src/Model/codec/issues.ts"
 import { Converter, Model, Validator } from "../../src/Model/index.ts"
-import { problemsOf } from "../../src/Model/internal/issues.ts"
 import { everyTextOf } from "../support/everyText.ts"
 
 class Address extends Model.Class<Address>()("Address", {

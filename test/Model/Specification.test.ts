@@ -13,7 +13,7 @@ import {
   ModelError,
   Validator
 } from "../../src/Model/index.ts"
-import { modelTypeId } from "../../src/Model/internal/variants.ts"
+import { modelTypeId } from "../../src/Model/shape/variants.ts"
 
 class Colour extends Model.Class<Colour>()("Colour", { name: Model.field(Schema.String, { required: true }) }) {}
 

@@ -1,7 +1,7 @@
 /** The models that queries from outside are tested on. */
 import { DateTime, Effect, Schema } from "effect"
 import { DocumentStore, Marshaller, Model, Validator } from "../../src/index.ts"
-import { documentCodec } from "../../src/Repository/internal/documents.ts"
+import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
 
 class Home extends Model.Class<Home>()("Home", {
   city: Schema.String,

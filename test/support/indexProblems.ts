@@ -1,10 +1,10 @@
 /** Whether the indexes of an embedded store's folder agree with its documents, looked at below the store. */
 import { Effect, Result } from "effect"
-import { Catalog } from "../../src/Repository/internal/catalog.ts"
-import { entriesOf } from "../../src/Repository/internal/indexEntries.ts"
-import { everything } from "../../src/Repository/internal/keyValue.ts"
-import * as keyValueLmdb from "../../src/Repository/internal/keyValueLmdb.ts"
-import { documentKey } from "../../src/Repository/internal/orderedKey.ts"
+import { documentKey } from "../../src/Repository/bson/keyEncoding.ts"
+import { Catalog } from "../../src/Repository/embedded/catalog/catalog.ts"
+import { entriesOf } from "../../src/Repository/embedded/catalog/indexKeys.ts"
+import * as keyValueLmdb from "../../src/Repository/storage/lmdb/store.ts"
+import { everything } from "../../src/Repository/storage/orderedStore.ts"
 
 /**
  * What is wrong in a folder that nobody has open: entries that are missing or lead nowhere, those of indexes that are gone

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { open } from "../../src/Http/internal/logFile.ts"
+import { open } from "../../src/Http/server/logFile.ts"
 
 const folder = process.env["FOLDER"] ?? ""
 const file = join(folder, "shop.log")

@@ -1,7 +1,7 @@
 /** The models that conditions, updates and cursors are tested on. */
 import { DateTime, Effect, Schema } from "effect"
 import { Converter, DocumentStore, Marshaller, Model, Validator } from "../../src/index.ts"
-import { documentCodec } from "../../src/Repository/internal/documents.ts"
+import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
 
 export class Address extends Model.Class<Address>()("Address", {
   street: Schema.String,

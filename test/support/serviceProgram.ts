@@ -5,9 +5,9 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
-import { accessLogged } from "../../src/Http/internal/accessLogged.ts"
 import * as KernelLogger from "../../src/Http/KernelLogger.ts"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
+import { accessLogged } from "../../src/Http/server/accessLog.ts"
 
 const holdLoop = (): void => {
   const end = performance.now() + 500

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { DocumentStore, Generator, Index, Model, Repository } from "../../../src/index.ts"
-import { sentWritesOf } from "../../../src/Repository/internal/sentWrites.ts"
+import { sentWritesOf } from "../../../src/Repository/repository/validatedWrites.ts"
 
 class Contract extends Model.Class<Contract>()("Contract", {
   id: Model.id(),

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Ref, Schema } from "effect"
 import { type DocumentStore, Model, Repository, RepositoryError, Validator } from "../../../src/index.ts"
-import { sentWritesOf } from "../../../src/Repository/internal/sentWrites.ts"
+import { sentWritesOf } from "../../../src/Repository/repository/validatedWrites.ts"
 
 /** Without a version. */
 class Span extends Model.Class<Span>()("Span", {

@@ -1,0 +1,142 @@
+import * as ByteSize from "effect/ByteSize"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { durationOf } from "../../internal/durationConfig.ts"
+
+/**
+ * What a value is, in words for those who wrote it.
+ *
+ * @internal
+ */
+export type Kind = "text" | "a number" | "true or false" | "a list" | "a mapping"
+
+/**
+ * One key under `appkernel`.
+ *
+ * @internal
+ */
+export interface Setting<A> {
+  /** Without `appkernel`: `server.port`. */
+  readonly key: string
+  /** What a value has to be, as the object of "expected". */
+  readonly expected: string
+  /** The kinds of value that a file may have here. An environment has texts only. */
+  readonly kinds: ReadonlyArray<Kind>
+  /** `undefined` where the text is not `expected`. */
+  readonly parse: (text: string) => A | undefined
+}
+
+const setting =
+  <A>(expected: string, kinds: ReadonlyArray<Kind>, parse: (text: string) => A | undefined) =>
+  (key: string): Setting<A> => ({ key, expected, kinds, parse })
+
+/** A number in the place of a text has lost how it was written, so texts are taken as texts only. */
+const text = setting("text", ["text"], (value) => value)
+
+const texts = setting("a list of texts, or one text separated by commas", ["text", "a list"], (value) => value)
+
+const whole = (minimum: number, maximum: number) =>
+  setting(`a whole number from ${minimum} to ${maximum}`, ["a number", "text"], (value) => {
+    const number = /^\s*\d+\s*$/u.test(value) ? Number(value) : NaN
+    return number >= minimum && number <= maximum ? number : undefined
+  })
+
+const size = setting(
+  "a number of bytes, or a size such as \"10 MB\" or \"10 MiB\"",
+  ["a number", "text"],
+  (value) => {
+    const bytes = /^\s*\d+\s*$/u.test(value)
+      ? Number(value)
+      : Number(Option.getOrUndefined(Option.map(ByteSize.fromString(value), ByteSize.toBigInt)))
+    return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined
+  }
+)
+
+/** Node's timers hold 24 days; a day is more than any of these means. */
+const longest = Duration.days(1)
+
+const duration = (minimum: Duration.Duration) =>
+  setting(
+    `a number of seconds, or a time such as "30 seconds" or "500 millis", ${
+      Duration.isZero(minimum) ? "" : `from ${Duration.format(minimum)} `
+    }up to a day`,
+    ["a number", "text"],
+    (value) => {
+      const time = durationOf(value)
+      return time !== undefined && Duration.between(time, { minimum, maximum: longest }) ? time : undefined
+    }
+  )
+
+/**
+ * Every key that a file or an environment may have.
+ *
+ * @internal
+ */
+export const settings = {
+  loggingFileName: text("logging.file_name"),
+  loggingMaxSize: size("logging.max_size"),
+  loggingBackupCount: whole(0, 1_000)("logging.backup_count"),
+  serverAddress: text("server.address"),
+  serverPort: whole(0, 65_535)("server.port"),
+  serverShutdownTimeout: duration(Duration.zero)("server.shutdown_timeout"),
+  serverBacklog: whole(1, 65_535)("server.backlog"),
+  serverMaxBodySize: size("server.max_body_size"),
+  serverMaxMultipartSize: size("server.max_multipart_size"),
+  serverRequestTimeout: duration(Duration.millis(100))("server.request_timeout"),
+  mongoHost: text("mongo.host"),
+  mongoDb: text("mongo.db"),
+  mongoConnectTimeout: duration(Duration.millis(1))("mongo.connect_timeout"),
+  mongoServerSelectionTimeout: duration(Duration.millis(1))("mongo.server_selection_timeout"),
+  mongoSocketTimeout: duration(Duration.millis(1))("mongo.socket_timeout"),
+  embeddedPath: text("embedded.path"),
+  i18nLanguages: texts("i18n.languages"),
+  i18nPath: text("i18n.path"),
+  queryDefaultPageSize: whole(1, 1_000_000)("query.default_page_size"),
+  queryMaxPageSize: whole(1, 1_000_000)("query.max_page_size"),
+  queryMaxPageBytes: size("query.max_page_bytes"),
+  queryMaxResults: whole(1, 10_000_000)("query.max_results"),
+  queryTimeout: duration(Duration.millis(1))("query.timeout"),
+  securityPrivateKeyPath: text("security.private_key_path"),
+  securityPublicKeyPath: text("security.public_key_path")
+} as const
+
+/** @internal */
+export const root = "appkernel"
+
+/**
+ * The path of a key as the environment has it: `["APPKERNEL", "SERVER", "PORT"]`.
+ *
+ * @internal
+ */
+export const pathOf = (key: string): ReadonlyArray<string> =>
+  [root, ...key.split(".")].map((part) => part.toUpperCase())
+
+/**
+ * The name of a key in the environment: `APPKERNEL_SERVER_PORT`.
+ *
+ * @internal
+ */
+export const variableOf = (key: string): string => pathOf(key).join("_")
+
+/**
+ * A setting as a `Config`; `otherwise` where it is not given.
+ *
+ * @internal
+ */
+export const configOf = <A, B>({ expected, key, parse }: Setting<A>, otherwise: B): Config.Config<A | B> =>
+  Config.schema(Schema.String, pathOf(key)).pipe(
+    Config.mapEffect((value) => {
+      const parsed = parse(value)
+      return parsed === undefined
+        ? Effect.fail(wrong(`${variableOf(key)}: expected ${expected}`))
+        : Effect.succeed(parsed)
+    }),
+    Config.map((value): A | B => value),
+    Config.withDefault(otherwise)
+  )
+
+const wrong = (message: string) => new Config.ConfigError(new ConfigProvider.SourceError({ message }))

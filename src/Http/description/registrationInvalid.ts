@@ -1,0 +1,96 @@
+/**
+ * Registrations that can't be served as they are.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { managedField } from "../../Model/shape/variants.ts"
+import type { Registration, ResourceInfo } from "../Registration.ts"
+import { methodOfHook } from "../Resource.ts"
+import { unknownInLocation } from "./callEndpoint.ts"
+
+/**
+ * Occurs when a registration can't be served: its model has no identifier, or the name of another model, a hook would
+ * never run, or an option is none. `detail` says what, in a sentence. A retry fails again.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RegistrationInvalid extends Schema.TaggedError<RegistrationInvalid>()("RegistrationInvalid", {
+  /** The name of the registration. */
+  registration: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `The registration "${this.registration}" can't be served: ${this.detail}`
+  }
+}
+
+/**
+ * Refuses registrations that can't be served, before anything of the service is made.
+ *
+ * @internal
+ */
+export const refuseInvalid = Effect.fnUntraced(function*(
+  registrations: ReadonlyArray<Registration>
+): Effect.fn.Return<void, RegistrationInvalid> {
+  const models = new Map<string, ResourceInfo["model"]>()
+  for (const registration of registrations) {
+    const detail = unknownOptionOf(registration) ?? locationProblemOf(registration) ??
+      (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
+    if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
+    if (registration._tag === "Resource") models.set(registration.model.modelName, registration.model)
+  }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const unknownOptionOf = ({ givenOptions }: Registration): string | undefined => {
+  const unknown = givenOptions.filter((name) => !knownOptions.has(name))
+  if (unknown.length === 0) return undefined
+  const hint = unknown.includes("hooks")
+    ? "; hooks stand on the resource, as in Resource.make(Model).beforePost(…)"
+    : ""
+  return `there is no option ${unknown.join(", ")}${hint}`
+}
+
+const knownOptions: ReadonlySet<string> = new Set([
+  "urlBase",
+  "tags",
+  "enableHateoas",
+  "onExcessProperty",
+  "segment",
+  "name",
+  "methods",
+  "transactional"
+])
+
+const locationProblemOf = ({ calls }: Registration): string | undefined => {
+  for (const { name, options } of calls) {
+    const [unknown] = unknownInLocation(options)
+    if (unknown !== undefined) return `the location of ${name} names ${unknown}, which its result does not have`
+  }
+  return undefined
+}
+
+const problemOf = (
+  { hooks, methods, model }: ResourceInfo,
+  others: ReadonlyMap<string, ResourceInfo["model"]>
+): string | undefined => {
+  const name = model.modelName
+  if (managedField(model, "id") === undefined) return `the model ${name} has no field "id"`
+  const other = others.get(name)
+  if (other !== undefined && other !== model) {
+    return `another model is named ${name}, too, and their documents would get mixed up`
+  }
+  if ("hooks" in model) {
+    return `the hooks of the model ${name} never run; they stand on its resource, as in Resource.make(${name}).beforePost(…)`
+  }
+  const idle = hooks.find((hook) => !methods.includes(methodOfHook(hook.name)))
+  return idle === undefined
+    ? undefined
+    : `${idle.name} never runs, since ${methodOfHook(idle.name)} is not among the methods ${methods.join(", ")}`
+}

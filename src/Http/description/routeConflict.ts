@@ -1,0 +1,110 @@
+/**
+ * Registrations that can't be told apart.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Documentation from "../Documentation.ts"
+import * as Endpoint from "../Endpoint.ts"
+import type { Registration } from "../Registration.ts"
+import { shapeOf } from "../routes/route.ts"
+
+/**
+ * Occurs when two registrations would answer for the same path, or have one name, and when two links of one resource
+ * have one relation. `routes` says of both what they are.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteConflict", {
+  routes: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return `Two registrations can't be told apart: ${this.routes.join(" and ")}`
+  }
+}
+
+/**
+ * Refuses registrations of which nobody could tell one from the other.
+ *
+ * @internal
+ */
+export const refuseConflicts = Effect.fnUntraced(function*({ openApi, registrations }: {
+  readonly registrations: ReadonlyArray<Registration>
+  readonly openApi: Documentation.Options | undefined
+}) {
+  const seen = new Map<string, string>()
+  const documents = openApi === undefined
+    ? []
+    : ["/openapi.json", ...(openApi.includeDocs === false ? [] : ["/docs", "/redoc"] as const)] as const
+  const claims = [
+    ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
+    ...registrations.flatMap(claimsOf)
+  ]
+  for (const { key, description } of claims) {
+    const other = seen.get(key)
+    if (other !== undefined) return yield* new RouteConflict({ routes: [other, description] })
+    seen.set(key, description)
+  }
+})
+
+interface Claim {
+  readonly key: string
+  readonly description: string
+}
+
+const claim = (method: string, path: `/${string}`, what: string): Claim => ({
+  key: `${method} ${shapeOf(path)}`,
+  description: `${method} ${path} (${what})`
+})
+
+/** What a registration takes for itself: its name, and each of its routes. */
+const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
+  const { calls, name, path } = registration
+  const what = registration._tag === "Service" ? `the service ${name}` : `the model ${registration.model.modelName}`
+  // Operations of one name would be one in the description of the service and in its clients.
+  const named = (one: string, place: string): Claim => ({
+    key: `${name} ${one}`,
+    description: `${one} of ${what}${place}`
+  })
+  return [
+    { key: name, description: `${what} at ${path}, by the name "${name}"` },
+    ...standardNamesOf(registration).map((one) => named(one, "")),
+    ...calls.map((call) => named(call.name, ` (${call.method} ${call.path})`)),
+    ...(registration._tag === "Service" ? [] : [
+      claim("GET", `${path}/schema`, what),
+      claim("GET", `${path}/meta`, what),
+      ...registration.methods.flatMap((method) => [
+        ...(method === "GET" || method === "POST" ? [claim(method, path, what)] : []),
+        ...(method === "GET" ? [claim(method, `${path}/aggregate`, what)] : []),
+        ...(method === "POST" ? [] : [claim(method, `${path}/:id`, what)])
+      ])
+    ]),
+    ...calls.map((call) => claim(call.method, call.path, call.name)),
+    ...linksOf(registration)
+  ]
+}
+
+/** The relations of a resource's links; without links, none. */
+const linksOf = (registration: Registration): ReadonlyArray<Claim> => {
+  if (registration._tag === "Service" || !registration.enableHateoas) return []
+  const { calls, model, path } = registration
+  const link = (relation: string, what: string): Claim => ({
+    key: `${path} ${relation}`,
+    description: `the link "${relation}" of the model ${model.modelName} (${what})`
+  })
+  return [
+    link("self", "a document itself"),
+    link("collection", "the documents"),
+    ...calls.map(({ name, options, path }) => link(options.rel ?? name, path))
+  ]
+}
+
+const standardNamesOf = (registration: Registration): ReadonlyArray<string> =>
+  registration._tag === "Service"
+    ? []
+    : [
+      ...Endpoint.standing(),
+      ...registration.methods.flatMap((method) => Endpoint.forMethod(registration.model, method, []))
+    ].map(({ identifier }) => identifier)

@@ -1,0 +1,129 @@
+import type * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
+import { ruleOf, wantedOf } from "../../Model/codec/wording.ts"
+import type * as Model from "../../Model/Model.ts"
+import { relatedAnnotation } from "../../Model/shape/annotations.ts"
+import { modelOf } from "../../Model/shape/variants.ts"
+import { labelFrom } from "./label.ts"
+
+/**
+ * What is known of a place that a problem names.
+ *
+ * @internal
+ */
+export interface Place {
+  /** The key of the label of the field that it is, or that it lies in: `<Model>.<field>`. */
+  readonly label?: string | undefined
+  /** What it is called where no catalogue has a label for it. */
+  readonly name: string
+  /** The number of the item that it is, or that it lies in, from 1. */
+  readonly position?: number | undefined
+  /** In the words of the metadata, but `object` for a model; `unknown` where there is nothing. */
+  readonly type: string
+  /** The argument of the rule that was broken. */
+  readonly argumentOf: (validator: string, message: string) => unknown
+}
+
+/** @internal */
+export type PlaceOf = (path: string) => Place
+
+/**
+ * Places in what a caller sends of a model: `address.city`, `lines.0.quantity`. They are found in the schemas, since the
+ * metadata says nothing of omitted fields and of what is in a list.
+ *
+ * @internal
+ */
+export const placesIn = (...roots: ReadonlyArray<Model.Any | Schema.Top>): PlaceOf => {
+  const whole = roots.flatMap((root) => "modelName" in root ? [root.create.ast, root.store.ast] : [root.ast])
+  return (path) => {
+    let nodes: ReadonlyArray<SchemaAST.AST> = whole
+    let label: string | undefined
+    let name = ""
+    let position: number | undefined
+    let related: ReadonlyArray<Check> = []
+    const [first = "", ...rest] = path === "" ? [] : path.split(".")
+    // A list of bodies has the problems of each under its index.
+    const keys = first === "" ? [] : isIndex.test(first) ? rest : [first, ...rest]
+    if (isIndex.test(first)) position = Number(first) + 1
+    for (const key of keys) {
+      // A model leads to the same schemas from each of its own; without that a deep path would lead to ever more.
+      const around = [...new Set(nodes.flatMap(standIns))]
+      const owner = around.map(modelOf).find((model) => model !== undefined)
+      if (owner !== undefined) label = `${owner.modelName}.${key}`
+      if (isIndex.test(key)) position = Number(key) + 1
+      else name = key
+      related = around.flatMap(checksOf).filter(({ annotations }) => annotations?.[relatedAnnotation] === key)
+      nodes = around.flatMap((node) => partsAt(node, key))
+      if (nodes.length === 0) return nowhere(path)
+    }
+    const here = [...new Set(nodes.flatMap(standIns))]
+    const { choices, type } = wantedOf(nodes[0]!)
+    return {
+      label,
+      name: labelFrom(name),
+      position,
+      type,
+      argumentOf: (validator, message) => {
+        const rules = [...here.flatMap(checksOf), ...related].flatMap((check) => ruleOf(check) ?? [])
+          .filter((rule) => rule.type === validator)
+        // Two validators of one type differ in what they say.
+        const broken = rules.find((rule) => rule.message === message) ?? rules[0]
+        return broken === undefined && type === "enum" ? choices.join(", ") : broken?.value
+      }
+    }
+  }
+}
+
+const isIndex = /^\d+$/u
+
+/**
+ * The parameters of a URL by name, before other places.
+ *
+ * @internal
+ */
+export const parameters = (
+  all: { readonly [name: string]: { readonly type: string; readonly value?: string | number } },
+  others: PlaceOf = nowhere
+): PlaceOf => {
+  const places = new Map(
+    Object.entries(all).map(([name, { type, value }]): [string, Place] => [
+      name,
+      { name, type, argumentOf: () => value }
+    ])
+  )
+  return (path) => places.get(path) ?? others(path)
+}
+
+/** What is nowhere is called as it was sent. */
+const nowhere = (path: string): Place => ({ name: path, type: "unknown", argumentOf: () => undefined })
+
+type Check = SchemaAST.Check<never>
+
+/** What may stand at the place of a node: a model's own schemas, the members of a union. */
+const standIns = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
+  const model = modelOf(ast)
+  if (model !== undefined) return [model.create.ast, model.store.ast]
+  switch (ast._tag) {
+    case "Suspend":
+      return standIns(ast.thunk())
+    case "Union":
+      return [ast, ...ast.types.flatMap(standIns)]
+    default:
+      return [ast]
+  }
+}
+
+const partsAt = (ast: SchemaAST.AST, key: string): ReadonlyArray<SchemaAST.AST> => {
+  switch (ast._tag) {
+    case "Arrays":
+      return /^\d+$/u.test(key) ? [ast.elements[Number(key)] ?? ast.rest[0]].filter((part) => part !== undefined) : []
+    case "Objects": {
+      const own = ast.propertySignatures.filter(({ name }) => name === key)
+      return (own.length === 0 ? ast.indexSignatures : own).map(({ type }) => type)
+    }
+    default:
+      return []
+  }
+}
+
+const checksOf = ({ checks }: SchemaAST.AST): ReadonlyArray<Check> => checks ?? []

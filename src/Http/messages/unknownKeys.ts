@@ -1,0 +1,140 @@
+import type * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
+import { ruleOf } from "../../Model/codec/wording.ts"
+import { type ModelLike, modelOf, validationTypeId } from "../../Model/shape/variants.ts"
+import { payloadOf, successOf } from "../description/callEndpoint.ts"
+import type { Registration } from "../Registration.ts"
+import { type ServiceError, serviceErrorTypeId } from "../ServiceError.ts"
+import type { Translations } from "../Translations.ts"
+import { de } from "./catalogues/de.ts"
+import { en } from "./catalogues/en.ts"
+
+/**
+ * The keys of catalogues that nothing of a service asks for, in a sentence for each.
+ *
+ * @internal
+ */
+export const unusedKeys = (
+  { languages }: Translations,
+  registrations: ReadonlyArray<Registration>
+): ReadonlyArray<string> => {
+  const known = knownIn(registrations)
+  const warnings = languages.flatMap(({ keys }) =>
+    [...keys ?? []].flatMap(([key, file]) => isUsed(key, known) ? [] : [`${file}: ${key} is the key of no text`])
+  )
+  return [...new Set(warnings)]
+}
+
+interface Known {
+  readonly models: ReadonlySet<ModelLike>
+  readonly labels: ReadonlySet<string>
+  /** Fields and parameters, by their own names. */
+  readonly names: ReadonlySet<string>
+  readonly errors: ReadonlySet<string>
+  readonly validators: ReadonlySet<string>
+  /** Whether a model looks at its instances itself: then nobody knows what it calls what it finds. */
+  readonly isOpen: boolean
+}
+
+const isUsed = (key: string, known: Known): boolean => {
+  if (key.startsWith("errors.")) return known.errors.has(key)
+  if (key.startsWith("models.")) return [...known.models].some(({ modelName }) => key === `models.${modelName}`)
+  if (!key.startsWith("validators.")) return known.labels.has(key)
+  const [type = "", place] = key.slice("validators.".length).split("@", 2)
+  const isPlace = place === undefined || known.labels.has(place) || known.names.has(place.split(".").at(-1)!)
+  return isPlace && (known.isOpen || known.validators.has(type))
+}
+
+const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
+  const calls = registrations.flatMap(({ calls }) => calls)
+  const resources = registrations.filter((registration) => registration._tag === "Resource")
+  const found: Found = { models: new Set(), names: new Set(parameters), validators: new Set(), seen: new Set() }
+  for (const { model } of resources) collect(model.ast, found)
+  for (const { options } of calls) {
+    const payload = payloadOf(options)
+    const parts: ReadonlyArray<Schema.Top | undefined> = [options.requestModel, payload, successOf(options)]
+    for (const part of parts) if (part !== undefined) collect(part.ast, found)
+    for (const [name, schema] of Object.entries(options.queryParams ?? {})) {
+      found.names.add(name)
+      collect(schema.ast, found)
+    }
+  }
+  const errors: ReadonlyArray<ServiceError.Any> = [
+    ...calls.flatMap(({ options }) => [options.error ?? []].flat()),
+    ...resources.flatMap(({ hooks }) => hooks.flatMap(({ errors }) => errors))
+  ]
+  const models = [...found.models]
+  return {
+    models: found.models,
+    labels: new Set(
+      models.flatMap((model) => Object.keys(model.store.fields).map((key) => `${model.modelName}.${key}`))
+    ),
+    names: found.names,
+    errors: new Set([...Object.keys(en), ...errors.map((error) => `errors.${error[serviceErrorTypeId].tag}`)]),
+    validators: new Set([...found.validators, ...ownValidators]),
+    isOpen: models.some((model) => model[validationTypeId] !== undefined)
+  }
+}
+
+interface Found {
+  readonly models: Set<ModelLike>
+  readonly names: Set<string>
+  readonly validators: Set<string>
+  readonly seen: Set<SchemaAST.AST>
+}
+
+/** Everything that a schema holds, at any depth. */
+const collect = (ast: SchemaAST.AST, found: Found): void => {
+  if (found.seen.has(ast)) return
+  found.seen.add(ast)
+  const model = modelOf(ast)
+  if (model !== undefined && !found.models.has(model)) {
+    found.models.add(model)
+    for (const schema of [model.store, model.create]) collect(schema.ast, found)
+  }
+  for (const check of ast.checks ?? []) {
+    const rule = ruleOf(check)
+    if (rule !== undefined) found.validators.add(rule.type)
+  }
+  for (const { to } of ast.encoding ?? []) collect(to, found)
+  switch (ast._tag) {
+    case "Declaration":
+      return ast.typeParameters.forEach((part) => collect(part, found))
+    case "Arrays":
+      return [...ast.elements, ...ast.rest].forEach((part) => collect(part, found))
+    case "Objects":
+      ast.propertySignatures.forEach(({ name, type }) => {
+        found.names.add(String(name))
+        collect(type, found)
+      })
+      return ast.indexSignatures.forEach(({ type }) => collect(type, found))
+    case "Union":
+      return ast.types.forEach((part) => collect(part, found))
+    case "Suspend":
+      return collect(ast.thunk(), found)
+  }
+}
+
+/** What the engine itself finds. */
+const ownValidators: ReadonlyArray<string> = [
+  ...Object.keys(de).flatMap((key) =>
+    key.startsWith("validators.") ? [key.slice("validators.".length).split("@", 1)[0]!] : []
+  ),
+  "Converted",
+  "JsonPatch"
+]
+
+const parameters: ReadonlyArray<string> = [
+  "page",
+  "page_size",
+  "sort_by",
+  "sort_order",
+  "logic",
+  "query",
+  "pipe",
+  "fields",
+  "cursor",
+  "count",
+  "mongo",
+  "additional_properties"
+]

@@ -1,0 +1,64 @@
+import { isPlainError } from "./errors.ts"
+import * as Document from "./node.ts"
+
+type Node = Document.Node
+
+/**
+ * Of schemas that are the same, one stays: descriptions of a model differ in nothing but links.
+ *
+ * @internal
+ */
+export const aliasesIn = (
+  schemas: Node,
+  wantedNames: ReadonlyMap<string, string>,
+  errorName: string
+): ReadonlyMap<string, string> => {
+  const byText = new Map<string, Array<string>>()
+  // In the order in which they were named. Of documents, those of resources come first, which have all links.
+  for (const [name, wanted] of wantedNames) {
+    const schema = schemas[name]
+    // A recursive schema names itself; those that it names are looked at by the names that they should have.
+    const neutral = Document.rewrite(Document.nodeOf(schema), (part) => {
+      const inner = Document.componentOf(part)
+      return inner === undefined ? withoutLink(part) : { ...part, $ref: wantedNames.get(inner) ?? inner }
+    })
+    const key = `${wanted} ${JSON.stringify(neutral)}`
+    byText.set(key, [...byText.get(key) ?? [], name])
+  }
+  const errors = Object.entries(schemas).flatMap(([name, schema]): ReadonlyArray<[string, string]> =>
+    name !== errorName && isPlainError(Document.nodeOf(schema)) ? [[name, errorName]] : []
+  )
+  const aliases = new Map(errors)
+  for (const [kept, ...others] of byText.values()) {
+    for (const name of others) if (kept !== undefined && !aliases.has(name)) aliases.set(name, kept)
+  }
+  return aliases
+}
+
+/**
+ * The names that the schemas want, as far as they are free: the generator asked for more than it needs in the end.
+ *
+ * @internal
+ */
+export const finalNames = (
+  kept: ReadonlyArray<string>,
+  wantedNames: ReadonlyMap<string, string>
+): ReadonlyMap<string, string> => {
+  const names = new Map<string, string>()
+  const taken = new Set(kept.filter((name) => !wantedNames.has(name)))
+  for (const [name, wanted] of wantedNames) {
+    if (!kept.includes(name)) continue
+    let final = wanted
+    for (let i = 1; taken.has(final); i++) final = `${wanted}_${i}`
+    taken.add(final)
+    names.set(name, final)
+  }
+  return names
+}
+
+const withoutLink = (schema: Node): Node => {
+  const { properties } = schema
+  if (!Document.isNode(properties) || !("_type" in properties) || !("_links" in properties)) return schema
+  const { _links: _, ...fields } = properties
+  return { ...schema, properties: fields }
+}

@@ -1,0 +1,42 @@
+import type { Tag } from "../OpenApi.ts"
+import * as Document from "./node.ts"
+import type { Resource } from "./schemas.ts"
+import { isBelow } from "./standardOperations.ts"
+
+/**
+ * The tags of the operations, in their order. Those that nobody describes say what is behind them, and where.
+ *
+ * @internal
+ */
+export const tagsOf = (
+  paths: Document.Node,
+  resources: ReadonlyArray<Resource>,
+  described: ReadonlyArray<Tag>
+): ReadonlyArray<Tag> => {
+  const pathsByTag = new Map<string, Array<string>>()
+  for (const [path, item] of Object.entries(paths)) {
+    for (const operation of Object.values(Document.nodeOf(item))) {
+      for (const tag of Document.listOf(Document.nodeOf(operation)["tags"]).map(String)) {
+        const known = pathsByTag.get(tag)
+        if (known === undefined) pathsByTag.set(tag, [path])
+        else known.push(path)
+      }
+    }
+  }
+  return Array.from(pathsByTag, ([name, tagged]) => {
+    const tag = described.find((tag) => tag.name === name)
+    return tag?.description === undefined ? { ...tag, name, description: descriptionOf(tagged, resources) } : tag
+  })
+}
+
+const descriptionOf = (paths: ReadonlyArray<string>, resources: ReadonlyArray<Resource>): string => {
+  const texts = paths.map((path) => {
+    const resource = resources.find((resource) => isBelow(resource, path))
+    return resource === undefined
+      ? `Operations at \`${staticPartOf(path)}\``
+      : `Documents of the model \`${resource.model.modelName}\`, at \`${resource.path}\``
+  })
+  return [...new Set(texts)].join("; ")
+}
+
+const staticPartOf = (path: string): string => path.replace(/\/\{.*$/u, "") || "/"

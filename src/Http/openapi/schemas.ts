@@ -1,0 +1,366 @@
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import type * as SchemaRepresentation from "effect/SchemaRepresentation"
+import * as Metadata from "../../Model/Metadata.ts"
+import type * as Model from "../../Model/Model.ts"
+import { modelOf, modelTypeId, nestedModel } from "../../Model/shape/variants.ts"
+import * as Temporal from "../../Model/Temporal.ts"
+import * as Wire from "../Wire.ts"
+import { errorMessageOf, errorOf, isPlainError } from "./errors.ts"
+import { aliasesIn, finalNames } from "./names.ts"
+import * as Document from "./node.ts"
+
+type Node = Document.Node
+
+/** The forms of a model that a document knows, by what their names end in. */
+const forms = { "": "wire", Create: "create", Patch: "patch" } as const
+
+type Form = (typeof forms)[keyof typeof forms]
+
+/**
+ * A registered resource, as far as the document speaks of it.
+ *
+ * @internal
+ */
+export interface Resource {
+  readonly model: Model.Any
+  readonly path: `/${string}`
+  readonly enableHateoas: boolean
+}
+
+/**
+ * The schemas of one document.
+ *
+ * @internal
+ */
+export interface Schemas {
+  /** The service with endpoints besides, which bring the schemas that every document has. */
+  readonly api: HttpApi.Top
+  /** Names the schemas that are to be components. */
+  readonly referencePolicy: SchemaRepresentation.ReferencePolicy
+  /** What the generator made of the schemas, completed. */
+  readonly finish: (generated: Generated) => Finished
+}
+
+interface Generated {
+  readonly paths: object
+  readonly components: { readonly schemas: Node }
+}
+
+interface Finished {
+  /** The components by name: one for each schema, however often it was described. */
+  readonly components: Node
+  /** Completes a schema that stands where it is used. */
+  readonly complete: (schema: Node) => Node
+  /** References to the schemas that every document has. */
+  readonly known: Known
+  /** The parameters of an operation's query, by name, as the values that they stand for. */
+  readonly queryOf: (operation: string) => Node
+}
+
+/** @internal */
+export interface Known {
+  readonly errorMessage: Node
+  readonly operationResult: Node
+  /** Of several documents that were created. */
+  readonly operationIds: Node
+  readonly jsonPatch: Node
+  readonly documentOf: (model: Model.Any) => Node
+}
+
+/**
+ * The schemas of an `HttpApi`, of the models of `resources`, and of the queries of operations, by method and path.
+ *
+ * @internal
+ */
+export const make = (
+  api: HttpApi.Top,
+  resources: ReadonlyArray<Resource>,
+  queries: ReadonlyMap<string, Schema.Struct.Fields>
+): Schemas => {
+  const wantedNames = new Map<string, string>()
+  const models = new Set<Model.Any>()
+  for (const { model } of resources) addModels(model, models)
+  const withoutLinks = new Set(resources.flatMap(({ enableHateoas, model }) => enableHateoas ? [] : [model]))
+  for (const { enableHateoas, model } of resources) if (enableHateoas) withoutLinks.delete(model)
+  const documents = [...new Set(resources.map(({ model }) => model))]
+
+  const referencePolicy: SchemaRepresentation.ReferencePolicy = ({ ast, identifier }) => {
+    const model = modelOf(ast)
+    if (model !== undefined) addModels(model, models)
+    const wanted = dateTimeText !== undefined && ast.annotations === dateTimeText
+      ? dateTimeName
+      // The generator calls the encoded side of a class so, of which callers see no other.
+      : identifier?.replace(/Encoded$/u, "").replaceAll(/[^\w.-]/gu, "_")
+    if (wanted === undefined) return undefined
+    let name = wanted
+    for (let i = 1; wantedNames.has(name); i++) name = `${wanted}_${i}`
+    wantedNames.set(name, wanted)
+    return name
+  }
+
+  const finish = ({ components: { schemas }, paths }: Generated): Finished => {
+    const described = Document.mapValues(schemas, (value, name) => {
+      const schema = Document.rewrite(Document.nodeOf(value), plain)
+      const found = formOf(wantedNames.get(name) ?? name, schema, models)
+      return found === undefined ? schema : describe(schema, found, withoutLinks.has(found.model))
+    })
+    const errorName = nameAt(paths, 0)
+    const aliases = aliasesIn(described, wantedNames, errorName)
+    const names = finalNames(Object.keys(described).filter((name) => !aliases.has(name)), wantedNames)
+    const refOf = (name: string): Node => {
+      const kept = aliases.get(name) ?? name
+      return Document.refTo(names.get(kept) ?? kept)
+    }
+    const complete = (schema: Node): Node =>
+      Document.rewrite(schema, (part) => {
+        const flat = plain(part)
+        const name = Document.componentOf(flat)
+        if (name === undefined) return isPlainError(flat) ? refOf(errorName) : flat
+        const { $ref: _, ...beside } = flat
+        return wantedNames.get(name) === dateTimeName
+          ? { ...dateTime, ...beside }
+          : { ...refOf(name), ...beside }
+      })
+    const components = Object.fromEntries(
+      Object.entries(described).flatMap(([name, value]) => {
+        if (aliases.has(name) || wantedNames.get(name) === dateTimeName) return []
+        const schema = Document.nodeOf(value)
+        return [[
+          names.get(name) ?? name,
+          name === errorName ? errorMessageOf(schema, complete) : errorOf(complete(schema), refOf(errorName))
+        ]]
+      })
+    )
+    const refAt = (index: number): Node => complete(Document.refTo(nameAt(paths, index)))
+    const known = {
+      errorMessage: refOf(errorName),
+      operationResult: refAt(1),
+      jsonPatch: refAt(2),
+      operationIds: refAt(3),
+      documentOf: (model: Model.Any) => refAt(standing.length + documents.indexOf(model))
+    }
+    const queryOf = (operation: string): Node => {
+      const index = [...queries.keys()].indexOf(operation)
+      return index < 0 ? {} : propertiesAt(paths, standing.length + documents.length + index)
+    }
+    return { components, complete, known, queryOf }
+  }
+
+  const all = [
+    ...standing,
+    ...documents.map(documentOf),
+    ...Array.from(queries.values(), (fields) => Schema.Struct(fields))
+  ]
+  return { api: withSchemas(api, all), referencePolicy, finish }
+}
+
+/** Whether a path of the generated document is none of the service's. */
+export const isStanding = (path: string): boolean => path.startsWith(standingPath)
+
+/**
+ * The components that are referred to, from the operations or from one another, in the order of their names.
+ *
+ * @internal
+ */
+export const reachable = (schemas: Node, roots: ReadonlyArray<Node>): Node => {
+  const used = new Set<string>()
+  const visit = (schema: Node): Node => {
+    const name = Document.componentOf(schema)
+    if (name !== undefined && !used.has(name)) {
+      used.add(name)
+      Document.rewrite(Document.nodeOf(schemas[name]), visit)
+    }
+    return schema
+  }
+  for (const root of roots) Document.mapSchemas(root, (schema) => Document.rewrite(schema, visit))
+  return Object.fromEntries([...used].toSorted().map((name) => [name, schemas[name]]))
+}
+
+// -----------------------------------------------------------------------------
+// schemas that every document has
+// -----------------------------------------------------------------------------
+
+/** A JSON Patch (RFC 6902). */
+const JsonPatch = Schema.Array(Schema.Struct({
+  op: Schema.Literals(["add", "remove", "replace", "move", "copy", "test"]),
+  path: Schema.String.annotate({ description: "A JSON Pointer (RFC 6901)" }),
+  from: Schema.optionalKey(Schema.String),
+  value: Schema.optionalKey(Schema.Unknown)
+})).annotate({ identifier: "JsonPatch" })
+
+/** What was done to several documents: their identifiers. */
+const OperationIds = Schema.Struct({ ...Wire.OperationResult.fields, result: Schema.Array(Schema.String) }).annotate({
+  identifier: "OperationIds"
+})
+
+const standing: ReadonlyArray<Schema.Top> = [Wire.ErrorMessage, Wire.OperationResult, JsonPatch, OperationIds]
+
+/** Not a path that a service has, nor is the name of the group one that it has. */
+const standingPath = "/~appkernel/"
+
+const documentOf = (model: Model.Any): Schema.Top =>
+  Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Wire.Links) }).annotate({
+    identifier: model.modelName
+  })
+
+/** They come first, so that they have the names that they want. */
+const withSchemas = (
+  api: HttpApi.Top,
+  schemas: ReadonlyArray<Schema.Top>
+): HttpApi.Top => {
+  const own = schemas.reduce<HttpApiGroup.Constraint>(
+    // The platform's group has its endpoints in its type, where those of any document have no names.
+    (group, success, i) =>
+      (group as HttpApiGroup.Top).add(HttpApiEndpoint.get(`${i}`, `${standingPath}${i}`, { success })),
+    HttpApiGroup.make(standingPath)
+  )
+  return HttpApi.make(api.identifier).add(own as HttpApiGroup.Top, ...Object.values(api.groups)).annotateMerge(
+    api.annotations
+  )
+}
+
+/** The component that one of these endpoints answers with. */
+const nameAt = (paths: object, index: number): string =>
+  schemasAt(paths, index).map((schema) => Document.componentOf(schema)).find((name) => name !== undefined) ?? ""
+
+/** The properties of the object that one of these endpoints answers with. */
+const propertiesAt = (paths: object, index: number): Node =>
+  Document.nodeOf(schemasAt(paths, index).find((schema) => "properties" in schema)?.["properties"])
+
+const schemasAt = (paths: object, index: number): ReadonlyArray<Node> => {
+  const operation = Document.nodeOf(Document.nodeOf(Document.nodeOf(paths)[`${standingPath}${index}`])["get"])
+  const schemas: Array<Node> = []
+  Document.mapBodies(operation, (schema) => {
+    schemas.push(schema)
+    return schema
+  })
+  return schemas
+}
+
+// -----------------------------------------------------------------------------
+// date-times
+// -----------------------------------------------------------------------------
+
+/** Not a name that a class can have. */
+const dateTimeName = "date-time."
+
+/** Every date-time is written as this one text, whose annotations tell it from other texts. */
+const dateTimeText = SchemaAST.toEncoded(Schema.toCodecJson(Temporal.DateTime).ast).annotations
+
+/** The format of this name demands a zone (RFC 3339), which date-times on the wire don't have. */
+const dateTime: Node = {
+  type: "string",
+  description: "An ISO 8601 date-time, in UTC unless it has a zone; in answers always in UTC, with microseconds",
+  pattern: String.raw`^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:?\d{2})?$`,
+  examples: ["2026-01-31T09:30:00.123000"]
+}
+
+// -----------------------------------------------------------------------------
+// schemas
+// -----------------------------------------------------------------------------
+
+/** Without what is said of every object and binds nobody, and with constraints where they can be seen. */
+const plain = (schema: Node): Node => {
+  const { additionalProperties, allOf, ...rest } = withExample(schema)
+  const open = additionalProperties === undefined || additionalProperties === false
+    ? rest
+    : { ...rest, additionalProperties }
+  const all = Document.listOf(allOf)
+  if (all.length === 0) return open
+  const [first] = all.map(Document.nodeOf)
+  return all.length === 1 && first !== undefined && Object.keys(first).every((key) => !(key in open))
+    ? { ...open, ...first }
+    : { ...open, allOf }
+}
+
+/** What stands for an e-mail address in samples, which would else be random characters that fit the pattern. */
+const withExample = (schema: Node): Node => {
+  const { format, maxLength = sampleEmail.length, minLength = 0 } = schema
+  const isShown = ["example", "examples", "default", "enum", "const"].some((key) => key in schema)
+  return format === "email" && !isShown && Number(minLength) <= sampleEmail.length &&
+      Number(maxLength) >= sampleEmail.length
+    ? { ...schema, examples: [sampleEmail] }
+    : schema
+}
+
+const sampleEmail = "jane@example.com"
+
+// -----------------------------------------------------------------------------
+// models
+// -----------------------------------------------------------------------------
+
+interface Found {
+  readonly model: Model.Any
+  readonly form: Form
+}
+
+const addModels = (model: Model.Any, models: Set<Model.Any>): void => {
+  if (models.has(model)) return
+  models.add(model)
+  for (const field of Object.values(model.store.fields)) {
+    const inner = nestedModel(field)
+    if (inner !== undefined) addModels(inner, models)
+  }
+}
+
+/** The model that has a form of this name and of these properties. */
+const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): Found | undefined => {
+  const keys = Object.keys(Document.nodeOf(schema["properties"])).filter((key) => key !== "_links")
+  for (const model of models) {
+    for (const [suffix, form] of Object.entries(forms)) {
+      const { fields } = model[form]
+      if (
+        name === `${model.modelName}${suffix}` && Object.keys(fields).length === keys.length &&
+        keys.every((key) => key in fields)
+      ) {
+        return { model, form }
+      }
+    }
+  }
+  return undefined
+}
+
+/** What the model knows of its fields and the generator does not. */
+const describe = (schema: Node, { form, model }: Found, isWithoutLinks: boolean): Node => {
+  const { properties, title, ...rest } = schema
+  const metadata = Metadata.make(model)
+  const { _links: links, ...fields } = Document.nodeOf(properties)
+  const described = Document.mapValues(fields, (value, name) => {
+    const { default_value: byDefault } = metadata[name] ?? {}
+    const isRemovable = model[modelTypeId][name]?.optional === true
+    return {
+      ...(form === "patch" && !isRemovable ? withoutNull(Document.nodeOf(value)) : Document.nodeOf(value)),
+      ...textsOf(model[form].fields[name]),
+      ...(byDefault === undefined || form === "patch" ? {} : { default: byDefault }),
+      ...(form !== "wire" && model[modelTypeId][name]?.omitted === true ? { writeOnly: true } : {}),
+      ...(form === "wire" && name !== "_type" && !(name in model.create.fields) ? { readOnly: true } : {})
+    }
+  })
+  return {
+    ...rest,
+    // The generator's own title says no more than the name.
+    ...(title === undefined || title === `${model.modelName}.${form}` ? {} : { title }),
+    properties: links === undefined || isWithoutLinks ? described : { ...described, _links: links }
+  }
+}
+
+/** In a merge patch, `null` removes (RFC 7396), whichever values a field has. */
+const withoutNull = ({ anyOf, ...rest }: Node): Node => {
+  if (anyOf === undefined) return rest
+  const others = Document.listOf(anyOf).map(Document.nodeOf).filter(({ type }) => type !== "null")
+  return others.length === 1 ? { ...rest, ...others[0] } : { ...rest, anyOf: others }
+}
+
+/** Of a field whose form on the wire is another than in the program, the generator sees only the former. */
+const textsOf = (field: unknown): Node => {
+  if (!Schema.isSchema(field) || field.ast.encoding === undefined) return {}
+  const { description, title } = SchemaAST.resolve(field.ast) ?? {}
+  return {
+    ...(typeof title === "string" ? { title } : {}),
+    ...(typeof description === "string" ? { description } : {})
+  }
+}

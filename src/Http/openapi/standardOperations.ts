@@ -1,0 +1,372 @@
+import type * as Model from "../../Model/Model.ts"
+import { managedField, type ModelLike, nestedModel } from "../../Model/shape/variants.ts"
+import type { Limits } from "../KernelConfig.ts"
+import * as FieldAccess from "../query/fieldAccess.ts"
+import { maxFields, maxSortFields } from "../query/limits.ts"
+import { stageNames } from "../query/pipelineGuard.ts"
+import { maxItems } from "../routes/bulkInsert.ts"
+import * as Document from "./node.ts"
+import type { Known, Resource } from "./schemas.ts"
+import { filterText, statusTexts, withArticle } from "./texts.ts"
+
+type Node = Document.Node
+
+/**
+ * What a standard operation is completed from.
+ *
+ * @internal
+ */
+export interface Given {
+  readonly resource: Resource
+  readonly limits: Pick<Limits, "defaultPageSize" | "maxPageSize">
+  readonly known: Known
+}
+
+/**
+ * Completes the standard operations of a registered model; an operation that is none of them stays as it is.
+ *
+ * @internal
+ */
+export const completeStandard = (operation: Node, method: string, path: string, given: Given): Node => {
+  const complete = standard[`${method} ${path.slice(given.resource.path.length)}`]
+  return complete === undefined ? operation : conditional(complete(ordinary(operation), given), method, given.resource)
+}
+
+/** What the operation takes and answers where nothing special is asked for: that is said below, in words. */
+const ordinary = (operation: Node): Node => ({
+  ...Document.mapBodies(operation, (schema) => {
+    const alternatives = Document.listOf(schema["anyOf"])
+    return alternatives.length === 0 ? schema : Document.nodeOf(alternatives[0])
+  }),
+  parameters: Document.listOf(operation["parameters"]).filter((parameter) =>
+    Document.nodeOf(parameter)["in"] !== "header"
+  )
+})
+
+/** @internal */
+export const isBelow = ({ path: own }: Resource, path: string): boolean => path === own || path.startsWith(`${own}/`)
+
+const standard: { readonly [operation: string]: (operation: Node, given: Given) => Node } = {
+  "get ": (operation, { limits, resource: { model, path } }) => ({
+    summary: `List the ${segmentOf(path)}, page by page`,
+    description: filterText,
+    ...answering(operation, {
+      200: { description: "One page, with links to the others", headers: { "X-Total-Count": totalCount } }
+    }),
+    parameters: [...pageParameters(model, limits), ...filters(model)]
+  }),
+  "get /{id}": (operation, { resource: { model } }) => ({
+    summary: `Get one ${model.modelName}`,
+    ...answering(
+      withDetails(operation, {
+        fields: {
+          description: "The fields to answer, separated by commas, beside the identifier",
+          schema: fieldsOf(model)
+        }
+      }),
+      { 200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` } }
+    )
+  }),
+  "get /aggregate": (operation, { resource: { path } }) => ({
+    summary: `Aggregate the ${segmentOf(path)}`,
+    ...answering(
+      withDetails(operation, {
+        pipe: {
+          description: "An aggregation pipeline: a JSON array of its stages",
+          schema: undefined,
+          content: { "application/json": { schema: pipeline } }
+        }
+      }),
+      { 200: { description: "What the pipeline gives" } }
+    )
+  }),
+  "get /schema": (operation, { resource: { model } }) => ({
+    summary: `Get the JSON schema (draft-04) of ${model.modelName}`,
+    ...answering(
+      withDetails(operation, {
+        mongo: { description: "Whether it is for MongoDB's own validation" },
+        additional_properties: {
+          description: "Whether properties that are not the model's are accepted; they are, unless it says `false`"
+        }
+      }),
+      { 200: { description: "The JSON schema" } }
+    )
+  }),
+  "get /meta": (operation, { resource: { model } }) => ({
+    summary: `Get what a user interface needs to know of the fields of ${model.modelName}`,
+    ...answering(operation, { 200: { description: "The fields, by their names" } })
+  }),
+  "post ": (operation, given) =>
+    writing(operation, given, {
+      summary: `Create ${withArticle(given.resource.model.modelName)}`,
+      description: "When the body carries the id of a document that is there, that one is replaced. " +
+        "Of a list, all are created or none; preferences and preconditions are not for lists.",
+      types: ["application/json", "multipart/form-data"],
+      takesLists: true,
+      answers: {
+        201: { description: "It was created; of a list, all were", headers: { Location: location } },
+        200: { description: "The document with this id was replaced" }
+      }
+    }),
+  "put /{id}": (operation, given) =>
+    writing(operation, given, {
+      summary: `Replace ${withArticle(given.resource.model.modelName)}`,
+      types: ["application/json"],
+      answers: { 200: { description: "It was replaced" } }
+    }),
+  "patch /{id}": (operation, given) =>
+    writing(operation, given, {
+      summary: `Change ${withArticle(given.resource.model.modelName)}`,
+      description: "A JSON merge patch (RFC 7396), in which `null` removes a field that is optional, or a JSON Patch " +
+        "(RFC 6902). What is not named stays.",
+      types: ["application/json", "application/merge-patch+json", "application/json-patch+json"],
+      answers: { 200: { description: "It was changed" } }
+    }),
+  "delete /{id}": (operation, { resource: { model } }) => ({
+    summary: `Delete ${withArticle(model.modelName)}`,
+    ...answering(operation, { 200: { description: "How many were deleted" } })
+  })
+}
+
+const segmentOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
+
+const query = (name: string, description: string, schema: Node): Node => ({
+  name,
+  in: "query",
+  description,
+  required: false,
+  schema
+})
+
+const header = (name: string, description: string, schema: Node): Node => ({
+  name,
+  in: "header",
+  description,
+  required: false,
+  schema
+})
+
+/** Those of every collection. */
+const pageParameters = (
+  model: Model.Any,
+  { defaultPageSize, maxPageSize }: Given["limits"]
+): ReadonlyArray<Node> => [
+  query("page", "The number of the page", { type: "integer", minimum: 1, default: 1 }),
+  query("page_size", "How many documents a page has", {
+    type: "integer",
+    minimum: 1,
+    maximum: maxPageSize,
+    default: defaultPageSize
+  }),
+  query(
+    "sort_by",
+    "The field to sort by, or several, separated by commas; `-` before one turns it around",
+    listed(model, "-?", maxSortFields, ({ sortable }) => sortable)
+  ),
+  query("sort_order", "The direction of all that `sort_by` names, in upper or lower case", {
+    type: "string",
+    enum: ["ASC", "DESC"],
+    default: "ASC"
+  }),
+  {
+    name: "query",
+    in: "query",
+    description: "A condition in the document database's own language, as JSON",
+    required: false,
+    content: { "application/json": { schema: { type: "object" } } }
+  },
+  query("logic", "How conditions on fields combine, in upper or lower case", {
+    type: "string",
+    enum: ["AND", "OR"],
+    default: "AND"
+  }),
+  ...[
+    query(
+      "fields",
+      "The fields to answer, separated by commas; documents then have no others, required ones neither. All without it",
+      fieldsOf(model)
+    ),
+    query("cursor", "Where the page begins, as the link `next` of the page before has it; empty for the first page", {
+      type: "string"
+    }),
+    query("count", "Whether and how documents are counted, for the link `last`", {
+      type: "string",
+      enum: ["exact", "estimated", "none"],
+      default: "exact"
+    })
+    // Where the model has a field of such a name, the field goes first.
+  ].filter(({ name }) => FieldAccess.of(model).field(String(name)) === undefined)
+]
+
+/** A list of names of the model's fields, within the limit that the server has. */
+const listed = (
+  model: Model.Any,
+  sign: string,
+  maximum: number,
+  has: (field: FieldAccess.AccessibleField) => boolean
+): Node => {
+  const access = FieldAccess.of(model)
+  const names = namesIn(model, "", [model]).filter((name) => {
+    const field = access.field(name)
+    return field !== undefined && has(field) && !/[,\s]/u.test(name)
+  })
+  const name = `${sign}(?:${names.map(escaped).join("|")})`
+  return { type: "string", ...(names.length === 0 ? {} : { pattern: `^${name}(?:,${name}){0,${maximum - 1}}$` }) }
+}
+
+const escaped = (name: string): string => name.replaceAll(/[\^$\\.*+?()[\]{}|/]/gu, String.raw`\$&`)
+
+const fieldsOf = (model: Model.Any): Node => listed(model, "", maxFields, ({ selectable }) => selectable)
+
+const pipeline: Node = {
+  type: "array",
+  items: { type: "object", minProperties: 1, maxProperties: 1, propertyNames: { enum: stageNames } }
+}
+
+const reserved: ReadonlySet<string> = new Set(["page", "page_size", "sort_by", "sort_order", "query", "logic"])
+
+const filters = (model: Model.Any): ReadonlyArray<Node> => {
+  const access = FieldAccess.of(model)
+  return namesIn(model, "", [model]).flatMap((name) => {
+    const field = access.field(name)
+    const isFilter = field !== undefined && !reserved.has(name) &&
+      (!field.isDocument || field.isList || field.mayBeMissing)
+    return isFilter ? [query(name, `A condition on \`${name}\``, { type: "string" })] : []
+  })
+}
+
+/** Where a model comes up inside itself, the names end. */
+const namesIn = (model: ModelLike, prefix: string, outer: ReadonlyArray<ModelLike>): ReadonlyArray<string> =>
+  Object.keys(model.wire.fields).filter((key) => key in model.store.fields).flatMap((key) => {
+    const inner = nestedModel(model.store.fields[key])
+    const below = inner === undefined || outer.includes(inner)
+      ? []
+      : namesIn(inner, `${prefix}${key}.`, [...outer, inner])
+    return [`${prefix}${key}`, ...below]
+  })
+
+/** The operation with more said of its parameters; what is `undefined` is not said any more. */
+const withDetails = (operation: Node, details: { readonly [name: string]: Node }): Node => ({
+  ...operation,
+  parameters: Document.listOf(operation["parameters"]).map((value) => {
+    const parameter = Document.nodeOf(value)
+    const all = { ...parameter, ...details[String(parameter["name"])] }
+    return Object.fromEntries(Object.entries(all).filter(([, part]) => part !== undefined))
+  })
+})
+
+/** The operation with more said of its answers. */
+const answering = (operation: Node, answers: { readonly [status: string]: Node }): Node => {
+  const responses = Document.nodeOf(operation["responses"])
+  return {
+    ...operation,
+    responses: {
+      ...responses,
+      ...Document.mapValues(answers, (answer, status) => ({
+        ...Document.nodeOf(responses[status]),
+        ...Document.nodeOf(answer)
+      }))
+    }
+  }
+}
+
+/** A write: what it takes, and what it answers, which is up to the caller (RFC 7240). */
+const writing = (
+  operation: Node,
+  { known, resource: { model } }: Given,
+  { answers, description, summary, takesLists = false, types }: {
+    readonly summary: string
+    readonly description?: string
+    readonly types: ReadonlyArray<string>
+    readonly takesLists?: boolean
+    readonly answers: { readonly [status: string]: { readonly description: string; readonly headers?: Node } }
+  }
+): Node => {
+  const { content: bodies } = Document.nodeOf(operation["requestBody"])
+  const one = Document.nodeOf(Document.nodeOf(bodies)["application/json"])
+  const json = takesLists
+    ? { ...one, schema: { oneOf: [one["schema"], { type: "array", items: one["schema"], minItems: 1, maxItems }] } }
+    : one
+  const bodyOf = (type: string) =>
+    type === "application/json" ? json : type === "application/json-patch+json" ? { schema: known.jsonPatch } : one
+  const tag = isVersioned(model) ? { ETag: etag } : {}
+  const answerOf = (status: string) => ({
+    "application/json": {
+      schema: {
+        oneOf: [
+          known.operationResult,
+          ...(takesLists && status === "201" ? [known.operationIds] : []),
+          known.documentOf(model)
+        ]
+      }
+    }
+  })
+  return answering(
+    {
+      summary,
+      ...(description === undefined ? {} : { description }),
+      ...operation,
+      parameters: [...Document.listOf(operation["parameters"]), prefer],
+      requestBody: {
+        required: true,
+        content: { ...Document.nodeOf(bodies), ...Object.fromEntries(types.map((type) => [type, bodyOf(type)])) }
+      }
+    },
+    Object.fromEntries(
+      Object.entries(answers).map(([status, { description, headers }]) => [
+        status,
+        { description, headers: { ...headers, ...tag, "Preference-Applied": applied }, content: answerOf(status) }
+      ])
+    )
+  )
+}
+
+const isVersioned = (model: Model.Any): boolean => managedField(model, "version") !== undefined
+
+const prefer = header("Prefer", "`return=representation` to be answered the document itself (RFC 7240)", {
+  type: "string",
+  examples: ["return=representation"]
+})
+
+const applied: Node = {
+  description: "The preference that was followed, where there was one",
+  schema: { type: "string", enum: ["return=representation", "return=minimal"] }
+}
+
+const totalCount: Node = {
+  description: "How many documents fulfil the conditions, where they were counted (`count=exact`)",
+  schema: { type: "integer" }
+}
+
+const location: Node = { description: "Where the new document is, where it is one", schema: { type: "string" } }
+
+const etag: Node = { description: "The document's version, for `If-Match`", schema: { type: "string" } }
+
+const requiredEtag: Node = { ...etag, required: true }
+
+/** `*`, or a list of tags, of which elements may be empty (RFC 9110, section 5.6.1). */
+const entityTags: Node = {
+  type: "string",
+  pattern: ((tag) => String.raw`^[ \t]*(?:\*|(?:,[ \t]*)*${tag}(?:[ \t]*,(?:[ \t]*${tag})?)*)[ \t]*$`)(
+    String.raw`(?:W\/)?"[!#-~\u0080-\u00ff]*"`
+  ),
+  examples: ["\"1\""]
+}
+
+/** Where a precondition can fail (RFC 9110, section 13), the operation takes it. */
+const conditional = (operation: Node, method: string, { model }: Resource): Node => {
+  const responses = Document.nodeOf(operation["responses"])
+  if (!("412" in responses)) return operation
+  const headers = isVersioned(model) ? { headers: { ETag: requiredEtag } } : {}
+  const conditions = [
+    header("If-Match", "Entity tags, one of which the document must have, or `*`", entityTags),
+    header("If-None-Match", "Entity tags of which the document must have none, or `*`", entityTags)
+  ]
+  const withConditions = { ...operation, parameters: [...Document.listOf(operation["parameters"]), ...conditions] }
+  return method !== "get"
+    ? withConditions
+    : answering(withConditions, {
+      200: headers,
+      304: { description: statusTexts["304"], ...headers }
+    })
+}

@@ -1,0 +1,216 @@
+import * as Schema from "effect/Schema"
+import { compare } from "../../Repository/bson/value.ts"
+import type { Document, Filter } from "../../Repository/DocumentStore.ts"
+import * as Query from "../../Repository/Query.ts"
+import type { AccessibleField } from "./fieldAccess.ts"
+import type { Operand, Term } from "./term.ts"
+
+/**
+ * How conditions come together.
+ *
+ * @internal
+ */
+export type Logic = "AND" | "OR"
+
+/**
+ * Says what is wrong with a parameter.
+ *
+ * @internal
+ */
+export type Refuse = (validator: string, message: string) => void
+
+/**
+ * How many values a list may have.
+ *
+ * @internal
+ */
+export const maxListLength = 1_000
+
+/**
+ * What all that is said of one field asks for. A lower and an upper bound are one range, which one and the same value has
+ * to be in; with `OR`, bounds that leave nothing between them are alternatives.
+ *
+ * @internal
+ */
+export const conditionsOf = (
+  field: AccessibleField,
+  terms: ReadonlyArray<Term>,
+  logic: Logic,
+  refuse: Refuse
+): ReadonlyArray<Filter> => {
+  const filters: Array<Filter> = []
+  const bounds: Array<Bound> = []
+  for (const { operands, operator } of terms) {
+    const [operand = nothing] = operands
+    switch (operator) {
+      case ">":
+      case "<":
+      case ">=":
+      case "<=": {
+        const bound = boundOf(field, operator, operand, refuse)
+        if (bound !== undefined) bounds.push(bound)
+        break
+      }
+      case "~":
+        add(filters, containing(field, operand, refuse))
+        break
+      case "#":
+        add(filters, sized(field, operand, refuse))
+        break
+      case "=":
+      case "!":
+        add(filters, among(field, operands, operator === "!", refuse))
+        break
+      case "[]":
+      case "![]":
+        if (operands.length === 0) refuse("Parameter", "needs a value between the brackets")
+        else if (operands.length > maxListLength) refuse("Limit", `can't take more than ${maxListLength} values`)
+        else add(filters, among(field, operands, operator === "![]", refuse))
+        break
+    }
+  }
+  const [first, second] = bounds
+  if (bounds.length === 2 && first !== undefined && second !== undefined && first.isLower !== second.isLower) {
+    const [lower, upper] = first.isLower ? [first, second] : [second, first]
+    if (logic === "AND" || !isEmpty(lower, upper)) {
+      return [...filters, one(field, { [lower.operator]: lower.value, [upper.operator]: upper.value })]
+    }
+  }
+  return [...filters, ...bounds.map(({ operator, value }) => ({ [field.path]: { [operator]: value } }))]
+}
+
+/**
+ * The filters as one; `{}` for none.
+ *
+ * @internal
+ */
+export const combined = (filters: ReadonlyArray<Filter>, logic: Logic): Filter => {
+  const [first, ...others] = filters
+  if (others.length === 0) return first ?? {}
+  return logic === "AND" ? { $and: filters } : { $or: filters }
+}
+
+const nothing: Operand = { text: "", isQuoted: false }
+
+interface Bound {
+  readonly isLower: boolean
+  readonly operator: "$gt" | "$gte" | "$lt" | "$lte"
+  readonly value: unknown
+}
+
+const isEmpty = (lower: Bound, upper: Bound): boolean => {
+  const order = compare(lower.value, upper.value)
+  return order > 0 || order === 0 && (lower.operator === "$gt" || upper.operator === "$lt")
+}
+
+const add = (filters: Array<Filter>, filter: Filter | undefined): void => {
+  if (filter !== undefined) filters.push(filter)
+}
+
+/** A day has its moments: after it is at its end, and up to it is before its end. */
+const boundOf = (
+  field: AccessibleField,
+  operator: ">" | "<" | ">=" | "<=",
+  { text }: Operand,
+  refuse: Refuse
+): Bound | undefined => {
+  if (!field.isOrdered) {
+    refuse("Operator", `can't be compared by ${operator}`)
+    return undefined
+  }
+  const isLower = operator === ">" || operator === ">="
+  const day = field.day(text)
+  if (day !== undefined) {
+    const [start, end] = day
+    return isLower
+      ? { isLower, operator: "$gte", value: operator === ">" ? end : start }
+      : { isLower, operator: "$lt", value: operator === "<" ? start : end }
+  }
+  const value = field.read(text)
+  if (value === undefined) {
+    refuse("Parameter", field.expects)
+    return undefined
+  }
+  return { isLower, operator: names[operator], value }
+}
+
+const names = { ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte" } as const
+
+const containing = (field: AccessibleField, { text }: Operand, refuse: Refuse): Filter | undefined => {
+  if (!field.isList && field.isText) return Query.path(field.path, Schema.String).contains(text).filter
+  if (!field.isList || field.isDocument) {
+    refuse("Operator", "is neither text nor a list of values to look for something in")
+    return undefined
+  }
+  const value = field.read(text)
+  if (value === undefined) {
+    refuse("Parameter", field.expects)
+    return undefined
+  }
+  return { [field.path]: { $eq: value } }
+}
+
+const sized = ({ path }: AccessibleField, { text }: Operand, refuse: Refuse): Filter | undefined => {
+  const size = Number(text)
+  if (size <= maxSize) return { [path]: { $size: size } }
+  refuse("Parameter", "can't have so many elements")
+  return undefined
+}
+
+const maxSize = 2 ** 31 - 1
+
+/** The value is one of these, or none of them. */
+const among = (
+  field: AccessibleField,
+  operands: ReadonlyArray<Operand>,
+  isNegated: boolean,
+  refuse: Refuse
+): Filter | undefined => {
+  const values: Array<unknown> = []
+  const others: Array<Filter> = []
+  for (const { isQuoted, text } of operands) {
+    if (!isQuoted && text === "null" && field.mayBeMissing) {
+      // What is said of null is said of the elements, too.
+      if (field.hasNulls) others.push({ [field.path]: { $not: { $type: "array" } } })
+      else values.push(null)
+      continue
+    }
+    const day = field.day(text)
+    if (day !== undefined) {
+      others.push(one(field, { $gte: day[0], $lt: day[1] }))
+      continue
+    }
+    const value = field.read(text)
+    if (value === undefined) {
+      refuse("Parameter", field.expects)
+      return undefined
+    }
+    values.push(value)
+  }
+  const same = equalTo(field, values, isNegated)
+  if (others.length === 0) return same
+  return isNegated
+    ? { $nor: [...others, ...(values.length === 0 ? [] : [{ [field.path]: { $in: values } }])] }
+    : combined([...others, ...(same === undefined ? [] : [same])], "OR")
+}
+
+const equalTo = (
+  { path }: AccessibleField,
+  values: ReadonlyArray<unknown>,
+  isNegated: boolean
+): Filter | undefined => {
+  const [value] = values
+  if (values.length > 1) return { [path]: { [isNegated ? "$nin" : "$in"]: values } }
+  if (value === undefined) return undefined
+  if (!isNegated) return { [path]: { $eq: value } }
+  // The first serves sparse indexes.
+  return { [path]: value === null ? { $exists: true, $ne: null } : { $ne: value } }
+}
+
+/** Operators that one and the same value has to meet, where the path may lead to several. */
+const one = ({ isList, list, path }: AccessibleField, operators: Document): Filter => {
+  const condition = isList ? { $elemMatch: operators } : operators
+  return list === undefined
+    ? { [path]: condition }
+    : { [list]: { $elemMatch: { [path.slice(list.length + 1)]: condition } } }
+}

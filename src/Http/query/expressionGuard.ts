@@ -1,0 +1,166 @@
+import type { FieldAccess } from "./fieldAccess.ts"
+import { isObject, isUnsafePath, type Report } from "./guardedJson.ts"
+
+/**
+ * What an expression or a filter looks at.
+ *
+ * @internal
+ */
+export interface Surroundings {
+  readonly access: FieldAccess
+  readonly report: Report
+  /** Whether paths are still those of the model. */
+  readonly isModel: boolean
+  /** Whether documents still have what no caller may see. */
+  readonly isWhole: boolean
+}
+
+/**
+ * The expression in the store's terms: every operator is one of those that are allowed, every path one that a caller may
+ * see.
+ *
+ * @internal
+ */
+export const guardExpression = (expression: unknown, around: Surroundings): unknown => {
+  if (typeof expression === "string") return guardText(expression, around)
+  if (Array.isArray(expression)) return expression.map((item) => guardExpression(item, around))
+  if (!isObject(expression)) return expression
+  const entries = Object.entries(expression)
+  if (!entries.some(([key]) => key.startsWith("$"))) {
+    return Object.fromEntries(entries.map(([key, part]) => [key, guardExpression(part, around)]))
+  }
+  const [[operator, operand] = ["", undefined], ...others] = entries
+  if (others.length > 0) around.report.refuse(`can't have ${entries.map(([key]) => key).join(" and ")} side by side`)
+  if (!expressions.has(operator)) {
+    around.report.forbid(operator)
+    return expression
+  }
+  return { [operator]: guardOperand(operator, operand, around) }
+}
+
+/**
+ * The path of a field in the store's terms.
+ *
+ * @internal
+ */
+export const guardPath = (path: string, { access, isModel, isWhole, report }: Surroundings): string => {
+  if (isUnsafePath(path) || path === "" || path.includes("\0")) {
+    report.refuse(`${JSON.stringify(path)} is not a path`)
+    return path
+  }
+  if (!isModel) return path
+  const field = access.field(storedName(path, access))
+  if (field === undefined) {
+    report.refuse(`${JSON.stringify(path)} is not a field`)
+    return path
+  }
+  // Whoever could compare the whole could guess what is in it.
+  if (isWhole && field.holdsOmitted) report.refuse(`${JSON.stringify(path)} can't be used as a whole: name its fields`)
+  return field.path
+}
+
+/**
+ * The name of a field whose identifier may be called `_id`, as the store does.
+ *
+ * @internal
+ */
+export const storedName = (path: string, { id }: FieldAccess): string => path === "_id" && id !== undefined ? id : path
+
+const maxPatternLength = 256
+
+/** @internal */
+export const guardPattern = (pattern: unknown, options: unknown, report: Report): void => {
+  if (typeof pattern !== "string") report.refuse("needs regular expressions as text")
+  else if (pattern.length > maxPatternLength) {
+    report.refuse(`can't have a regular expression of more than ${maxPatternLength} characters`, "Limit")
+  }
+  if (options !== undefined && (typeof options !== "string" || !/^[imsx]*$/u.test(options))) {
+    report.refuse("can't have options of a regular expression other than i, m, s and x")
+  }
+}
+
+const guardText = (text: string, around: Surroundings): string => {
+  if (!text.startsWith("$")) return text
+  if (!text.startsWith("$$")) return `$${guardPath(text.slice(1), around)}`
+  const [name = "", ...path] = text.slice(2).split(".")
+  const { report } = around
+  if (name === "ROOT" || name === "CURRENT") {
+    if (around.isWhole) report.forbid(`$$${name}`)
+    return path.length === 0 ? text : `$$${name}.${guardPath(path.join("."), around)}`
+  }
+  // Variables of a program's own begin with a small letter, those of the store with a capital.
+  if (!variables.has(name) && !/^[a-z]\w*$/u.test(name)) report.forbid(`$$${name}`)
+  if (path.some((part) => part === "" || isUnsafePath(part))) report.refuse(`${JSON.stringify(text)} is not a path`)
+  return text
+}
+
+const variables: ReadonlySet<string> = new Set(["NOW", "REMOVE", "KEEP", "PRUNE", "DESCEND"])
+
+const guardOperand = (operator: string, operand: unknown, around: Surroundings): unknown => {
+  const { report } = around
+  const options: { readonly [key: string]: unknown } = isObject(operand) ? operand : {}
+  switch (operator) {
+    case "$literal":
+      return operand
+    case "$meta":
+      if (operand !== "textScore") report.forbid(`$meta ${JSON.stringify(operand)}`)
+      return operand
+    case "$range": {
+      const bounds = Array.isArray(operand) ? operand : []
+      const [start, end, step = 1] = bounds
+      const isKnown = bounds.length >= 2 && bounds.every((bound) => Number.isSafeInteger(bound)) && step !== 0
+      // Whatever is computed could be a list of any length.
+      if (!isKnown || (end - start) / step > maxRange) {
+        report.refuse(`$range needs whole numbers, and gives at most ${maxRange} of them`, "Limit")
+      }
+      return operand
+    }
+    case "$regexMatch":
+    case "$regexFind":
+    case "$regexFindAll":
+      guardPattern(options["regex"], options["options"], report)
+      if (String(options["regex"]).startsWith("$")) report.refuse(`${operator} can't compute its regular expression`)
+      return { ...options, input: guardExpression(options["input"], around) }
+    case "$let":
+      for (const name of isObject(options["vars"]) ? Object.keys(options["vars"]) : []) {
+        if (!/^[a-z]\w*$/u.test(name)) report.refuse(`$let can't make the variable ${JSON.stringify(name)}`)
+      }
+      return guardExpression(operand, around)
+    case "$size":
+    case "$isArray":
+    case "$type":
+      // How long a list is says nothing of what is in it.
+      return guardExpression(operand, isPath(operand) ? { ...around, isWhole: false } : around)
+    case "$getField":
+      // What has no input is taken from the whole document.
+      if (around.isWhole && !Object.hasOwn(options, "input")) report.forbid(operator)
+      return guardExpression(operand, around)
+    default:
+      return guardExpression(operand, around)
+  }
+}
+
+const isPath = (operand: unknown): boolean => typeof operand === "string" && /^\$[^$]/u.test(operand)
+
+const maxRange = 10_000
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/u))
+
+/**
+ * What expressions may be made of: all that looks at nothing but the document, and gives no more than it is given.
+ */
+const expressions: ReadonlySet<string> = words(`
+  $abs $acos $acosh $add $addToSet $allElementsTrue $and $anyElementTrue $arrayElemAt $arrayToObject $asin $asinh $atan
+  $atan2 $atanh $avg $binarySize $bitAnd $bitNot $bitOr $bitXor $bottom $bottomN $bsonSize $ceil $cmp $concat
+  $concatArrays $cond $convert $cos $cosh $count $dateAdd $dateDiff $dateFromParts $dateFromString $dateSubtract
+  $dateToParts $dateToString $dateTrunc $dayOfMonth $dayOfWeek $dayOfYear $degreesToRadians $divide $eq $exp $filter
+  $first $firstN $floor $getField $gt $gte $hour $ifNull $in $indexOfArray $indexOfBytes $indexOfCP $isArray $isNumber
+  $isoDayOfWeek $isoWeek $isoWeekYear $last $lastN $let $literal $ln $log $log10 $lt $lte $ltrim $map $max $maxN $median
+  $mergeObjects $meta $millisecond $min $minN $minute $mod $month $multiply $ne $not $objectToArray $or $percentile $pow
+  $push $radiansToDegrees $rand $range $reduce $regexFind $regexFindAll $regexMatch $replaceAll $replaceOne
+  $reverseArray $round $rtrim $second $setDifference $setEquals $setField $setIntersection $setIsSubset $setUnion
+  $sigmoid $sin $sinh $size $slice $sortArray $split $sqrt $stdDevPop $stdDevSamp $strLenBytes $strLenCP $strcasecmp
+  $substr $substrBytes $substrCP $subtract $sum $switch $tan $tanh $toBool $toDate $toDecimal $toDouble $toInt $toLong
+  $toLower $toObjectId $toString $toUUID $toUpper $top $topN $trim $trunc $tsIncrement $tsSecond $type $unsetField $week
+  $year $zip
+`)

@@ -1,0 +1,173 @@
+import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaParser from "effect/SchemaParser"
+import { booleanOf } from "../../internal/booleans.ts"
+import { hasFourDigitYear, parseDate, parseDateTime } from "../../Model/codec/iso.ts"
+import { temporalKind, validatorAnnotation } from "../../Model/shape/annotations.ts"
+import { kindOf } from "../../Model/shape/kind.ts"
+import { withParts } from "../../Model/shape/nodes.ts"
+import { nameOf } from "../../Model/shape/storedForm.ts"
+import { toBson } from "../../Repository/query/bsonForm.ts"
+
+/**
+ * Reads what a caller compares a field with. Validators are not asked: what may not be written can still be looked for.
+ *
+ * @internal
+ */
+export interface Reader {
+  /** Whether the stored value is text. */
+  readonly isText: boolean
+  /** Whether one value can be less than another. */
+  readonly isOrdered: boolean
+  /** The stored value that a text stands for; `undefined` when the field can't take it. */
+  readonly text: (text: string) => unknown
+  /** The stored moments at which a day begins and ends, when the field is a date-time and the text a date. */
+  readonly day: (text: string) => readonly [start: unknown, end: unknown] | undefined
+  /** The stored value that a JSON value stands for; `undefined` when the field can't take it. */
+  readonly json: (value: unknown) => unknown
+}
+
+/**
+ * The reader of a value that is stored as the one schema says and seen as the other does.
+ *
+ * @internal
+ */
+export const readerOf = (stored: SchemaAST.AST, wire: SchemaAST.AST): Reader => {
+  const known = readers.get(stored)?.get(wire)
+  if (known !== undefined) return known
+  const reader = make(stored, wire)
+  const ofStored = readers.get(stored) ?? new WeakMap<SchemaAST.AST, Reader>()
+  readers.set(stored, ofStored.set(wire, reader))
+  return reader
+}
+
+const readers = new WeakMap<SchemaAST.AST, WeakMap<SchemaAST.AST, Reader>>()
+
+const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
+  const stored = withoutValidators(storedForm)
+  const kind = kindOf(stored.ast)
+  const isBoolean = kind === "bool"
+  const isMoment = kind === "datetime"
+  const isDate = kind === "date"
+  const encode = SchemaParser.encodeUnknownExit(stored)
+  const encoded = (value: unknown): unknown => {
+    const exit = encode(value)
+    return exit._tag === "Success" ? toBson(exit.value) : undefined
+  }
+  const forms = (wireForm === storedForm ? [stored] : [withoutValidators(wireForm), stored]).map((form) => {
+    const codec = Schema.toCodecJson(form)
+    const decode = SchemaParser.decodeUnknownExit(codec)
+    const isText = isTextual(SchemaAST.toEncoded(codec.ast))
+    return {
+      isText,
+      read: (value: unknown): unknown => {
+        const exit = decode(value)
+        return exit._tag === "Success" ? encoded(exit.value) : undefined
+      }
+    }
+  })
+  const momentOf = (millis: number | undefined): unknown =>
+    millis === undefined || !hasFourDigitYear(millis) ? undefined : encoded(DateTime.toUtc(DateTime.makeUnsafe(millis)))
+
+  const json = (value: unknown): unknown => {
+    for (const form of forms) {
+      const read = form.read(value)
+      if (read !== undefined) return read
+    }
+    return typeof value === "string" && (isMoment || isDate)
+      ? momentOf(isMoment ? parseDateTime(value) ?? parseDate(value) : parseDate(value))
+      : undefined
+  }
+
+  return {
+    isText: isTextual(SchemaAST.toEncoded(stored.ast)),
+    isOrdered: isOrdered(stored.ast),
+    text: (text) => {
+      if (isBoolean) {
+        const value = booleanOf(text)
+        return value === undefined ? undefined : json(value)
+      }
+      const given = isMoment || isDate ? withZone(isoDate(text) ?? text) : text
+      // A text may stand for itself or for a number; the field's schema says which of them it takes.
+      const number = decimal.test(given) ? Number(given) : Number.NaN
+      for (const form of forms) {
+        const read = form.isText || !Number.isFinite(number) ? undefined : form.read(number)
+        if (read !== undefined) return read
+      }
+      const read = json(given)
+      const isWord = given === "true" || given === "false"
+      return read === undefined && isWord ? json(given === "true") : read
+    },
+    day: (text) => {
+      const start = isMoment ? parseDate(isoDate(text) ?? text) : undefined
+      if (start === undefined) return undefined
+      const [from, to] = [momentOf(start), momentOf(start + millisPerDay)]
+      return from === undefined || to === undefined ? undefined : [from, to]
+    },
+    json
+  }
+}
+
+const millisPerDay = 86_400_000
+
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu
+
+/** `YYYY-MM-DD` of a date that is written with the day first. */
+const isoDate = (text: string): string | undefined => {
+  const [, day = "", , month = "", year = ""] = /^(\d{1,2})([-./])(\d{1,2})\2(\d{4})$/u.exec(text) ?? []
+  return year === "" ? undefined : `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`
+}
+
+/** In a URL, the plus sign of a zone reads as a space. */
+const withZone = (text: string): string =>
+  text.replace(/^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?) (\d\d:?\d\d)$/u, "$1+$2")
+
+/** Whether what is stored of values comes in the order of the values. */
+const isOrdered = (ast: SchemaAST.AST): boolean => {
+  const end = SchemaAST.toEncoded(ast)
+  if (end.annotations?.[temporalKind] !== undefined || ordered.has(end.annotations?.["bsonType"])) return true
+  if (ast._tag === "Union" && ast.encoding === undefined) return ast.types.some(isOrdered)
+  if (ast._tag === "Boolean" || ast._tag === "Null") return false
+  if (ast.encoding === undefined) return ast._tag !== "Declaration" || ordered.has(nameOf(ast))
+  // A number that is stored as text comes in the order of texts.
+  return end._tag === "Number" ? isNumeric(ast) : isTextual(end) && isTextual(SchemaAST.toType(ast))
+}
+
+const ordered: ReadonlySet<unknown> = new Set([
+  "date",
+  "long",
+  "decimal",
+  "objectId",
+  "effect/schema/Date",
+  "effect/schema/Json"
+])
+
+const isNumeric = (ast: SchemaAST.AST): boolean => ast._tag === "Number" || moments.has(kindOf(ast))
+
+const moments: ReadonlySet<string> = new Set(["datetime", "date"])
+
+const isTextual = (ast: SchemaAST.AST): boolean => {
+  switch (ast._tag) {
+    case "String":
+    case "TemplateLiteral":
+      return true
+    case "Literal":
+      return typeof ast.literal === "string"
+    case "Enum":
+      return ast.enums.every(([, value]) => typeof value === "string")
+    case "Union":
+      return ast.types.every(isTextual)
+    default:
+      return false
+  }
+}
+
+/** The schema with the checks that say which values there are, and without those that say which may be written. */
+const withoutValidators = (ast: SchemaAST.AST): Schema.Codec<unknown> => {
+  const all = ast.checks ?? []
+  const kept = all.filter(({ annotations }) => annotations?.[validatorAnnotation] === undefined)
+  return Schema.make(
+    kept.length === all.length ? ast : withParts(ast, { checks: kept.length === 0 ? undefined : kept })
+  )
+}

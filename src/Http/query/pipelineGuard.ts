@@ -1,0 +1,259 @@
+import { guardExpression, guardPath, storedName, type Surroundings } from "./expressionGuard.ts"
+import type { FieldAccess } from "./fieldAccess.ts"
+import { guardFilter } from "./filterGuard.ts"
+import { isObject, isUnsafePath, Report } from "./guardedJson.ts"
+
+type Values = { readonly [key: string]: unknown }
+
+const maxStages = 100
+
+/**
+ * The pipeline in the store's terms, with a stage that takes away what no caller may see before the first that could
+ * see it, and a limit at its end.
+ *
+ * @internal
+ */
+export const guardPipeline = (
+  pipeline: unknown,
+  access: FieldAccess,
+  report: Report,
+  maxResults: number
+): ReadonlyArray<Values> => {
+  const state: State = { access, report, isModel: true, isWhole: true, stages: 0 }
+  const stages = guardStages(pipeline, state)
+  return [...stages, ...(state.isWhole ? [{ $project: access.projection }] : []), { $limit: maxResults }]
+}
+
+/** What is known of the documents that come to a stage. */
+interface State {
+  readonly access: FieldAccess
+  readonly report: Report
+  isModel: boolean
+  isWhole: boolean
+  stages: number
+}
+
+const guardStages = (pipeline: unknown, state: State): ReadonlyArray<Values> => {
+  const { report } = state
+  if (!Array.isArray(pipeline)) {
+    report.refuse("must be an array of stages")
+    return []
+  }
+  const stages: Array<Values> = []
+  for (const stage of pipeline) {
+    state.stages += 1
+    if (state.stages > maxStages) {
+      report.refuse(`can't have more than ${maxStages} stages`, "Limit")
+      return stages
+    }
+    const [name = "", ...others] = isObject(stage) ? Object.keys(stage) : []
+    if (!isObject(stage) || name === "" || others.length > 0) {
+      report.refuse("needs stages that have one name each")
+      continue
+    }
+    const guard = guards.get(name)
+    if (guard === undefined) {
+      report.forbid(name)
+      continue
+    }
+    if (state.isWhole && !whole.has(name)) {
+      if (given.has(name) && isHarmless(guard, stage[name], state)) state.isWhole = false
+      else {
+        stages.push({ $project: state.access.projection })
+        state.isWhole = false
+      }
+    }
+    if (name === "$sort" && state.isWhole && isObject(stage[name]) && sortsByWhole(stage[name], state)) {
+      stages.push({ $project: state.access.projection })
+      state.isWhole = false
+    }
+    stages.push({ [name]: guard(stage[name], state) })
+  }
+  return stages
+}
+
+/** Stages that give documents as they are. */
+const whole: ReadonlySet<string> = new Set(["$match", "$sort", "$limit", "$skip", "$sample"])
+
+/** Stages that give nothing but what their expressions say. */
+const given: ReadonlySet<string> = new Set([
+  "$bucket",
+  "$bucketAuto",
+  "$count",
+  "$group",
+  "$replaceRoot",
+  "$replaceWith",
+  "$sortByCount"
+])
+
+/** Whether the stage sees nothing that a caller may not, though it is all there. */
+const isHarmless = (guard: Guard, operand: unknown, { access, isModel, stages }: State): boolean => {
+  const report = new Report("")
+  guard(operand, { access, isModel, isWhole: true, stages, report })
+  return report.problems.length === 0
+}
+
+const sortsByWhole = (sort: Values, { access, isModel }: State): boolean =>
+  isModel && Object.keys(sort).some((path) => access.field(storedName(path, access))?.holdsOmitted === true)
+
+type Guard = (operand: unknown, state: State) => unknown
+
+const around = ({ access, isModel, isWhole, report }: State): Surroundings => ({ access, isModel, isWhole, report })
+
+/** What comes behind it has other fields. */
+const reshaping = (guard: Guard): Guard => (operand, state) => {
+  const guarded = guard(operand, state)
+  state.isModel = false
+  return guarded
+}
+
+const plain: Guard = (operand, { report }) => {
+  if (typeof operand === "number" || typeof operand === "string") return operand
+  if (isObject(operand) && Object.values(operand).every((value) => typeof value === "number")) return operand
+  report.refuse("needs a number, or a name, where it has something else")
+  return operand
+}
+
+const expression: Guard = (operand, state) => guardExpression(operand, around(state))
+
+const guardMatch: Guard = (operand, state) => guardFilter(operand, around(state))
+
+const guardSort: Guard = (operand, state) => {
+  const { report } = state
+  if (!isObject(operand)) {
+    report.refuse("$sort needs fields")
+    return operand
+  }
+  return Object.fromEntries(
+    Object.entries(operand).map(([path, direction]) => {
+      if (isObject(direction)) return [path, guardExpression(direction, around(state))]
+      if (direction !== 1 && direction !== -1) report.refuse("$sort needs 1 or -1 for each field")
+      return [guardPath(path, { ...around(state), isWhole: false }), direction]
+    })
+  )
+}
+
+/** Names that a stage gives. */
+const guardName = (name: unknown, { report }: State): void => {
+  if (typeof name !== "string" || name === "" || name.startsWith("$") || isUnsafePath(name)) {
+    report.refuse(`can't make a field of the name ${JSON.stringify(name)}`)
+  }
+}
+
+const guardFields: Guard = (operand, state) => {
+  if (!isObject(operand)) {
+    state.report.refuse("needs fields, where it has something else")
+    return operand
+  }
+  for (const name of Object.keys(operand)) guardName(name, state)
+  return guardExpression(operand, around(state))
+}
+
+const isSwitch = (value: unknown): boolean => typeof value === "boolean" || typeof value === "number"
+
+/** A field that is taken as it is has to be there; others may be made. */
+const guardProject = (operand: unknown, state: State, prefix = ""): unknown => {
+  if (!isObject(operand)) {
+    state.report.refuse("$project needs fields")
+    return operand
+  }
+  return Object.fromEntries(
+    Object.entries(operand).map(([key, value]) => {
+      if (!isSwitch(value)) guardName(key, state)
+      else if (prefix !== "") guardPath(prefix + key, around(state))
+      else return [guardPath(key, around(state)), value]
+      return isSwitch(value)
+        ? [key, value]
+        : isObject(value) && !Object.keys(value).some((name) => name.startsWith("$"))
+        ? [key, guardProject(value, state, `${prefix}${key}.`)]
+        : [key, guardExpression(value, around(state))]
+    })
+  )
+}
+
+const guardUnset: Guard = (operand, state) => {
+  const names: ReadonlyArray<unknown> = Array.isArray(operand) ? operand : [operand]
+  return names.map((name) => {
+    if (typeof name === "string") return guardPath(name, around(state))
+    state.report.refuse("$unset needs names of fields")
+    return name
+  })
+}
+
+const guardUnwind: Guard = (operand, state) => {
+  if (!isObject(operand)) return guardExpression(operand, around(state))
+  const { includeArrayIndex: index, path, ...others } = operand
+  if (index !== undefined) guardName(index, state)
+  const guarded = {
+    ...others,
+    path: guardExpression(path, around(state)),
+    ...(index === undefined ? {} : { includeArrayIndex: index })
+  }
+  if (index !== undefined) state.isModel = false
+  return guarded
+}
+
+const guardFacet: Guard = (operand, state) => {
+  if (!isObject(operand)) {
+    state.report.refuse("$facet needs named pipelines")
+    return operand
+  }
+  return Object.fromEntries(
+    Object.entries(operand).map(([name, pipeline]) => {
+      guardName(name, state)
+      const inner: State = { ...state }
+      const stages = guardStages(pipeline, inner)
+      state.stages = inner.stages
+      return [name, stages]
+    })
+  )
+}
+
+/** What the boundaries are compared with says how they are read. */
+const guardBucket: Guard = (operand, state) => {
+  if (!isObject(operand)) {
+    state.report.refuse("$bucket and $bucketAuto need a groupBy")
+    return operand
+  }
+  const { boundaries, groupBy, ...others } = operand
+  const path = state.isModel && typeof groupBy === "string" && /^\$[^$]/u.test(groupBy) ? groupBy.slice(1) : undefined
+  const field = path === undefined ? undefined : state.access.field(storedName(path, state.access))
+  return {
+    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, guardExpression(value, around(state))])),
+    groupBy: guardExpression(groupBy, around(state)),
+    ...(boundaries === undefined ? {} : {
+      boundaries: Array.isArray(boundaries)
+        ? boundaries.map((bound) => field?.readJson(bound) ?? guardExpression(bound, around(state)))
+        : boundaries
+    })
+  }
+}
+
+const guards: ReadonlyMap<string, Guard> = new Map<string, Guard>([
+  ["$match", guardMatch],
+  ["$sort", guardSort],
+  ["$limit", plain],
+  ["$skip", plain],
+  ["$sample", plain],
+  ["$count", reshaping(plain)],
+  ["$group", reshaping(guardFields)],
+  ["$sortByCount", reshaping(expression)],
+  ["$bucket", reshaping(guardBucket)],
+  ["$bucketAuto", reshaping(guardBucket)],
+  ["$project", reshaping((operand, state) => guardProject(operand, state))],
+  ["$addFields", reshaping(guardFields)],
+  ["$set", reshaping(guardFields)],
+  ["$unset", guardUnset],
+  ["$unwind", guardUnwind],
+  ["$facet", reshaping(guardFacet)],
+  ["$replaceRoot", reshaping(expression)],
+  ["$replaceWith", reshaping(expression)],
+  ["$redact", expression]
+])
+
+/**
+ * The stages that callers may use.
+ *
+ * @internal
+ */
+export const stageNames: ReadonlyArray<string> = [...guards.keys()]

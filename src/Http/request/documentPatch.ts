@@ -1,0 +1,222 @@
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import { type bodyDecoder, bounded } from "../../Model/codec/explainer.ts"
+import type { FieldProblem } from "../../Model/codec/issues.ts"
+import type { Serialiser } from "../../Model/codec/serialiser.ts"
+import type * as Model from "../../Model/Model.ts"
+import { elementOf, type ModelLike, modelTypeId, nestedModel } from "../../Model/shape/variants.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import { type BadRequest, Conflict } from "../HttpError.ts"
+import * as answers from "../response/json.ts"
+import { isDeeperValue } from "./depth.ts"
+import { applyPatch, type Operation, type PatchLimits, readPatch, tokensOf } from "./jsonPatch.ts"
+
+type Values = Record<string, unknown>
+
+/**
+ * JSON Patches (RFC 6902) of a model's documents. Pointers lead through the wire form of the document, without `_links`.
+ *
+ * @internal
+ */
+export interface DocumentPatcher {
+  /** The patch that a body is, or what is wrong with it, as far as that can be told without the document. */
+  readonly read: (body: unknown) => Result.Result<ReadonlyArray<Operation>, ReadonlyArray<FieldProblem>>
+  /**
+   * What to change in a stored document, as the model's `patch` schema decodes it; nothing when it is so already. Fails
+   * with `Conflict` when an operation can't be applied, a `test` included, and with `BadRequest` when what comes out
+   * can't be the document. Dies when the stored document is none of the model's.
+   */
+  readonly changesOf: (
+    operations: ReadonlyArray<Operation>,
+    stored: Document
+  ) => Effect.Effect<Values, BadRequest | Conflict>
+}
+
+/**
+ * **Details**
+ *
+ * What the model omits is no part of the document that the pointers lead through. It can be set and removed as a whole,
+ * and neither be tested, copied nor moved, so that no answer tells anything of it.
+ *
+ * @internal
+ */
+export const documentPatcher = (
+  model: Model.Any,
+  { decode, maxDepth, serialise, ...limits }: PatchLimits & {
+    readonly serialise: Serialiser
+    /** The decoder of the model's `patch` schema. */
+    readonly decode: ReturnType<typeof bodyDecoder>
+    readonly maxDepth: number
+  }
+): DocumentPatcher => ({
+  read: (body) =>
+    Result.flatMap(readPatch(body, limits), (operations) => {
+      const problems = operations.flatMap((operation, i) =>
+        problemsOf(model, operation).map((problem) => ({ ...problem, field: `${i}.${problem.field}` }))
+      )
+      return problems.length === 0
+        ? Result.succeed(operations.map((operation) => withoutReading(model, operation)))
+        : Result.fail(bounded(problems))
+    }),
+  changesOf: (operations, stored) => {
+    const text = serialise(stored, "")
+    if (text === undefined) {
+      return Effect.die(new Error(`${model.modelName} ${String(stored["_id"])} can't be written`))
+    }
+    // The text of an object.
+    const before = JSON.parse(text) as Schema.JsonObject
+    return Effect.flatMap(
+      applyPatch(operations, before, limits),
+      (applied): ReturnType<DocumentPatcher["changesOf"]> => {
+        if (Result.isFailure(applied)) {
+          const { index, reason } = applied.failure
+          const { op, path } = operations[index]!
+          return Effect.fail(
+            new Conflict({ message: `Operation ${index} (${op} ${path}) can't be applied: ${reason}` })
+          )
+        }
+        // The whole document is never replaced, so that it is an object still.
+        const changes = changesBetween(model, before, applied.success as Schema.JsonObject)
+        if (isDeeperValue(changes, maxDepth)) {
+          const message = `must not be nested more than ${maxDepth} levels deep`
+          return Effect.fail(answers.invalid([{ field: "", validator: "Json", message }]))
+        }
+        const decoded = decode(changes)
+        return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(answers.invalid(decoded.problems))
+      }
+    )
+  }
+})
+
+/** What a pointer leads to, or what keeps it from leading anywhere. */
+type Place =
+  | "document"
+  | "value"
+  | "read-only"
+  | "omitted"
+  | "within what is omitted"
+  | "within items that omit"
+  | "unknown"
+
+const problemsOf = (model: ModelLike, operation: Operation): ReadonlyArray<FieldProblem> => {
+  const { op, path } = operation
+  if (op === "test") return problemOf("path", testing[placeOf(model, tokensOf(path))])
+  const problems = problemOf("path", writing[placeOf(model, tokensOf(path))])
+  if (op !== "move" && op !== "copy") return problems
+  const tokens = tokensOf(operation.from)
+  const place = placeOf(model, tokens)
+  const source = op === "move" ? { ...writing, ...copying } : copying
+  const message = source[place] ?? (omitsWithin(model, tokens) ? unreadable : undefined)
+  return [...problems, ...problemOf("from", message)]
+}
+
+type Messages = { readonly [K in Place]?: string }
+
+const unreadable = "leads to what can't be read"
+const unknown = "leads to no field of the model"
+
+const testing: Messages = { "omitted": unreadable, "within what is omitted": unreadable, "unknown": unknown }
+
+const copying: Messages = { ...testing, "document": "must not be the whole document" }
+
+const writing: Messages = {
+  "document": "must not be the whole document",
+  "read-only": "leads to what can't be changed",
+  "within what is omitted": "leads into what can only be set as a whole",
+  "within items that omit": "leads into a list that can only be replaced as a whole",
+  "unknown": unknown
+}
+
+const problemOf = (field: string, message: string | undefined): ReadonlyArray<FieldProblem> =>
+  message === undefined ? [] : [{ field, validator: "JsonPatch", message }]
+
+const placeOf = (model: ModelLike, tokens: ReadonlyArray<string>): Place => {
+  if (tokens.length === 0) return "document"
+  let current = model
+  let variant: "patch" | "create" = "patch"
+  let amongOmitted = false
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i]!
+    const isLast = i === tokens.length - 1
+    if (token === "_type") return isLast ? "read-only" : "unknown"
+    if (!Object.hasOwn(current.store.fields, token)) return "unknown"
+    if (current[modelTypeId][token]?.omitted === true) {
+      return isLast && !amongOmitted ? "omitted" : "within what is omitted"
+    }
+    if (!isWritable(current, token, variant)) return "read-only"
+    const inner = nestedModel(current.store.fields[token])
+    if (inner === undefined || isLast) break
+    if (isList(current, token)) {
+      amongOmitted ||= omits(inner)
+      variant = "create"
+      // The place in the list.
+      if (++i === tokens.length - 1) break
+    }
+    current = inner
+  }
+  return amongOmitted ? "within items that omit" : "value"
+}
+
+const isWritable = (model: ModelLike, field: string, variant: "patch" | "create"): boolean => {
+  const managed = model[modelTypeId][field]?.managed
+  return Object.hasOwn(model[variant].fields, field) && (managed === undefined || variant === "create")
+}
+
+const isList = (model: ModelLike, field: string): boolean =>
+  // A field of a struct is a schema.
+  elementOf(model.store.fields[field] as Schema.Top) !== undefined
+
+/** Whether the model omits anything, at any depth. */
+const omits = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
+  !seen.has(model) && Object.entries(model.store.fields).some(([field, schema]) => {
+    const inner = nestedModel(schema)
+    return model[modelTypeId][field]?.omitted === true ||
+      inner !== undefined && omits(inner, new Set([...seen, model]))
+  })
+
+/** Whether anything is omitted of the value that the tokens lead to. */
+const omitsWithin = (model: ModelLike, tokens: ReadonlyArray<string>): boolean => {
+  let current: ModelLike | undefined = model
+  for (let i = 0; i < tokens.length && current !== undefined; i++) {
+    const field: string = tokens[i]!
+    const inner: ModelLike | undefined = Object.hasOwn(current.store.fields, field)
+      ? nestedModel(current.store.fields[field])
+      : undefined
+    if (inner !== undefined && isList(current, field)) i++
+    current = inner
+  }
+  return current !== undefined && omits(current)
+}
+
+/** What is omitted is not in the document: it is set whether or not it was there, and what is not there may go. */
+const withoutReading = (model: ModelLike, operation: Operation): Operation => {
+  const { op, path } = operation
+  if (op !== "replace" && op !== "remove" || placeOf(model, tokensOf(path)) !== "omitted") return operation
+  return { op: "add", path, value: op === "replace" ? operation.value : null }
+}
+
+/**
+ * The changes that make one wire form of the other. Nested models are changed in their fields, anything else is replaced
+ * as a whole, as a value within it may be `null`; of what stands in neither form, they say nothing.
+ */
+const changesBetween = (model: ModelLike, before: Schema.JsonObject, after: Schema.JsonObject): Values => {
+  const changes: Values = {}
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const old = before[key]
+    const next = after[key]
+    // Keys that are no fields are ignored, as in any body.
+    if (!Object.hasOwn(model.store.fields, key) || Equal.equals(old, next)) continue
+    const inner = isList(model, key) ? undefined : nestedModel(model.store.fields[key])
+    changes[key] = next === undefined
+      ? null
+      : inner !== undefined && isObject(old) && isObject(next)
+      ? changesBetween(inner, old, next)
+      : next
+  }
+  return changes
+}
+
+const isObject = (value: unknown): value is Schema.JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,0 +1,232 @@
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { isUtf8 } from "node:buffer"
+import { booleanOf } from "../../internal/booleans.ts"
+import type { bodyDecoder, Decoded } from "../../Model/codec/explainer.ts"
+import type { FieldProblem } from "../../Model/codec/issues.ts"
+import type * as Model from "../../Model/Model.ts"
+import { perModel } from "../../Model/shape/perModel.ts"
+import { elementOf, type ModelLike, nestedModel, unwrapped } from "../../Model/shape/variants.ts"
+import { isDeeper } from "./depth.ts"
+import type { Part } from "./multipart.ts"
+import { excessProblem } from "./unknownKeys.ts"
+
+/**
+ * What a form says, as the object that a JSON body would be, and what is wrong with the form itself.
+ *
+ * @internal
+ */
+export interface Form {
+  readonly values: Values
+  readonly problems: ReadonlyArray<FieldProblem>
+}
+
+type Values = Record<string, unknown>
+
+/**
+ * Reads the parts of a form as what a caller may send of the model: numbers, booleans and dates by their texts, lists by
+ * parts of one name, a nested model by parts for its fields (`address.city`) or by JSON text, whatever else has parts of
+ * its own by JSON text. A part of type `application/json` is JSON in any case. Empty texts of fields other than texts
+ * are no values, as in HTML, and neither are files that were not chosen. Texts that name no field are ignored, as unknown
+ * keys of a JSON body are, unless `isStrict` says otherwise; a file that does is a problem.
+ *
+ * @internal
+ */
+export const readForm = (
+  model: Model.Any,
+  parts: ReadonlyArray<Part>,
+  { isStrict, maxDepth }: { readonly maxDepth: number; readonly isStrict: boolean }
+): Form => {
+  const byName = new Map<string, Array<Part>>()
+  for (const part of parts) {
+    if (part._tag === "File" && !part.isChosen) continue
+    const known = byName.get(part.name)
+    if (known === undefined) byName.set(part.name, [part])
+    else known.push(part)
+  }
+  const values: Values = {}
+  const problems: Array<FieldProblem> = []
+  for (const [name, given] of byName) {
+    const path = name.split(".", maxDepth + 1)
+    const field = path.length > maxDepth ? undefined : fieldAt(model, path)
+    if (field === undefined) {
+      if (isStrict || path.includes("__proto__") || given.some(({ _tag }) => _tag === "File")) {
+        problems.push(excessProblem(name))
+      }
+      continue
+    }
+    if (path.some((_, i) => i > 0 && byName.has(path.slice(0, i).join(".")))) {
+      problems.push({ field: name, validator: "Form", message: "is part of a field that is given as a whole, too" })
+      continue
+    }
+    const read = readField(field, given, maxDepth)
+    if (Result.isFailure(read)) problems.push({ field: name, ...read.failure })
+    else if (read.success !== absent) set(values, path, read.success)
+  }
+  return { values, problems }
+}
+
+/**
+ * Decodes what a form says as a JSON body is decoded; the problems are those of both.
+ *
+ * @internal
+ */
+export const decodeForm = (decode: ReturnType<typeof bodyDecoder>, { problems, values }: Form): Decoded => {
+  const decoded = decode(values)
+  if (problems.length === 0) return decoded
+  const named = new Set(problems.map(({ field }) => field))
+  const others = decoded._tag === "Valid" ? [] : decoded.problems.filter(({ field }) => !named.has(field))
+  return { _tag: "Invalid", problems: [...problems, ...others] }
+}
+
+const absent: unique symbol = Symbol("absent")
+
+interface FormField {
+  /** Whether values are lists. */
+  readonly isList: boolean
+  /** Of the value, or of the elements of a list. */
+  readonly kinds: Kinds
+  /** Whether the empty text is a value. */
+  readonly takesEmpty: boolean
+  /** The model that the value is, unless it is a list. */
+  readonly inner: ModelLike | undefined
+}
+
+/** The kinds of JSON values that a schema takes; texts are always looked at by the decoder. */
+interface Kinds {
+  readonly number: boolean
+  readonly boolean: boolean
+  /** What has parts. */
+  readonly json: boolean
+  readonly text: boolean
+}
+
+const fieldsOf = perModel((model: ModelLike): ReadonlyMap<string, FormField> =>
+  new Map(
+    Object.entries(model.create.fields).map(([name, field]) => {
+      // A field of a struct is a schema.
+      const schema = field as Schema.Top
+      const element = elementOf(schema)
+      const value = unwrapped(element ?? schema)
+      // Fields are plain codecs.
+      const { ast } = Schema.toCodecJson(value as Schema.Codec<unknown>)
+      const kinds = kindsOf(ast)
+      return [name, {
+        isList: element !== undefined,
+        kinds,
+        takesEmpty: kinds.text && ast.encoding === undefined,
+        // Nested variants lead back to their models.
+        inner: element === undefined ? nestedModel(model.store.fields[name]) : undefined
+      }]
+    })
+  )
+)
+
+const kindsOf = (ast: SchemaAST.AST): Kinds => {
+  const encoded = SchemaAST.toEncoded(ast)
+  const members = encoded._tag === "Union" ? encoded.types.map(kindsOf) : undefined
+  if (members !== undefined) {
+    return {
+      number: members.some(({ number }) => number),
+      boolean: members.some(({ boolean }) => boolean),
+      json: members.some(({ json }) => json),
+      text: members.some(({ text }) => text)
+    }
+  }
+  const literal = encoded._tag === "Literal" ? typeof encoded.literal : undefined
+  const choices = encoded._tag === "Enum" ? encoded.enums.map(([, value]) => typeof value) : []
+  return {
+    number: encoded._tag === "Number" || literal === "number" || choices.includes("number"),
+    boolean: encoded._tag === "Boolean" || literal === "boolean",
+    json: withParts.has(encoded._tag),
+    text: encoded._tag === "String" || encoded._tag === "TemplateLiteral"
+  }
+}
+
+const withParts: ReadonlySet<SchemaAST.AST["_tag"]> = new Set([
+  "Arrays",
+  "Objects",
+  "Suspend",
+  "Declaration",
+  "Unknown",
+  "Any",
+  "ObjectKeyword"
+])
+
+const fieldAt = (model: ModelLike, [name = "", ...path]: ReadonlyArray<string>): FormField | undefined => {
+  const field = fieldsOf(model).get(name)
+  if (path.length === 0) return field
+  return field?.inner === undefined ? undefined : fieldAt(field.inner, path)
+}
+
+type Wrong = Pick<FieldProblem, "validator" | "message">
+
+const readField = (
+  field: FormField,
+  parts: ReadonlyArray<Part>,
+  maxDepth: number
+): Result.Result<unknown, Wrong> => {
+  const [first, ...others] = parts
+  if (first === undefined) return Result.succeed(absent)
+  if (!field.isList) {
+    return others.length > 0 ? wrong("Form", "is given more than once") : readPart(field, first, maxDepth)
+  }
+  const values: Array<unknown> = []
+  for (const part of parts) {
+    const read = readPart(field, part, maxDepth)
+    if (Result.isFailure(read)) return read
+    // The whole list as JSON.
+    if (others.length === 0 && Array.isArray(read.success)) return read
+    if (read.success !== absent) values.push(read.success)
+  }
+  return Result.succeed(values)
+}
+
+const readPart = (
+  { kinds, takesEmpty }: FormField,
+  part: Part,
+  maxDepth: number
+): Result.Result<unknown, Wrong> => {
+  if (part._tag === "File") return wrong("File", "can't be a file")
+  const [type = "", charset] = part.contentType.split(";charset=")
+  if (charset !== undefined && !utf8.has(charset) || !isUtf8(part.bytes)) return wrong("Form", "must be UTF-8 text")
+  const text = Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.byteLength).toString("utf8")
+  const isJson = type === "application/json"
+  if (isJson || kinds.json && !takesEmpty && text !== "") {
+    if (isDeeper(part.bytes, maxDepth)) return wrong("Json", `must not be nested more than ${maxDepth} levels deep`)
+    return parseJson(text)
+  }
+  return Result.succeed(read(text, kinds, takesEmpty))
+}
+
+const read = (text: string, kinds: Kinds, takesEmpty: boolean): unknown => {
+  if (text === "" && !takesEmpty) return absent
+  const number = kinds.number && decimal.test(text) ? Number(text) : Number.NaN
+  if (Number.isFinite(number)) return number
+  return kinds.boolean ? booleanOf(text) ?? text : text
+}
+
+const decimal = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/iu
+
+const parseJson = (text: string): Result.Result<unknown, Wrong> =>
+  Result.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })
+
+const notJson: Wrong = { validator: "Json", message: "is not valid JSON" }
+
+const wrong = (validator: string, message: string) => Result.fail({ validator, message })
+
+const utf8: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii"])
+
+/** Only names of fields get here, and no field has a name that every object knows. */
+const set = (values: Values, path: ReadonlyArray<string>, value: unknown): void => {
+  const [name = "", ...rest] = path
+  if (rest.length === 0) {
+    values[name] = value
+    return
+  }
+  const known = Object.hasOwn(values, name) ? values[name] : undefined
+  const inner: Values = typeof known === "object" && known !== null ? known as Values : {}
+  values[name] = inner
+  set(inner, rest, value)
+}

@@ -1,0 +1,138 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import { isUtf8 } from "node:buffer"
+import type { Readable } from "node:stream"
+import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
+import { en } from "../messages/catalogues/en.ts"
+import { sayable } from "../messages/message.ts"
+import { Request } from "../server/heldBody.ts"
+import type { Arguments } from "../Translations.ts"
+import { isDeeper } from "./depth.ts"
+
+/**
+ * How deep a body may be nested: far deeper than any that is meant, and not as deep as recursion can't follow.
+ *
+ * @internal
+ */
+export const maxDepth = 128
+
+/** @internal */
+export type BodyError = BadRequest | PayloadTooLarge | UnsupportedMediaType
+
+/**
+ * Reads a request's JSON body (RFC 8259, so UTF-8) in one step, at most `limit` bytes of it.
+ *
+ * @internal
+ */
+export const readJson = (
+  request: HttpServerRequest.HttpServerRequest,
+  types: ReadonlyArray<string>,
+  limit: number
+): Effect.Effect<unknown, BodyError> => {
+  const source = NodeHttpServerRequest.toIncomingMessage(request)
+  const contentType = source.headers["content-type"]
+  if (contentType === undefined || !types.includes(mediaTypeOf(contentType))) {
+    return Effect.fail(otherType(types))
+  }
+  if (Number(source.headers["content-length"]) > limit) return Effect.fail(tooLarge(limit))
+  sendContinue(request)
+  const held = source instanceof Request ? source.body : undefined
+  return held === undefined ? Effect.flatMap(read(source, limit), parse) : parse(held)
+}
+
+/**
+ * Sends `100 Continue` to a caller who asks for it before it sends its body; not of HTTP/1.0, which does not know it (RFC
+ * 9110, section 10.1.1).
+ *
+ * @internal
+ */
+export const sendContinue = (request: HttpServerRequest.HttpServerRequest): void => {
+  const { headers, httpVersion } = NodeHttpServerRequest.toIncomingMessage(request)
+  if (headers.expect !== undefined && httpVersion === "1.1") {
+    NodeHttpServerRequest.toServerResponse(request).writeContinue()
+  }
+}
+
+const read = (source: Readable, limit: number): Effect.Effect<Buffer, BodyError> =>
+  Effect.callback((resume) => {
+    const chunks: Array<Buffer> = []
+    let size = 0
+    // The listeners go with the request, and only the first result counts.
+    source.on("data", (chunk: Buffer) => {
+      const before = size
+      size += chunk.length
+      if (size <= limit) chunks.push(chunk)
+      else if (before <= limit) {
+        chunks.length = 0
+        resume(Effect.fail(tooLarge(limit)))
+      }
+    })
+    source.on("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
+    source.on("error", () => resume(Effect.fail(bad("errors.BodyUnreadable"))))
+  })
+
+/**
+ * The type in a `Content-Type` header, without its parameters.
+ *
+ * @internal
+ */
+export const mediaTypeOf = (contentType: string): string => {
+  const end = contentType.indexOf(";")
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
+}
+
+/**
+ * The body is of another type than those that are taken.
+ *
+ * @internal
+ */
+export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType => {
+  const named = types.join(", ")
+  return sayable(new UnsupportedMediaType({ message: `The body must be ${named}` }), "errors.BodyType", {
+    types: named
+  })
+}
+
+const tooLarge = (limit: number) =>
+  sayable(
+    new PayloadTooLarge({ message: `The body is larger than the ${limit} bytes that are accepted` }),
+    "errors.BodyTooLarge",
+    { limit }
+  )
+
+const bad = (key: keyof typeof en, args?: Arguments) =>
+  sayable(new BadRequest({ message: en[key], errors: [] }), key, args)
+
+// An `Exit`, of which whoever asked knows the result at once.
+const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
+  if (!isUtf8(bytes)) return Exit.fail(bad("errors.BodyNotUtf8"))
+  if (isDeeper(bytes, maxDepth)) {
+    return Exit.fail(bad("errors.BodyTooDeep", { depth: maxDepth }))
+  }
+  const text = bytes.toString("utf8")
+  try {
+    const value: unknown = JSON.parse(text)
+    return escapedSurrogate.test(text) && !isWellFormed(value)
+      ? Exit.fail(bad("errors.BodyNotUnicode"))
+      : Exit.succeed(value)
+  } catch (cause) {
+    return Exit.fail(bad("errors.BodyNotJson", { reason: reasonOf(cause) }))
+  }
+}
+
+const escapedSurrogate = /\\u[dD][89a-fA-F]/u
+
+/** RFC 8259, section 8.2: half a surrogate pair is no text, and becomes another one on its way through a store. */
+const isWellFormed = (value: unknown): boolean =>
+  typeof value === "string"
+    ? value.isWellFormed()
+    : typeof value !== "object" || value === null ||
+      Object.entries(value).every(([key, item]) => key.isWellFormed() && isWellFormed(item))
+
+// The parser's message may quote the body, of which nothing is repeated.
+const reasonOf = (cause: unknown): string => {
+  const position = cause instanceof Error ? /at position \d+/u.exec(cause.message)?.[0] : undefined
+  return position === undefined ? "it ends too early or has a wrong character" : `wrong character ${position}`
+}

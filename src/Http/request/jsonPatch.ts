@@ -1,0 +1,310 @@
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as JsonPointer from "effect/JsonPointer"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { bodyDecoder, bounded, type Decoded } from "../../Model/codec/explainer.ts"
+import type { FieldProblem } from "../../Model/codec/issues.ts"
+
+/**
+ * An operation of a JSON Patch (RFC 6902).
+ *
+ * @internal
+ */
+export type Operation =
+  | { readonly op: "add"; readonly path: string; readonly value: Schema.Json }
+  | { readonly op: "replace"; readonly path: string; readonly value: Schema.Json }
+  | { readonly op: "test"; readonly path: string; readonly value: Schema.Json }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly path: string; readonly from: string }
+
+/**
+ * How much a patch may hold.
+ *
+ * @internal
+ */
+export interface PatchLimits {
+  readonly maxOperations: number
+  /** What all copies may add to the document: characters of texts and names, and one for each value. */
+  readonly maxCopied: number
+}
+
+/**
+ * Why a patch can't be applied to the document as it is.
+ *
+ * @internal
+ */
+export interface Inapplicable {
+  /** The operation's place in the patch. */
+  readonly index: number
+  readonly reason: string
+}
+
+/**
+ * The patch that a body is, or what is wrong with it: `0.path` is the path of the first operation.
+ *
+ * @internal
+ */
+export const readPatch = (
+  body: unknown,
+  { maxOperations }: Pick<PatchLimits, "maxOperations">
+): Result.Result<ReadonlyArray<Operation>, ReadonlyArray<FieldProblem>> => {
+  if (!Array.isArray(body)) {
+    return Result.fail([{ field: "", validator: "Type", message: "must be a list of operations" }])
+  }
+  if (body.length > maxOperations) {
+    return Result.fail([{ field: "", validator: "Max", message: `must have at most ${maxOperations} elements` }])
+  }
+  const operations: Array<Operation> = []
+  const problems: Array<FieldProblem> = []
+  body.forEach((item: unknown, i) => {
+    const read = readOperation(item)
+    // What it decodes to is an operation of that kind.
+    if (read._tag === "Valid") operations.push(read.value as Operation)
+    else problems.push(...read.problems.map((problem) => ({ ...problem, field: within(i, problem.field) })))
+  })
+  return problems.length === 0 ? Result.succeed(operations) : Result.fail(bounded(problems))
+}
+
+/**
+ * The document with all operations applied, one after the other; the document that was given stays as it is.
+ *
+ * **Details**
+ *
+ * A container is copied when it is first changed, and changed in place from then on. What is counted as work are the
+ * elements that are copied, and those that an insertion or a removal shifts: others run after each million of them, and a
+ * patch that needs more than {@link maxWork} is not applied.
+ *
+ * @internal
+ */
+export const applyPatch = (
+  operations: ReadonlyArray<Operation>,
+  document: Schema.Json,
+  { maxCopied }: Pick<PatchLimits, "maxCopied">
+): Effect.Effect<Result.Result<Schema.Json, Inapplicable>> =>
+  Effect.suspend(() => {
+    const state: State = { document, room: maxCopied, own: new WeakSet(), work: 0 }
+    const applyFrom = (start: number): Effect.Effect<Result.Result<Schema.Json, Inapplicable>> => {
+      const enough = state.work + maxTurn
+      for (let index = start; index < operations.length; index++) {
+        if (state.work > enough) return Effect.flatMap(Effect.yieldNow, () => applyFrom(index))
+        const reason = applyOne(operations[index]!, state) ?? (state.work > maxWork ? tooMuchWork : undefined)
+        if (reason !== undefined) return Effect.succeed(Result.fail({ index, reason }))
+      }
+      return Effect.succeed(Result.succeed(state.document))
+    }
+    return applyFrom(0)
+  })
+
+/**
+ * How many elements one patch may copy and shift.
+ *
+ * @internal
+ */
+export const maxWork = 250_000_000
+
+/**
+ * The tokens of a JSON Pointer (RFC 6901).
+ *
+ * @internal
+ */
+export const tokensOf = (pointer: string): ReadonlyArray<string> =>
+  pointer.split("/").slice(1).map(JsonPointer.unescapeToken)
+
+/** A few milliseconds. */
+const maxTurn = 1_000_000
+
+interface State {
+  document: Schema.Json
+  /** What copies may still add. */
+  room: number
+  /** The containers that belong to this application alone, so that they may be changed in place. */
+  readonly own: WeakSet<object>
+  work: number
+}
+
+type Container = Array<Schema.Json> | { [key: string]: Schema.Json }
+
+/** What keeps the operation from being applied; `undefined` where it was. */
+const applyOne = (operation: Operation, state: State): string | undefined => {
+  switch (operation.op) {
+    case "test": {
+      const found = valueAt(state.document, operation.path)
+      if (found === undefined) return nothingThere
+      return Equal.equals(found, operation.value) ? undefined : "the value there is another one"
+    }
+    case "copy": {
+      const value = valueAt(state.document, operation.from)
+      if (value === undefined) return nothingToTake
+      const size = sizeOf(value, state.room)
+      if (size > state.room) return "the copies make the document too large"
+      state.room -= size
+      state.work += size
+      // One container in two places could not be changed in place.
+      return changeAt(state, operation.path, { op: "add", value: structuredClone(value) })
+    }
+    case "move": {
+      const { from, path } = operation
+      const value = valueAt(state.document, from)
+      if (value === undefined) return nothingToTake
+      return from === path
+        ? undefined
+        : changeAt(state, from, { op: "remove" }) ?? changeAt(state, path, { op: "add", value })
+    }
+    default:
+      return changeAt(state, operation.path, operation)
+  }
+}
+
+type Change = { readonly op: "add" | "replace"; readonly value: Schema.Json } | { readonly op: "remove" }
+
+const changeAt = (state: State, pointer: string, change: Change): string | undefined => {
+  const tokens = tokensOf(pointer)
+  const last = tokens.at(-1)
+  if (last === undefined) {
+    if (change.op === "remove") return nothingThere
+    state.document = change.value
+    return undefined
+  }
+  const parent = ownedParent(state, tokens)
+  if (parent === undefined) return nothingThere
+  return Array.isArray(parent) ? changeElement(state, parent, last, change) : changeMember(parent, last, change)
+}
+
+const changeElement = (
+  state: State,
+  list: Array<Schema.Json>,
+  token: string,
+  change: Change
+): string | undefined => {
+  const index = change.op === "add" && token === "-" ? list.length : indexOf(token)
+  if (index === undefined || index > list.length || index === list.length && change.op !== "add") return nothingThere
+  if (change.op === "replace") list[index] = change.value
+  else {
+    state.work += list.length - index
+    if (change.op === "add") list.splice(index, 0, change.value)
+    else list.splice(index, 1)
+  }
+  return undefined
+}
+
+const changeMember = (
+  members: { [key: string]: Schema.Json },
+  key: string,
+  change: Change
+): string | undefined => {
+  if (change.op !== "add" && !Object.hasOwn(members, key)) return nothingThere
+  if (change.op === "remove") delete members[key]
+  else setMember(members, key, change.value)
+  return undefined
+}
+
+/** Every key is one, `__proto__` included. */
+const setMember = (members: { [key: string]: Schema.Json }, key: string, value: Schema.Json): void => {
+  if (key === "__proto__") {
+    Object.defineProperty(members, key, { value, configurable: true, enumerable: true, writable: true })
+  } else members[key] = value
+}
+
+/** What holds the last of the tokens: copied, with all that it is in, unless that has been done. */
+const ownedParent = (state: State, tokens: ReadonlyArray<string>): Container | undefined => {
+  let parent = owned(state, state.document)
+  if (parent === undefined) return undefined
+  state.document = parent
+  for (const token of tokens.slice(0, -1)) {
+    const value = childOf(parent, token)
+    const child: Container | undefined = value === undefined ? undefined : owned(state, value)
+    if (child === undefined) return undefined
+    if (Array.isArray(parent)) parent[Number(token)] = child
+    else setMember(parent, token, child)
+    parent = child
+  }
+  return parent
+}
+
+const owned = (state: State, value: Schema.Json): Container | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  // Only containers that were copied here are among them, and those may be changed.
+  if (state.own.has(value)) return value as Container
+  // An object of JSON has only values of JSON.
+  const copy: Container = Array.isArray(value) ? value.slice() : { ...(value as Schema.JsonObject) }
+  state.work += Array.isArray(copy) ? copy.length : Object.keys(copy).length
+  state.own.add(copy)
+  return copy
+}
+
+const nothingToTake = "there is nothing at from"
+
+const nothingThere = "there is no such place"
+
+const tooMuchWork = "the patch takes too much work"
+
+const within = (index: number, field: string): string => field === "" ? String(index) : `${index}.${field}`
+
+const Pointer = Schema.String.check(
+  Schema.makeFilter((text) => /^(?:\/(?:[^~/]|~[01])*)*$/u.test(text), { message: "must be a JSON Pointer" })
+)
+
+const valued = bodyDecoder(Schema.Struct({ op: Schema.String, path: Pointer, value: Schema.Unknown }))
+const located = bodyDecoder(Schema.Struct({ op: Schema.String, path: Pointer }))
+const sourced = bodyDecoder(Schema.Struct({ op: Schema.String, path: Pointer, from: Pointer }))
+
+const decoders: ReadonlyMap<unknown, (item: unknown) => Decoded> = new Map([
+  ["add", valued],
+  ["replace", valued],
+  ["test", valued],
+  ["remove", located],
+  ["move", sourced],
+  ["copy", sourced]
+])
+
+const readOperation = (item: unknown): Decoded => {
+  const op: unknown = Reflect.get(Object(item), "op")
+  const decoded = (decoders.get(op) ?? located)(item)
+  if (!decoders.has(op) && typeof op === "string") {
+    return invalid("op", "must be add, remove, replace, move, copy or test")
+  }
+  // RFC 6902, section 4.4: nothing can be moved into itself.
+  const isCircular = decoded._tag === "Valid" && op === "move" &&
+    String(decoded.value["path"]).startsWith(`${String(decoded.value["from"])}/`)
+  return isCircular ? invalid("path", "must not lie within from") : decoded
+}
+
+const invalid = (field: string, message: string): Decoded => ({
+  _tag: "Invalid",
+  problems: [{ field, validator: "JsonPatch", message }]
+})
+
+/** `undefined` where nothing is. */
+const valueAt = (document: Schema.Json, pointer: string): Schema.Json | undefined => {
+  let current: Schema.Json | undefined = document
+  for (const token of tokensOf(pointer)) {
+    if (current === undefined) return undefined
+    current = childOf(current, token)
+  }
+  return current
+}
+
+const childOf = (value: Schema.Json, token: string): Schema.Json | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  if (Array.isArray(value)) {
+    const index = indexOf(token)
+    return index === undefined ? undefined : value[index]
+  }
+  // An object of JSON has only values of JSON.
+  return Object.hasOwn(value, token) ? (value as Schema.JsonObject)[token] : undefined
+}
+
+const indexOf = (token: string): number | undefined => /^(?:0|[1-9]\d{0,15})$/u.test(token) ? Number(token) : undefined
+
+/** The size of a value, which is counted no further than past `room`: copies of copies share their parts. */
+const sizeOf = (value: Schema.Json, room: number): number => {
+  if (typeof value === "string") return value.length + 1
+  if (typeof value !== "object" || value === null) return 1
+  let size = 1
+  for (const [key, part] of Object.entries(value)) {
+    size += key.length + sizeOf(part, room - size)
+    if (size > room) break
+  }
+  return size
+}

@@ -1,0 +1,50 @@
+import * as Effect from "effect/Effect"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/RepositoryError.ts"
+import { Conflict, type Failure, type HttpError, statusOf } from "../HttpError.ts"
+import type { Tell } from "../messages/translation.ts"
+import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
+
+/**
+ * What an application's own code may fail with: what it declares, and what the engine may.
+ *
+ * @internal
+ */
+export type CallFailure = HttpError | Failure | DocumentInvalid | BulkInsertFailed | Instance
+
+/**
+ * Answers what an application's own code fails with: its declared errors as they say, a stored document that is not one
+ * of its model as a defect, and leaves what the engine itself fails with to the engine.
+ *
+ * @internal
+ */
+export const settled = <R>(
+  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
+  tell: Tell
+): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure, R> =>
+  Effect.catch(effect, (error): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure> => {
+    if (isServiceError(error)) return tell.serviceError(error, error[serviceErrorTypeId].status)
+    switch (error._tag) {
+      case "DocumentInvalid":
+        return Effect.die(error)
+      case "BulkInsertFailed":
+        return Effect.fail(new Conflict({ message: error.message }))
+      default:
+        // An error past what types allow is nothing that callers were told of.
+        return Object.hasOwn(answerable, error._tag) ? Effect.fail(error) : Effect.die(error)
+    }
+  })
+
+const failures: { readonly [K in Failure["_tag"]]: true } = {
+  PropertyRequiredException: true,
+  ValidationException: true,
+  QueryRejected: true,
+  DocumentNotFound: true,
+  DuplicateKey: true,
+  VersionConflict: true,
+  Unsupported: true,
+  QueryTimeout: true,
+  StoreUnavailable: true
+}
+
+const answerable = { ...statusOf, ...failures }

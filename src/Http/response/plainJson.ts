@@ -1,0 +1,49 @@
+import { Binary, Decimal128, Double, EJSON, Int32, Long, ObjectId, UUID } from "bson"
+import { formatDateTime, isDate } from "../../Model/codec/iso.ts"
+import { quote } from "../../Model/codec/serialiser.ts"
+
+/**
+ * The JSON text of a document of no model, such as a pipeline gives: dates as date-times on the wire, numbers as numbers
+ * where JSON has them and else as text, identifiers and bytes (base64) as text, what else only BSON has as its extended
+ * JSON. What is `undefined` is left out.
+ *
+ * @internal
+ */
+export const writePlain = (value: unknown): string => {
+  switch (typeof value) {
+    case "string":
+      return quote(value)
+    case "number":
+      return Number.isFinite(value) ? `${value}` : `"${value}"`
+    case "boolean":
+      return `${value}`
+    case "bigint":
+      return writeInteger(`${value}`)
+    case "object":
+      return value === null ? "null" : writeObject(value)
+    default:
+      return "null"
+  }
+}
+
+const writeObject = (value: object): string => {
+  if (isDate(value)) return `"${formatDateTime(value)}"`
+  if (Array.isArray(value)) return `[${value.map((item) => writePlain(item)).join()}]`
+  if ("_bsontype" in value) return writeBson(value)
+  if (value instanceof RegExp || value instanceof Date) return quote(String(value))
+  const members = Object.entries(value).flatMap(([key, part]) =>
+    part === undefined ? [] : [`${quote(key)}:${writePlain(part)}`]
+  )
+  return `{${members.join()}}`
+}
+
+const writeBson = (value: object): string => {
+  if (value instanceof Int32 || value instanceof Double) return writePlain(value.value)
+  if (value instanceof Long) return writeInteger(value.toString())
+  if (value instanceof ObjectId || value instanceof Decimal128) return quote(value.toString())
+  if (value instanceof UUID) return quote(value.toHexString())
+  return value instanceof Binary ? quote(value.toString("base64")) : EJSON.stringify(value)
+}
+
+/** An integer that JavaScript can't hold is written as text. */
+const writeInteger = (text: string): string => Number.isSafeInteger(Number(text)) ? text : `"${text}"`

@@ -1,0 +1,65 @@
+import * as SchemaAST from "effect/SchemaAST"
+import { compileSerialiser, type Serialiser } from "../../Model/codec/serialiser.ts"
+import { withParts } from "../../Model/shape/nodes.ts"
+import type { ModelLike } from "../../Model/shape/variants.ts"
+
+/**
+ * Serialisers of some of a model's fields, in the model's order; the type is always there. They take whole documents, or
+ * documents that have no less than these fields. They are compiled when first asked for, and the last 256 are kept.
+ *
+ * @internal
+ */
+export const selectionSerialisers = (model: ModelLike): (fields: ReadonlyArray<string>) => Serialiser => {
+  const compiled = new Map<string, Serialiser>()
+  const ast = SchemaAST.toEncoded(model.wire.ast)
+  return (fields) => {
+    const key = fields.join()
+    const known = compiled.get(key)
+    if (known !== undefined) return known
+    const [oldest] = compiled.keys()
+    if (oldest !== undefined && compiled.size >= maxSelections) compiled.delete(oldest)
+    const part = partOf(ast, branchesOf(fields))
+    // The serialiser looks at nothing else of a model than at this variant.
+    const serialise = compileSerialiser({ wire: { ast: part, fields: {} } } as unknown as ModelLike)
+    compiled.set(key, serialise)
+    return serialise
+  }
+}
+
+const maxSelections = 256
+
+/** Fields by name: whole, or some of those in them. */
+interface Branches extends ReadonlyMap<string, Branches | "whole"> {}
+
+const branchesOf = (fields: ReadonlyArray<string>): Branches => {
+  const inner = new Map<string, Array<string> | "whole">()
+  for (const field of fields) {
+    const dot = field.indexOf(".")
+    const key = dot < 0 ? field : field.slice(0, dot)
+    const others = inner.get(key) ?? []
+    inner.set(key, dot < 0 || others === "whole" ? "whole" : [...others, field.slice(dot + 1)])
+  }
+  return new Map(Array.from(inner, ([key, rest]) => [key, rest === "whole" ? rest : branchesOf(rest)] as const))
+}
+
+const partOf = (ast: SchemaAST.AST, branches: Branches): SchemaAST.AST => {
+  switch (ast._tag) {
+    case "Objects":
+      return withParts(ast, {
+        propertySignatures: ast.propertySignatures.flatMap(({ name, type }) => {
+          const inner = name === "_type" ? "whole" : branches.get(String(name))
+          return inner === undefined
+            ? []
+            : [new SchemaAST.PropertySignature(name, inner === "whole" ? type : partOf(type, inner))]
+        })
+      })
+    case "Arrays":
+      return withParts(ast, { rest: ast.rest.map((element) => partOf(element, branches)) })
+    case "Union":
+      return withParts(ast, { types: ast.types.map((type) => partOf(type, branches)) })
+    case "Suspend":
+      return partOf(ast.thunk(), branches)
+    default:
+      return ast
+  }
+}

@@ -1,0 +1,262 @@
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import { booleanOf } from "../../internal/booleans.ts"
+import { bodyDecoder } from "../../Model/codec/explainer.ts"
+import { type FieldProblem, problemsOf } from "../../Model/codec/issues.ts"
+import { compileSerialiser, quote } from "../../Model/codec/serialiser.ts"
+import { inText, wantedOf } from "../../Model/codec/wording.ts"
+import { finaliser } from "../../Model/instance/finaliser.ts"
+import type * as Model from "../../Model/Model.ts"
+import { kindOf } from "../../Model/shape/kind.ts"
+import { assertSeparable, elementOf, isModelLike, type ModelLike } from "../../Model/shape/variants.ts"
+import { documentEncoder } from "../../Repository/query/bsonForm.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import { hasBody, isObject, partsOf, payloadOf, successOf } from "../description/callEndpoint.ts"
+import { identifierOf } from "../description/identifier.ts"
+import type { HttpError, ServiceUnavailable } from "../HttpError.ts"
+import type { Limits } from "../KernelConfig.ts"
+import { refusal } from "../messages/translation.ts"
+import { parameters as parametersOf, placesIn } from "../messages/translationPlaces.ts"
+import type { Parameters } from "../query/urlQuery.ts"
+import type { Call } from "../Registration.ts"
+import { readJson } from "../request/jsonBody.ts"
+import type { CallFailure } from "../response/failures.ts"
+import * as answers from "../response/json.ts"
+import type { DocumentLinks } from "../response/links.ts"
+import { addAll, type ListAnswers } from "../response/listAnswer.ts"
+import type { Translations } from "../Translations.ts"
+import { routeOf as jsonRoute } from "./resourceRoutes.ts"
+import { notFound, type Route, unknownParameters } from "./route.ts"
+
+/**
+ * The routes of actions and operations. An action has the `repository` whose documents it is handed.
+ *
+ * @internal
+ */
+export const callRoutes = (
+  calls: ReadonlyArray<Call>,
+  surroundings: Surroundings
+): ReadonlyArray<Route> => calls.map((call) => routeOf(call, surroundings))
+
+/** @internal */
+export interface Surroundings {
+  readonly limits: Limits
+  readonly lists: ListAnswers
+  readonly translations: Translations
+  readonly repository: Repository<Model.Any> | undefined
+  /** The links of a model's documents; none where it is not registered. */
+  readonly linksOf: (model: ModelLike) => DocumentLinks
+}
+
+const routeOf = (
+  { handler, method, name, options, path }: Call,
+  { limits, linksOf, lists, repository, translations }: Surroundings
+): Route => {
+  const payload = payloadOf(options)
+  const model = options.requestModel
+  const sent = model ?? payload
+  const query = Object.entries(options.queryParams ?? {}).map(([name, { ast }]) => [name, wantedOf(ast)])
+  const places = parametersOf(Object.fromEntries(query), placesIn(...sent === undefined ? [] : [sent]))
+  const refuse = refusal(translations, places)
+  const readPayload = payload === undefined
+    ? undefined
+    : hasBody(method)
+    ? fromBody(bodyDecoder(payload), limits)
+    : fromQuery(payload)
+  const readParameters = options.queryParams === undefined ? undefined : fromQuery(Schema.Struct(options.queryParams))
+  const finalise = options.requestModel === undefined
+    ? undefined
+    : sentFinaliser(options.requestModel)
+  assertShowable(name, options)
+  const answer = answerOf(successOf(options), linksOf, lists)
+  const { status } = options
+  const locationOf = options.location === undefined ? undefined : locationBy(options.location, successOf(options))
+  const finished: Answer = status === undefined && locationOf === undefined
+    ? answer
+    : (value, url) =>
+      Effect.map(answer(value, url), (response) => {
+        const answered = status === undefined ? response : HttpServerResponse.setStatus(response, status)
+        return locationOf === undefined
+          ? answered
+          : HttpServerResponse.setHeader(answered, "location", locationOf(value))
+      })
+  // The types of `Operation` and `Action` say which arguments their handlers take, and what they give.
+  const run = handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
+
+  const known: ReadonlySet<string> = new Set([
+    ...Object.keys(options.queryParams ?? {}),
+    ...(payload === undefined || hasBody(method) ? [] : Object.keys(payload.fields))
+  ])
+
+  const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure | Refused>((fiber) => {
+    // The router puts the parameters of each request into the context.
+    const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const search = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams)
+    const unknown = unknownParameters(search, known)
+    if (unknown.length > 0) return Effect.fail(new Refused(unknown))
+    const instance = repository === undefined ? none : Effect.map(addressed(repository, params["id"] ?? ""), one)
+    const query = readParameters === undefined ? Effect.succeed({}) : readParameters({ request, search })
+    const body = readPayload === undefined
+      ? none
+      : Effect.map(Effect.flatMap(readPayload({ request, search }), finalise ?? Effect.succeed), one)
+    return Effect.flatMap(
+      instance,
+      (first) =>
+        Effect.flatMap(
+          query,
+          (query) =>
+            Effect.flatMap(body, (second) =>
+              Effect.flatMap(run(...first, ...second, { params, query }), (value) =>
+                finished(value, request.url)))
+        )
+    )
+  })
+  const answered = Effect.catch(
+    handle,
+    (error) => error instanceof Refused ? refuse(error.problems) : Effect.fail(error)
+  )
+  return jsonRoute({ method, path, handler: answered }, refuse)
+}
+
+const addressed = (
+  repository: Repository<Model.Any>,
+  text: string
+): Effect.Effect<unknown, CallFailure> => {
+  const id = identifierOf(repository.model).parse(text)
+  // Repositories call the identifiers of all models strings.
+  return id === undefined ? Effect.fail(notFound(repository.model, text)) : repository.findById(id as string)
+}
+
+/** What was sent is not what is declared. */
+class Refused {
+  readonly _tag = "Refused"
+  readonly problems: ReadonlyArray<FieldProblem>
+  constructor(problems: ReadonlyArray<FieldProblem>) {
+    this.problems = problems
+  }
+}
+
+const none: Effect.Effect<ReadonlyArray<unknown>> = Effect.succeed([])
+
+const one = (value: unknown): ReadonlyArray<unknown> => [value]
+
+interface Sent {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly search: Parameters
+}
+
+type Read = (sent: Sent) => Effect.Effect<unknown, HttpError | Refused>
+
+const fromBody = (decode: ReturnType<typeof bodyDecoder>, limits: Limits): Read => ({ request }) =>
+  Effect.flatMap(readJson(request, ["application/json"], limits.maxBodySize), (body) => {
+    const decoded = decode(body)
+    return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(new Refused(decoded.problems))
+  })
+
+const fromQuery = (schema: Schema.Top): Read => {
+  // Fields are plain codecs.
+  const codec = Schema.toCodecStringTree(schema as Schema.Codec<unknown>)
+  // A list of one element looks like the element.
+  const decode = SchemaParser.decodeUnknownExit(Schema.toCodecArrayFromSingle(codec), { errors: "all" })
+  const booleans = booleansIn(schema)
+  return ({ search }) => {
+    const exit = decode(booleans.length === 0 ? search : withBooleans(search, booleans))
+    if (exit._tag === "Success") return Effect.succeed(exit.value)
+    const issue = Cause.findErrorOption(exit.cause)
+    const problems = issue._tag === "Some" ? problemsOf(issue.value) : []
+    return Effect.fail(new Refused(problems.map((problem) => ({ ...problem, message: inText(problem.message) }))))
+  }
+}
+
+/** The names of the parameters that are booleans. */
+const booleansIn = (schema: Schema.Top): ReadonlyArray<string> =>
+  "fields" in schema
+    ? Object.entries(Object(schema.fields)).flatMap(([name, field]) =>
+      Schema.isSchema(field) && kindOf(field.ast) === "bool" ? [name] : []
+    )
+    : []
+
+/** The parameters with each boolean as the schema writes it. */
+const withBooleans = (search: Parameters, names: ReadonlyArray<string>): Parameters => {
+  const read: Record<string, Parameters[string]> = { ...search }
+  for (const name of names) {
+    const value = read[name]
+    const boolean = typeof value === "string" ? booleanOf(value) : undefined
+    if (boolean !== undefined) read[name] = String(boolean)
+  }
+  return read
+}
+
+/** Dies when an answer would show a model as it is stored, with what it omits. */
+const assertShowable = (name: string, options: Call["options"]): void => {
+  const success = successOf(options)
+  const shown = elementOf(success) ?? success
+  if (!isModelLike(shown)) assertSeparable(name, "success", shown, { suspended: true })
+}
+
+/** Fills the template of a `Location` with what is in the result. */
+const locationBy = (template: string, success: Schema.Top): (value: unknown) => string => {
+  const parts = partsOf(template)
+  const of = isObject(success)
+    ? (value: unknown, field: string): unknown => Reflect.get(Object(value), field)
+    : (value: unknown): unknown => value
+  return (value) => parts.map((part, i) => i % 2 === 1 ? encodeURIComponent(String(of(value, part))) : part).join("")
+}
+
+/** Writes what a handler gives. `url` is that of the request. */
+type Answer = (value: unknown, url: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable>
+
+const answerOf = (success: Schema.Top, linksOf: (model: ModelLike) => DocumentLinks, lists: ListAnswers): Answer => {
+  const element = elementOf(success)
+  if (isModelLike(success)) {
+    const write = modelWriter(success, linksOf(success))
+    return (value) => Effect.map(write(value), (text) => answers.json(text))
+  }
+  if (element === undefined) {
+    const write = valueWriter(success)
+    if (isObject(success)) return (value) => Effect.map(write(value), (text) => answers.json(text))
+    return (value) => Effect.map(write(value), (text) => answers.json(`{"_type":"OperationResult","result":${text}}`))
+  }
+  const write = isModelLike(element) ? modelWriter(element, linksOf(element)) : valueWriter(element)
+  return (value, url) =>
+    Effect.suspend(() => {
+      const items = lists.begin()
+      return Effect.map(
+        // A list is what the schema says that it is.
+        addAll(items, value as ReadonlyArray<unknown>, write),
+        () => items.finish(`"_links":{"self":{"href":${quote(url)}}}`)
+      )
+    })
+}
+
+type Write = (value: unknown) => Effect.Effect<string>
+
+const modelWriter = (model: ModelLike, links: DocumentLinks): Write => {
+  const toDocument = documentEncoder(model)
+  const { print } = identifierOf(model)
+  const serialise = compileSerialiser(model)
+  return (value) => {
+    const document = toDocument(value)
+    const text = serialise(document, links(print(document["_id"])))
+    return text === undefined ? Effect.die(new Error(`This is no ${model.modelName}`)) : Effect.succeed(text)
+  }
+}
+
+const valueWriter = (schema: Schema.Top): Write => {
+  // Answers are plain codecs.
+  const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(schema as Schema.Codec<unknown>))
+  return (value) => Effect.orDie(Effect.map(encode(value), (json) => JSON.stringify(json) ?? "null"))
+}
+
+/** Makes instances of what the model's `create` has decoded. */
+const sentFinaliser = (model: Model.Any) => {
+  const finalise = finaliser(model)
+  return (value: unknown) => finalise(value, { isSent: true })
+}

@@ -1,0 +1,394 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { completer } from "../../Model/instance/completer.ts"
+import { finaliser } from "../../Model/instance/finaliser.ts"
+import { patcher } from "../../Model/instance/patcher.ts"
+import type * as Model from "../../Model/Model.ts"
+import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
+import { managedField } from "../../Model/shape/variants.ts"
+import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
+import { textOfId } from "../../Repository/query/storedIdentifier.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import { documentCodec } from "../../Repository/repository/documentCodec.ts"
+import { applyPatch } from "../../Repository/repository/mergePatch.ts"
+import { makeRetry } from "../../Repository/repository/retryOnVersionConflict.ts"
+import { sentWritesOf } from "../../Repository/repository/validatedWrites.ts"
+import { DocumentNotFound, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
+import { identifierOf } from "../description/identifier.ts"
+import type { BadRequest } from "../HttpError.ts"
+import type { ResourceInfo } from "../Registration.ts"
+import * as preconditions from "../request/preconditions.ts"
+import type { CallFailure } from "../response/failures.ts"
+import { badItem, completeAll, insertAll, insertEach } from "./bulkInsert.ts"
+import { type HookFailed, hooksOf, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
+import { deleteVersion } from "./versionedDelete.ts"
+
+type Values = Record<string, unknown>
+
+type Instance = Model.Any["Type"]
+
+type WriteFailure = CallFailure | HookFailed
+
+/** What is wrong with the fields of an item has its place. */
+const ofItem = (index: number, failed: HookFailed): HookFailed | BadRequest =>
+  failed.error instanceof ValidationException || failed.error instanceof PropertyRequiredException
+    ? badItem(index, failed.error.problems)
+    : failed
+
+/**
+ * A document that was written.
+ *
+ * @internal
+ */
+export interface Written {
+  readonly id: string
+  /** As it is stored now; `undefined` where that was not read. */
+  readonly document: Document | undefined
+  readonly created: boolean
+}
+
+/** @internal */
+export type Write = Effect.Effect<Written, CallFailure>
+
+/**
+ * What to change in a document; that of a JSON Patch depends on what is there.
+ */
+type Changes =
+  | { readonly _tag: "Merge"; readonly changes: Values }
+  | { readonly _tag: "Patch"; readonly changesOf: (stored: Document) => Effect.Effect<Values, CallFailure> }
+
+/**
+ * The writes of a resource, each under the conditions of its request and between its hooks.
+ *
+ * @internal
+ */
+export interface Writes {
+  /** Inserts documents, all of them or none; the result is their identifiers. */
+  readonly createAll: (values: ReadonlyArray<Values>) => Effect.Effect<ReadonlyArray<string>, CallFailure>
+  /** Inserts a document, or replaces that of the same identifier. */
+  readonly create: (value: Values, conditions: preconditions.Preconditions) => Write
+  readonly replace: (id: string, value: Values, conditions: preconditions.Preconditions) => Write
+  readonly patch: (id: string, changes: Changes, conditions: preconditions.Preconditions) => Write
+  readonly remove: (id: string, conditions: preconditions.Preconditions) => Effect.Effect<void, CallFailure>
+}
+
+/** @internal */
+export const writesOf = (
+  { hooks, model, transactional }: ResourceInfo,
+  repository: Repository<Model.Any>,
+  store: DocumentStore["Service"]
+): Writes => {
+  const complete = completer(model)
+  const { print } = identifierOf(model)
+  const finalise = finaliser(model)
+  const patched = patcher(model)
+  const sent = sentWritesOf(repository)
+  const { fromDocument, toDocument } = documentCodec(model)
+  const versionField = managedField(model, "version")
+  const onPost = hooksOf(model, hooks, "POST")
+  const onPut = hooksOf(model, hooks, "PUT")
+  const onPatch = hooksOf(model, hooks, "PATCH")
+  const onDelete = hooksOf(model, hooks, "DELETE")
+
+  const written = (instance: Instance, created: boolean): Written => {
+    const document = toDocument(instance)
+    return { id: print(document["_id"]), document, created }
+  }
+  const versionOf = (instance: Instance): number | undefined => {
+    const version: unknown = versionField === undefined ? undefined : Reflect.get(Object(instance), versionField)
+    return typeof version === "number" ? version : undefined
+  }
+  const stored = (id: string) => repository.findById(id)
+  const retry = makeRetry()
+  /** For a write that means whichever version there is. */
+  const retryConflicts = <A, E extends { readonly _tag: string }>(
+    id: string,
+    write: Effect.Effect<A, E>
+  ): Effect.Effect<A, E> => retry(id, ({ _tag }) => _tag === "VersionConflict", write)
+  /**
+   * Writes under the conditions, `write` while the document has the version that they ask for. A body that names another
+   * one contradicts them.
+   */
+  const guarded = <A>(
+    id: string,
+    named: unknown,
+    conditions: preconditions.Preconditions,
+    write: (expected: number | undefined) => Effect.Effect<A, WriteFailure>
+  ): Effect.Effect<A, WriteFailure> =>
+    preconditions.guarded(conditions, {
+      isVersioned: versionField !== undefined,
+      current: Effect.map(stored(id), versionOf),
+      retry: (attempt) => retryConflicts(id, attempt),
+      write: (expected) =>
+        expected !== undefined && typeof named === "number" && named !== expected
+          ? Effect.fail(preconditions.failed)
+          : write(expected)
+    })
+  const namedIn = (values: Values): unknown =>
+    versionField === undefined ? undefined : values[versionField] ?? undefined
+  const atomically = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | StoreError> =>
+    transactional ? store.transaction(effect) : effect
+  /** What was read has the version that is to be changed, if any is named. */
+  const checked = <A extends Instance>(id: string, there: A, expected: unknown): Effect.Effect<A, VersionConflict> =>
+    expected === undefined || expected === versionOf(there)
+      ? Effect.succeed(there)
+      : Effect.fail(new VersionConflict({ model: model.modelName, id: textOfId(id), expected: Number(expected) }))
+
+  /** A write between hooks, of what `load` gives: the instance to be written and that which is there. */
+  const between = <E>(
+    { after, before }: MethodHooks,
+    id: Option.Option<string>,
+    load: Effect.Effect<{ readonly instance: Instance; readonly previous: Option.Option<Instance> }, E>,
+    write: (instance: Instance, previous: Option.Option<Instance>) => Effect.Effect<Instance, WriteFailure>
+  ): Effect.Effect<Written, WriteFailure | E> => {
+    const done = atomically(Effect.flatMap(load, ({ instance, previous }) =>
+      Effect.flatMap(
+        before === undefined ? Effect.succeed(instance) : before(instance, { id, previous }),
+        (changed) => Effect.map(write(changed, previous), (result) => ({ result, previous }))
+      )))
+    return Effect.flatMap(done, ({ previous, result }) =>
+      Effect.as(
+        after === undefined ? Effect.void : after(result, { id, previous }),
+        written(result, Option.isNone(previous))
+      ))
+  }
+
+  /** The instance with the version that a body or a condition expects, or else that which is there. */
+  const replacement = (
+    id: string,
+    value: Values,
+    expected: number | undefined,
+    { previous, version }: { readonly previous: Instance; readonly version: unknown }
+  ) =>
+    finalise({
+      ...value,
+      id,
+      ...(versionField === undefined ? {} : { [versionField]: expected ?? value[versionField] ?? version })
+    }, { isSent: true, previous })
+
+  const insert = (value: Values): Write =>
+    Effect.withFiber((fiber) =>
+      Effect.flatMapEager(complete(value, fiber), (completed) => {
+        const document = toDocument(completed)
+        return Effect.as(sent.insertDocument(document), {
+          id: print(document["_id"]),
+          document: undefined,
+          created: true
+        })
+      })
+    )
+
+  const insertBetweenHooks = (value: Values): Effect.Effect<Written, WriteFailure> =>
+    Effect.flatMap(
+      finalise(value, { isSent: true }),
+      (instance) =>
+        between(onPost, Option.none(), Effect.succeed({ instance, previous: Option.none() }), repository.insert)
+    )
+
+  const create: (value: Values) => Write = isHooked(onPost) ? (value) => unwrapped(insertBetweenHooks(value)) : insert
+
+  /** What hooks change is validated again, and all of it is one insertion; what they do after it does not undo it. */
+  const createAllBetweenHooks = Effect.fnUntraced(
+    function*({ after, before }: MethodHooks, values: ReadonlyArray<Values>) {
+      const about = { id: Option.none(), previous: Option.none() }
+      const instances = yield* completeAll(values, (value) => finalise(value, { isSent: true }))
+      const prepared = before === undefined
+        ? Effect.succeed(instances)
+        : Effect.forEach(
+          instances,
+          (instance, i) => Effect.mapError(before(instance, about), (error) => ofItem(i, error))
+        )
+      const inserted = yield* atomically(
+        Effect.flatMap(
+          prepared,
+          (changed) => insertEach(changed, { insert: repository.insert, transaction: store.transaction })
+        )
+      )
+      if (after !== undefined) {
+        // Each was inserted, whatever became of the hooks of those before it.
+        const results = yield* Effect.forEach(inserted, (instance) => Effect.result(after(instance, about)))
+        yield* Effect.forEach(results, Effect.fromResult, { discard: true })
+      }
+      return inserted.map((instance) => written(instance, true).id)
+    }
+  )
+
+  const replaceOnce = (
+    hooks: MethodHooks,
+    place: Option.Option<string>,
+    id: string,
+    value: Values,
+    expected: number | undefined
+  ): Effect.Effect<Written, WriteFailure> =>
+    isHooked(hooks)
+      ? between(
+        hooks,
+        place,
+        Effect.gen(function*() {
+          const previous = yield* checked(id, yield* stored(id), expected ?? namedIn(value))
+          const instance = yield* replacement(id, value, expected, { previous, version: versionOf(previous) })
+          return { instance, previous: Option.some(previous) }
+        }),
+        repository.replace
+      )
+      : Effect.gen(function*() {
+        const there = yield* repository.findDocumentById(id)
+        if (there === undefined) return yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
+        // What is not one of the model's is replaced as a whole.
+        const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(there)))
+        const version = there[versionField ?? ""]
+        const instance = yield* replacement(id, value, expected, { previous, version })
+        return written(yield* repository.replace(instance), false)
+      })
+
+  /** Without a version in the body, whichever is stored is replaced, however many write at once. */
+  const replaceWith = (
+    hooks: MethodHooks,
+    place: Option.Option<string>,
+    id: string,
+    value: Values,
+    conditions: preconditions.Preconditions
+  ): Effect.Effect<Written, WriteFailure> =>
+    guarded(id, namedIn(value), conditions, (expected) => {
+      const once = replaceOnce(hooks, place, id, value, expected)
+      return expected === undefined && versionField !== undefined && namedIn(value) === undefined
+        ? retryConflicts(id, once)
+        : once
+    })
+
+  /** Inserts what nobody has the identifier of; `taken` says what becomes of it when somebody has just got it. */
+  const createUnlessThere = (
+    id: string,
+    value: Values,
+    taken: Effect.Effect<Written, WriteFailure>
+  ): Effect.Effect<Written, WriteFailure> =>
+    Effect.catchTag(create({ ...value }), "DuplicateKey", (error) =>
+      // The store may name any of the indexes that are in the way, so the identifier is asked for.
+      Effect.flatMap(
+        repository.findDocumentById(id),
+        (there) =>
+          there === undefined
+            ? Effect.fail(error)
+            : Effect.catchTag(taken, "DocumentNotFound", () => Effect.fail(error))
+      ))
+
+  const createWith = (
+    id: string,
+    value: Values,
+    conditions: preconditions.Preconditions
+  ): Effect.Effect<Written, WriteFailure> => {
+    const failed = Effect.fail(preconditions.failed)
+    if (preconditions.isCreateOnly(conditions)) {
+      return Effect.flatMap(
+        repository.findDocumentById(id),
+        (there) => there === undefined ? createUnlessThere(id, value, failed) : failed
+      )
+    }
+    const replaced = replaceWith(onPost, Option.none(), id, value, conditions)
+    return Effect.catchTag(
+      replaced,
+      "DocumentNotFound",
+      () => preconditions.isUpdateOnly(conditions) ? failed : createUnlessThere(id, value, replaced)
+    )
+  }
+
+  /** The change is made of what is there and written only while that is there; it may have to be made anew. */
+  const patchBetweenHooks = (
+    { after, before }: MethodHooks,
+    id: string,
+    changes: Changes,
+    expected: number | undefined
+  ) =>
+    Effect.suspend(() => {
+      const about = (previous: Instance) => ({ id: Option.some(id), previous: Option.some(previous) })
+      let previous: Instance
+      const changed = Effect.fnUntraced(function*(there: Instance): Effect.fn.Return<Instance, WriteFailure> {
+        previous = there
+        const named = changes._tag === "Merge" ? changes.changes : yield* changes.changesOf(toDocument(there))
+        yield* checked(id, there, expected ?? namedIn(named))
+        const merged = applyPatch(model, Object(there), named, {
+          mode: changes._tag === "Merge" ? "merge" : "replace",
+          versionField
+        })
+        const instance = yield* patched({ current: Object(there), merged, changes: named, isSent: true })
+        return before === undefined ? instance : yield* before(instance, about(there))
+      })
+      return Effect.flatMap(atomically(repository.modify(id, changed)), (result) =>
+        Effect.as(
+          after === undefined ? Effect.void : after(result, about(previous)),
+          written(result, false)
+        ))
+    })
+
+  const mergePatch = (id: string, changes: Values, expected: number | undefined) =>
+    Effect.map(
+      sent.patch(
+        id,
+        versionField === undefined || expected === undefined
+          ? changes
+          : { ...changes, [versionField]: expected }
+      ),
+      (instance) => written(instance, false)
+    )
+
+  /** Removes the document while it has the version that is expected. */
+  const removeOnce = (id: string, expected: number | undefined): Effect.Effect<void, WriteFailure> =>
+    versionField === undefined || expected === undefined
+      ? repository.deleteById(id)
+      : deleteVersion(repository, { id, versionField, expected })
+
+  /** What is removed is what the hooks have seen, where that can be told by its version. */
+  const removeBetweenHooks = (id: string, expected: number | undefined): Effect.Effect<void, WriteFailure> => {
+    const once = between(
+      onDelete,
+      Option.some(id),
+      Effect.map(
+        Effect.flatMap(stored(id), (there) => checked(id, there, expected)),
+        (instance) => ({ instance, previous: Option.some(instance) })
+      ),
+      (instance) => Effect.as(removeOnce(id, versionOf(instance)), instance)
+    )
+    return Effect.asVoid(expected === undefined ? retryConflicts(id, once) : once)
+  }
+
+  return {
+    createAll: (values) =>
+      isHooked(onPost)
+        ? unwrapped(createAllBetweenHooks(onPost, values))
+        : insertAll(values, {
+          complete: (value) => complete(value),
+          toDocument,
+          idOf: ({ _id }) => print(_id),
+          insertDocuments: sent.insertDocuments,
+          transaction: store.transaction
+        }),
+    create: (value, conditions) => {
+      const id = value["id"]
+      // Repositories call the identifiers of all models strings.
+      if (id !== undefined && id !== null) return unwrapped(createWith(id as string, value, conditions))
+      return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : create(value)
+    },
+    replace: (id, value, conditions) => unwrapped(replaceWith(onPut, Option.some(id), id, value, conditions)),
+    patch: (id, changes, conditions) =>
+      unwrapped(
+        guarded(
+          id,
+          changes._tag === "Merge" ? namedIn(changes.changes) : undefined,
+          conditions,
+          (expected): Effect.Effect<Written, WriteFailure> =>
+            changes._tag === "Merge" && !isHooked(onPatch)
+              ? mergePatch(id, changes.changes, expected)
+              : patchBetweenHooks(onPatch, id, changes, expected)
+        )
+      ),
+    remove: (id, conditions) =>
+      unwrapped(
+        guarded(
+          id,
+          undefined,
+          conditions,
+          (expected) => isHooked(onDelete) ? removeBetweenHooks(id, expected) : removeOnce(id, expected)
+        )
+      )
+  }
+}

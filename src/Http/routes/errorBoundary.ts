@@ -1,0 +1,162 @@
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FindMyWay from "effect/http/FindMyWay"
+import type * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import type { Failure, HttpError } from "../HttpError.ts"
+import type { Refuse, Tell } from "../messages/translation.ts"
+import { requestIdOf } from "../request/requestId.ts"
+import { type CallFailure, settled } from "../response/failures.ts"
+import * as answers from "../response/json.ts"
+import { type Route, shapeOf } from "./route.ts"
+
+/** @internal */
+export const routerConfig: Partial<FindMyWay.RouterConfig> = {
+  caseSensitive: true,
+  ignoreTrailingSlash: true,
+  ignoreDuplicateSlashes: true,
+  // Longer ones don't fit into the head of a request that Node accepts.
+  maxParamLength: 16_384
+}
+
+/**
+ * The answer of a route whatever becomes of it: a failure is an `ErrorMessage`, by one table, and so is a defect. What is
+ * wrong with fields is said as the route says it.
+ *
+ * @internal
+ */
+export const answered = (
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>,
+  refuse: Refuse,
+  tell: Tell
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
+  // Only what fails takes the second step.
+  Effect.catchCause(handler, (cause) => ofEngine(settled(Effect.failCause(cause), tell), refuse, tell))
+
+/** The answer of the engine to what it fails with itself, and to defects. */
+const ofEngine = (
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure>,
+  refuse: Refuse,
+  tell: Tell
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
+  Effect.catchCause(handler, (cause) => {
+    const failure = Cause.findErrorOption(cause)
+    // A request whose caller has gone does not come here: this one was interrupted by what it does.
+    if (failure._tag === "None") return defect(cause, tell)
+    const error = failure.value
+    switch (error._tag) {
+      case "PropertyRequiredException":
+      case "ValidationException":
+        return refuse(error.problems)
+      case "BadRequest":
+        return error.errors.length === 0 ? tell.failure(error) : refuse(error.errors, answers.messageOf(error))
+      default:
+        return tell.failure(error)
+    }
+  })
+
+/**
+ * The answer of the whole service: 404 where there is no route, 405 and `OPTIONS` with `Allow` where there is one with
+ * other methods. `paths` are there whether or not any method is.
+ *
+ * @internal
+ */
+export const routed = (
+  router: HttpRouter.HttpRouter,
+  routes: ReadonlyArray<Route>,
+  paths: ReadonlyArray<`/${string}`>,
+  tell: Tell
+) => {
+  const methods = methodsByPath(routes, paths)
+  const answer = Effect.catchCause(
+    // What fails here is that there is no route, or a route that is not the engine's: of any error, says the platform.
+    // @effect-diagnostics-next-line anyUnknownInErrorContext:off
+    router.asHttpEffect(),
+    (cause): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {
+      const failure = Cause.findErrorOption(cause)
+      const error = failure._tag === "Some" ? failure.value : undefined
+      return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+        ? unrouted(methods, tell)
+        : HttpServerRespondable.isRespondable(error)
+        ? Effect.catchCause(HttpServerRespondable.toResponse(error), (cause) => defect(cause, tell))
+        : Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : defect(cause, tell)
+    }
+  )
+  return Effect.withFiber<HttpServerResponse.HttpServerResponse, never, Effect.Services<typeof answer>>((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    if (request.url.includes("%") && Option.isNone(decoded(request.url))) {
+      return Effect.succeed(answers.errorMessage(400, badlyEncoded(request.url)))
+    }
+    // RFC 3986, section 3.3: a semicolon is part of its segment; the router would begin the query there.
+    return request.url.includes(";")
+      ? Effect.provideService(
+        answer,
+        HttpServerRequest.HttpServerRequest,
+        request.modify({ url: escaped(request.url) })
+      )
+      : answer
+  })
+}
+
+/** RFC 3986, section 2.5: what is percent-encoded is UTF-8. */
+const decoded = Option.liftThrowable(decodeURIComponent)
+
+const badlyEncoded = (url: string): string => {
+  const [path = "", query = ""] = url.split("?", 2)
+  if (Option.isNone(decoded(path))) return "The path is not percent-encoded UTF-8"
+  const parameter = query.split("&").find((pair) => Option.isNone(decoded(pair)))
+  const name = Option.getOrUndefined(decoded(parameter?.split("=", 1)[0] ?? ""))
+  return name === undefined
+    ? "The name of a parameter is not percent-encoded UTF-8"
+    : `The value of the parameter ${name} is not percent-encoded UTF-8`
+}
+
+const escaped = (url: string): string => {
+  const end = url.indexOf("?")
+  const path = end === -1 ? url : url.slice(0, end)
+  return path.replaceAll(";", "%3B") + url.slice(path.length)
+}
+
+/** Logged with everything; answered with nothing but the identifier under which it is logged. */
+const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>, tell: Tell) {
+  const requestId = requestIdOf(yield* HttpServerRequest.HttpServerRequest)
+  yield* Effect.annotateLogs(Effect.logError("A request could not be handled", cause), "request_id", requestId)
+  const said = { key: "errors.InternalServerError", args: { id: requestId } }
+  return yield* tell.sentence(500, said, { "x-request-id": requestId })
+})
+
+const methodsByPath = (
+  routes: ReadonlyArray<Route>,
+  always: ReadonlyArray<`/${string}`>
+): FindMyWay.Router<ReadonlyArray<string>> => {
+  const byPath = new Map<`/${string}`, Array<string>>(always.map((path) => [shapeOf(path), []]))
+  for (const { method, path: own } of routes) {
+    const path = shapeOf(own)
+    const methods = byPath.get(path) ?? []
+    methods.push(method)
+    byPath.set(path, methods)
+  }
+  const paths = FindMyWay.make<ReadonlyArray<string>>(routerConfig)
+  for (const [path, methods] of byPath) {
+    paths.on("GET", path, [...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])])
+  }
+  return paths
+}
+
+const unrouted = (methods: FindMyWay.Router<ReadonlyArray<string>>, tell: Tell) =>
+  Effect.withFiber<HttpServerResponse.HttpServerResponse>((fiber) => {
+    const { method, url } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const [path = "/"] = url.split("?", 1)
+    const allowed = methods.find("GET", url)?.handler
+    if (allowed === undefined) return tell.sentence(404, { key: "errors.Route", args: { path } })
+    return method === "OPTIONS"
+      ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: allowed.join(", ") } }))
+      : tell.notAllowed(method, path, allowed)
+  })

@@ -1,0 +1,67 @@
+/**
+ * Pages of a collection, written while they are read, so that no more documents than a few are in memory at once.
+ */
+import type { Document } from "../../Repository/DocumentStore.ts"
+import type { UrlQuery } from "../query/urlQuery.ts"
+import type { ListAnswer } from "../response/listAnswer.ts"
+
+/**
+ * A page that is being read.
+ *
+ * @internal
+ */
+export class Page {
+  /** The documents themselves, if they are wanted. */
+  readonly documents: Array<Document> = []
+  /** Why it ended before it was full: it has to be reserved, is cut here, or one of its documents is not the model's. */
+  ended: "large" | "too large" | { readonly corrupt: Document } | undefined
+  readonly #query: UrlQuery
+  readonly #serialise: (document: Document) => string | undefined
+  readonly #list: ListAnswer
+  readonly #isKept: boolean
+  #count = 0
+  #last: Document | undefined
+  #hasMore = false
+
+  constructor(
+    query: UrlQuery,
+    serialise: (document: Document) => string | undefined,
+    list: ListAnswer,
+    isKept: boolean
+  ) {
+    this.#query = query
+    this.#serialise = serialise
+    this.#list = list
+    this.#isKept = isKept
+  }
+
+  /** Writes the next documents; `false` when the page is at its end. */
+  readonly take = (documents: ReadonlyArray<Document>): boolean => {
+    for (const document of documents) {
+      if (this.#count === this.#query.pageSize) {
+        this.#hasMore = true
+        return false
+      }
+      const text = this.#serialise(document)
+      const added = text === undefined ? { corrupt: document } : this.#list.add(text)
+      if (added !== "added") {
+        this.ended = added
+        return false
+      }
+      this.#count += 1
+      this.#last = document
+      if (this.#isKept) this.documents.push(document)
+    }
+    return true
+  }
+
+  /** Whether there are documents behind it that were met. */
+  get hasNext(): boolean {
+    return this.#hasMore || this.ended === "too large"
+  }
+
+  /** The cursor of the next page, where pages go by cursor. */
+  get next(): string | undefined {
+    return this.hasNext && this.#last !== undefined ? this.#query.keyset?.cursor(this.#last) : undefined
+  }
+}

@@ -1,0 +1,237 @@
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { quote } from "../../Model/codec/serialiser.ts"
+import type * as Model from "../../Model/Model.ts"
+import { Problem } from "../../Model/ModelError.ts"
+import { managedField } from "../../Model/shape/variants.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import { documentCodec } from "../../Repository/repository/documentCodec.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
+import type { Limits } from "../KernelConfig.ts"
+import { refusal } from "../messages/translation.ts"
+import { parameters as parametersOf, type PlaceOf } from "../messages/translationPlaces.ts"
+import * as QueryGuard from "../query/nativeQuery.ts"
+import * as UrlQuery from "../query/urlQuery.ts"
+import type { ResourceInfo } from "../Registration.ts"
+import * as preconditions from "../request/preconditions.ts"
+import * as Links from "../response/links.ts"
+import { addAll, type ListAnswer, type ListAnswers } from "../response/listAnswer.ts"
+import { writePlain } from "../response/plainJson.ts"
+import type { Representation } from "../response/representation.ts"
+import { selectionSerialisers } from "../response/selection.ts"
+import type { Translations } from "../Translations.ts"
+import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
+import { Page } from "./pageRoutes.ts"
+import { type Answer, type Handled, headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
+
+/**
+ * What `GET` of a resource brings, but for what describes its model.
+ *
+ * @internal
+ */
+export const readRoutes = (
+  { hooks, model, path }: ResourceInfo,
+  repository: Repository<Model.Any>,
+  representation: Representation,
+  { limits, lists, places, translations }: {
+    readonly limits: Limits
+    readonly lists: ListAnswers
+    readonly translations: Translations
+    readonly places: PlaceOf
+  }
+): ReadonlyArray<Handled> => {
+  const readQuery = UrlQuery.make(model, limits)
+  const readPipeline = QueryGuard.pipeline(model, limits)
+  const selected = selectionSerialisers(model)
+  const versionField = managedField(model, "version")
+  const before = beforeGetOf(hooks)
+  const { after } = hooksOf(model, hooks, "GET")
+  const { fromDocument } = documentCodec(model)
+  const refuse = refusal(translations, parametersOf(collectionParameters(limits), places))
+  const { maxPageBytes, queryTimeout: timeLimit } = limits
+
+  const tooLarge = (field: string, advice: string): Problem =>
+    new Problem({ field, validator: "Limit", message: `gives more than ${maxPageBytes} bytes: ${advice}` })
+
+  const refused = (problems: ReadonlyArray<Problem>): Answer => {
+    const forbidden = QueryGuard.forbiddenOf(problems)
+    return forbidden === undefined ? refuse(problems) : Effect.fail(forbidden)
+  }
+
+  const hooked = (id: string | undefined, answer: Answer): Answer =>
+    before === undefined
+      ? answer
+      : Effect.andThen(before({ id: Option.fromUndefinedOr(id), previous: Option.none() }), answer)
+
+  /** Shows the documents to the hooks after reading. */
+  const shown = (id: string | undefined, documents: ReadonlyArray<Document>, answer: Answer): Answer =>
+    after === undefined ? answer : Effect.andThen(
+      Effect.forEach(documents, (document) =>
+        Effect.flatMap(
+          fromDocument(document),
+          (instance) => unwrapped(after(instance, { id: Option.fromUndefinedOr(id), previous: Option.none() }))
+        ), { discard: true }),
+      answer
+    )
+
+  const one = (document: Document, headers: preconditions.Headers, fields: UrlQuery.UrlQuery["fields"]): Answer => {
+    const answer = fields === undefined
+      ? representation.answer(document)
+      : representation.answerBy(selected(fields))(document)
+    if (versionField === undefined && headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
+      return answer
+    }
+    const version = versionField === undefined ? undefined : Number(document[versionField])
+    const conditions = preconditions.read(headers)
+    if (Result.isFailure(conditions)) return refuse(conditions.failure)
+    switch (preconditions.ofRead(conditions.success, version)) {
+      case "failed":
+        return Effect.fail(preconditions.failed)
+      case "not modified":
+        return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: representation.headersOf(document) }))
+      case "proceed":
+        return answer
+    }
+  }
+
+  const get = withIdAndParameters(model, (id, request, parameters) => {
+    const names = Object.keys(parameters)
+    const read = names.length === 0 ? undefined : readQuery(parameters)
+    const unknown = names.filter((name) => name !== "fields")
+    if (unknown.length > 0) return refuse(unknown.map(unknownParameter))
+    if (read !== undefined && Result.isFailure(read)) return refused(read.failure)
+    return hooked(
+      id,
+      Effect.flatMap(
+        repository.findDocumentById(id),
+        (document) =>
+          document === undefined
+            ? Effect.fail(notFound(model, id))
+            : shown(id, [document], one(document, headersOf(request), read?.success.fields))
+      )
+    )
+  })
+
+  const linksOf = (
+    parameters: UrlQuery.Parameters,
+    { count, keyset, page, pageSize }: UrlQuery.UrlQuery,
+    { hasNext, next }: Page,
+    total: number | undefined
+  ): string =>
+    keyset !== undefined
+      ? Links.ofCursor(path, parameters, next)
+      : Links.ofPage(
+        path,
+        parameters,
+        count === "exact" ? { page, pageSize, total } : { page, pageSize, total, hasNext }
+      )
+
+  const list = withParameters((parameters) => {
+    const read = readQuery(parameters)
+    if (Result.isFailure(read)) return refused(read.failure)
+    const query = read.success
+    const serialise = query.fields === undefined ? representation.textOf : representation.textBy(selected(query.fields))
+
+    /** Writes a page while `find` reads it; one that turns out to be large is read once more when it is reserved. */
+    const answer = (items: ListAnswer, find: (take: Page["take"]) => Effect.Effect<number | undefined, ReadError>) => {
+      const page = new Page(query, serialise, items, after !== undefined)
+      return Effect.flatMap(find(page.take), (total): Answer => {
+        const { ended } = page
+        if (ended === "large") {
+          const reserved = lists.begin(maxPageBytes)
+          return Effect.andThen(
+            reserved.reserve,
+            answer(reserved, (take) => Effect.as(repository.findDocuments({ ...options, take }), total))
+          )
+        }
+        if (typeof ended === "object") return representation.corrupt(ended.corrupt)
+        // Pages by number would lose what is left out here.
+        if (ended === "too large" && query.keyset === undefined) return refuse([tooLarge("page_size", pageAdvice)])
+        const links = linksOf(parameters, query, page, total)
+        const counted = query.count === "exact" ? { "x-total-count": String(total) } : undefined
+        return shown(undefined, page.documents, Effect.sync(() => items.finish(links, counted)))
+      })
+    }
+
+    // Hooks see whole models.
+    const options = { ...query.find, ...(after === undefined ? {} : { projection: undefined }), timeLimit }
+    const find = (take: Page["take"]) =>
+      query.count === "exact"
+        ? Effect.map(repository.findAndCountDocuments({ ...options, take }), ({ total }): number | undefined => total)
+        : Effect.flatMap(
+          query.count === "estimated" ? repository.estimatedCount : Effect.succeed(undefined),
+          (total) => Effect.as(repository.findDocuments({ ...options, take }), total)
+        )
+    return hooked(undefined, Effect.suspend(() => answer(lists.begin(maxPageBytes), find)))
+  })
+
+  const aggregate = withParameters((parameters) => {
+    const { pipe, ...others } = parameters
+    const unknown = Object.keys(others).map((field) => ({
+      field,
+      validator: "Parameter",
+      message: "is not a parameter of the aggregation"
+    }))
+    if (typeof pipe !== "string" || unknown.length > 0) {
+      return refuse([
+        ...(typeof pipe === "string" ? [] : [{ field: "pipe", validator: "Parameter", message: "must be given once" }]),
+        ...unknown
+      ])
+    }
+    const read = readPipeline(pipe)
+    if (Result.isFailure(read)) return refused(read.failure)
+    const written = Effect.suspend(() => {
+      const items = lists.begin(maxPageBytes)
+      return Stream.runForEachArray(
+        repository.aggregate(read.success, { timeLimit }),
+        (documents) =>
+          Effect.flatMap(
+            addAll(items, documents, (document) => Effect.succeed(writePlain(document))),
+            (isWhole) => isWhole ? Effect.void : Effect.fail(new TooLarge())
+          )
+      ).pipe(Effect.map(() => {
+        const self = quote(`${path}/aggregate?pipe=${encodeURIComponent(pipe.toWellFormed())}`)
+        return items.finish(`"_links":{"self":{"href":${self}}}`)
+      }))
+    })
+    return hooked(undefined, Effect.catchTag(written, "TooLarge", () => refuse([tooLarge("pipe", pipeAdvice)])))
+  })
+
+  return [
+    { method: "GET", path, handler: list },
+    { method: "GET", path: `${path}/aggregate`, handler: aggregate },
+    { method: "GET", path: `${path}/:id`, handler: get }
+  ]
+}
+
+const unknownParameter = (field: string) => ({
+  field,
+  validator: "Parameter",
+  message: "is not a parameter of a single document"
+})
+
+class TooLarge {
+  readonly _tag = "TooLarge"
+}
+
+const pageAdvice = "ask for fewer documents or fields, or page by cursor"
+
+const pipeAdvice = "let it give fewer documents or fields"
+
+/** What is known of the collection's parameters, for messages about them. */
+const collectionParameters = ({ maxPageSize }: Limits) => ({
+  logic: { type: "enum", value: "AND, OR" },
+  query: { type: "str" },
+  pipe: { type: "str" },
+  fields: { type: "str" },
+  cursor: { type: "str" },
+  count: { type: "enum", value: "exact, estimated, none" },
+  page: { type: "int" },
+  page_size: { type: "int", value: maxPageSize },
+  sort_by: { type: "str" },
+  sort_order: { type: "enum", value: "ASC, DESC" }
+})

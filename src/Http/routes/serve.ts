@@ -1,0 +1,112 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import * as Repository from "../../Repository/Repository.ts"
+import * as Documentation from "../Documentation.ts"
+import * as KernelConfig from "../KernelConfig.ts"
+import * as KernelLogger from "../KernelLogger.ts"
+import { refusal, telling } from "../messages/translation.ts"
+import { parameters as parametersOf } from "../messages/translationPlaces.ts"
+import { unusedKeys } from "../messages/unknownKeys.ts"
+import * as OpenApi from "../OpenApi.ts"
+import type { Registration, ResourceInfo } from "../Registration.ts"
+import { makeAnswerBudget } from "../response/answerBudget.ts"
+import * as Links from "../response/links.ts"
+import { makeListAnswers } from "../response/listAnswer.ts"
+import { accessLogged } from "../server/accessLog.ts"
+import * as Translations from "../Translations.ts"
+import { callRoutes } from "./callRoutes.ts"
+import { answered, routed, routerConfig } from "./errorBoundary.ts"
+import { routesOf } from "./resourceRoutes.ts"
+import type { Route } from "./route.ts"
+
+/** What else is on the router: see `KernelEngine.use`. */
+type Addition = Layer.Layer<never, never, HttpRouter.HttpRouter>
+
+/**
+ * Serves registrations, and whatever else is added to the router, on the server at hand.
+ *
+ * @internal
+ */
+export const serve = Effect.fnUntraced(function*({ additions, api, openApi, registrations }: {
+  readonly api: HttpApi.Constraint
+  readonly registrations: ReadonlyArray<Registration>
+  readonly additions: ReadonlyArray<Addition>
+  readonly openApi: OpenApi.Options & Documentation.Options | undefined
+}) {
+  const store = yield* DocumentStore
+  const limits = yield* KernelConfig.Limits
+  const translations = yield* Translations.current
+  for (const warning of unusedKeys(translations, registrations)) yield* Effect.logWarning(warning)
+  const tell = telling(translations)
+  const lists = makeListAnswers(
+    makeAnswerBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
+    limits.maxPageBytes
+  )
+  const linksOf = linksBy(registrations)
+  let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
+  const routes: Array<Route> = []
+  for (const registration of registrations) {
+    const { calls } = registration
+    if (registration._tag === "Service") {
+      routes.push(...callRoutes(calls, { limits, lists, translations, linksOf, repository: undefined }))
+      continue
+    }
+    const { model } = registration
+    const key = Repository.key(model)
+    const known = Context.getOption(repositories, key)
+    const repository = known._tag === "Some" ? known.value : yield* Repository.make(model)
+    repositories = Context.add(repositories, key, repository)
+    routes.push(
+      ...routesOf(registration, repository, store, { limits, lists, translations }),
+      ...callRoutes(calls, { limits, lists, translations, linksOf: linksFrom(registration, linksOf), repository })
+    )
+  }
+  if (openApi !== undefined) {
+    const document = OpenApi.make({ api, registrations }, { limits, ...openApi })
+    const refuse = refusal(translations, parametersOf({}))
+    routes.push(...(yield* Documentation.routes(document, openApi)).map((route) => ({ ...route, refuse })))
+  }
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
+  yield* router.addAll(
+    routes.map(({ handler, method, path, refuse }) => HttpRouter.route(method, path, answered(handler, refuse, tell)))
+  )
+  for (const addition of additions) {
+    yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, router)))
+  }
+  const standing = registrations.flatMap(({ _tag, path }): ReadonlyArray<`/${string}`> =>
+    _tag === "Service" ? [] : [path, `${path}/:id`]
+  )
+  const handler = routed(router, routes, standing, tell)
+  const log = yield* KernelLogger.Access
+  // Handlers have what the server's own fiber has.
+  yield* Effect.provideContext(
+    HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log)),
+    repositories
+  )
+  return repositories
+})
+
+/** Others wait. */
+const largePagesAtOnce = 4
+
+/** Actions answer documents of their own resource as the resource does. */
+const linksFrom = (resource: ResourceInfo, linksOf: (model: unknown) => Links.DocumentLinks) => {
+  const own = Links.ofResource(resource)
+  return (model: unknown): Links.DocumentLinks => model === resource.model ? own : linksOf(model)
+}
+
+/** Documents of a model link to the first registration of it that wants links. */
+const linksBy = (registrations: ReadonlyArray<Registration>) => {
+  const resources = registrations.filter((registration): registration is ResourceInfo =>
+    registration._tag === "Resource" && registration.enableHateoas
+  )
+  return (model: unknown): Links.DocumentLinks => {
+    const found = resources.find((resource) => resource.model === model)
+    return found === undefined ? Links.none : Links.ofResource(found)
+  }
+}

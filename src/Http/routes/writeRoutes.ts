@@ -1,0 +1,240 @@
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import { bodyDecoder, type Decoded } from "../../Model/codec/explainer.ts"
+import type * as Model from "../../Model/Model.ts"
+import { hasToBeSent, managedField } from "../../Model/shape/variants.ts"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import { identifierOf } from "../description/identifier.ts"
+import type { Method } from "../Endpoint.ts"
+import type { Limits } from "../KernelConfig.ts"
+import type { Refuse, Tell } from "../messages/translation.ts"
+import type { ResourceInfo } from "../Registration.ts"
+import { documentPatcher } from "../request/documentPatch.ts"
+import { decodeForm, readForm } from "../request/form.ts"
+import { maxDepth, mediaTypeOf, readJson } from "../request/jsonBody.ts"
+import { isMultipart, readMultipart } from "../request/multipart.ts"
+import * as preconditions from "../request/preconditions.ts"
+import * as preference from "../request/prefer.ts"
+import { refusingExcess } from "../request/unknownKeys.ts"
+import * as answers from "../response/json.ts"
+import * as Links from "../response/links.ts"
+import type { Representation } from "../response/representation.ts"
+import { maxItems, readItems } from "./bulkInsert.ts"
+import { type Write, writesOf, type Written } from "./conditionalWrites.ts"
+import { type Answer, type Handled, headersOf, notFound, withId, withIdOf, withRequest } from "./route.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+type Values = Record<string, unknown>
+
+/**
+ * What changes the documents of a resource.
+ *
+ * @internal
+ */
+export const writeRoutes = (
+  registration: ResourceInfo,
+  repository: Repository<Model.Any>,
+  store: DocumentStore["Service"],
+  representation: Representation,
+  { limits, refuse, tell }: { readonly limits: Limits; readonly refuse: Refuse; readonly tell: Tell }
+): { readonly [K in Exclude<Method, "GET">]: Handled } => {
+  const { model, path } = registration
+  const { jsonOf, parse } = identifierOf(model)
+  const idField = managedField(model, "id")
+  /** The identifier stands in the URL: a body need not repeat it. */
+  const isNamedByUrl = idField !== undefined && hasToBeSent(model, idField)
+  const naming = (body: unknown, id: string): unknown =>
+    isNamedByUrl && Predicate.isObject(body) && (Reflect.get(body, idField) ?? null) === null
+      ? { ...body, [idField]: jsonOf(id) }
+      : body
+  // Repositories call the identifiers of all models strings.
+  const addressed = (text: string) => parse(text) as string
+  const isOwn = (id: string) => (named: unknown) => typeof named === "string" && Equal.equals(parse(named), id)
+  const writes = writesOf(registration, repository, store)
+  const isStrict = registration.onExcessProperty === "error"
+  const decoderOf = (variant: Model.Any["create"]) =>
+    isStrict ? refusingExcess(model, bodyDecoder(variant)) : bodyDecoder(variant)
+  const create = decoderOf(model.create)
+  const patch = decoderOf(model.patch)
+  const patcher = documentPatcher(model, {
+    serialise: representation.serialise,
+    decode: bodyDecoder(model.patch),
+    maxDepth,
+    maxOperations: 1_000,
+    maxCopied: limits.maxBodySize
+  })
+  const versionField = managedField(model, "version")
+  const formLimits = {
+    maxMultipartSize: limits.maxMultipartSize,
+    maxFieldSize: limits.maxBodySize,
+    maxParts: 1_000
+  }
+
+  /** Hands on what was decoded, and the conditions of the request. */
+  const decoded = (
+    request: Request,
+    body: Decoded,
+    write: (value: Values, conditions: preconditions.Preconditions) => Write
+  ): Answer =>
+    body._tag === "Invalid" ?
+      refuse(body.problems) :
+      conditional(request, (conditions) => answerTo(request, write(body.value, conditions)))
+
+  const conditional = (
+    request: Request,
+    use: (conditions: preconditions.Preconditions) => Answer
+  ): Answer => {
+    const conditions = preconditions.read(headersOf(request))
+    return Result.isFailure(conditions) ? refuse(conditions.failure) : use(conditions.success)
+  }
+
+  /** Says what was done, or shows the document where the request prefers that (RFC 7240). */
+  const answerTo = (request: Request, write: Write): Answer => {
+    const preferred = preference.returnOf(preferOf(request))
+    return Effect.flatMapEager(write, (written) => {
+      const status = written.created ? 201 : 200
+      const own = headersFor(written)
+      const headers = preferred === undefined ? own : { ...own, ...preference.appliedHeaders[preferred] }
+      if (preferred !== "representation") return Effect.succeed(answers.operationResult(written.id, status, headers))
+      return Effect.flatMap(
+        written.document === undefined
+          ? repository.findDocumentById(addressed(written.id))
+          : Effect.succeed(written.document),
+        (document) =>
+          document === undefined
+            ? Effect.fail(notFound(model, written.id))
+            : representation.answer(document, status, {
+              ...headers,
+              "content-location": Links.hrefOf(path, written.id)
+            })
+      )
+    })
+  }
+
+  /** Of every write of a versioned document its `ETag`, of an insertion its `Location`. */
+  const headersFor = ({ created, document, id }: Written): { readonly [name: string]: string } | undefined => {
+    const etag = document === undefined ? inserted : representation.headersOf(document)
+    return created ? { location: Links.hrefOf(path, id), ...etag } : etag
+  }
+  const inserted = versionField === undefined ? undefined : { etag: preconditions.etagOf(1) }
+
+  const createAll = (body: ReadonlyArray<unknown>): Answer => {
+    const items = readItems(body, {
+      decode: create,
+      problemOf: ({ id }) => typeof id === "string" ? idProblem(id) : undefined,
+      maxItems
+    })
+    return items._tag === "Invalid"
+      ? refuse(items.problems)
+      : Effect.map(writes.createAll(items.values), (ids) => answers.operationResult(ids, 201))
+  }
+
+  const createOne = (request: Request, body: Decoded): Answer => {
+    const id = body._tag === "Valid" ? body.value["id"] : undefined
+    const problem = typeof id === "string" ? idProblem(id) : undefined
+    return problem === undefined ? decoded(request, body, writes.create) : refuse([problem])
+  }
+
+  const post = withRequest((request) =>
+    isMultipart(headersOf(request)["content-type"])
+      ? Effect.flatMap(readMultipart(request, formLimits), (parts) =>
+        createOne(request, decodeForm(create, readForm(model, parts, { maxDepth, isStrict }))))
+      : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
+        Array.isArray(body) ? createAll(body) : createOne(request, create(body)))
+  )
+
+  const put = withIdOf(model, (id, request) =>
+    Effect.flatMapEager(
+      readJson(request, jsonTypes, limits.maxBodySize),
+      (body) =>
+        decoded(request, namingOwnId(create(naming(body, id)), body, isOwn(id)), (value, conditions) =>
+          writes.replace(id, value, conditions))
+    ))
+
+  const change = withIdOf(
+    model,
+    (id, request) =>
+      Effect.flatMapEager(readJson(request, patchTypes, limits.maxBodySize), (body) => {
+        if (mediaTypeOf(headersOf(request)["content-type"] ?? "") !== jsonPatch) {
+          return decoded(
+            request,
+            namingOwnId(patch(body), body, isOwn(id)),
+            (changes, conditions) => writes.patch(id, { _tag: "Merge", changes }, conditions)
+          )
+        }
+        const operations = patcher.read(body)
+        if (Result.isFailure(operations)) return refuse(operations.failure)
+        const changesOf = (stored: Values) => patcher.changesOf(operations.success, stored)
+        return conditional(
+          request,
+          (conditions) => answerTo(request, writes.patch(id, { _tag: "Patch", changesOf }, conditions))
+        )
+      })
+  )
+
+  const remove = withIdOf(
+    model,
+    (id, request) =>
+      conditional(request, (conditions) => Effect.as(writes.remove(id, conditions), answers.operationResult(1)))
+  )
+
+  /** `PUT …/schema` would be about a document of that name, which there never is: only `GET` means the schema. */
+  const ofDocument = (method: "PUT" | "PATCH" | "DELETE", handler: Answer): Handled => ({
+    method,
+    path: `${path}/:id`,
+    handler: withId((id) =>
+      ownPaths.has(id)
+        ? tell.notAllowed(method, `${path}/${id}`, ["GET", "HEAD", "OPTIONS"])
+        : handler
+    )
+  })
+  const ownPaths: ReadonlySet<string> = new Set(registration.methods.includes("GET") ? [...always, ...withGet] : always)
+
+  return {
+    POST: { method: "POST", path, handler: post },
+    PUT: ofDocument("PUT", put),
+    PATCH: ofDocument("PATCH", change),
+    DELETE: ofDocument("DELETE", remove)
+  }
+}
+
+/** Node joins those of several lines, as RFC 7240 has it. */
+const preferOf = (request: Request): string | undefined => headersOf(request)["prefer"]?.toString()
+
+const jsonTypes = ["application/json"]
+
+const postTypes = [...jsonTypes, "multipart/form-data"]
+
+const jsonPatch = "application/json-patch+json"
+
+const patchTypes = [...jsonTypes, "application/merge-patch+json", jsonPatch]
+
+/** A body may name the document that the URL names, or none; what it names is looked at as it was sent. */
+const namingOwnId = (decoded: Decoded, sent: unknown, isOwn: (named: unknown) => boolean): Decoded => {
+  const named: unknown = typeof sent === "object" && sent !== null && Object.hasOwn(sent, "id")
+    ? Reflect.get(sent, "id")
+    : undefined
+  const text = typeof named === "number" ? String(named) : named
+  if (text === undefined || text === null || isOwn(text)) return decoded
+  const others = decoded._tag === "Valid" ? [] : decoded.problems.filter(({ field }) => field !== otherId.field)
+  return { _tag: "Invalid", problems: [otherId, ...others] }
+}
+
+const otherId = { field: "id", validator: "Id", message: "is not the one in the URL" }
+
+/** The resource's own paths, some of which are there with `GET` only. */
+const always = ["schema", "meta"]
+const withGet = ["aggregate"]
+
+/** Identifiers that no URL leads to: those of the resource's own paths, and those that clients resolve away. */
+const unreachable: ReadonlySet<string> = new Set([...always, ...withGet, ".", ".."])
+
+const idProblem = (id: string) =>
+  unreachable.has(id) || !id.isWellFormed() || id.includes("\0")
+    ? { field: "id", validator: "Url", message: "can't be part of a URL" }
+    : undefined

@@ -1,0 +1,123 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import { closeSync, fstatSync, openSync, readSync, unlink } from "node:fs"
+import * as path from "node:path"
+import { createStream, type RotatingFileStream } from "rotating-file-stream"
+import { makeFolder } from "../../internal/makeFolder.ts"
+
+/**
+ * A file that texts are appended to, and that begins anew at a size.
+ *
+ * @internal
+ */
+export interface LogFile {
+  /** Appends, sooner or later. What can't be written is lost, and the service goes on. */
+  readonly write: (text: string) => void
+}
+
+/** @internal */
+export interface LogFileOptions {
+  readonly file: string
+  readonly maxSize: number
+  readonly backupCount: number
+  /** Told once of each time that writing begins to fail. */
+  readonly onFailure: (detail: string) => void
+  /** In milliseconds. */
+  readonly now: () => number
+}
+
+/** Texts that may wait for a slow disk, in bytes. */
+const longestQueue = 8_388_608
+
+/** After a failure, in milliseconds, before the file is opened again. */
+const pause = 10_000
+
+/**
+ * Opens the file; fails with what is wrong when it can't be written. When the scope closes, what waits is written first.
+ *
+ * @internal
+ */
+export const open = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.map(opened(options), (stream) => makeFile(stream, options)),
+      ({ close }) => Effect.timeoutOrElse(close, { duration: "5 seconds", orElse: () => Effect.void })
+    ),
+    ({ write }) => ({ write })
+  )
+
+const opened = (options: LogFileOptions): Effect.Effect<RotatingFileStream, string> =>
+  Effect.callback<RotatingFileStream, string>((resume) => {
+    const problem = makeFolder(path.dirname(path.resolve(options.file)))
+    if (problem !== undefined) {
+      resume(Effect.fail(problem))
+      return
+    }
+    const stream = streamOf(options)
+    stream.once("open", () => resume(Effect.succeed(stream)))
+    stream.once("error", (error) => resume(Effect.fail(detailOf(error))))
+  })
+
+const streamOf = ({ backupCount, file, maxSize }: LogFileOptions): RotatingFileStream => {
+  // Without a number of files to keep, the library would keep all; the one that it keeps for 0 goes at once.
+  const stream = createStream(file, { size: `${maxSize}B`, rotate: Math.max(1, backupCount), mode: 0o640 })
+  if (backupCount === 0) stream.on("rotated", (name) => unlink(name, () => {}))
+  return stream
+}
+
+const makeFile = (first: RotatingFileStream, options: LogFileOptions) => {
+  let stream: RotatingFileStream | undefined
+  let failed = 0
+  const use = (opened: RotatingFileStream): void => {
+    stream = opened
+    if (endsWithinLine(options.file)) opened.write("\n")
+    opened.on("error", (error) => {
+      // The stream is of no more use.
+      if (stream !== opened) return
+      stream = undefined
+      failed = options.now()
+      options.onFailure(detailOf(error))
+    })
+  }
+  use(first)
+  return {
+    write: (text: string): void => {
+      if (stream === undefined && options.now() - failed >= pause) use(streamOf(options))
+      if (stream !== undefined && stream.writableLength <= longestQueue) stream.write(text)
+    },
+    close: Effect.callback<void>((resume) => {
+      if (stream === undefined) return resume(Effect.void)
+      stream.once("close", () => resume(Effect.void))
+      stream.end()
+    })
+  }
+}
+
+/** Whether the last line was cut, by a full disk or the end of the process. The next one must not join it. */
+const endsWithinLine = (file: string): boolean => Option.getOrElse(lastByteOf(file), () => newline) !== newline
+
+const newline = 0x0a
+
+const lastByteOf = Option.liftThrowable((file: string): number => {
+  const descriptor = openSync(file, "r")
+  try {
+    const { size } = fstatSync(descriptor)
+    const last = Buffer.of(newline)
+    if (size > 0) readSync(descriptor, last, 0, 1, size - 1)
+    return last.readUInt8()
+  } finally {
+    closeSync(descriptor)
+  }
+})
+
+const detailOf = (error: NodeJS.ErrnoException): string =>
+  error.code === "EACCES" || error.code === "EPERM"
+    ? "not permitted"
+    : error.code === "ENOSPC"
+    ? "the disk is full"
+    : error.code === "EISDIR"
+    ? "it is a folder"
+    : error.code === "ENOTDIR" || error.code === "EEXIST"
+    ? "a part of its path is no folder"
+    : error.message

@@ -1,0 +1,78 @@
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Formatter from "effect/Formatter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as Logger from "effect/Logger"
+import * as References from "effect/References"
+import { quote } from "../../Model/codec/serialiser.ts"
+import type { AccessEntry } from "../KernelLogger.ts"
+import { requestIdOf } from "../request/requestId.ts"
+
+/**
+ * An entry of the log as one line of JSON. Of a request's fiber it has the request's identifier.
+ *
+ * @internal
+ */
+export const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknown>): string => {
+  const entry: { [key: string]: unknown } = {
+    timestamp: date.toISOString(),
+    level: logLevel.toUpperCase(),
+    message: textOf(message)
+  }
+  const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
+  if (request !== undefined) entry["request_id"] = requestIdOf(request)
+  for (const [key, value] of Object.entries(fiber.getRef(References.CurrentLogAnnotations))) {
+    // An annotation can't stand in for what an entry says itself.
+    if (!Object.hasOwn(entry, key)) entry[key] = value
+  }
+  for (const [name, start] of fiber.getRef(References.CurrentLogSpans)) {
+    entry[`${name}_ms`] ??= date.getTime() - start
+  }
+  if (cause.reasons.length > 0) entry["cause"] = Cause.pretty(cause)
+  return `${Formatter.formatJson(entry)}\n`
+}
+
+/**
+ * The same form for a request; by hand, since there may be tens of thousands in a second.
+ *
+ * @internal
+ */
+export const accessLineOf = ({ duration, method, requestId, route, status, time }: AccessEntry): string =>
+  `{"timestamp":"${timestampOf(time)}","level":"${
+    status >= 500 ? "ERROR" : "INFO"
+  }","message":"request","request_id":"${requestId}","method":"${method}","route":${
+    route === undefined ? "null" : quote(route)
+  },"status":${status},"duration_ms":${Math.round(duration * 1000) / 1000}}\n`
+
+/**
+ * For reading on a screen.
+ *
+ * @internal
+ */
+export const accessTextOf = ({ duration, method, requestId, route, status, time }: AccessEntry): string =>
+  `[${timestampOf(time).slice(11, 23)}] ${method} ${route ?? "(no route)"} ${status} ${
+    duration.toFixed(1)
+  }ms (${requestId})\n`
+
+let lastTime = NaN
+let lastTimestamp = ""
+
+/**
+ * A moment, in milliseconds since 1970, in ISO 8601. Many entries have the same one.
+ *
+ * @internal
+ */
+export const timestampOf = (time: number): string => {
+  if (time !== lastTime) {
+    lastTime = time
+    lastTimestamp = DateTime.formatIso(DateTime.makeUnsafe(time))
+  }
+  return lastTimestamp
+}
+
+const textOf = (message: unknown): unknown => {
+  const parts = Array.isArray(message) ? message : [message]
+  const texts = parts.map((part): unknown => part instanceof Error ? String(part) : part)
+  return texts.length === 1 ? texts[0] : texts
+}

@@ -1,0 +1,290 @@
+import * as Duration from "effect/Duration"
+import {
+  IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  type Server,
+  ServerResponse
+} from "node:http"
+import type { Socket } from "node:net"
+import process from "node:process"
+import type { Duplex } from "node:stream"
+// Not the global ones, which tests may replace.
+import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
+import { quote } from "../../Model/codec/serialiser.ts"
+import { batch } from "./batchedSocket.ts"
+import { Listener, OrderedResponse, unanswered } from "./heldBody.ts"
+
+/** Longer than clients and proxies keep an idle connection, so that it is they who close it, not we under their hands. */
+const idleTimeout = Duration.seconds(75)
+
+/** A head is some hundred bytes. */
+const longestHead = Duration.seconds(20)
+
+/** How long a connection stays open for the caller to read why it is refused, in milliseconds. */
+const linger = 1_000
+
+/** How long a server that closes goes on to accept the connections that wait for it, in seconds. */
+const longestArrival = 1
+
+/** How often a caller who has closed its side of the connection is asked whether it is still there, in milliseconds. */
+const probeInterval = 250
+
+/**
+ * Node's server with these differences:
+ *
+ * - It has time limits against callers who send slowly or nothing.
+ * - What it refuses is answered with an `ErrorMessage`.
+ * - A caller who closes its sending side gets its answer.
+ * - When it closes, it first reads what has arrived. It doesn't wait for connections without a request, and answers 503 to
+ *   the requests that take longer than the time for shutting down.
+ *
+ * @internal
+ */
+export interface HttpServer extends Server {
+  /** The connections that are open. */
+  readonly sockets: ReadonlySet<Socket>
+  /** How many requests were answered 503, or cut in the middle of an answer, because they took too long to finish. */
+  readonly cutRequests: () => number
+}
+
+/** @internal */
+export interface HttpServerOptions {
+  readonly requestTimeout: Duration.Duration
+  readonly shutdownTimeout: Duration.Duration
+}
+
+/** @internal */
+export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOptions): HttpServer => {
+  let closing = false
+  let cut = 0
+  let accepted = 0
+  const sockets = new Set<Socket>()
+
+  class Response<R extends IncomingMessage> extends OrderedResponse<R> {
+    override writeHead(code: number, reason?: string | Headers, headers?: Headers): this {
+      if (closing) this.shouldKeepAlive = false
+      // Only Node itself gives a list: where it refuses an HTTP/1.1 request without a host, with an empty body.
+      if (Array.isArray(reason)) return refuse(this, 400, "The request has no Host header")
+      return typeof reason === "string"
+        ? super.writeHead(code, reason, headers)
+        : super.writeHead(code, reason ?? headers)
+    }
+  }
+  // The length of every answer is counted from its text; for counting it again, Node writes each in two parts.
+  Object.defineProperty(Response.prototype, "strictContentLength", { get: () => false, set: () => {} })
+
+  class Closing extends Listener<typeof Response> {
+    readonly sockets: ReadonlySet<Socket> = sockets
+    readonly cutRequests = (): number => cut
+    override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
+      if (event === "request" || event === "checkContinue") {
+        const [request, response] = values
+        const refusal = request instanceof IncomingMessage ? refusalOf(request) : undefined
+        if (refusal !== undefined && response instanceof ServerResponse) {
+          refuse(response, refusal.code, refusal.message)
+          return true
+        }
+      }
+      return super.emit(event, ...values)
+    }
+    override close(callback?: (error?: Error) => void): this {
+      closing = true
+      this.afterArrivals(process.uptime() + longestArrival, () => this.closeNow(callback))
+      return this
+    }
+    /** Calls `then` after two turns of the event loop without a new connection: a turn accepts one, the next reads it. */
+    private afterArrivals(latest: number, then: () => void, quiet = 0): void {
+      const before = accepted
+      setImmediate(() => {
+        const turns = accepted === before ? quiet + 1 : 0
+        if (turns > 2 || process.uptime() > latest) then()
+        else this.afterArrivals(latest, then, turns)
+      })
+    }
+    private closeNow(callback?: (error?: Error) => void): void {
+      // What becomes idle from now on closes at once; Node also waits for what never sent anything.
+      this.keepAliveTimeout = 1
+      Reflect.set(this, "keepAliveTimeoutBuffer", 0)
+      super.close(callback)
+      for (const socket of sockets) {
+        if (socket.bytesRead === 0 || refused.has(socket)) socket.destroy()
+      }
+      // Node closes this server, not a fiber.
+      // @effect-diagnostics-next-line globalTimers:off
+      setTimeout(() => {
+        for (const socket of sockets) cut += cutShort(socket)
+      }, Duration.toMillis(shutdownTimeout)).unref()
+    }
+  }
+
+  const timeout = Duration.toMillis(requestTimeout)
+  const server = new Closing({
+    ServerResponse: Response,
+    requestTimeout: timeout,
+    headersTimeout: Math.min(timeout, Duration.toMillis(longestHead)),
+    keepAliveTimeout: Duration.toMillis(idleTimeout),
+    connectionsCheckingInterval: Math.max(50, Math.min(timeout / 4, 5_000))
+  })
+  server.on("connection", (socket: Socket) => {
+    accepted++
+    batch(socket)
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+    socket.once("end", () => probe(socket))
+  })
+  // Not in the types, and as old as Node: what a caller sent before it closed its side is answered.
+  Reflect.set(server, "httpAllowHalfOpen", true)
+  // What arrives before anybody answers requests waits for who does: Node would leave it without an answer.
+  const early: Array<readonly [IncomingMessage, ServerResponse]> = []
+  const wait = (request: IncomingMessage, response: ServerResponse): void => {
+    early.push([request, response])
+  }
+  server.on("request", wait)
+  server.on("newListener", (event, answer: typeof wait) => {
+    if (event !== "request") return
+    server.off("request", wait)
+    process.nextTick(() => {
+      for (const [request, response] of early.splice(0)) answer.call(server, request, response)
+    })
+  })
+  server.on("clientError", refuseConnection)
+  server.on("connect", (_: IncomingMessage, socket: Duplex) => writeRefusal(socket, notImplemented))
+  server.on("checkExpectation", (_: IncomingMessage, response: ServerResponse) => {
+    refuse(response, 417, "The server can't do what the Expect header asks for")
+  })
+  return server
+}
+
+type Headers = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
+
+const bodyOf = (code: number, message: string): string =>
+  `{"_type":"ErrorMessage","code":${code},"message":${quote(message)}}`
+
+const refuse = <R extends ServerResponse>(response: R, code: number, message: string): R => {
+  const body = bodyOf(code, message)
+  refused.add(response.req.socket)
+  ServerResponse.prototype.writeHead.call(response, code, {
+    "content-type": "application/json",
+    "content-length": body.length,
+    connection: "close"
+  })
+  return response.end(body)
+}
+
+interface Refusal {
+  readonly code: number
+  readonly reason: string
+  readonly message: string
+}
+
+/** RFC 9112, sections 3.2 and 6.1: what Node lets through. */
+const refusalOf = ({ headers, rawHeaders }: IncomingMessage): Refusal | undefined => {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length === 4 && name.toLowerCase() === "host") hosts++
+  }
+  if (hosts > 1) return twoHosts
+  const coding = headers["transfer-encoding"]
+  return coding === undefined || coding.toLowerCase() === "chunked" ? undefined : unknownCoding
+}
+
+const twoHosts: Refusal = { code: 400, reason: "Bad Request", message: "The request has more than one Host header" }
+
+const unknownCoding: Refusal = {
+  code: 501,
+  reason: "Not Implemented",
+  message: "The only Transfer-Encoding that the server knows is chunked"
+}
+
+const badRequest: Refusal = { code: 400, reason: "Bad Request", message: "The request is not valid HTTP" }
+
+const refusals: ReadonlyMap<string | undefined, Refusal> = new Map([
+  ["HPE_HEADER_OVERFLOW", {
+    code: 431,
+    reason: "Request Header Fields Too Large",
+    message: "The head of the request is too large"
+  }],
+  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", {
+    code: 413,
+    reason: "Payload Too Large",
+    message: "The extensions of a chunk are too large"
+  }],
+  ["ERR_HTTP_REQUEST_TIMEOUT", {
+    code: 408,
+    reason: "Request Timeout",
+    message: "The request took too long to arrive"
+  }]
+])
+
+const notImplemented: Refusal = {
+  code: 501,
+  reason: "Not Implemented",
+  message: "The server is no proxy: it does not know CONNECT"
+}
+
+/** Their connections are closed when the caller has read why. */
+const refused = new WeakSet<Socket>()
+
+/** Of what Node's parser refuses, or got too late, there is no request to answer, only a connection. */
+const refuseConnection = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  // Whatever else arrives while the caller reads the answer.
+  if (refused.has(socket)) return
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const answer = unanswered(socket)
+  // The requests before this one are answered first.
+  if (answer?.req.complete === true) {
+    answer.once("close", () => refuseConnection(error, socket))
+    return
+  }
+  // An answer has begun, into which another one can't be written.
+  if (answer?.headersSent === true) {
+    socket.destroy()
+    return
+  }
+  refused.add(socket)
+  writeRefusal(socket, isUnknownCoding(error) ? unknownCoding : refusals.get(error.code) ?? badRequest)
+  // To close while something unread arrives would take the answer back (RFC 9112, section 9.6).
+  socket.setTimeout(linger, () => socket.destroy())
+}
+
+/** The parser has the same code for a request with both a length and a coding, and says in words which of the two it is. */
+const isUnknownCoding = (error: NodeJS.ErrnoException): boolean =>
+  error.code === "HPE_INVALID_TRANSFER_ENCODING" && error.message.includes("nvalid `Transfer-Encoding`")
+
+const writeRefusal = (socket: Duplex, { code, message, reason }: Refusal): void => {
+  const body = bodyOf(code, message)
+  socket.end(
+    `HTTP/1.1 ${code} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+      + `Connection: close\r\n\r\n${body}`
+  )
+}
+
+/**
+ * A caller that has closed its sending side may still wait for its answer, or be gone: both look the same until something
+ * is written. An interim answer (RFC 9110, section 15.2) tells, and a caller that is there passes over it.
+ */
+const probe = (socket: Socket): void => {
+  // A connection is no fiber.
+  // @effect-diagnostics-next-line globalTimers:off
+  const timer = setInterval(() => {
+    const answer = unanswered(socket)
+    if (answer === undefined || socket.destroyed) clearInterval(timer)
+    else if (!answer.headersSent && answer.req.httpVersion === "1.1") answer.writeProcessing()
+  }, probeInterval).unref()
+}
+
+/** Answers 503 where no answer has begun, and ends the connection; how many requests that were. */
+const cutShort = (socket: Socket): number => {
+  const answer = unanswered(socket)
+  if (answer === undefined || answer.headersSent) {
+    socket.destroy()
+    return answer === undefined ? 0 : 1
+  }
+  refuse(answer, 503, "The service is shutting down: the request took too long")
+  return 1
+}

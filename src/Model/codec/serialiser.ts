@@ -1,0 +1,327 @@
+import * as Schema from "effect/Schema"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaParser from "effect/SchemaParser"
+import { temporalKind } from "../shape/annotations.ts"
+import { isKind } from "../shape/fields.ts"
+import { assertStorable } from "../shape/storable.ts"
+import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
+import { formatDate, formatDateTime, isDate } from "./iso.ts"
+import { isNullValue } from "./place.ts"
+
+/**
+ * Writes a stored document as the JSON text of its wire form, in one step. `links` is put behind `_type`: either empty,
+ * or a member that ends with a comma. A document that does not have the model's form gives `undefined`; whether its
+ * values pass the model's validators, which may be younger than the document, is not asked.
+ *
+ * @internal
+ */
+export type Serialiser = (document: Values, links: string) => string | undefined
+
+type Values = { readonly [key: string]: unknown }
+
+/** JSON text of a value, or `undefined` for a value of another form than the schema's. */
+type Write = (value: unknown) => string | undefined
+
+/** How a value is written. */
+interface Writer {
+  readonly write: Write
+  /** Whether what is written still has to be put between quotation marks. The fewer pieces a text has, the better. */
+  readonly isQuoted: boolean
+}
+
+/** @internal */
+export const compileSerialiser = (model: ModelLike): Serialiser => {
+  for (const [key, field] of Object.entries(model.wire.fields)) {
+    // A field of a struct is a schema.
+    const schema = field as Schema.Top
+    assertSeparable(model.modelName, key, schema, { suspended: true })
+    assertStorable(model.modelName, key, schema.ast, { isVisible: true, suspended: true })
+  }
+  const ast = SchemaAST.toEncoded(model.wire.ast)
+  return ast._tag === "Objects" ? compileObject(ast, "_id") : () => undefined
+}
+
+/**
+ * The JSON value on the wire of a value that an instance may have in the field.
+ *
+ * @internal
+ */
+export const toWire = (model: ModelLike, key: string, value: unknown): unknown => {
+  const wire = model.wire.fields[key]
+  const text = wire === undefined
+    ? undefined
+    // Fields of a struct are schemas.
+    : whole(compile(SchemaAST.toEncoded((wire as Schema.Top).ast)))(
+      encoderOf(model.store.fields[key] as Schema.Top)(value)
+    )
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
+/**
+ * A JSON string.
+ *
+ * @internal
+ */
+export const quote = (text: string): string => needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`
+
+// eslint-disable-next-line no-control-regex
+const needsEscape = /[\u0000-\u001f"\\\ud800-\udfff]/
+
+/** What is between the quotation marks of {@link quote}. */
+const escaped = (text: string): string => needsEscape.test(text) ? JSON.stringify(text).slice(1, -1) : text
+
+const quoted = (write: Write): Writer => ({ write, isQuoted: true })
+
+const plain = (write: Write): Writer => ({ write, isQuoted: false })
+
+const whole = ({ isQuoted, write }: Writer): Write => {
+  if (!isQuoted) return write
+  return (value) => {
+    const text = write(value)
+    return text === undefined ? undefined : `"${text}"`
+  }
+}
+
+const string = quoted((value) => typeof value === "string" ? escaped(value) : undefined)
+
+const finite = plain((value) => typeof value === "number" && Number.isFinite(value) ? `${value}` : undefined)
+
+const int = plain((value) => typeof value === "number" && Number.isSafeInteger(value) ? `${value}` : undefined)
+
+const boolean = plain((value) => value === true ? "true" : value === false ? "false" : undefined)
+
+const nothing = plain((value) => value === null ? "null" : undefined)
+
+const dateTime = quoted((value) => isDate(value) ? formatDateTime(value) : undefined)
+
+const date = quoted((value) => isDate(value) ? formatDate(value) : undefined)
+
+interface Member {
+  readonly key: string
+  readonly write: Write
+  /** What closes the value: a quotation mark, or nothing. */
+  readonly end: string
+  /** What is before the value: in the first member, and behind another one, which is closed by it. */
+  readonly first: string
+  readonly behindPlain: string
+  readonly behindQuoted: string
+  readonly optional: boolean
+  /** Whether `null` in the document is as good as nothing. */
+  readonly nothing: boolean
+  readonly missing: (() => string | undefined) | undefined
+}
+
+const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
+  const model = modelOf(ast)
+  let head = "{"
+  const members: Array<Member> = []
+  for (const { name, type } of ast.propertySignatures) {
+    const key = String(name)
+    if (model !== undefined && key === "_type" && type._tag === "Literal") {
+      head += `"_type":${JSON.stringify(type.literal)},`
+      continue
+    }
+    const rewrite = model === undefined ? undefined : rewriter(model, key)
+    const writer = rewrite === undefined ? compile(type) : plain(rewrite)
+    const { default: byDefault, managed, optional } = model?.[modelTypeId][key] ?? {}
+    const end = writer.isQuoted ? "\"" : ""
+    const first = `${JSON.stringify(key)}:${end}`
+    members.push({
+      key: managed === "id" ? idKey : key,
+      write: writer.write,
+      end,
+      first,
+      behindPlain: `,${first}`,
+      behindQuoted: `",${first}`,
+      optional: SchemaAST.isOptional(type),
+      nothing: optional === true,
+      missing: byDefault === undefined ? undefined : missingAs(byDefault, model?.store.fields[key], writer.write)
+    })
+  }
+  return (document, links) => {
+    let text = head + links
+    // How the last value ends.
+    let end: string | undefined
+    for (let i = 0; i < members.length; i++) {
+      const member = members[i]!
+      const value = document[member.key]
+      let written: string | undefined
+      if (value === undefined || value === null && member.nothing) {
+        if (member.missing !== undefined) written = member.missing()
+        else if (member.optional) continue
+      } else {
+        written = member.write(value)
+      }
+      if (written === undefined) return undefined
+      text += (end === undefined ? member.first : end === "" ? member.behindPlain : member.behindQuoted) + written
+      end = member.end
+    }
+    // The comma behind `_type` or the links has no member to lead to.
+    return end === undefined && text !== "{" ? `${text.slice(0, -1)}}` : `${text}${end ?? ""}}`
+  }
+}
+
+/** By way of the value, where the stored form may be an old one, or is not the form on the wire. */
+const rewriter = (model: ModelLike, key: string): Write | undefined => {
+  // Fields of a struct are schemas.
+  const [stored, wire] = [model.store.fields[key], model.wire.fields[key]].map((field) =>
+    unwrapped(field as Schema.Top)
+  )
+  if (stored === undefined || wire === undefined) return undefined
+  if (!isMarshalled(stored.ast) && !isMarshalled(wire.ast)) return undefined
+  SchemaJITCompiler.enable(stored.ast)
+  // Fields are plain codecs.
+  const decode = SchemaParser.decodeUnknownExit(stored as Schema.Codec<unknown>, { disableChecks: true })
+  const codec = Schema.toCodecJson(wire as Schema.Codec<unknown>)
+  SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
+  const encode = SchemaParser.encodeUnknownExit(codec, { disableChecks: true })
+  // A field of a struct is a schema.
+  const nullIsValue = isNullValue(model.store.fields[key] as Schema.Top, model[modelTypeId][key] ?? {})
+  return (value) => {
+    if (value === null && nullIsValue) return "null"
+    const decoded = decode(value)
+    const encoded = decoded._tag === "Success" ? encode(decoded.value) : decoded
+    return encoded._tag === "Success" ? JSON.stringify(encoded.value) : undefined
+  }
+}
+
+/** Whether values have another form outside than in the program, other than that of dates. */
+const isMarshalled = (ast: SchemaAST.AST): boolean => {
+  if (modelOf(ast) !== undefined) return false
+  if (ast.encoding !== undefined) {
+    const { to } = ast.encoding[0]
+    return ast.encoding.length > 1 || to.annotations?.[temporalKind] === undefined
+  }
+  switch (ast._tag) {
+    case "Arrays":
+      return [...ast.elements, ...ast.rest].some(isMarshalled)
+    case "Objects":
+      return ast.propertySignatures.some(({ type }) => isMarshalled(type)) ||
+        ast.indexSignatures.some(({ type }) => isMarshalled(type))
+    case "Union":
+      return ast.types.some(isMarshalled)
+    default:
+      return false
+  }
+}
+
+const missingAs = (value: () => unknown, stored: unknown, write: Write): () => string | undefined => {
+  // A field of a struct is a schema.
+  const encode = encoderOf(stored as Schema.Top)
+  return () => write(encode(value()))
+}
+
+const encoderOf = (schema: Schema.Top): (value: unknown) => unknown => {
+  // Schemas of fields need no services.
+  const encode = SchemaParser.encodeUnknownExit(schema as Schema.Codec<unknown>)
+  return (value) => {
+    const exit = encode(value)
+    return exit._tag === "Success" ? exit.value : undefined
+  }
+}
+
+/** `ast` is the stored form of a part of the wire form: what is omitted is not in it any more, dates are still dates. */
+const compile = (ast: SchemaAST.AST): Writer => {
+  switch (ast._tag) {
+    case "String":
+      return string
+    case "Number":
+      return compileNumber(ast)
+    case "Boolean":
+      return boolean
+    case "Null":
+      return nothing
+    case "Literal":
+      return compileLiterals([ast.literal]) ?? compileAny(ast)
+    case "Enum":
+      return compileLiterals(ast.enums.map(([, value]) => value)) ?? compileAny(ast)
+    case "Declaration":
+      return ast.annotations?.[temporalKind] === "datetime"
+        ? dateTime
+        : ast.annotations?.[temporalKind] === "date"
+        ? date
+        : compileAny(ast)
+    case "Arrays": {
+      const element = ast.rest[0]
+      if (element === undefined || ast.elements.length > 0 || ast.rest.length > 1) return compileAny(ast)
+      return plain(writeArray(compile(element)))
+    }
+    case "Objects": {
+      if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return compileAny(ast)
+      const write = compileObject(ast, "id")
+      return plain((value) => isRecord(value) ? write(value, "") : undefined)
+    }
+    case "Union":
+      return compileUnion(ast)
+    case "Suspend":
+      return compileSuspended(ast)
+    default:
+      return compileAny(ast)
+  }
+}
+
+const isRecord = (value: unknown): value is Values => typeof value === "object" && value !== null
+
+const compileNumber = (ast: SchemaAST.Number): Writer => {
+  const checks = ast.checks ?? []
+  if (checks.some((check) => isKind(check, "isInt"))) return int
+  // Numbers that JSON has no name for are written as text.
+  return checks.some((check) => isKind(check, "isFinite")) ? finite : compileAny(ast)
+}
+
+const writeArray = ({ isQuoted, write }: Writer): Write => {
+  const [first, next, end] = isQuoted ? ["[\"", "\",\"", "\"]"] : ["[", ",", "]"]
+  return (value) => {
+    if (!Array.isArray(value)) return undefined
+    if (value.length === 0) return "[]"
+    let text = first
+    for (let i = 0; i < value.length; i++) {
+      const written = write(value[i])
+      if (written === undefined) return undefined
+      text += i === 0 ? written : next + written
+    }
+    return text + end
+  }
+}
+
+const compileUnion = (ast: SchemaAST.Union): Writer => {
+  const literals = ast.types.flatMap((type) => type._tag === "Literal" ? [type.literal] : [])
+  if (literals.length === ast.types.length) return compileLiterals(literals) ?? compileAny(ast)
+  const others = ast.types.filter((type) => type._tag !== "Null")
+  if (others.length !== 1 || others.length === ast.types.length) return compileAny(ast)
+  const write = whole(compile(others[0]!))
+  return plain((value) => value === null ? "null" : write(value))
+}
+
+const compileLiterals = (literals: ReadonlyArray<unknown>): Writer | undefined => {
+  if (literals.some((literal) => typeof literal === "bigint")) return undefined
+  const texts = new Map(literals.map((literal) => [literal, JSON.stringify(literal)]))
+  return plain((value) => texts.get(value))
+}
+
+/** What a recursive model holds of its own kind is compiled when the first one comes along, and then known. */
+const compileSuspended = (ast: SchemaAST.Suspend): Writer => {
+  let write: Write | undefined
+  return plain((value) => {
+    if (write === undefined) {
+      const inner = ast.thunk()
+      write = compiled.get(inner) ?? whole(compile(inner))
+      compiled.set(inner, write)
+    }
+    return write(value)
+  })
+}
+
+const compiled = new WeakMap<SchemaAST.AST, Write>()
+
+/** The long way, for what has no short one: the schema's own JSON codec. */
+const compileAny = (ast: SchemaAST.AST): Writer => {
+  const codec = Schema.toCodecJson(Schema.make<Schema.Codec<unknown>>(ast))
+  SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
+  const encode = encoderOf(codec)
+  return plain((value) => {
+    const encoded = encode(value)
+    return encoded === undefined ? undefined : JSON.stringify(encoded)
+  })
+}

@@ -1,0 +1,252 @@
+import * as Predicate from "effect/Predicate"
+import type * as SchemaAST from "effect/SchemaAST"
+import { temporalKind, validatorAnnotation, type ValidatorEntry } from "../shape/annotations.ts"
+import { isKind } from "../shape/fields.ts"
+import { choicesOf } from "../shape/kind.ts"
+import { modelOf } from "../shape/variants.ts"
+
+/**
+ * What a value has to be, for the person who sent it.
+ *
+ * @internal
+ */
+export interface Wanted {
+  /**
+   * `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`, `enum`, `object`, `bytes`, `url`, `duration`, `null`, or
+   * `any` where it may be several things, or something without a name.
+   */
+  readonly type: string
+  /** What an enumeration consists of. */
+  readonly choices: ReadonlyArray<string | number | boolean>
+  /** To go behind the field's label: `must be a number`. */
+  readonly message: string
+}
+
+/**
+ * What values of a schema are, in words. It is a value of the program that is meant, however it is written.
+ *
+ * @internal
+ */
+export const wantedOf = (ast: SchemaAST.AST): Wanted => {
+  const known = wanted.get(ast)
+  if (known !== undefined) return known
+  const choices = isEnumeration(ast) ? choicesOf(ast) : []
+  const nouns = nounsOf(ast)
+  const [noun] = nouns
+  const made: Wanted = choices.length > 0
+    ? { type: "enum", choices, message: `must be ${choices.length === 1 ? "" : "one of "}${choices.join(", ")}` }
+    : noun === undefined
+    ? { type: "any", choices, message: unnamed }
+    : {
+      type: nouns.length === 1 ? noun : "any",
+      choices,
+      message: `must be ${nouns.map((noun) => words.get(noun)).join(" or ")}`
+    }
+  wanted.set(ast, made)
+  return made
+}
+
+/**
+ * The same where it is written as text, which numbers and truth values are not by themselves.
+ *
+ * @internal
+ */
+export const writtenAsText = ({ message, type, ...others }: Wanted): Wanted => ({
+  ...others,
+  type,
+  message: type === "int" || type === "float" || type === "bool" ? `${message}${asText}` : message
+})
+
+/**
+ * The message where everything is text, as in a URL.
+ *
+ * @internal
+ */
+export const inText = (message: string): string => message.replace(asText, "")
+
+/**
+ * The type that a message of {@link wantedOf} speaks of; `undefined` for any other message.
+ *
+ * @internal
+ */
+export const typeSaidBy = (message: string): string | undefined =>
+  message === unnamed ? "any" : typesByMessage.get(inText(message))
+
+/**
+ * The rule that a check is: what a validator says of itself, or the validator that a check of Effect's own is the same
+ * as. `message` goes behind the field's label, and is `undefined` where the check has no words for it.
+ *
+ * @internal
+ */
+export const ruleOf = (check: SchemaAST.Check<never>): Rule | undefined => {
+  const { message, representation, [validatorAnnotation]: entry } = check.annotations ?? {}
+  const said = typeof message === "string" ? message : undefined
+  // Only validators write this annotation.
+  if (entry !== undefined) return { ...entry as ValidatorEntry, message: said, isOwn: true }
+  if (!Predicate.hasProperty(representation, "id") || typeof representation.id !== "string") return undefined
+  const payload = Predicate.hasProperty(representation, "payload") ? representation.payload : undefined
+  const rule = rules.get(representation.id.replace("effect/schema/", ""))?.(Object(payload))
+  return rule === undefined || said === undefined ? rule : { ...rule, message: said }
+}
+
+/** @internal */
+export interface Rule extends ValidatorEntry {
+  readonly message: string | undefined
+  /** Whether it is a validator, not a check of Effect's own. */
+  readonly isOwn: boolean
+}
+
+/** How many there are of something. */
+const counted = (count: unknown, noun: string): string => `${String(count)} ${noun}${count === 1 ? "" : "s"}`
+
+const wanted = new WeakMap<SchemaAST.AST, Wanted>()
+
+const isEnumeration = (ast: SchemaAST.AST): boolean => {
+  switch (ast._tag) {
+    case "Literal":
+    case "Enum":
+      return true
+    case "Union": {
+      const types = ast.types.filter((type) => !isNothing(type))
+      return types.length > 0 && types.every(isEnumeration)
+    }
+    case "Suspend":
+      return isEnumeration(ast.thunk())
+    default:
+      return false
+  }
+}
+
+const isNothing = ({ _tag }: SchemaAST.AST): boolean => _tag === "Null" || _tag === "Undefined" || _tag === "Void"
+
+/** Every kind of value that there may be; none where one of them has no name. */
+const nounsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  if (modelOf(ast) !== undefined) return ["object"]
+  switch (ast._tag) {
+    case "String":
+    case "TemplateLiteral":
+      return ["str"]
+    case "Number":
+      return [ast.checks?.some((check) => isKind(check, "isInt")) === true ? "int" : "float"]
+    case "BigInt":
+      return ["int"]
+    case "Boolean":
+      return ["bool"]
+    case "Null":
+    case "Undefined":
+    case "Void":
+      return ["null"]
+    case "Arrays":
+      return ["list"]
+    case "Objects":
+    case "ObjectKeyword":
+      return ["object"]
+    case "Literal":
+      return typeof ast.literal === "number" ? ["float"] : typeof ast.literal === "boolean" ? ["bool"] : ["str"]
+    case "Enum":
+      return ["str"]
+    case "Suspend":
+      return nounsOf(ast.thunk())
+    case "Union": {
+      const others = ast.types.filter((type) => !isNothing(type))
+      const parts = (others.length === 0 ? ast.types : others).map(nounsOf)
+      return parts.some((part) => part.length === 0) ? [] : [...new Set(parts.flat())]
+    }
+    case "Declaration":
+      return declared(ast)
+    default:
+      return []
+  }
+}
+
+const declared = (ast: SchemaAST.Declaration): ReadonlyArray<string> => {
+  const temporal = [ast, ...(ast.encoding ?? []).map(({ to }) => to)].flatMap(({ annotations }) =>
+    typeof annotations?.[temporalKind] === "string" ? [annotations[temporalKind]] : []
+  )
+  if (temporal.length > 0) return temporal.slice(0, 1)
+  const { representation } = ast.annotations ?? {}
+  const id = Predicate.hasProperty(representation, "id") ? String(representation.id).replace("effect/schema/", "") : ""
+  const [part] = ast.typeParameters
+  if ((id === "Option" || id === "Redacted") && part !== undefined) return nounsOf(part)
+  const noun = declarations.get(id)
+  if (noun !== undefined) return [noun]
+  // A class is an object of its fields, outside of the program.
+  return part?._tag === "Objects" ? ["object"] : []
+}
+
+const declarations: ReadonlyMap<string, string> = new Map([
+  ["DateTimeUtc", "datetime"],
+  ["DateTimeZoned", "datetime"],
+  ["Date", "datetime"],
+  ["URL", "url"],
+  ["Uint8Array", "bytes"],
+  ["BigDecimal", "float"],
+  ["Duration", "duration"],
+  ["ReadonlySet", "list"],
+  ["HashSet", "list"],
+  ["Chunk", "list"],
+  ["ReadonlyMap", "list"],
+  ["HashMap", "list"]
+])
+
+const words: ReadonlyMap<string, string> = new Map([
+  ["str", "a text"],
+  ["int", "a whole number"],
+  ["float", "a number"],
+  ["bool", "true or false"],
+  ["list", "a list"],
+  ["object", "an object"],
+  ["datetime", "a date with a time, such as 2026-01-31T09:30:00"],
+  ["date", "a date, such as 2026-01-31"],
+  ["bytes", "binary data, in Base64"],
+  ["url", "a URL, such as https://example.com/"],
+  ["duration", "a duration"],
+  ["null", "null"]
+])
+
+const unnamed = "does not have the expected form"
+
+const asText = ", written as text"
+
+const typesByMessage: ReadonlyMap<string, string> = new Map([...words].map(([type, noun]) => [`must be ${noun}`, type]))
+
+type Payload = { readonly [name: string]: unknown }
+
+/** Effect's own checks that are the same as a validator, or that can be said in words, by their names. */
+const rules: ReadonlyMap<string, (payload: Payload) => Rule> = new Map(
+  [
+    ["isGreaterThanOrEqualTo", ({ minimum }) => rule("Min", minimum, `must be at least ${String(minimum)}`)],
+    ["isLessThanOrEqualTo", ({ maximum }) => rule("Max", maximum, `must be at most ${String(maximum)}`)],
+    [
+      "isGreaterThan",
+      ({ exclusiveMinimum }) => rule("Above", exclusiveMinimum, `must be greater than ${String(exclusiveMinimum)}`)
+    ],
+    [
+      "isLessThan",
+      ({ exclusiveMaximum }) => rule("Below", exclusiveMaximum, `must be less than ${String(exclusiveMaximum)}`)
+    ],
+    ["isMultipleOf", ({ divisor }) => rule("MultipleOf", divisor, `must be a multiple of ${String(divisor)}`)],
+    ["isPattern", ({ source }) => rule("Regexp", source, `must match ${String(source)}`)],
+    [
+      "isMinCodePoints",
+      ({ minCodePoints }) => rule("Min", minCodePoints, `must have at least ${counted(minCodePoints, "character")}`)
+    ],
+    [
+      "isMaxCodePoints",
+      ({ maxCodePoints }) => rule("Max", maxCodePoints, `must have at most ${counted(maxCodePoints, "character")}`)
+    ],
+    ["isMinLength", ({ minLength }) => lengthRule("Min", minLength, "at least")],
+    ["isMaxLength", ({ maxLength }) => lengthRule("Max", maxLength, "at most")],
+    ["isUnique", () => rule("Unique", undefined, "must not have an element twice")],
+    ["isUUID", () => rule("Uuid", undefined, "must be a UUID, such as 7f2c1b9e-0d3a-4c55-9b1a-6f0e8d2c4a10")]
+  ] as const
+)
+
+const rule = (type: string, value: unknown, message: string): Rule =>
+  value === undefined ? { type, message, isOwn: false } : { type, value, message, isOwn: false }
+
+/** What has a length is a text or a list, which the check does not know. */
+const lengthRule = (type: string, value: unknown, bound: string): Rule =>
+  type === "Min" && value === 1
+    ? rule("NotEmpty", undefined, "must not be empty")
+    : rule(type, value, `must have a length of ${bound} ${String(value)}`)

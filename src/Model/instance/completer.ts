@@ -1,0 +1,130 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { always } from "../codec/conversion.ts"
+import { inOrder, isNullValue, type Place, report, reported, reportedIn, under, validator } from "../codec/place.ts"
+import type { Any } from "../Model.ts"
+import type { ModelError } from "../ModelError.ts"
+import type { FieldAttributes } from "../shape/annotations.ts"
+import { perModel } from "../shape/perModel.ts"
+import { hasRules, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
+import { finaliser } from "./finaliser.ts"
+import { immediateOf } from "./immediate.ts"
+
+type Values = Record<string, unknown>
+
+/** Completes what was decoded: at once, where the caller runs in `fiber` and most values need no waiting. */
+type Complete = (decoded: Values, fiber?: Place["fiber"]) => Effect.Effect<Values, ModelError>
+
+/** Does something to the values, if there is something to do; what can't be done at once is an Effect. */
+type Step = (values: Values, place: Place) => Effect.Effect<void> | void
+
+/**
+ * Finalises what the `create` schema of a model has just decoded, in place and without making an instance. What a caller
+ * sent is valid already, so only what generators, defaults and converters give is validated.
+ *
+ * @internal
+ */
+export const completer = (model: Any): Complete => {
+  const isNeeded = needsInstance(model)
+  if (!isNeeded && !isIncomplete(model)) return Effect.succeed
+  if (isNeeded) {
+    const finalise = finaliser(model)
+    // An instance is an object of its fields.
+    return (decoded) => Effect.map(finalise(decoded, { isSent: true }), (instance) => ({ ...instance as Values }))
+  }
+  const complete = planOf(model)
+  return (decoded, fiber) => {
+    const run = (place: Place) => Effect.mapEager(complete(decoded, place) ?? Effect.void, () => decoded)
+    return fiber === undefined ? reported(model, decoded, run, true) : reportedIn(fiber, model, decoded, run, true)
+  }
+}
+
+const planOf: (model: ModelLike) => Step = perModel((model) => compile(model))
+
+const isSupplied = ({ converter, default: byDefault, generator }: FieldAttributes): boolean =>
+  generator !== undefined || byDefault !== undefined || converter !== undefined
+
+/** Whether anything in the model, or in the models within it, may have to be filled in. */
+const isIncomplete = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
+  !seen.has(model) && Object.entries(model.store.fields).some(([key, schema]) => {
+    const inner = nestedModel(schema)
+    return isSupplied(model[modelTypeId][key] ?? {}) ||
+      inner !== undefined && isIncomplete(inner, new Set([...seen, model]))
+  })
+
+/** Whether the model, or one within it, has rules for all its fields or is converted: both are for instances. */
+const needsInstance = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
+  !seen.has(model) &&
+  (hasRules(model) || Object.entries(model.store.fields).some(([key, schema]) => {
+    const inner = nestedModel(schema)
+    return inner !== undefined &&
+      (model[modelTypeId][key]?.converter !== undefined || needsInstance(inner, new Set([...seen, model])))
+  }))
+
+const compile = (model: ModelLike): Step => {
+  const steps = Object.entries(model.store.fields).flatMap(([key, schema]) => {
+    const attributes = model[modelTypeId][key] ?? {}
+    const inner = nestedModel(schema)
+    return [
+      ...(inner !== undefined && isIncomplete(inner) ? [nested(key, attributes, inner)] : []),
+      // A field of a struct is a schema.
+      ...(isSupplied(attributes) ? [supplied(key, attributes, schema as Schema.Top)] : [])
+    ]
+  })
+  return (values, place) => inOrder(steps.length, (i) => steps[i]!(values, place), () => {})
+}
+
+const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top): Step => {
+  const { converter, default: byDefault, generator, omitted, optional } = attributes
+  const supply = (generated: unknown): unknown => generated === undefined ? byDefault?.() : generated
+  const generate = generator === undefined ? undefined : immediateOf(generator)
+  const issueOf = validator(Schema.toType(schema))
+  const nullIsValue = isNullValue(schema, attributes)
+  const keep = (values: Values, place: Place, value: unknown): Effect.Effect<void> | void => {
+    values[key] = value
+    const found = issueOf(value)
+    return found === Effect.undefined ? undefined : Effect.mapEager(found, (issue) => {
+      if (issue !== undefined) report(issue, value, under(place, key, omitted))
+    })
+  }
+  const missing = (values: Values, place: Place): void => {
+    delete values[key]
+    if (optional === true) return
+    place.problems.push({ field: under(place, key).path, validator: "Required", message: "is required" })
+  }
+  const keepMade = (values: Values, place: Place, made: Effect.Effect<unknown>): Effect.Effect<void> =>
+    Effect.flatMapEager(made, (converted) => keep(values, place, converted) ?? Effect.void)
+  /** What the model supplies was not sent, and may be converted already. */
+  const convert = (values: Values, place: Place, value: unknown): Effect.Effect<void> | void =>
+    value === undefined
+      ? missing(values, place)
+      : converter === undefined
+      ? keep(values, place, value)
+      : keepMade(values, place, converter(value))
+  return (values, place) => {
+    const given = values[key]
+    if (given !== undefined && (given !== null || nullIsValue)) {
+      return converter === undefined
+        ? undefined
+        : keepMade(values, place, always(converter, given))
+    }
+    if (generate !== undefined) return convert(values, place, supply(generate(place.fiber)))
+    if (generator !== undefined) {
+      return Effect.flatMap(generator, (value) => convert(values, place, supply(value)) ?? Effect.void)
+    }
+    return byDefault === undefined ? undefined : convert(values, place, byDefault())
+  }
+}
+
+const nested = (key: string, { omitted }: FieldAttributes, model: ModelLike): Step => {
+  const one: (value: unknown, place: Place) => Effect.Effect<void> | void = (value, place) =>
+    // What the schema of a nested model decoded is an object of its fields.
+    typeof value === "object" && value !== null ? planOf(model)(value as Values, place) : undefined
+  return (values, place) => {
+    const value = values[key]
+    const inside = under(place, key, omitted)
+    return Array.isArray(value)
+      ? inOrder(value.length, (i) => one(value[i], under(inside, String(i))), () => {})
+      : one(value, inside)
+  }
+}

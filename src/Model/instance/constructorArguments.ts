@@ -1,0 +1,45 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { problemsOf } from "../codec/issues.ts"
+import { failureOf } from "../codec/place.ts"
+import type { Any } from "../Model.ts"
+import { perModel } from "../shape/perModel.ts"
+
+/** @internal */
+export type Arguments = [
+  input: { readonly [field: string]: unknown },
+  options?: Schema.MakeOptions | undefined
+]
+
+/**
+ * What the constructor of a model passes on: the values as they are to be held, looked at once. Throws the
+ * `ModelError` that names the fields.
+ *
+ * @internal
+ */
+export const constructed = (model: Any, ...[input, options]: Arguments): Arguments => {
+  // What was decoded is known to be valid, and who disables the checks knows better.
+  if (options !== undefined && ("~payload" in options || options.disableChecks === true)) return [input, options]
+  const values = makerOf(model).makeOption(input ?? {}, options)
+  return values._tag === "Some"
+    ? [values.value, { ...options, disableChecks: true }]
+    : Effect.runSync(refused(model, input ?? {}))
+}
+
+/** What an instance holds, by itself. */
+const makerOf: (model: Any) => Schema.Struct<Schema.Struct.Fields> = perModel((model) =>
+  // The fields of a class are those of its struct.
+  Schema.Struct((model as unknown as { readonly fields: Schema.Struct.Fields }).fields)
+)
+
+const refused = (model: Any, input: Arguments[0]): Effect.Effect<never> => {
+  // Fields are plain codecs.
+  const made = makerOf(model).makeEffect(input, { parseOptions: { errors: "all" } }) as Effect.Effect<
+    unknown,
+    Parameters<typeof problemsOf>[0]
+  >
+  return Effect.matchEffect(made, {
+    onFailure: (issue) => Effect.die(failureOf(model, input, problemsOf(issue))),
+    onSuccess: () => Effect.die(new Error(`${model.modelName} takes what it has refused before`))
+  })
+}

@@ -1,0 +1,39 @@
+import * as Formatter from "effect/Formatter"
+import * as Inspectable from "effect/Inspectable"
+import type { FieldAttributes } from "../shape/annotations.ts"
+
+/**
+ * How an instance shows itself to `JSON.stringify`, to the console and to loggers: without what its model omits. The
+ * instance of a model that omits nothing shows itself as any object does.
+ *
+ * @internal
+ */
+export const display = (
+  name: string,
+  attributes: { readonly [key: string]: FieldAttributes }
+): PropertyDescriptorMap => {
+  if (Object.values(attributes).every(({ omitted }) => omitted !== true)) return {}
+  const shown = (self: object): object =>
+    Object.fromEntries(Object.entries(self).filter(([key]) => attributes[key]?.omitted !== true))
+  return hidden({
+    toString(this: object) {
+      return `${name}(${Formatter.format(shown(this))})`
+    },
+    toJSON(this: object) {
+      return shown(this)
+    },
+    [Inspectable.NodeInspectSymbol](this: object, _depth: number, options: object, inspect: Inspect) {
+      return `${name} ${inspect(shown(this), options)}`
+    }
+  })
+}
+
+type Inspect = (value: unknown, options: object) => string
+
+const hidden = (all: object): PropertyDescriptorMap =>
+  Object.fromEntries(
+    Reflect.ownKeys(all).map((key) => [
+      key,
+      { value: Reflect.get(all, key), configurable: true, writable: true, enumerable: false }
+    ])
+  )

@@ -1,0 +1,219 @@
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Schema from "effect/Schema"
+import { always, madeBy } from "../codec/conversion.ts"
+import {
+  inOrder,
+  invalid,
+  isNullValue,
+  type Place,
+  report,
+  reported,
+  under,
+  validationOf,
+  validator
+} from "../codec/place.ts"
+import { validityOf } from "../codec/validity.ts"
+import type { Converter } from "../Converter.ts"
+import type { Any } from "../Model.ts"
+import type { ModelError } from "../ModelError.ts"
+import type { FieldAttributes } from "../shape/annotations.ts"
+import { stripped } from "../shape/fields.ts"
+import { perModel } from "../shape/perModel.ts"
+import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
+import { isPartOf, previousElements } from "./previousElements.ts"
+
+/**
+ * Gives the value to keep, `undefined` for none, or {@link invalid} after adding to the problems. `previous` is the value
+ * that it replaces, if there is one.
+ *
+ * @internal
+ */
+export type Resolve = (value: unknown, place: Place, previous?: unknown) => Effect.Effect<unknown>
+
+type Values = Record<string, unknown>
+
+/**
+ * What is known of values beside their model.
+ *
+ * @internal
+ */
+export interface Origin {
+  /** Whether a caller sent them. Defaults to false: they come from the process, and may be converted already. */
+  readonly isSent?: boolean | undefined
+  /**
+   * The instance that they replace. What is generated and what is read-only stays as it is there, and what does not
+   * change is not validated again.
+   */
+  readonly previous?: unknown
+}
+
+/** @internal */
+export const finaliser = (model: Any): (input: unknown, origin?: Origin) => Effect.Effect<unknown, ModelError> => {
+  const finalise = planOf(model)
+  return (input, { isSent, previous } = {}) =>
+    reported(model, input, (place) => finalise(input, place, previous), isSent)
+}
+
+const planOf: (model: ModelLike) => Resolve = perModel((model) => compile(model))
+
+const compile = (model: ModelLike): Resolve => {
+  const fields = resolversOf(model)
+  const instantiate = instantiatorOf(model)
+  return (input, place, previous) => {
+    const values: Values = {}
+    const keep = (i: number, value: unknown) => {
+      if (value !== undefined) values[fields[i]!.key] = value
+    }
+    const filled = inOrder(fields.length, (i) => {
+      const { key, nullIsValue, resolve } = fields[i]!
+      const value = ownValue(input, key)
+      const given = value === null && !nullIsValue ? undefined : value
+      return resolve === undefined ? keep(i, given) : resolve(given, place, ownValue(previous, key))
+    }, keep)
+    return Effect.flatMapEager(filled, () => instantiate(values, place, previous))
+  }
+}
+
+/**
+ * Makes the instance of values that were resolved, or finds out what is wrong with them.
+ *
+ * @internal
+ */
+export const instantiatorOf = (model: ModelLike): Resolve => {
+  const { isChanged, issueOf, reportChanges } = validityOf(model)
+  const construct = constructorOf(model)
+  const validate = validationOf(model)
+  const instanceOf = (values: unknown, place: Place, previous: unknown): Effect.Effect<unknown> => {
+    // What was resolved is an object of fields.
+    const instance = construct(values as Values)
+    return validate === undefined || previous !== undefined && !isChanged(values, previous)
+      ? Effect.succeed(instance)
+      : Effect.as(validate(instance, place), instance)
+  }
+  return (values, place, previous) =>
+    Effect.flatMapEager(issueOf(values), (issue) => {
+      if (issue === undefined) return instanceOf(values, place, previous)
+      if (previous === undefined) return Effect.succeed(report(issue, values, place))
+      return Effect.flatMapEager(
+        reportChanges(values, place, previous),
+        (isValid) => isValid ? instanceOf(values, place, previous) : Effect.succeed(invalid)
+      )
+    })
+}
+
+/**
+ * The fields of a model, and how the value of each is found.
+ *
+ * @internal
+ */
+export const resolversOf: (model: ModelLike) => ReadonlyArray<FieldResolver> = perModel((model) =>
+  Object.entries(model.store.fields).map(([key, field]) => {
+    // A field of a struct is a schema.
+    const schema = field as Schema.Top
+    const attributes = model[modelTypeId][key] ?? {}
+    return { key, nullIsValue: isNullValue(schema, attributes), resolve: resolverOf(key, schema, attributes) }
+  })
+)
+
+interface FieldResolver {
+  readonly key: string
+  readonly nullIsValue: boolean
+  /** `undefined` where a value is taken as it is. */
+  readonly resolve: Resolve | undefined
+}
+
+const ownValue = (values: unknown, key: string): unknown =>
+  typeof values === "object" && values !== null && Object.hasOwn(values, key) ? Reflect.get(values, key) : undefined
+
+/** What is to be done for a field besides taking its value; for most fields nothing is. */
+const resolverOf = (key: string, schema: Schema.Top, attributes: FieldAttributes): Resolve | undefined => {
+  const { converter, default: byDefault, generator, omitted, readOnly, unconverted } = attributes
+  const model = nestedModel(schema)
+  const steps: Array<Resolve> = []
+  if (model !== undefined) steps.push(nested(model))
+  if (converter !== undefined && unconverted !== undefined) steps.push(conversion(converter, unconverted))
+  const isKept = generator !== undefined || readOnly === true
+  if (steps.length === 0 && byDefault === undefined && !isKept) return undefined
+  const finish: Resolve = (value, place, previous) =>
+    steps.length === 0 || value === undefined
+      ? Effect.succeed(value)
+      : stepwise(steps, value, under(place, key, omitted), previous)
+  const supply = (generated: unknown): unknown => generated === undefined ? byDefault?.() : generated
+  return (value, place, previous) => {
+    if (value !== undefined) return finish(value, place, previous)
+    if (isKept && previous !== undefined) return Effect.succeed(previous)
+    // What the model supplies was not sent.
+    const own = place.isSent ? { ...place, isSent: false } : place
+    return generator === undefined
+      ? finish(supply(undefined), own)
+      : Effect.flatMapEager(generator, (generated) => finish(supply(generated), own))
+  }
+}
+
+const stepwise = (
+  steps: ReadonlyArray<Resolve>,
+  value: unknown,
+  place: Place,
+  previous: unknown,
+  from = 0
+): Effect.Effect<
+  unknown
+> =>
+  Effect.flatMapEager(steps[from]!(value, place, previous), (result) =>
+    from + 1 === steps.length || result === invalid
+      ? Effect.succeed(result)
+      : stepwise(steps, result, place, previous, from + 1))
+
+const nested = (model: ModelLike): Resolve => {
+  // A recursive model has no plan yet.
+  const one: Resolve = (value, place, previous) =>
+    typeof value === "object" && value !== null ? planOf(model)(value, place, previous) : Effect.succeed(value)
+  const hasId = managedField(model, "id") !== undefined
+  return (value, place, previous) => {
+    if (!Array.isArray(value)) return one(value, place, previous)
+    const previousOf = previousElements(model, previous)
+    const elements: Array<unknown> = []
+    return Effect.mapEager(
+      inOrder(value.length, (i) => {
+        const before = previousOf(value[i], i)
+        // Another element at the same place has nothing to do with the one before.
+        return one(value[i], under(place, String(i)), hasId || isPartOf(value[i], before) ? before : undefined)
+      }, (_, element) => elements.push(element)),
+      () => elements
+    )
+  }
+}
+
+const conversion = (converter: Converter<unknown>, unconverted: Schema.Top): Resolve => {
+  const issueOf = validator(Schema.toType(unconverted))
+  const kindIssueOf = validator(Schema.toType(stripped(unconverted)))
+  const isMade = madeBy(converter)
+  return (value, place) =>
+    Effect.flatMapEager(kindIssueOf(value), (wrongKind) => {
+      if (wrongKind !== undefined) return Effect.succeed(report(wrongKind, value, place))
+      if (!place.isSent && isMade?.(value) === true) return Effect.succeed(value)
+      return Effect.flatMapEager(issueOf(value), (issue) => {
+        if (issue === undefined) return place.isSent ? always(converter, value) : converter(value)
+        // What a converter gives back was converted before; rules for what comes from outside are not for it.
+        return isMade !== undefined
+          ? Effect.succeed(report(issue, value, place))
+          : Effect.map(
+            converter(value),
+            (converted) => Equal.equals(converted, value) ? converted : report(issue, value, place)
+          )
+      })
+    })
+}
+
+/**
+ * The class makes an instance of values that were validated just before, as its decoder does.
+ *
+ * @internal
+ */
+export const constructorOf = (model: ModelLike): (values: Values) => unknown => {
+  const transformation = model.ast.encoding?.[0]?.transformation
+  return transformation?._tag === "Transformation" && transformation.decode._tag === "Transform"
+    ? transformation.decode.transform
+    : (values) => Reflect.construct(model, [values, { disableChecks: true }])
+}

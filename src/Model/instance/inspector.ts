@@ -1,0 +1,116 @@
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import { isConverted, unconvertedEntry, unconvertedMessage } from "../codec/conversion.ts"
+import { inOrder, type Place, report, reported, under, validationOf } from "../codec/place.ts"
+import { validityOf } from "../codec/validity.ts"
+import type { Converter } from "../Converter.ts"
+import type { Any } from "../Model.ts"
+import type { ModelError } from "../ModelError.ts"
+import { perModel } from "../shape/perModel.ts"
+import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
+import { previousElements } from "./previousElements.ts"
+
+type Inspect = (instance: unknown, place: Place, previous?: unknown) => Effect.Effect<void>
+
+/**
+ * Finds out whether an instance is still one: it may have been made without being validated, or time has passed. What it
+ * has in common with `previous` is not asked.
+ *
+ * @internal
+ */
+export const inspector = (model: Any): (instance: unknown, previous?: unknown) => Effect.Effect<void, ModelError> => {
+  const inspect = planOf(model)
+  return (instance, previous) => reported(model, instance, (place) => inspect(instance, place, previous))
+}
+
+const planOf: (model: ModelLike) => Inspect = perModel((model) => compile(model))
+
+const compile = (model: ModelLike): Inspect => {
+  const { isChanged, issueOf, reportChanges } = validityOf(model)
+  const validate = validationOf(model)
+  // A schema only asks whether what is nested is an instance of its class.
+  const parts = Object.entries(model.store.fields).flatMap(([key, schema]) => {
+    const inner = nestedModel(schema)
+    return inner === undefined ? [] : [partInspector(key, inner, model[modelTypeId][key]?.omitted)]
+  })
+  const converted = Object.entries(model[modelTypeId]).flatMap(([key, { converter }]) =>
+    // Where it can be told at once, the schema has asked already.
+    converter === undefined || converter.makes !== undefined && nestedModel(model.store.fields[key]) === undefined
+      ? []
+      : [conversionInspector(key, converter)]
+  )
+  const isOwnValid = (values: Values, place: Place, previous: unknown): Effect.Effect<boolean> =>
+    Effect.flatMapEager(issueOf(values), (issue) => {
+      if (issue === undefined) return Effect.succeed(true)
+      if (previous !== undefined) return reportChanges(values, place, previous)
+      report(issue, values, place)
+      return Effect.succeed(false)
+    })
+  return (instance, place, previous) => {
+    // An instance is an object of its fields.
+    const values = { ...instance as Values }
+    return Effect.flatMapEager(isOwnValid(values, place, previous), (isValid) => {
+      const inParts = each(parts, values, place, previous)
+      if (!isValid) return inParts
+      const ofConverted = converted.length === 0
+        ? inParts
+        : Effect.flatMapEager(inParts, () => each(converted, values, place, previous))
+      return validate === undefined || previous !== undefined && !isChanged(values, previous)
+        ? ofConverted
+        : Effect.flatMapEager(ofConverted, () => validate(instance, place))
+    })
+  }
+}
+
+type Values = { readonly [key: string]: unknown }
+
+type Step = (values: Values, place: Place, previous: unknown) => Effect.Effect<void> | void
+
+const each = (
+  steps: ReadonlyArray<Step>,
+  values: Values,
+  place: Place,
+  previous: unknown
+): Effect.Effect<void> => inOrder(steps.length, (i) => steps[i]!(values, place, previous), () => {})
+
+const partInspector =
+  (key: string, model: ModelLike, omitted: boolean | undefined): Step => (values, place, before) => {
+    const value = values[key]
+    if (value === undefined) return
+    const inside = under(place, key, omitted)
+    const previous = valueAt(before, key)
+    if (!Array.isArray(value)) return inspectPart(model, value, inside, previous)
+    const previousOf = previousElements(model, previous)
+    return inOrder(
+      value.length,
+      (i) => inspectPart(model, value[i], under(inside, String(i)), previousOf(value[i], i)),
+      () => {}
+    )
+  }
+
+const inspectPart = (
+  model: ModelLike,
+  value: unknown,
+  place: Place,
+  previous: unknown
+): Effect.Effect<void> | void =>
+  // A model is a class.
+  value instanceof (model as unknown as typeof Object)
+    ? planOf(model)(value, place, previous instanceof Object ? previous : undefined)
+    : undefined
+
+const conversionInspector = (key: string, converter: Converter<unknown>): Step => (values, place, previous) => {
+  const value = values[key]
+  if (value === undefined || Equal.equals(value, valueAt(previous, key))) return
+  return Effect.mapEager(isConverted(converter, value), (is) => {
+    if (is) return
+    place.problems.push({
+      field: under(place, key).path,
+      validator: unconvertedEntry.type,
+      message: unconvertedMessage
+    })
+  })
+}
+
+const valueAt = (values: unknown, key: string): unknown =>
+  typeof values === "object" && values !== null ? Reflect.get(values, key) : undefined

@@ -1,0 +1,78 @@
+import * as Effect from "effect/Effect"
+import { inOrder, type Place, reported, under } from "../codec/place.ts"
+import type { Any } from "../Model.ts"
+import type { ModelError } from "../ModelError.ts"
+import { perModel } from "../shape/perModel.ts"
+import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
+import { instantiatorOf, resolversOf } from "./finaliser.ts"
+import { isPlain } from "./mergePatch.ts"
+
+type Values = { readonly [key: string]: unknown }
+
+/**
+ * A patch of an instance.
+ *
+ * @internal
+ */
+export interface Patch {
+  readonly current: object
+  /** The fields of the current instance with the changes over them. */
+  readonly merged: Values
+  /** What was sent: the fields that it names are those that change. */
+  readonly changes: Values
+  /** Whether a caller sent the changes. */
+  readonly isSent: boolean
+}
+
+/**
+ * The instance that a patch makes of another. Only fields that the patch names are supplied, converted and validated;
+ * rules for several fields are asked when one of them changes.
+ *
+ * @internal
+ */
+export const patcher = (model: Any): (patch: Patch) => Effect.Effect<unknown, ModelError> => {
+  const plan = planOf(model)
+  return (patch) => reported(model, patch.merged, (place) => plan(patch, place), patch.isSent)
+}
+
+type Plan = (patch: Omit<Patch, "isSent">, place: Place) => Effect.Effect<unknown>
+
+const planOf: (model: ModelLike) => Plan = perModel((model) => compile(model))
+
+const compile = (model: ModelLike): Plan => {
+  const instantiate = instantiatorOf(model)
+  const fields = resolversOf(model).map((field) => ({
+    ...field,
+    inner: nestedModel(model.store.fields[field.key]),
+    omitted: model[modelTypeId][field.key]?.omitted,
+    isVersion: model[modelTypeId][field.key]?.managed === "version"
+  }))
+  return ({ changes, current, merged }, place) => {
+    const values: Record<string, unknown> = { ...current }
+    const named = fields.filter(({ isVersion, key }) =>
+      !isVersion && Object.hasOwn(changes, key) && changes[key] !== undefined
+    )
+    const keep = (i: number, value: unknown) => {
+      const { key } = named[i]!
+      if (value === undefined) delete values[key]
+      else values[key] = value
+    }
+    const filled = inOrder(named.length, (i) => {
+      const { inner, key, nullIsValue, omitted, resolve } = named[i]!
+      const before = values[key]
+      const change = changes[key]
+      // Where null is a value, it does not remove anything.
+      const value = change === null ? null : merged[key]
+      if (inner !== undefined && isInstance(before) && isPlain(change) && isPlain(value)) {
+        return planOf(inner)({ current: before, merged: value, changes: change }, under(place, key, omitted))
+      }
+      const given = value === null && !nullIsValue ? undefined : value
+      if (resolve === undefined) return keep(i, given)
+      // A list is replaced, but its elements may be those that were there.
+      return resolve(given, place, Array.isArray(given) ? before : undefined)
+    }, keep)
+    return Effect.flatMapEager(filled, () => instantiate(values, place, current))
+  }
+}
+
+const isInstance = (value: unknown): value is object => typeof value === "object" && value !== null && !isPlain(value)

@@ -1,0 +1,232 @@
+import * as Cause from "effect/Cause"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaParser from "effect/SchemaParser"
+import {
+  type Decode,
+  type DecodedField,
+  decoderOf,
+  fieldOf,
+  invalid,
+  isLinkedBy,
+  isStruct,
+  objectOf,
+  parserOf
+} from "../codec/decoder.ts"
+import * as iso from "../codec/iso.ts"
+import { type FieldProblem, problemsOf } from "../codec/issues.ts"
+import { literalOf, nothing } from "../codec/literal.ts"
+import { isNullValue } from "../codec/place.ts"
+import type { Any } from "../Model.ts"
+import { type FieldAttributes, temporalKind } from "../shape/annotations.ts"
+import { elementOf, isModelLike, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
+import * as Temporal from "../Temporal.ts"
+import { constructorOf } from "./finaliser.ts"
+
+/** An instance as it is stored. */
+type Stored = { readonly [key: string]: unknown }
+
+/**
+ * Instances of what was stored under `_id` or `id`; fails with everything that keeps it from being one.
+ *
+ * @internal
+ */
+export const recordDecoder = <M extends Any>(
+  model: M
+): (record: Stored) => Effect.Effect<M["Type"], ReadonlyArray<FieldProblem>> => {
+  // Fields are plain codecs: no field combinator lets a schema with services through unnoticed to here.
+  const codec = model as unknown as Schema.Codec<M["Type"], Stored>
+  SchemaJITCompiler.enable(codec.ast)
+  // Validators are for what comes in: a moment that was in the future when it was stored is none later.
+  const decode = SchemaParser.decodeUnknownExit(codec, unchecked)
+  const decodeAll = SchemaParser.decodeUnknownExit(codec, { ...unchecked, errors: "all" })
+  const fields = storedFieldsOf(model)
+  const read = instanceOf(model, fields)
+  const readStored = instanceOf(model, fields?.map((field) => field.key === "id" ? { ...field, from: "_id" } : field))
+  return (record) => {
+    const hasStoredId = record["_id"] !== undefined
+    if (isPlain(record) && !(hasStoredId && "id" in record)) {
+      const instance = hasStoredId ? readStored(record) : read(record)
+      if (instance !== invalid) return Effect.succeed(instance)
+    }
+    const { _id, ...fields } = record
+    const input = _id === undefined ? fields : { id: _id, ...fields }
+    const exit = decode(input)
+    if (exit._tag === "Success") return Effect.succeed(exit.value)
+    // Compiled code stops at the first problem; only a document that has one is decoded the long way.
+    const all = decodeAll(input)
+    const issue = Cause.findErrorOption(all._tag === "Failure" ? all.cause : exit.cause)
+    return issue._tag === "None" ? Effect.die(exit.cause) : Effect.fail(problemsOf(issue.value))
+  }
+}
+
+const unchecked: SchemaAST.ParseOptions = { disableChecks: true }
+
+/** What an object inherits is no part of a record. */
+const isPlain = (record: Stored): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(record)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** Reads what is as it is written today. What it takes for invalid may be of an older form, which the schema knows. */
+const instanceOf = (model: ModelLike, fields = storedFieldsOf(model)): Decode => {
+  if (fields === undefined) return () => invalid
+  const construct = constructorOf(model)
+  const valuesOf = objectOf(fields)
+  return (record) => {
+    const values = valuesOf(record)
+    return values === invalid ? invalid : construct(values)
+  }
+}
+
+/** `undefined` when there are fields that can't be told from what every object has. */
+const storedFieldsOf = (model: ModelLike): ReadonlyArray<DecodedField> | undefined => {
+  const struct = model.ast.encoding?.[0]?.to
+  return struct === undefined || !isStruct(struct)
+    ? undefined
+    : struct.propertySignatures.map((signature) =>
+      storedFieldOf(signature, model[modelTypeId][String(signature.name)] ?? {})
+    )
+}
+
+/** A field, read without what `Model.optional` or `Model.withDefault` put around its schema, which take long to ask. */
+const storedFieldOf = (signature: SchemaAST.PropertySignature, attributes: FieldAttributes): DecodedField => {
+  const { default: byDefault, optional = false } = attributes
+  const [first, second, ...others] = signature.type.encoding ?? []
+  if (optional && byDefault === undefined && first?.to._tag === "Union" && second === undefined) {
+    const key = String(signature.name)
+    const read = readerOf(first.to)
+    const decode = (value: unknown) => {
+      const decoded = read(value)
+      return decoded === null ? nothing : decoded
+    }
+    return { key, from: key, decode, absent: () => nothing }
+  }
+  const field = fieldOf(signature, readerOf, unchecked)
+  return !optional && byDefault !== undefined && second !== undefined && others.length === 0
+    ? { ...field, decode: readerOf(second.to) }
+    : field
+}
+
+const readerOf = (ast: SchemaAST.AST): Decode =>
+  (ast.encoding === undefined ? decoderOf(ast, readerOf) : temporalOf(ast) ?? nestedOf(ast)) ?? parserOf(ast, unchecked)
+
+const temporalOf = (ast: SchemaAST.AST): Decode | undefined => {
+  const isDate = isLinkedBy(ast, Temporal.Date)
+  if (!isDate && !isLinkedBy(ast, Temporal.DateTime) || !isStoredForm(ast.encoding?.[0]?.to)) return undefined
+  return (value) => {
+    if (!iso.isDate(value)) return invalid
+    return DateTime.makeUnsafe(isDate ? iso.toMidnight(value.getTime()) : value.getTime())
+  }
+}
+
+/** An instance of another model. */
+const nestedOf = (ast: SchemaAST.AST): Decode | undefined => {
+  const model = modelOf(ast)
+  const own = model?.ast.encoding?.[0]
+  const [link, ...others] = ast.encoding ?? []
+  return model !== undefined && link?.transformation === own?.transformation && others.length === 0 &&
+      link?.to._tag === "Objects" && own?.to._tag === "Objects" && isStoredForm(link.to) &&
+      link.to.propertySignatures === own.to.propertySignatures
+    ? instanceOf(model)
+    : undefined
+}
+
+const isStoredForm = (ast: SchemaAST.AST | undefined): boolean => ast?.encoding === undefined
+
+type Encode = (value: unknown) => unknown
+
+/**
+ * Instances are valid by construction, so they are not validated again on their way into the store. What was completed
+ * has the same fields, and `null` where an instance has nothing.
+ *
+ * @internal
+ */
+export const recordEncoder = (model: ModelLike, idKey: "id" | "_id"): (instance: unknown) => Stored => {
+  const fields = Object.entries(model.store.fields).map(([key, field]) => {
+    // A field of a struct is a schema.
+    const schema = field as Schema.Top
+    const attributes = model[modelTypeId][key] ?? {}
+    return {
+      key,
+      storedKey: attributes.managed === "id" ? idKey : key,
+      nullIsValue: isNullValue(schema, attributes),
+      encode: encoderOf(unwrapped(schema))
+    }
+  })
+  const make = literalOf(fields.map(({ storedKey }) => storedKey))
+  return (instance) => {
+    const values: Array<unknown> = new Array(fields.length)
+    for (let i = 0; i < fields.length; i++) {
+      const { encode, key, nullIsValue } = fields[i]!
+      // An instance has its fields as own properties.
+      const value = (instance as Stored)[key]
+      values[i] = value === undefined || value === null && !nullIsValue
+        ? nothing
+        : value === null || encode === undefined
+        ? value
+        : encode(value)
+    }
+    return make(values)
+  }
+}
+
+/** `undefined` where the value of a field is what is stored. */
+const encoderOf = (schema: Schema.Top): Encode | undefined => {
+  if (isModelLike(schema)) {
+    const model = schema
+    let encode: ((instance: unknown) => Stored) | undefined
+    return (value) => (encode ??= recordEncoder(model, "id"))(value)
+  }
+  if (!isTransformed(schema.ast)) return undefined
+  const element = elementOf(schema)
+  const encodeElement = element === undefined ? undefined : encoderOf(unwrapped(element))
+  if (encodeElement !== undefined) {
+    return (value) =>
+      Array.isArray(value) ? value.map((item: unknown) => item === null ? null : encodeElement(item)) : value
+  }
+  if (SchemaAST.toEncoded(schema.ast).annotations?.[temporalKind] === "datetime") {
+    return (value) => DateTime.isDateTime(value) ? DateTime.toDateUtc(value) : value
+  }
+  return SchemaAST.isOptional(SchemaAST.toEncoded(schema.ast)) ? inStruct(schema) : plainEncoderOf(schema)
+}
+
+const plainEncoderOf = (schema: Schema.Top): Encode => {
+  // Fields are plain codecs.
+  const codec = schema as unknown as Schema.Codec<unknown>
+  SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
+  return SchemaParser.encodeUnknownSync(codec, { disableChecks: true })
+}
+
+/** A value may be stored as none at all. */
+const inStruct = (schema: Schema.Top): Encode => {
+  const encode = plainEncoderOf(Schema.Struct({ value: schema }))
+  return (value) => {
+    // A struct is encoded to an object of its fields.
+    const { value: encoded = nothing } = encode({ value }) as { readonly value?: unknown }
+    return encoded
+  }
+}
+
+/** Whether the stored form of a schema's values is another than the values themselves. */
+const isTransformed = (ast: SchemaAST.AST): boolean => {
+  if (ast.encoding !== undefined) return true
+  switch (ast._tag) {
+    case "Arrays":
+      return [...ast.elements, ...ast.rest].some(isTransformed)
+    case "Objects":
+      return ast.propertySignatures.some(({ type }) => isTransformed(type)) ||
+        ast.indexSignatures.some(({ type }) => isTransformed(type))
+    case "Union":
+      return ast.types.some(isTransformed)
+    case "Declaration":
+      return ast.typeParameters.length > 0
+    case "Suspend":
+      return true
+    default:
+      return false
+  }
+}

@@ -1,0 +1,73 @@
+import { isSchema, type JsonSchema, schemasIn } from "./node.ts"
+import { toPcre } from "./pattern.ts"
+
+/**
+ * The schema in draft-04's vocabulary alone: strict validators refuse schemas with others.
+ *
+ * @internal
+ */
+export const toDraft04 = (schema: JsonSchema): JsonSchema =>
+  withParts(picked(schema, (keyword) => common.has(keyword) || draft04.has(keyword)), toDraft04)
+
+/**
+ * The schema as MongoDB's `$jsonSchema` takes it: in its vocabulary, with BSON types and PCRE patterns.
+ *
+ * @internal
+ */
+export const toMongo = (schema: JsonSchema): JsonSchema => {
+  const { pattern, patternProperties, type, ...rest } = picked(schema, (keyword) => common.has(keyword))
+  const { additionalProperties, allOf, ...parts } = withParts(rest, toMongo)
+  const types = type === undefined ? undefined : [...new Set([type].flat().flatMap(bsonTypes))]
+  const isInteger = [type].flat().includes("integer")
+  const { multipleOf } = parts
+  const all = schemasIn(allOf).filter((one) => Object.keys(one).length > 0)
+  const text = typeof pattern === "string" ? toPcre(pattern) : undefined
+  const patterns = Object.entries(isSchema(patternProperties) ? patternProperties : {}).map(([key, value]) =>
+    [toPcre(key), isSchema(value) ? toMongo(value) : {}] as const
+  )
+  const written = patterns.flatMap(([key, value]) => key === undefined ? [] : [[key, value] as const])
+  if (isInteger && multipleOf !== undefined) all.push({ multipleOf })
+  return {
+    ...(types === undefined ? {} : { bsonType: types.length === 1 ? types[0] : types }),
+    ...parts,
+    ...(isInteger ? { multipleOf: 1 } : {}),
+    ...(text === undefined ? {} : { pattern: text }),
+    ...(written.length === 0 ? {} : { patternProperties: Object.fromEntries(written) }),
+    // The keys of a pattern that can't be written would be refused as additional ones.
+    ...(additionalProperties === undefined || written.length < patterns.length ? {} : { additionalProperties }),
+    ...(all.length === 0 ? {} : { allOf: all })
+  }
+}
+
+const common = new Set([
+  "title description type enum allOf anyOf oneOf not dependencies".split(" "),
+  "multipleOf minimum exclusiveMinimum maximum exclusiveMaximum minLength maxLength pattern".split(" "),
+  "items additionalItems minItems maxItems uniqueItems".split(" "),
+  "properties patternProperties additionalProperties required minProperties maxProperties".split(" ")
+].flat())
+
+const draft04 = new Set(["$schema", "$ref", "definitions", "format", "default"])
+
+/** A JavaScript number is stored as an int where it fits, and else as a double; other programs store longs. */
+const bsonTypes = (type: unknown): ReadonlyArray<unknown> =>
+  type === "integer" ? ["int", "long", "double"] : [type === "boolean" ? "bool" : type]
+
+const picked = (schema: JsonSchema, isKnown: (keyword: string) => boolean): JsonSchema =>
+  Object.fromEntries(Object.entries(schema).filter(([keyword]) => isKnown(keyword)))
+
+/** The same with other schemas in the place of those within. */
+const withParts = (schema: JsonSchema, change: (part: JsonSchema) => JsonSchema): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (maps.has(keyword) && isSchema(value)) {
+        const parts = Object.entries(value).map(([key, part]) => [key, isSchema(part) ? change(part) : part])
+        return [keyword, Object.fromEntries(parts)]
+      }
+      if (!holders.has(keyword)) return [keyword, value]
+      return [keyword, Array.isArray(value) ? schemasIn(value).map(change) : isSchema(value) ? change(value) : value]
+    })
+  )
+
+const maps = new Set(["properties", "patternProperties", "definitions", "dependencies"])
+
+const holders = new Set(["items", "additionalItems", "additionalProperties", "allOf", "anyOf", "oneOf", "not"])

@@ -1,0 +1,227 @@
+import * as EffectJsonSchema from "effect/JsonSchema"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { asUnicode } from "../shape/unicodePattern.ts"
+
+/** @internal */
+export type JsonSchema = EffectJsonSchema.JsonSchema
+
+/**
+ * What a schema's values are outside of the program: the far end of its transformations.
+ *
+ * @internal
+ */
+export const endOf = (ast: SchemaAST.AST): SchemaAST.AST =>
+  ast.encoding === undefined ? ast : endOf(ast.encoding.at(-1)!.to)
+
+/**
+ * The values that are all that a schema has; `undefined` when it has others, or a part of it has a name of its own.
+ *
+ * @internal
+ */
+export const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralValue | null> | undefined => {
+  switch (ast._tag) {
+    case "Null":
+      return [null]
+    case "Literal":
+      return [ast.literal]
+    case "Enum":
+      return ast.enums.map(([, value]) => value)
+    case "Union": {
+      const members = ast.types.map((type) =>
+        type.encoding !== undefined || SchemaAST.resolveIdentifier(type) !== undefined ? undefined : literalsOf(type)
+      )
+      return members.every((member) => member !== undefined) ? members.flat() : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/**
+ * The values of a node that has no others.
+ *
+ * @internal
+ */
+export const enumeration = (
+  values: ReadonlyArray<SchemaAST.LiteralValue | null>,
+  ast: SchemaAST.AST
+): JsonSchema => {
+  const all = [...new Set(values)].map((value) => typeof value === "bigint" ? String(value) : value)
+  if (all.length === 0) return { not: {} }
+  const types = [...new Set(all.map((value) => value === null ? "null" : typeof value))]
+  return constrained({ type: types.length === 1 ? types[0] : types, enum: all }, ast)
+}
+
+/**
+ * What any of the schemas accepts.
+ *
+ * @internal
+ */
+export const alternatives = (schemas: ReadonlyArray<JsonSchema>): JsonSchema => {
+  const all = schemas.flatMap((one) =>
+    Array.isArray(one["anyOf"]) && Object.keys(one).length === 1 ? one["anyOf"].filter(isSchema) : [one]
+  )
+  if (all.length === 0) return { not: {} }
+  if (all.some((one) => Object.keys(one).length === 0)) return {}
+  const others = all.filter((one) => one["type"] !== "null")
+  if (others.length === 0) return { type: "null" }
+  const either = others.length === 1 ? others[0]! : { anyOf: others }
+  return others.length === all.length ? either : nullable(either)
+}
+
+/**
+ * What the schema accepts, and `null`.
+ *
+ * @internal
+ */
+export const nullable = (schema: JsonSchema): JsonSchema => {
+  if (Object.keys(schema).length === 0) return schema
+  const { anyOf, enum: values, type } = schema
+  if ("type" in schema && !["allOf", "anyOf", "not"].some((keyword) => keyword in schema)) {
+    const types = [type].flat()
+    return types.includes("null") ? schema : {
+      ...schema,
+      type: [...types, "null"],
+      ...(Array.isArray(values) ? { enum: [...values, null] } : {})
+    }
+  }
+  const either = Array.isArray(anyOf) && Object.keys(schema).length === 1 ? anyOf.filter(isSchema) : [schema]
+  return either.some((one) => [one["type"]].flat().includes("null")) ? schema : { anyOf: [...either, { type: "null" }] }
+}
+
+/**
+ * The schema with what the annotations and the checks of a node say beside it. A check that draft-04 has no words for
+ * is left out.
+ *
+ * @internal
+ */
+export const constrained = (
+  schema: JsonSchema,
+  { annotations, checks: own }: Pick<SchemaAST.AST, "annotations" | "checks">
+): JsonSchema => {
+  const { type: kind } = schema
+  const checks = (own ?? []).map(withUnicode)
+  const inDraft04 = schemasIn(checks.map((one) => draft04Of(one, kind)))
+  const [check, ...others] = checks.filter((one) =>
+    draft04Of(one, kind) === undefined && Result.isSuccess(saidBy(kind, annotations, [one]))
+  )
+  const said = saidBy(kind, annotations, check === undefined ? undefined : [check, ...others])
+  const { allOf, type, ...keywords } = Result.getOrElse(said, (): JsonSchema => ({}))
+  const base = type === "integer" ? { ...schema, type } : schema
+  return [keywords, ...schemasIn(allOf), ...inDraft04].reduce(both, base)
+}
+
+/** The library leaves out patterns without the flag `u`; those that mean the same with it are written all the same. */
+const withUnicode = (check: SchemaAST.Checks[number]): SchemaAST.Checks[number] => {
+  const { representation, toJsonSchema } = check.annotations ?? {}
+  if (
+    !isPattern(representation) || !Predicate.isFunction(toJsonSchema) ||
+    isSchema(toJsonSchema({ type: "string", schemas: [] }))
+  ) return check
+  const { flags, source } = representation.payload
+  const { flags: known, source: pattern } = asUnicode(new RegExp(source, flags))
+  return known === flags ? check : check.annotate({ toJsonSchema: () => ({ pattern }) })
+}
+
+const isPattern = (u: unknown): u is { readonly payload: { readonly source: string; readonly flags: string } } =>
+  Predicate.hasProperty(u, "id") && u.id === "effect/schema/isPattern"
+
+/** What a check says in words of draft-04 that the later drafts, which the library speaks, have not or use otherwise. */
+const draft04Of = ({ annotations }: SchemaAST.Check<never>, type: unknown): JsonSchema | undefined => {
+  const toJsonSchema: unknown = annotations?.["toJsonSchema"]
+  const said: unknown = Predicate.isFunction(toJsonSchema) ? toJsonSchema({ type, schemas: [] }) : undefined
+  if (!isSchema(said)) return undefined
+  const isOld = said["exclusiveMinimum"] === true || said["exclusiveMaximum"] === true ||
+    "additionalItems" in said || "dependencies" in said
+  return isOld ? said : undefined
+}
+
+/** What both schemas accept: side by side, where no keyword changes what another means. */
+const both = (schema: JsonSchema, more: JsonSchema): JsonSchema =>
+  Object.keys(more).every((keyword) => independent.has(keyword) && !(keyword in schema))
+    ? { ...schema, ...more }
+    : { ...schema, allOf: [...schemasIn(schema["allOf"]), more] }
+
+// The last are none of draft-04's, and are left out in the end.
+const independent = new Set([
+  "title description default format pattern minLength maxLength multipleOf".split(" "),
+  "minimum exclusiveMinimum maximum exclusiveMaximum".split(" "),
+  "minItems maxItems uniqueItems minProperties maxProperties".split(" "),
+  "examples readOnly writeOnly contentEncoding contentMediaType contentSchema".split(" ")
+].flat())
+
+/**
+ * How the library describes a node that has no parts. Fails where draft-04 has no words for it.
+ *
+ * @internal
+ */
+export const described = (ast: SchemaAST.AST): Result.Result<JsonSchema, unknown> =>
+  Result.flatMap(
+    Result.try(() => EffectJsonSchema.toDocumentDraft04(Schema.toJsonSchemaDocument(Schema.make(ast)))),
+    ({ definitions, schema }) => {
+      const names = Object.keys(definitions)
+      if (names.length === 0) return Result.succeed(schema)
+      // A node with a name is defined under it; definitions beside it are those of a check, which would get lost.
+      return names.length === 1 && "$ref" in schema ? Result.succeed(definitions[names[0]!]!) : Result.fail(names)
+    }
+  )
+
+/**
+ * Which keys a record has: all, those that match one of the patterns, or those that can't be described.
+ *
+ * @internal
+ */
+export const keysOf = (parameter: SchemaAST.IndexSignature["parameter"]): "any" | "some" | ReadonlyArray<string> => {
+  const [check, ...others] = (parameter.checks ?? []).map(withUnicode)
+  const known = check === undefined || parameter._tag !== "String"
+    ? parameter
+    : new SchemaAST.String(parameter.annotations, [check, ...others])
+  const record = new SchemaAST.Objects([], [new SchemaAST.IndexSignature(known, SchemaAST.any)])
+  const { schema } = Schema.toJsonSchemaDocument(Schema.make(record), { onExcessProperty: "error" })
+  if (isSchema(schema["patternProperties"])) return Object.keys(schema["patternProperties"])
+  return "propertyNames" in schema ? "some" : "any"
+}
+
+/** @internal */
+export const isSchema = (u: unknown): u is JsonSchema => Predicate.isObject(u)
+
+/** @internal */
+export const schemasIn = (u: unknown): ReadonlyArray<JsonSchema> => Array.isArray(u) ? u.filter(isSchema) : []
+
+/** What the annotations and the checks alone say of values of a kind. */
+const saidBy = (
+  kind: unknown,
+  annotations: SchemaAST.AST["annotations"],
+  checks: SchemaAST.Checks | undefined
+): Result.Result<JsonSchema, unknown> =>
+  Result.map(described(nodeOf(kind, annotations, checks)), (schema) => {
+    const { items: _, type, ...said } = schema
+    return kind === "number" && type === "integer" ? { ...said, type } : said
+  })
+
+const nodeOf = (
+  kind: unknown,
+  annotations: SchemaAST.AST["annotations"],
+  checks: SchemaAST.Checks | undefined
+): SchemaAST.AST => {
+  switch (kind) {
+    case "string":
+      return new SchemaAST.String(annotations, checks)
+    case "number":
+      // Only numbers that are checked to be finite are numbers to JSON, and keep their other checks.
+      return new SchemaAST.Number(annotations, [Schema.isFinite(), ...(checks ?? [])])
+    case "boolean":
+      return new SchemaAST.Boolean(annotations, checks)
+    case "array":
+      return new SchemaAST.Arrays(false, [], [SchemaAST.any], annotations, checks)
+    case "object": {
+      const anything = new SchemaAST.IndexSignature(SchemaAST.string, SchemaAST.any)
+      return new SchemaAST.Objects([], [anything], annotations, checks)
+    }
+    default:
+      return new SchemaAST.Any(annotations, checks)
+  }
+}

@@ -1,0 +1,307 @@
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { temporalKind } from "../shape/annotations.ts"
+import { jsonLinkOf, nameOf } from "../shape/storedForm.ts"
+import { hasToBeSent, type ModelLike, modelOf, modelTypeId } from "../shape/variants.ts"
+import * as Node from "./node.ts"
+
+type JsonSchema = Node.JsonSchema
+
+/**
+ * Which of a model's forms is described, and how.
+ *
+ * @internal
+ */
+export interface Form {
+  /**
+   * On the wire, values are JSON, and what has a name stands under `definitions`. In the store, they are BSON, the
+   * identifier is `_id`, and all stands where it is used; where something comes up inside itself, only its type does.
+   */
+  readonly variant: "wire" | "store"
+  /** Whether objects may have properties that the schema does not name. */
+  readonly additionalProperties: boolean
+}
+
+/**
+ * The documents of a model in the words of draft-04, where `type` may be one of BSON's, too.
+ *
+ * @internal
+ */
+export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
+  const isWire = form.variant === "wire"
+  const { definitions, place } = isWire ? defining(identityOf(model)) : inlining(identityOf(model))
+
+  /** `name` is the one to use for an object that has none itself. */
+  const write = (ast: SchemaAST.AST, name?: string): JsonSchema => {
+    const inner = modelOf(ast)
+    const end = Node.endOf(ast)
+    if (inner !== undefined && end._tag === "Objects") {
+      return place(identityOf(inner), "object", inner.modelName, () => writeModel(inner, end))
+    }
+    const own = SchemaAST.resolveIdentifier(ast) ?? name
+    if (ast.encoding !== undefined) return withTexts(write(ast.encoding.at(-1)!.to, own), SchemaAST.resolve(ast))
+    if (ast._tag === "Suspend") return write(ast.thunk(), own)
+    if (ast._tag === "Declaration") return isWire ? writeDeclared(ast, own) : storedAs(ast)
+    return place(
+      ast,
+      kindOf(ast),
+      ast._tag === "Objects" ? own : SchemaAST.resolveIdentifier(ast),
+      () => writeNode(ast)
+    )
+  }
+
+  const writeModel = (owner: ModelLike, { checks, propertySignatures }: SchemaAST.Objects): JsonSchema => {
+    const isRoot = identityOf(owner) === identityOf(model)
+    const members = propertySignatures.map(({ name, type }) => {
+      const field = String(name)
+      const { managed, optional } = owner[modelTypeId][field] ?? {}
+      return {
+        key: !isWire && isRoot && managed === "id" ? "_id" : field,
+        schema: optional === true ? Node.nullable(writeMember(type)) : writeMember(type),
+        // Who sends a document need not give `_type`, nor what the server supplies. What is stored has it all.
+        isRequired: isWire ? hasToBeSent(owner, field) : !SchemaAST.isOptional(Node.endOf(type))
+      }
+    })
+    const own: ReadonlyArray<[string, JsonSchema]> = members.map(({ key, schema }) => [key, schema])
+    const required = members.flatMap(({ isRequired, key }) => isRequired ? [key] : [])
+    // What the framework or the store puts into a document is none of the fields either.
+    const more: ReadonlyArray<[string, JsonSchema]> = !isRoot || form.additionalProperties
+      ? []
+      : isWire
+      ? [["_links", links]]
+      : own.some(([key]) => key === "_id")
+      ? []
+      : [["_id", {}]]
+    return Node.constrained({
+      type: "object",
+      properties: Object.fromEntries([...own, ...more]),
+      ...(required.length === 0 ? {} : { required }),
+      additionalProperties: form.additionalProperties
+    }, { annotations: undefined, checks })
+  }
+
+  const writeMember = (type: SchemaAST.AST): JsonSchema => withTexts(write(type), Node.endOf(type).context?.annotations)
+
+  const writeDeclared = (ast: SchemaAST.Declaration, name: string | undefined): JsonSchema => {
+    const temporal = ast.annotations?.[temporalKind]
+    if (temporal !== undefined) return temporal === "date" ? date : dateTime
+    const json = jsonLinkOf(ast)?.link?.to
+    return json === undefined ? {} : write(json, name)
+  }
+
+  const writeNode = (ast: SchemaAST.AST): JsonSchema => {
+    switch (ast._tag) {
+      case "Null":
+      case "Undefined":
+      case "Void":
+        return Node.constrained({ type: "null" }, ast)
+      case "Any":
+      case "Unknown":
+        return Node.constrained({}, ast)
+      case "String":
+        return Node.constrained({ type: "string" }, ast)
+      case "Boolean":
+        return Node.constrained({ type: "boolean" }, ast)
+      case "Number":
+        return isWire ? numberAsJson(ast) : Node.constrained({ type: "number" }, ast)
+      case "Arrays":
+        return Node.constrained(writeArrays(ast), ast)
+      case "Objects":
+        return Node.constrained(writeObjects(ast), ast)
+      default: {
+        const literals = Node.literalsOf(ast)
+        if (literals !== undefined) {
+          return !isWire && literals.some(Predicate.isBigInt) ? {} : Node.enumeration(literals, ast)
+        }
+        if (ast._tag !== "Union") return describedAsJson(ast)
+        return Node.constrained(Node.alternatives(ast.types.map((type) => write(type))), ast)
+      }
+    }
+  }
+
+  const writeArrays = ({ elements, rest }: SchemaAST.Arrays): JsonSchema => {
+    const others = rest[0] === undefined ? undefined : write(rest[0])
+    if (elements.length === 0 && others !== undefined && rest.length === 1) return { type: "array", items: others }
+    const first = elements.filter((element) => !SchemaAST.isOptional(Node.endOf(element))).length
+    return {
+      type: "array",
+      ...(elements.length === 0 ? {} : { items: elements.map(writeMember) }),
+      ...(others === undefined
+        ? { minItems: first, maxItems: elements.length }
+        // Draft-04 can't tell the last elements from those before them.
+        : { minItems: first + rest.length - 1, additionalItems: rest.length === 1 ? others : true })
+    }
+  }
+
+  const writeObjects = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): JsonSchema => {
+    if (propertySignatures.length === 0 && indexSignatures.length === 0) return { not: { type: "null" } }
+    const properties = propertySignatures.map(({ name, type }) => [String(name), writeMember(type)])
+    const required = propertySignatures.flatMap(({ name, type }) =>
+      SchemaAST.isOptional(Node.endOf(type)) ? [] : [String(name)]
+    )
+    const records = indexSignatures.map(({ parameter, type }) => ({ keys: Node.keysOf(parameter), value: write(type) }))
+    const byPattern = records.flatMap(({ keys, value }) =>
+      Predicate.isString(keys) ? [] : keys.map((pattern) => [pattern, value])
+    )
+    const ofAny = records.flatMap(({ keys, value }) => keys === "any" ? [value] : [])
+    const isRecord = properties.length === 0 && records.length === 1 && ofAny.length === 1
+    return {
+      type: "object",
+      ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
+      ...(required.length === 0 ? {} : { required }),
+      ...(byPattern.length === 0 ? {} : { patternProperties: Object.fromEntries(byPattern) }),
+      additionalProperties: isRecord
+        ? ofAny[0]
+        : form.additionalProperties || records.some(({ keys }) => Predicate.isString(keys)),
+      // A record's type is that of all keys, also of those that have a type of their own.
+      ...(isRecord || ofAny.length === 0
+        ? {}
+        : { allOf: ofAny.map((value) => ({ type: "object", additionalProperties: value })) })
+    }
+  }
+
+  const root = writeModel(model, model[form.variant].ast)
+  const defined = definitions()
+  return Object.keys(defined).length === 0 ? root : { ...root, definitions: defined }
+}
+
+/** A model's class and those that it extends have this in common. */
+const identityOf = (model: ModelLike): object => model.wire
+
+interface Placement {
+  /** Writes what stands for `key`, where it is used or somewhere else. */
+  readonly place: (
+    key: object,
+    kind: string | undefined,
+    name: string | undefined,
+    write: () => JsonSchema
+  ) => JsonSchema
+  readonly definitions: () => { readonly [name: string]: JsonSchema }
+}
+
+/** Everything where it is used. Something that comes up inside itself has no end, so that only its type is named there. */
+const inlining = (root: object): Placement => {
+  const open = new Set([root])
+  return {
+    place: (key, kind, _, write) => {
+      if (open.has(key)) return kind === undefined ? {} : { type: kind }
+      open.add(key)
+      const schema = write()
+      open.delete(key)
+      return schema
+    },
+    definitions: () => ({})
+  }
+}
+
+interface Place {
+  readonly key: object
+  readonly wanted: string
+  ref: string | undefined
+  schema: JsonSchema | undefined
+}
+
+/** What has a name, or comes up inside itself, is defined once and referred to. */
+const defining = (root: object): Placement => {
+  const places: Array<Place> = [{ key: root, wanted: "", ref: "#", schema: undefined }]
+  const named = new Map<string, Place>()
+  const refer = (place: Place): JsonSchema => {
+    if (place.ref === undefined) {
+      let name = place.wanted
+      for (let i = 1; named.has(name); i++) name = `${place.wanted}_${i}`
+      named.set(name, place)
+      place.ref = `#/definitions/${encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))}`
+    }
+    return { $ref: place.ref }
+  }
+  return {
+    place: (key, _, name, write) => {
+      const known = places.find((place) => place.key === key)
+      if (known !== undefined) return refer(known)
+      const place: Place = { key, wanted: name ?? "Recursive", ref: undefined, schema: undefined }
+      places.push(place)
+      const schema = write()
+      const isAnonymous = name === undefined && place.ref === undefined
+      // The same schema is another object where it may be missing.
+      const text = JSON.stringify(schema)
+      const twin = isAnonymous
+        ? undefined
+        : places.find((other) => other.wanted === name && JSON.stringify(other.schema) === text)
+      if (isAnonymous || twin !== undefined) {
+        places.splice(places.indexOf(place), 1)
+        return twin === undefined ? schema : refer(twin)
+      }
+      place.schema = schema
+      return refer(place)
+    },
+    definitions: () =>
+      Object.fromEntries([...named].flatMap(([name, { schema }]) => schema === undefined ? [] : [[name, schema]]))
+  }
+}
+
+const kindOf = (ast: SchemaAST.AST): string | undefined =>
+  ast._tag === "Objects" ? "object" : ast._tag === "Arrays" ? "array" : undefined
+
+/** Nothing stands beside a reference. */
+const withTexts = (schema: JsonSchema, annotations: SchemaAST.AST["annotations"]): JsonSchema => {
+  const { description, title } = annotations ?? {}
+  return "$ref" in schema ? schema : {
+    ...schema,
+    ...(Predicate.isString(title) ? { title } : {}),
+    ...(Predicate.isString(description) ? { description } : {})
+  }
+}
+
+const describedAsJson = (ast: SchemaAST.AST): JsonSchema =>
+  Result.getOrElse(Node.described(ast), (): JsonSchema => ({}))
+
+/** Numbers that JSON has no name for are text, unless the number is checked to be none of them. */
+const numberAsJson = (ast: SchemaAST.Number): JsonSchema => {
+  const isValid = Schema.is(Schema.make(ast))
+  const names = ["NaN", "Infinity", "-Infinity"].filter((name) => isValid(Number(name)))
+  const number = Node.constrained({ type: "number" }, ast)
+  return names.length === 0 ? number : Node.alternatives([number, { type: "string", enum: names }])
+}
+
+/** BSON's own types; `bsonType` is what a declared type says of itself. */
+const storedAs = (ast: SchemaAST.Declaration): JsonSchema => {
+  const { bsonType, [temporalKind]: temporal } = ast.annotations ?? {}
+  // Other programs may have written an int.
+  if (bsonType === "long") return { type: ["int", "long"] }
+  if (Predicate.isString(bsonType)) return { type: bsonType }
+  return temporal !== undefined || nameOf(ast) === "effect/schema/Date" ? { type: "date" } : {}
+}
+
+const links: JsonSchema = {
+  type: "object",
+  additionalProperties: {
+    type: "object",
+    properties: {
+      href: { type: "string" },
+      methods: { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+      args: { type: "array", items: { type: "string" } }
+    },
+    required: ["href"]
+  }
+}
+
+// The calendar's days: months of 31, of 30, of 28, and the 29th of February of leap years.
+const days = [
+  "[0-9]{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])",
+  "[0-9]{4}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)",
+  "[0-9]{4}-02-(?:0[1-9]|1[0-9]|2[0-8])",
+  "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29"
+].join("|")
+const hours = "(?:[01][0-9]|2[0-3])"
+const minutes = "[0-5][0-9]"
+
+const date: JsonSchema = { type: "string", format: "date", pattern: `^(?:${days})$` }
+
+const dateTime: JsonSchema = {
+  type: "string",
+  format: "date-time",
+  description: "An ISO 8601 date-time, in UTC unless it has a zone",
+  pattern: `^(?:${days})[T ]${hours}:${minutes}(?::${minutes}(?:\\.[0-9]{1,9})?)?(?:[Zz]|[+-]${hours}:?${minutes})?$`
+}

@@ -1,0 +1,211 @@
+import * as Function from "effect/Function"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as VariantSchema from "effect/schema/VariantSchema"
+import type * as SchemaAST from "effect/SchemaAST"
+import * as SchemaGetter from "effect/SchemaGetter"
+import { convertedChecks, isConvertedCheck } from "../codec/conversion.ts"
+import type { Converter } from "../Converter.ts"
+import type { Field } from "../Field.ts"
+import { type FieldAttributes, storableAnnotation } from "./annotations.ts"
+import { withParts } from "./nodes.ts"
+import { limitOf, nameOf } from "./storedForm.ts"
+import { defined, isModelLike, isOptionalKey, nested, storable, type Variant, variants } from "./variants.ts"
+
+/** @internal */
+export type Schemas = { readonly [V in Variant]?: Schema.Top }
+
+/**
+ * How a combinator changes the schemas of a field.
+ *
+ * @internal
+ */
+export type Change = { readonly [V in Variant]?: (schema: Schema.Top) => Schema.Top }
+
+/**
+ * A field taken apart: the schemas of its value, what combinators put around them, in their order, and the rest. Checks
+ * go to the value, whether or not it may be missing.
+ */
+interface Parts {
+  readonly value: Schemas
+  readonly around: ReadonlyArray<Change>
+  readonly attributes: FieldAttributes
+}
+
+const partsKey = Symbol.for("~appkernel/Model/Field/parts")
+
+/**
+ * The schemas of a field by variant, whichever way it was written.
+ *
+ * @internal
+ */
+export const schemasOf = (self: Field.Input): Schemas => {
+  const { around, value } = partsOf(self)
+  return around.reduce(changed, value)
+}
+
+/** @internal */
+export const attributesOf = (self: Field.Input): FieldAttributes => partsOf(self).attributes
+
+/**
+ * The field with `change` put around the schemas that it has so far.
+ *
+ * @internal
+ */
+export const evolve = (self: Field.Input, change: Change, attributes: FieldAttributes = {}): Field.Any => {
+  const parts = partsOf(self)
+  return make(parts.value, [...parts.around, change], { ...parts.attributes, ...attributes })
+}
+
+/**
+ * The field with other schemas of its value.
+ *
+ * @internal
+ */
+export const evolveValue = (
+  self: Field.Input,
+  f: (value: Schemas, attributes: FieldAttributes) => Schemas,
+  attributes: FieldAttributes = {}
+): Field.Any => {
+  const parts = partsOf(self)
+  return make(f(parts.value, parts.attributes), parts.around, { ...parts.attributes, ...attributes })
+}
+
+/**
+ * The field whose value passes the check as well. Of a field that is converted, the check is for what conversion gives.
+ *
+ * @internal
+ */
+export const checked = (self: Field.Input, check: SchemaAST.Check<never>): Field.Input => {
+  if (!VariantSchema.isField(self)) return withCheck(asSchema(self), check)
+  const add = (schema: Schema.Top) => withCheck(schema, check)
+  return evolveValue(self, (value, { converter }) =>
+    changed(
+      value,
+      converter === undefined
+        ? { store: add, wire: add, create: add, patch: add }
+        : { store: add, wire: add }
+    ))
+}
+
+/**
+ * The value's stored schema.
+ *
+ * @internal
+ */
+export const valueOf = (self: Field.Input): Schema.Top | undefined => partsOf(self).value.store
+
+/**
+ * The schema without its checks, but for those that tell integers and finite numbers from others, and what can be stored
+ * from what can't.
+ *
+ * @internal
+ */
+export const stripped = (schema: Schema.Top): Schema.Top =>
+  withChecks(
+    schema,
+    (check) => isKind(check, "isInt") || isKind(check, "isFinite") || check.annotations?.[storableAnnotation] === true
+  )
+
+/**
+ * The schema that accepts only what the converter makes, as far as that is known at once.
+ *
+ * @internal
+ */
+export const convertedOnly = (schema: Schema.Top, converter: Converter<unknown>): Schema.Top =>
+  // The class of a model would be another schema with a check.
+  isModelLike(schema)
+    ? schema
+    : convertedChecks(converter).reduce<Schema.Top>(
+      withCheck,
+      withChecks(schema, (check) => !isConvertedCheck(check))
+    )
+
+const withChecks = (schema: Schema.Top, isKept: (check: SchemaAST.Check<never>) => boolean): Schema.Top => {
+  const { ast } = schema
+  const kept = ast.checks?.filter(isKept)
+  return kept === undefined || kept.length === ast.checks?.length
+    ? schema
+    : schema.rebuild(withParts(ast, { checks: kept.length === 0 ? undefined : kept }))
+}
+
+/** @internal */
+export const changed = (schemas: Schemas, change: Change): Schemas => {
+  const all: { [V in Variant]?: Schema.Top } = { ...schemas }
+  for (const variant of ["store", "wire", "create", "patch"] as const) {
+    const schema = all[variant]
+    const f = change[variant]
+    if (schema !== undefined && f !== undefined) all[variant] = f(schema)
+  }
+  return all
+}
+
+/**
+ * Whether the check says what kind of number a number is.
+ *
+ * @internal
+ */
+export const isKind = (check: SchemaAST.Check<never>, kind: "isInt" | "isFinite"): boolean =>
+  nameOf(check) === `effect/schema/${kind}`
+
+const make = (value: Schemas, around: ReadonlyArray<Change>, attributes: FieldAttributes): Field.Any => {
+  const parts: Parts = { value, around, attributes }
+  return Object.defineProperty(variants.Field(around.reduce(changed, value)), partsKey, { value: parts })
+}
+
+const partsOf = (self: Field.Input): Parts => {
+  const parts: unknown = Reflect.get(self, partsKey)
+  // Only `make` writes under this key.
+  if (parts !== undefined) return parts as Parts
+  if (VariantSchema.isField(self)) return { value: self.schemas, around: [], attributes: {} }
+  const schema = asSchema(self)
+  const own = defined(schema)
+  if (own !== undefined) return optional(own, Schema.UndefinedOr)
+  return isOptionalKey(schema)
+    ? optional(schema.schema, Function.identity)
+    : { value: variantsOf(schema), around: [], attributes: {} }
+}
+
+const optional = (schema: Schema.Top, instance: (schema: Schema.Top) => Schema.Top): Parts => ({
+  value: variantsOf(schema),
+  around: [optionality(instance)],
+  attributes: { optional: true }
+})
+
+/**
+ * What makes a field one that need not be there. `null` is as good as nothing.
+ *
+ * @internal
+ */
+export const optionality = (instance: (schema: Schema.Top) => Schema.Top): Change => ({
+  store: (schema) =>
+    Schema.optionalKey(Schema.NullOr(schema)).pipe(
+      Schema.decodeTo(Schema.optionalKey(instance(Schema.toType(schema))), {
+        decode: SchemaGetter.transformOptional(Option.filter((value) => value !== null)),
+        encode: SchemaGetter.passthrough({ strict: false })
+      })
+    ),
+  wire: (schema) => Schema.optionalKey(instance(schema)),
+  create: (schema) => Schema.optionalKey(Schema.NullOr(schema)),
+  patch: Schema.NullOr
+})
+
+const variantsOf = (schema: Schema.Top): Schemas => {
+  const store = storable(schema)
+  const create = nested(schema, "create")
+  // What a caller creates is not looked at again before it is stored.
+  const limit = store === schema ? undefined : limitOf(store.ast)
+  return {
+    store,
+    wire: nested(schema, "wire"),
+    create: limit === undefined ? create : withCheck(create, limit),
+    patch: nested(schema, "patch")
+  }
+}
+
+/** A field is either a schema or made of several. */
+const asSchema = (self: Field.Input): Schema.Top => self as Schema.Top
+
+// A check asks for values of the schema's type, which `Schema.Top` has forgotten.
+const withCheck = (self: Schema.Top, check: SchemaAST.Check<never>): Schema.Top =>
+  (self.check as (check: SchemaAST.Check<never>) => Schema.Top).call(self, check)

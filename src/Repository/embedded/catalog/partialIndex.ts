@@ -1,0 +1,95 @@
+/**
+ * Which documents a partial index holds, and which queries ask for no others.
+ */
+import * as Result from "effect/Result"
+import { compare, isArray, isDocument, normalise, Rank, rankOf } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { type Constraint, parseFilter } from "../../mql/filter/parseFilter.ts"
+import { type Problem, rejected, unsupported } from "../../mql/limits/queryProblem.ts"
+import { isOperatorDocument } from "../../mql/predicate/comparison.ts"
+
+/** @internal */
+export interface Part {
+  readonly holds: (document: Document) => boolean
+  /** Whether every document that fulfils all of these is in the part. */
+  readonly isImpliedBy: (constraints: ReadonlyArray<Constraint>) => boolean
+}
+
+/**
+ * Reads the filter of a partial index.
+ *
+ * @internal
+ */
+export const parsePart = (filter: unknown): Result.Result<Part, Problem> =>
+  Result.flatMap(
+    Result.mapError(normalise(filter, true), rejected),
+    (normalised) =>
+      Result.flatMap(
+        Result.flatMap(conditionsOf(normalised), (all) => Result.all(all.map(parseCondition))),
+        (conditions) =>
+          Result.map(parseFilter(normalised, 0), ({ matches }) => ({
+            holds: matches,
+            isImpliedBy: (constraints) => conditions.every((isImplied) => isImplied(constraints))
+          }))
+      )
+  )
+
+type Condition = readonly [path: string, operand: unknown]
+
+const conditionsOf = (filter: Document): Result.Result<ReadonlyArray<Condition>, Problem> =>
+  Result.map(
+    Result.all(
+      Object.entries(filter).map(([key, operand]): Result.Result<ReadonlyArray<Condition>, Problem> => {
+        if (!key.startsWith("$")) return Result.succeed([[key, operand]])
+        if (key !== "$and") return Result.fail(unsupported(`a partial index with ${key}`))
+        return isArray(operand) && operand.length > 0 && operand.every(isDocument)
+          ? Result.map(Result.all(operand.map(conditionsOf)), (all) => all.flat())
+          : Result.fail(rejected("$and needs an array of filters, at least one"))
+      })
+    ),
+    (all) => all.flat()
+  )
+
+const bounds = new Set(["$gt", "$gte", "$lt", "$lte", "$exists"])
+const operators = new Set([...bounds, "$eq", "$in", "$type"])
+
+type Implied = (constraints: ReadonlyArray<Constraint>) => boolean
+
+const parseCondition = ([path, operand]: Condition): Result.Result<Implied, Problem> => {
+  const used = isOperatorDocument(operand) ? Object.keys(operand) : []
+  const unknown = used.find((operator) => !operators.has(operator))
+  if (unknown !== undefined) return Result.fail(unsupported(`a partial index with ${unknown}`))
+  if (isOperatorDocument(operand) && Object.hasOwn(operand, "$exists") && operand["$exists"] !== true) {
+    return Result.fail(unsupported("a partial index with an $exists other than true"))
+  }
+  // As a condition on the one field of a document, it can be asked about a value.
+  return Result.map(parseFilter({ [field]: operand }, 0), ({ constraints: needed, matches }) => {
+    const isMetBy = (value: unknown): boolean =>
+      // What equals null may also be missing.
+      matches({ [field]: value }) && (rankOf(value) !== Rank.null || matches({}))
+    // Of some operands, an index could make nothing.
+    const isBounded = used.length > 0 && used.every((operator) => bounds.has(operator)) && needed.length === used.length
+    return (constraints) => {
+      const given = constraints.filter((constraint) => constraint.path === path)
+      return given.some((constraint) => constraint.kind === "in" && constraint.values.every(isMetBy))
+        || (isBounded && needed.every((need) => given.some((constraint) => implies(constraint, need))))
+    }
+  })
+}
+
+const field = "value"
+
+const implies = (given: Constraint, needed: Constraint): boolean => {
+  if (needed.kind === "exists") {
+    return given.kind === "exists" || ((given.kind === "least" || given.kind === "most") && isOrdinary(given.value))
+  }
+  if ((needed.kind !== "least" && needed.kind !== "most") || given.kind !== needed.kind) return false
+  if (!isOrdinary(needed.value) || rankOf(given.value) !== rankOf(needed.value)) return false
+  const order = compare(given.value, needed.value) * (needed.kind === "least" ? 1 : -1)
+  return order > 0 || (order === 0 && (given.isStrict || !needed.isStrict))
+}
+
+// The others compare with values of all classes, or with nothing.
+const isOrdinary = (value: unknown): boolean => !extraordinary.has(rankOf(value))
+
+const extraordinary: ReadonlySet<Rank> = new Set([Rank.null, Rank.minKey, Rank.maxKey])

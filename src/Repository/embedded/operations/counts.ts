@@ -1,0 +1,111 @@
+/**
+ * Counts documents. The number of all, and that of those where a field is null or missing, are kept up to date once they
+ * were asked for: the latter is what pages of models with soft deletion ask for.
+ */
+import * as Result from "effect/Result"
+import { isDocument } from "../../bson/value.ts"
+import { ended, fromArray, mapChunks, type Source } from "../../mql/execution/batchIterator.ts"
+import type { Filter } from "../../mql/filter/parseFilter.ts"
+import { Operand } from "../../mql/predicate/comparison.ts"
+import { everything, type KeyValue } from "../../storage/orderedStore.ts"
+import type { Catalog } from "../catalog/catalog.ts"
+import type { Counting, CountStep } from "../catalog/documentCounter.ts"
+import { costOf, type Found, maxCost } from "../planner/planExecutor.ts"
+
+/**
+ * Numbers whose sum is that of the documents that match; `findMatches` finds them, if it has to.
+ *
+ * @internal
+ */
+export const countSource = (
+  store: KeyValue,
+  catalog: Catalog,
+  name: string,
+  filter: Filter,
+  findMatches: () => Source<Found>
+): Source<number> => {
+  const collection = catalog.get(name)
+  if (collection === undefined) return () => ended
+  const field = missingField(filter)
+  if (!filter.isEmpty && field === undefined) return lengthsOf(findMatches())
+  const documents = store.documents(collection.number)
+  const counting = field === undefined ? countingAll(documents) : countingMatches(documents, filter)
+  const counter = catalog.counterOf(collection, field ?? "", counting)
+  let rest: Source<number> | undefined
+  return () => {
+    if (rest !== undefined) return rest()
+    const value = counter?.value
+    if (value !== undefined) rest = fromArray([value])
+    else if (counter?.isBegun === true) {
+      counter.advance()
+      return nothingCounted
+    } else rest = field === undefined ? each(counting.step) : lengthsOf(findMatches())
+    return rest()
+  }
+}
+
+// internal
+
+const nothingCounted: Result.Result<ReadonlyArray<number>> = Result.succeed([])
+
+const lengthsOf = (source: Source<unknown>): Source<number> =>
+  mapChunks(source, (found) => Result.succeed([found.length]))
+
+const each = (step: CountStep): Source<number> => {
+  let next: string | undefined = everything.start
+  return () => {
+    if (next === undefined) return ended
+    let count = 0
+    next = step(next, (_, isMatch) => {
+      count += Number(isMatch)
+    })
+    return Result.succeed([count])
+  }
+}
+
+/** The field that a filter wants to be null or missing, if it wants nothing else. */
+const missingField = (
+  { condition, equalities: [equality, ...others], isComputed, search }: Filter
+): string | undefined => {
+  if (equality === undefined || others.length > 0 || equality[1] !== null || isComputed || search !== undefined) {
+    return undefined
+  }
+  const [read, ...more] = Object.values(condition)
+  const [[operator, operand] = [], ...further] = isDocument(read) ? Object.entries(read) : []
+  const isAll = more.length === 0 && further.length === 0 && operator === "$eq" && operand instanceof Operand
+  return isAll ? equality[0] : undefined
+}
+
+type Documents = ReturnType<KeyValue["documents"]>
+
+const keysPerStep = 4096
+
+const countingAll = (documents: Documents): Counting => ({
+  matches: () => true,
+  step: (from, visit) => {
+    let seen = 0
+    let last: string | undefined
+    documents.scanKeys({ ...everything, start: from }, (recordId) => {
+      visit(recordId, true)
+      last = recordId
+      seen += 1
+      return seen < keysPerStep
+    })
+    return seen < keysPerStep ? undefined : `${last}\0`
+  }
+})
+
+const countingMatches = (documents: Documents, { matches }: Filter): Counting => ({
+  matches,
+  step: (from, visit) => {
+    let left = maxCost
+    let last: string | undefined
+    documents.scan({ ...everything, start: from }, (recordId, document, bytes) => {
+      visit(recordId, matches(document))
+      last = recordId
+      left -= costOf(bytes)
+      return left > 0
+    })
+    return left > 0 ? undefined : `${last}\0`
+  }
+})

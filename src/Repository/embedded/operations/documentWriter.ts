@@ -1,0 +1,209 @@
+/**
+ * Writes single documents together with their entries in all indexes: inside a job, all checks before the first write.
+ */
+import * as Result from "effect/Result"
+import { documentKey } from "../../bson/keyEncoding.ts"
+import { isArray } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { spend } from "../../mql/limits/costBudget.ts"
+import { type Problem, rejected } from "../../mql/limits/queryProblem.ts"
+import { DuplicateKey } from "../../RepositoryError.ts"
+import type { Encoded, KeyValue } from "../../storage/orderedStore.ts"
+import type { Catalog, Collection, Index, KeyTraits } from "../catalog/catalog.ts"
+import { type Entries, entriesOf } from "../catalog/indexKeys.ts"
+import type { Found } from "../planner/planExecutor.ts"
+
+/**
+ * A document that is ready to be written.
+ *
+ * @internal
+ */
+export interface Prepared {
+  readonly document: Document
+  readonly encoded: Encoded
+  /** Of the identifier. */
+  readonly key: string
+  readonly traits: KeyTraits
+}
+
+/**
+ * Does what can be done before it is the document's turn.
+ *
+ * @internal
+ */
+export const prepare = (store: KeyValue, document: Document): Result.Result<Prepared, Problem> => {
+  const id = document["_id"]
+  if (id === undefined) return Result.fail(rejected("the document has no _id"))
+  if (isArray(id) || id instanceof RegExp) {
+    return Result.fail(rejected("_id can be neither an array nor a regular expression"))
+  }
+  const traits = { multikey: false, inexact: false }
+  const key = documentKey(id, traits)
+  // It comes first, wherever it was.
+  const ordered = firstKeyOf(document) === "_id" ? document : Object.freeze({ _id: id, ...document })
+  const encoded = store.encode(ordered)
+  if (Result.isFailure(encoded)) return Result.fail(rejected(encoded.failure))
+  if (encoded.success instanceof Uint8Array) spend(encoded.success.length)
+  return Result.succeed({ document: ordered, encoded: encoded.success, key, traits })
+}
+
+const firstKeyOf = (document: Document): string | undefined => {
+  for (const key in document) return key
+  return undefined
+}
+
+// To write a document, or an entry of it.
+const writeCost = 300
+
+interface IndexChange {
+  readonly index: Index
+  readonly added: ReadonlyArray<string>
+  readonly removed: ReadonlyArray<string>
+  readonly entries: Entries
+}
+
+/** @internal */
+export class DocumentWriter {
+  readonly #store: KeyValue
+  readonly #catalog: Catalog
+
+  constructor(store: KeyValue, catalog: Catalog) {
+    this.#store = store
+    this.#catalog = catalog
+  }
+
+  /** The document comes last. */
+  insert(collection: Collection, prepared: Prepared): Result.Result<void, DuplicateKey | Problem> {
+    const identifiers = this.#store.entries(collection.number)
+    if (identifiers.has(prepared.key)) return Result.fail(duplicateKey(collection, collection.identifiers))
+    const changes = this.#changes(collection, prepared, undefined)
+    if (Result.isFailure(changes)) return Result.fail(changes.failure)
+    const record = { recordId: this.#catalog.nextRecordId(collection), document: undefined }
+    identifiers.put(prepared.key, record.recordId, undefined)
+    this.#apply(collection, prepared, record, changes.success)
+    return Result.void
+  }
+
+  replace(
+    collection: Collection,
+    prepared: Prepared,
+    previous: Found
+  ): Result.Result<void, DuplicateKey | Problem> {
+    return Result.map(
+      this.#changes(collection, prepared, previous),
+      (changes) => this.#apply(collection, prepared, previous, changes)
+    )
+  }
+
+  remove(collection: Collection, { document, recordId }: Found): void {
+    const key = documentKey(document["_id"])
+    spend(writeCost)
+    this.#store.documents(collection.number).remove(recordId, document)
+    this.#store.entries(collection.number).remove(key, recordId)
+    for (const index of collection.indexes) {
+      const entries = this.#store.entries(index.number)
+      const before = entriesBefore(index, document, key)
+      spend(writeCost * before.size)
+      for (const entry of before) {
+        // In a unique index that is still being made, it may be another document's.
+        if (entries.get(entry) === recordId) entries.remove(entry, recordId)
+      }
+    }
+    this.#catalog.wrote(collection, recordId, document, undefined)
+  }
+
+  /** Puts a document that is there already into an index that is being made. */
+  index(
+    collection: Collection,
+    index: Index,
+    { document, recordId }: Found
+  ): Result.Result<void, DuplicateKey | Problem> {
+    const added = { key: documentKey(document["_id"]), document }
+    return Result.map(this.#change(collection, index, added, { recordId }), (change) => {
+      this.#applyTo(recordId, change)
+      if (worsen(index.traits, change.entries)) this.#catalog.save(collection)
+    })
+  }
+
+  #changes(
+    collection: Collection,
+    prepared: Prepared,
+    previous: Previous
+  ): Result.Result<ReadonlyArray<IndexChange>, DuplicateKey | Problem> {
+    if (collection.indexes.length === 0) return unchanged
+    return Result.all(collection.indexes.map((index) => this.#change(collection, index, prepared, previous)))
+  }
+
+  #change(
+    collection: Collection,
+    index: Index,
+    { document, key }: Pick<Prepared, "document" | "key">,
+    previous: Previous
+  ): Result.Result<IndexChange, DuplicateKey | Problem> {
+    return Result.flatMap(Result.mapError(entriesOf(index, document, key), rejected), (entries) => {
+      const before = previous?.document === undefined
+        ? new Set<string>()
+        : entriesBefore(index, previous.document, key)
+      const added = Array.from(entries.keys).filter((entry) => !before.has(entry))
+      const removed = Array.from(before).filter((entry) => !entries.keys.has(entry))
+      if (index.description.unique === true) {
+        const table = this.#store.entries(index.number)
+        const isTaken = added.some((entry) => {
+          const holder = table.get(entry)
+          return holder !== undefined && holder !== previous?.recordId
+        })
+        if (isTaken) return Result.fail(duplicateKey(collection, index))
+      }
+      return Result.succeed({ index, added, removed, entries })
+    })
+  }
+
+  #apply(
+    collection: Collection,
+    prepared: Prepared,
+    { document, recordId }: { readonly recordId: string; readonly document: Document | undefined },
+    changes: ReadonlyArray<IndexChange>
+  ): void {
+    spend(writeCost)
+    this.#store.documents(collection.number).put(recordId, prepared.encoded, document)
+    let isWorse = worsen(collection.identifiers.traits, prepared.traits)
+    for (const change of changes) {
+      this.#applyTo(recordId, change)
+      isWorse = worsen(change.index.traits, change.entries) || isWorse
+    }
+    if (isWorse) this.#catalog.save(collection)
+    this.#catalog.wrote(collection, recordId, document, prepared.document)
+  }
+
+  #applyTo(recordId: string, { added, index, removed }: IndexChange): void {
+    const entries = this.#store.entries(index.number)
+    spend(writeCost * (added.length + removed.length))
+    for (const entry of removed) entries.remove(entry, recordId)
+    // No other document has an entry there.
+    for (const entry of added) entries.put(entry, recordId, undefined)
+  }
+}
+
+// What is known of the document as it was: nothing, when it is new.
+type Previous = Partial<Found> | undefined
+
+const duplicateKey = ({ name }: Collection, { description, paths }: Index): DuplicateKey =>
+  new DuplicateKey({ collection: name, index: description.name, fields: paths })
+
+const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
+
+// A document that is stored has entries in all indexes, or it would not be.
+const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>
+  Result.match(entriesOf(index, document, key), { onSuccess: ({ keys }) => keys, onFailure: () => new Set<string>() })
+
+/**
+ * Whether more is true of the keys now.
+ *
+ * @internal
+ */
+export const worsen = (traits: KeyTraits, { inexact, multikey }: Omit<Entries, "keys">): boolean => {
+  const isWorse = (multikey && !traits.multikey) || (inexact && !traits.inexact)
+  traits.multikey ||= multikey
+  traits.inexact ||= inexact
+  return isWorse
+}

@@ -1,0 +1,118 @@
+/**
+ * Insertions into the embedded store.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { normalise } from "../../bson/value.ts"
+import type { Document, DocumentStore, InsertManyResult } from "../../DocumentStore.ts"
+import { beginStep, isStepDone } from "../../mql/limits/costBudget.ts"
+import { type Problem, rejected, toError } from "../../mql/limits/queryProblem.ts"
+import { memoryOf } from "../../mql/limits/sizeLimits.ts"
+import type { DuplicateKey, ReadError } from "../../RepositoryError.ts"
+import type { KeyValue } from "../../storage/orderedStore.ts"
+import type { Catalog } from "../catalog/catalog.ts"
+import { type DocumentWriter, prepare, type Prepared } from "./documentWriter.ts"
+import { failureOf, inTurn, maxPerJob, runJob } from "./writeJob.ts"
+
+/** @internal */
+export type Inserting = Pick<DocumentStore["Service"], "insertOne" | "insertMany">
+
+/** @internal */
+export const makeInserting = (store: KeyValue, catalog: Catalog, writer: DocumentWriter): Inserting => {
+  const prepareNew = (document: Document): Result.Result<Prepared, Problem> => {
+    const normalised = normalise(document)
+    return Result.isFailure(normalised)
+      ? Result.fail(rejected(normalised.failure))
+      : prepare(store, normalised.success)
+  }
+
+  const insertOne: Inserting["insertOne"] = (name, document) =>
+    Effect.suspend(() => {
+      const prepared = prepareNew(document)
+      return Result.isFailure(prepared)
+        ? Effect.fail(toError(prepared.failure, "insertOne"))
+        : runJob(store, "insertOne", () => writer.insert(catalog.ensure(name), prepared.success))
+    })
+
+  /** Some of the documents from a place on, as many as there is time for in one step. */
+  const prepareSome = (documents: ReadonlyArray<Document>, from: number): Chunk => {
+    beginStep()
+    const chunk: Array<Chunk[number]> = []
+    for (let at = from; at < documents.length && chunk.length < maxPerJob && !isStepDone(); at++) {
+      const document = documents[at]!
+      const prepared = prepareNew(document)
+      chunk.push(prepared)
+      // What was not encoded cost what there is of it in memory.
+      if (Result.isSuccess(prepared) && !(prepared.success.encoded instanceof Uint8Array)) memoryOf(document)
+    }
+    return chunk
+  }
+
+  const insertChunk = (name: string, chunk: Chunk, from: number, isOrdered: boolean) =>
+    store.write("insertMany", () => {
+      beginStep()
+      catalog.ensure(name)
+      let attempted = 0
+      let insertedCount = 0
+      const failures: Array<Refusal> = []
+      for (const [i, prepared] of chunk.entries()) {
+        if (isStepDone()) break
+        attempted += 1
+        const inserted = Result.flatMap(
+          prepared,
+          // Asked for again, since a document may be the first with an array, say.
+          (ready): Result.Result<void, DuplicateKey | Problem> => writer.insert(catalog.ensure(name), ready)
+        )
+        if (Result.isSuccess(inserted)) insertedCount += 1
+        else {
+          failures.push({ index: from + i, failure: inserted.failure })
+          if (isOrdered) break
+        }
+      }
+      return { attempted, insertedCount, failures }
+    })
+
+  const insertMany: Inserting["insertMany"] = (name, documents, options) =>
+    Effect.suspend(() => {
+      const isOrdered = options?.ordered ?? true
+      const failures: Array<InsertManyResult["failures"][number]> = []
+      let insertedCount = 0
+      const go = (from: number, waiting: Chunk): Effect.Effect<InsertManyResult, ReadError> => {
+        if (from >= documents.length || (isOrdered && failures.length > 0)) {
+          return Effect.succeed({ insertedCount, failures })
+        }
+        const chunk = waiting.length > 0 ? waiting : prepareSome(documents, from)
+        return insertChunk(name, chunk, from, isOrdered).pipe(
+          Effect.tap((outcome) =>
+            Effect.map(Effect.forEach(outcome.failures, refusal), (refused) => {
+              insertedCount += outcome.insertedCount
+              failures.push(...refused)
+            })
+          ),
+          Effect.flatMap(({ attempted }) =>
+            inTurn(from + attempted < documents.length, () => go(from + attempted, chunk.slice(attempted)))
+          )
+        )
+      }
+      return Effect.uninterruptible(go(0, []))
+    })
+
+  return { insertOne, insertMany }
+}
+
+// internal
+
+// Documents that follow each other, ready to be written or not.
+type Chunk = ReadonlyArray<Result.Result<Prepared, Problem>>
+
+interface Refusal {
+  readonly index: number
+  readonly failure: DuplicateKey | Problem
+}
+
+const refusal = ({ failure, index }: Refusal): Effect.Effect<InsertManyResult["failures"][number], ReadError> => {
+  const error = failureOf(failure, "insertMany")
+  return error._tag === "DuplicateKey" || error._tag === "QueryRejected"
+    ? Effect.succeed({ index, error })
+    : Effect.fail(error)
+}

@@ -1,0 +1,119 @@
+/**
+ * Removes documents whose time has come.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import { bound, documentKey, fitRange, invert, rankBound } from "../../bson/keyEncoding.ts"
+import { dateOf, Rank } from "../../bson/value.ts"
+import type { StoreUnavailable } from "../../RepositoryError.ts"
+import type { KeyValue, Range } from "../../storage/orderedStore.ts"
+import type { Catalog, Collection, Index } from "../catalog/catalog.ts"
+import { entriesOf } from "../catalog/indexKeys.ts"
+import type { DocumentWriter } from "./documentWriter.ts"
+
+/**
+ * Begins to look for expired documents, every minute until the scope closes; when it has begun already, does nothing.
+ *
+ * @internal
+ */
+export type BeginExpiry = Effect.Effect<void>
+
+/** @internal */
+export const makeExpiry = (
+  store: KeyValue,
+  catalog: Catalog,
+  writer: DocumentWriter
+): Effect.Effect<BeginExpiry, never, Scope.Scope> =>
+  Effect.map(Scope.Scope, (scope) => {
+    const sweep = Effect.catchCause(
+      sweepOnce(store, catalog, writer),
+      (cause) => Effect.logWarning("Expired documents could not be removed", cause)
+    )
+    let hasBegun = false
+    return Effect.suspend(() => {
+      if (hasBegun) return Effect.void
+      hasBegun = true
+      return Effect.asVoid(Effect.forkIn(Effect.repeat(sweep, Schedule.spaced("60 seconds")), scope))
+    })
+  })
+
+// internal
+
+// So many documents at most are removed in one go, which nothing can interrupt.
+const maxPerJob = 256
+
+const sweepOnce = (
+  store: KeyValue,
+  catalog: Catalog,
+  writer: DocumentWriter
+): Effect.Effect<void, StoreUnavailable> => {
+  const expire = (name: string, index: Index, seconds: number): Effect.Effect<void, StoreUnavailable> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const range = expiredAt(index, now - seconds * 1000)
+      const some: Effect.Effect<void, StoreUnavailable> = Effect.suspend(() => {
+        const found = store.read(operation, () => recordIdsIn(store, index, range))
+        if (Result.isFailure(found)) return Effect.fail(found.failure)
+        const recordIds = found.success
+        if (recordIds.size === 0) return Effect.void
+        return Effect.andThen(
+          store.write(operation, () => {
+            for (const recordId of recordIds) {
+              removeExpired(store, catalog.pending(name), writer, index, range, recordId)
+            }
+          }),
+          recordIds.size < maxPerJob ? Effect.void : Effect.andThen(Effect.yieldNow, some)
+        )
+      })
+      return some
+    })
+  return Effect.suspend(() =>
+    Effect.forEach(
+      Array.from(catalog.all).flatMap(({ indexes, name }) => indexes.map((index) => ({ index, name }))),
+      ({ index, name }) => {
+        const { expireAfterSeconds } = index.description
+        return expireAfterSeconds === undefined || !index.isReady
+          ? Effect.void
+          : expire(name, index, expireAfterSeconds)
+      },
+      { discard: true }
+    )
+  )
+}
+
+const operation = "expire"
+
+// Dates until then; of those before the first that there can be, there are none.
+const expiredAt = ({ directions }: Index, time: number): Range => {
+  const [from, to] = [rankBound(Rank.date), bound(dateOf(time))]
+  const isDescending = directions[0]?.descending === true
+  return { ...isDescending ? fitRange(invert(to), invert(from)) : fitRange(from, to), reverse: false }
+}
+
+const recordIdsIn = (store: KeyValue, index: Index, range: Range): ReadonlySet<string> => {
+  const recordIds = new Set<string>()
+  store.entries(index.number).scan(range, (_, recordId) => recordIds.add(recordId).size < maxPerJob)
+  return recordIds
+}
+
+/** Unless somebody has changed it meanwhile, or dropped the index. */
+const removeExpired = (
+  store: KeyValue,
+  collection: Collection | undefined,
+  writer: DocumentWriter,
+  index: Index,
+  { end, start }: Range,
+  recordId: string
+): void => {
+  if (collection?.indexes.some(({ number }) => number === index.number) !== true) return
+  const document = store.documents(collection.number).get(recordId)
+  const entries = document === undefined
+    ? undefined
+    : entriesOf(index, document, documentKey(document["_id"]))
+  if (document === undefined || entries === undefined || Result.isFailure(entries)) return
+  if (Array.from(entries.success.keys).some((entry) => entry >= start && entry < end)) {
+    writer.remove(collection, { recordId, document })
+  }
+}

@@ -1,0 +1,302 @@
+/**
+ * Which documents to look at for a filter and a sort. An index only ever narrows them down: the filter still decides.
+ */
+import { beginning, bound, component, fit, fitRange, invert, rankBound } from "../../bson/keyEncoding.ts"
+import type { Direction } from "../../bson/path.ts"
+import { Rank, rankOf } from "../../bson/value.ts"
+import { type Several, several } from "../../mql/execution/batchIterator.ts"
+import type { Constraint } from "../../mql/filter/parseFilter.ts"
+import type { Range } from "../../storage/orderedStore.ts"
+import { everything } from "../../storage/orderedStore.ts"
+import { type Collection, type Index, isSearchable, textIndexOf } from "../catalog/catalog.ts"
+import { isTurned, wordKey } from "../catalog/indexKeys.ts"
+
+/** @internal */
+export type Plan =
+  /** All documents, as they were inserted. */
+  | { readonly kind: "all"; readonly isOrdered: boolean }
+  /** The documents of these entries of a unique index; there is at most one for each. */
+  | {
+    readonly kind: "entries"
+    readonly index: Index
+    readonly keys: Several<string>
+    readonly isOrdered: boolean
+  }
+  /**
+   * Entries of an index in these ranges, which follow each other in the order of the scan; some may be the same. There
+   * may be more of them than documents, so each is made when it is asked for.
+   */
+  | {
+    readonly kind: "scan"
+    readonly index: Index
+    readonly ranges: Several<Range>
+    readonly isOrdered: boolean
+  }
+
+interface Candidate {
+  readonly plan: () => Plan
+  readonly worth: number
+}
+
+// With more, it is cheaper to pass over those that no document has than to ask for each.
+const maxKeys = 100_000
+
+const worth = { unique: 1000, equality: 10, range: 5, order: 6 }
+
+/**
+ * Of a filter with `words`, every match has one of them.
+ *
+ * @internal
+ */
+export const planOf = (
+  collection: Collection,
+  constraints: ReadonlyArray<Constraint>,
+  sort: ReadonlyArray<Direction>,
+  words?: ReadonlyArray<string>
+): Plan => {
+  const { traits: { inexact } } = collection.identifiers
+  let best = ofIndex(collection.identifiers, constraints, sort, !inexact)
+  if (best !== undefined && best.worth >= worth.unique) return best.plan()
+  const texts = words === undefined ? undefined : textIndexOf(collection)
+  if (texts !== undefined && words !== undefined) return byWords(texts, words, sort)
+  for (const index of collection.indexes) {
+    // It can't get any better.
+    const entry = entryOf(index, constraints)
+    if (entry !== undefined) return { kind: "entries", index, keys: several([entry]), isOrdered: true }
+    const candidate = ofIndex(index, constraints, sort, !inexact)
+    if (candidate !== undefined && (best === undefined || candidate.worth > best.worth)) best = candidate
+  }
+  return best?.plan() ?? { kind: "all", isOrdered: sort.length === 0 }
+}
+
+// The fewest values that a filter lets the path have.
+const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<unknown> | undefined => {
+  let fewest: ReadonlyArray<unknown> | undefined
+  for (const constraint of constraints) {
+    if (constraint.kind !== "in" || constraint.path !== path) continue
+    if (fewest === undefined || constraint.values.length < fewest.length) fewest = constraint.values
+  }
+  return fewest
+}
+
+const byWords = (index: Index, words: ReadonlyArray<string>, sort: ReadonlyArray<Direction>): Plan => ({
+  kind: "scan",
+  index,
+  ranges: several(words.map(wordKey).toSorted().map((key) => ({ ...fitRange(key, key), reverse: false }))),
+  isOrdered: sort.length === 0
+})
+
+interface Bounds {
+  readonly from: string
+  readonly to: string
+}
+
+// Between the bounds that a filter sets; values of other classes than theirs don't match.
+const boundsAt = (constraints: ReadonlyArray<Constraint>, path: string, isMultikey: boolean): Bounds | undefined => {
+  const bounds = constraints.flatMap((constraint) => {
+    if (constraint.path !== path || (constraint.kind !== "least" && constraint.kind !== "most")) return []
+    const rank = rankOf(constraint.value)
+    // Those compare with values of all classes.
+    if (rank === Rank.minKey || rank === Rank.maxKey) return []
+    return constraint.kind === "least"
+      ? [{ from: bound(constraint.value), to: rankBound(rank) }]
+      : [{ from: rankBound(rank), to: bound(constraint.value) }]
+  })
+  const [first, ...others] = bounds
+  // One item of an array may be above the lower bound, and another one below the upper.
+  if (first === undefined || isMultikey) return first
+  return others.reduce((all, { from, to }) => ({
+    from: from > all.from ? from : all.from,
+    // What is a beginning of the other holds more.
+    to: all.to.startsWith(to) || (to > all.to && !to.startsWith(all.to)) ? all.to : to
+  }), first)
+}
+
+// Where a text with a certain beginning is; a regular expression may be looked for by itself, too.
+const beginningsAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<Bounds> => {
+  const found = constraints.find((constraint) => constraint.kind === "begins" && constraint.path === path)
+  if (found?.kind !== "begins") return []
+  const from = beginning(found.text)
+  const expressions = rankBound(Rank.regularExpression)
+  return [{ from, to: from }, { from: expressions, to: expressions }]
+}
+
+const isSparseMiss = ({ description, paths }: Index, constraints: ReadonlyArray<Constraint>): boolean =>
+  description.sparse === true &&
+  !constraints.some((constraint) => paths.includes(constraint.path) && isPresent(constraint))
+
+// Whether only documents that have the field fulfil it.
+const isPresent = (constraint: Constraint): boolean =>
+  constraint.kind === "exists"
+  || constraint.kind === "begins"
+  || (constraint.kind === "in"
+    ? constraint.values.every((value) => value !== null)
+    : constraint.value !== null && rankOf(constraint.value) !== Rank.minKey && rankOf(constraint.value) !== Rank.maxKey)
+
+const isUsable = (index: Index, constraints: ReadonlyArray<Constraint>): boolean =>
+  isSearchable(index) && !isSparseMiss(index, constraints) && index.part?.isImpliedBy(constraints) !== false
+
+// The only entry of a unique index that a match can have.
+const entryOf = (index: Index, constraints: ReadonlyArray<Constraint>): string | undefined => {
+  if (constraints.length === 0 || index.description.unique !== true || index.traits.multikey) return undefined
+  let entry = ""
+  for (const [i, path] of index.paths.entries()) {
+    const values = valuesAt(constraints, path)
+    if (values?.length !== 1) return undefined
+    const key = component(values[0], { inexact: false })
+    entry += index.directions[i]?.descending === true ? invert(key) : key
+  }
+  return isUsable(index, constraints) ? fit(entry, { inexact: false }) : undefined
+}
+
+const ofIndex = (
+  index: Index,
+  constraints: ReadonlyArray<Constraint>,
+  sort: ReadonlyArray<Direction>,
+  areIdsInOrder: boolean
+): Candidate | undefined => {
+  const [begins] = index.paths
+  if (sort[0]?.path.join(".") !== begins && !constraints.some(({ path }) => path === begins)) return undefined
+  const { multikey } = index.traits
+  let spans: ReadonlyArray<Bounds> = []
+  const constants = new Set<string>()
+  const used: Array<string> = []
+  const choices: Array<Choice> = []
+  for (const [i, path] of index.paths.entries()) {
+    // Fields of one array's documents: those of different documents may match.
+    if (multikey && used.some((other) => firstSegment(other) === firstSegment(path))) break
+    const descending = index.directions[i]?.descending === true
+    const values = valuesAt(constraints, path)
+    if (values === undefined) {
+      const bounds = boundsAt(constraints, path, multikey)
+      const found = bounds === undefined ? beginningsAt(constraints, path) : [bounds]
+      spans = descending ? found.map(({ from, to }) => ({ from: invert(to), to: invert(from) })).toReversed() : found
+      break
+    }
+    used.push(path)
+    if (values.length === 1) constants.add(path)
+    choices.push({ values, descending })
+  }
+  const order = orderOf(index, sort, constants, areIdsInOrder)
+  const isUsed = used.length > 0 || spans.length > 0
+  if (!isUsed && order === undefined) return undefined
+  if (!isUsable(index, constraints)) return undefined
+  const isWhole = index.description.unique === true && used.length === index.paths.length
+  return {
+    plan: () => planBy(index, { choices, spans }, isWhole && !multikey, { sort, order }),
+    worth: (isWhole ? worth.unique : 0) + used.length * worth.equality
+      + (spans.length === 0 ? 0 : worth.range)
+      + (order === undefined ? 0 : worth.order)
+  }
+}
+
+// The values that a field may have, whose components are in the order of the index.
+interface Choice {
+  readonly values: ReadonlyArray<unknown>
+  readonly descending: boolean
+}
+
+interface Places {
+  readonly choices: ReadonlyArray<Choice>
+  /** What the field behind the choices may have. */
+  readonly spans: ReadonlyArray<Bounds>
+}
+
+const planBy = (
+  index: Index,
+  { choices, spans }: Places,
+  isWhole: boolean,
+  { order, sort }: { readonly sort: ReadonlyArray<Direction>; readonly order: "up" | "down" | undefined }
+): Plan => {
+  const [choice, ...others] = choices
+  if (isWhole && choice !== undefined && others.length === 0 && order === undefined) {
+    // In any order, but each of them once: two values may be equal, as 1 and 1.0 are.
+    const keys = several(Array.from(new Set(choice.values.map((_, i) => keyOf(choice, i)))))
+    return { kind: "entries", index, keys, isOrdered: sort.length === 0 || keys.length <= 1 }
+  }
+  const prefixes = productOf(choices.map(componentsOf))
+  const isOrdered = sort.length === 0 || order !== undefined
+  const reverse = order === "down"
+  if (isWhole && prefixes.length <= maxKeys) {
+    const keys = inOrder(prefixes, reverse, (prefix) => fit(prefix, { inexact: false }))
+    return { kind: "entries", index, keys, isOrdered: isOrdered || keys.length <= 1 }
+  }
+  const each = Math.max(1, spans.length)
+  const places: Several<Range> = {
+    length: prefixes.length * each,
+    at: (i) => {
+      const prefix = prefixes.at(Math.floor(i / each))
+      const span = spans[i % each]
+      return {
+        ...span !== undefined
+          ? fitRange(prefix + span.from, prefix + span.to)
+          : prefix === ""
+          ? everything
+          : fitRange(prefix, prefix),
+        reverse
+      }
+    }
+  }
+  return { kind: "scan", index, ranges: inOrder(places, reverse, (range) => range), isOrdered }
+}
+
+const keyOf = ({ descending, values }: Choice, i: number): string => {
+  const text = component(values[i], { inexact: false })
+  return fit(descending ? invert(text) : text, { inexact: false })
+}
+
+const componentsOf = ({ descending, values }: Choice): ReadonlyArray<string> => {
+  const components = values.map((value) => component(value, { inexact: false }))
+  if (components.length === 1) return descending ? components.map(invert) : components
+  const different = Array.from(new Set(components)).toSorted()
+  return descending ? different.map(invert).toReversed() : different
+}
+
+/** Each of the first texts before each of the second ones, and so on: in order when they are. */
+const productOf = (factors: ReadonlyArray<ReadonlyArray<string>>): Several<string> => ({
+  length: factors.reduce((product, factor) => product * factor.length, 1),
+  at: (i) => {
+    let rest = i
+    let text = ""
+    for (const factor of factors.toReversed()) {
+      text = (factor[rest % factor.length] ?? "") + text
+      rest = Math.floor(rest / factor.length)
+    }
+    return text
+  }
+})
+
+const inOrder = <A, B>(items: Several<A>, reverse: boolean, f: (item: A) => B): Several<B> => ({
+  length: items.length,
+  at: (i) => f(items.at(reverse ? items.length - 1 - i : i))
+})
+
+const firstSegment = (path: string): string => path.split(".", 1)[0] ?? path
+
+/** Which way an index has to be read for its entries to come in the order of a sort. */
+const orderOf = (
+  index: Index,
+  sort: ReadonlyArray<Direction>,
+  constants: ReadonlySet<string>,
+  areIdsInOrder: boolean
+): "up" | "down" | undefined => {
+  const { description, directions, paths, traits } = index
+  if (sort.length === 0 || traits.multikey || traits.inexact) return undefined
+  let way: "up" | "down" | undefined
+  let at = 0
+  for (const { descending, path } of sort) {
+    const name = path.join(".")
+    if (constants.has(name)) continue
+    while (at < paths.length && paths[at] !== name && constants.has(paths[at] ?? "")) at += 1
+    // After all values, entries are in the order of the identifiers; where values are unique, there is none to have.
+    const isId = at === paths.length && name === "_id"
+    if (isId && description.unique === true) break
+    if (isId ? !areIdsInOrder : paths[at] !== name) return undefined
+    const step = descending === (isId ? isTurned(index) : directions[at]?.descending) ? "up" : "down"
+    if (way !== undefined && way !== step) return undefined
+    way = step
+    at += 1
+    if (isId) break
+  }
+  return way ?? "up"
+}

@@ -1,0 +1,348 @@
+/**
+ * The embedded store's transactions, which are serializable.
+ *
+ * A transaction reads a snapshot of the last commit before it began, and keeps what it writes in memory. It commits in one
+ * job, which first checks that nobody has written since what the transaction has read: documents by their identifiers,
+ * and ranges of keys, so that no document comes into a range that was searched. Then it is as if all of it happened at
+ * the moment of the commit; a transaction that has written nothing is as if it happened when it began, and checks nothing.
+ *
+ * One that was overtaken runs again: in line with the others that were, and, when that is in vain as well, once with the
+ * store for itself, while all others that write wait for it; but for no longer than a second.
+ */
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import { recordIdOf } from "../../bson/keyEncoding.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { inTurn, makeRetry } from "../../repository/retryOnVersionConflict.ts"
+import type { StoreUnavailable } from "../../RepositoryError.ts"
+import { MemoryTable } from "../../storage/memory/store.ts"
+import type { Encoded, KeyValue, Listener, WatchedKeyValue } from "../../storage/orderedStore.ts"
+import { Again, type Attempt, isAgain, overtakenTooOften, type Policy } from "../../store/transactionRunner.ts"
+import { Catalog, type Collection, type Index, type RecordIds } from "../catalog/catalog.ts"
+import { DocumentWriter, worsen } from "../operations/documentWriter.ts"
+import { makeReading } from "../operations/reads.ts"
+import { makeWriting } from "../operations/writes.ts"
+import type { Snapshot, Versions } from "./snapshots.ts"
+import { OverlayTable } from "./writeBuffer.ts"
+
+/**
+ * Stands before the writes of a store, and holds them up while a transaction has it for itself.
+ *
+ * @internal
+ */
+export interface Gate {
+  /** The store for everybody else. */
+  readonly store: WatchedKeyValue
+  readonly close: Effect.Effect<void>
+  readonly open: Effect.Effect<void>
+}
+
+/** @internal */
+export const makeGate = (store: WatchedKeyValue): Gate => {
+  let opened: Deferred.Deferred<void> | undefined
+  return {
+    store: {
+      ...store,
+      write: (operation, job) =>
+        opened === undefined
+          ? store.write(operation, job)
+          : Effect.andThen(Deferred.await(opened), store.write(operation, job))
+    },
+    close: Effect.sync(() => {
+      opened = Deferred.makeUnsafe()
+    }),
+    open: Effect.suspend(() => {
+      const waiting = opened
+      opened = undefined
+      return waiting === undefined ? Effect.void : Effect.asVoid(Deferred.succeed(waiting, undefined))
+    })
+  }
+}
+
+/**
+ * Transactions over a store, whose collections `catalog` knows.
+ *
+ * @internal
+ */
+export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catalog): Policy => {
+  const retry = makeRetry()
+  const exclusive = Semaphore.makeUnsafe(1)
+
+  const begin = (isExclusive: boolean): Attempt => {
+    const overlay = new Overlay(store, catalog, open())
+    // Whoever is exclusive has held up the others.
+    const { write } = isExclusive ? store : gate.store
+    const end = Effect.sync(() => overlay.close())
+    return {
+      operations: overlay.operations,
+      // What it has read was one state, and so is what it has failed with; unless there was no such state any more.
+      isVain: Effect.sync(() => overlay.isBroken),
+      commit: Effect.ensuring(
+        Effect.suspend(() =>
+          overlay.isUnchanged
+            ? Effect.void
+            : Effect.flatMap(
+              write("transaction", () => {
+                if (overlay.isOvertaken) return false
+                for (const _ of overlay.apply());
+                return true
+              }),
+              (isCommitted) => isCommitted ? Effect.void : Effect.fail(new Again(overtakenTooOften()))
+            )
+        ),
+        end
+      ),
+      rollback: end
+    }
+  }
+
+  /** What others have begun to write is waited for. */
+  const alone = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R> =>
+    inTurn(
+      exclusive,
+      maxExclusive,
+      Effect.andThen(store.write("transaction", () => {}), Effect.provideService(attempt, Exclusive, gate)),
+      Effect.acquireRelease(gate.close, () => gate.open)
+    )
+
+  return {
+    begin: Effect.withFiber((fiber) =>
+      Effect.suspend(() => Effect.fromResult(store.read("transaction", () => begin(fiber.getRef(Exclusive) === gate))))
+    ),
+    repeat: <A, E, R>(attempt: Effect.Effect<A, E | Again, R>) => {
+      let tries = 0
+      const next = Effect.suspend(() => {
+        tries += 1
+        return tries === triesBefore + 1 ? alone(attempt) : attempt
+      })
+      return retry(gate, (error: E | Again | StoreUnavailable) => isAgain(error), next)
+    }
+  }
+}
+
+// internal
+
+// How often it is tried before it has the store for itself.
+const triesBefore = 3
+
+// How long a transaction has the store for itself at most.
+const maxExclusive = Duration.seconds(1)
+
+// Which store's gate the transaction that begins has closed.
+const Exclusive = Context.Reference<Gate | undefined>("appkernel/Repository/exclusive", {
+  defaultValue: () => undefined
+})
+
+/** What a transaction has read and written. */
+class Overlay {
+  readonly operations: Attempt["operations"]
+  readonly #store: KeyValue
+  readonly #catalog: Catalog
+  readonly #snapshot: Snapshot
+  readonly #names: TransactionCatalog
+  readonly #documents = new Map<number, OverlayTable<Document, Encoded>>()
+  readonly #entries = new Map<number, OverlayTable<string>>()
+  readonly #encoded = new WeakMap<Document, Encoded>()
+  #isBroken = false
+
+  constructor(store: KeyValue, catalog: Catalog, snapshot: Snapshot) {
+    this.#store = store
+    this.#catalog = catalog
+    this.#snapshot = snapshot
+    const tables = this.#tables()
+    this.#names = new TransactionCatalog(tables, catalog.committed)
+    this.operations = {
+      ...makeReading(tables, this.#names),
+      ...makeWriting(tables, this.#names, new DocumentWriter(tables, this.#names))
+    }
+  }
+
+  close(): void {
+    this.#snapshot.close()
+  }
+
+  /** Whether an operation failed because the snapshot can't be read any more. */
+  get isBroken(): boolean {
+    return this.#isBroken
+  }
+
+  get isUnchanged(): boolean {
+    for (const table of this.#documents.values()) for (const _ of table.written) return false
+    return true
+  }
+
+  /** For jobs: whether others have written what was read. */
+  get isOvertaken(): boolean {
+    if (this.#isUnreadable) return true
+    for (const [name, indexes] of this.#names.used) if (this.#catalog.pending(name)?.indexes !== indexes) return true
+    for (const table of this.#documents.values()) if (table.isOvertaken) return true
+    for (const table of this.#entries.values()) if (table.isOvertaken) return true
+    return false
+  }
+
+  /** Whether the state is forgotten, or one of its indexes dropped. */
+  get #isUnreadable(): boolean {
+    if (this.#snapshot.isExpired()) return true
+    for (const [name, indexes] of this.#names.used) {
+      if (indexes !== undefined && this.#catalog.pending(name)?.indexes !== indexes) return true
+    }
+    return false
+  }
+
+  /** For jobs: writes what was written, some of it in each step. */
+  *apply(): Generator<void, void> {
+    for (const name of this.#names.used.keys()) {
+      const source = this.#names.pending(name)
+      const documents = source === undefined ? undefined : this.#documents.get(source.number)
+      if (source !== undefined && documents !== undefined) yield* this.#applyTo(source, documents)
+    }
+  }
+
+  *#applyTo(source: Collection, written: OverlayTable<Document, Encoded>): Generator<void, void> {
+    const target = this.#catalog.ensure(source.name)
+    const documents = this.#store.documents(target.number)
+    // Those that the new documents get, by those that they had so far.
+    const recordIds = new Map<string, string>()
+    for (const [id, { before, value }] of written.written) {
+      if (before === undefined && value !== undefined) recordIds.set(id, this.#catalog.nextRecordId(target))
+      const recordId = recordIds.get(id) ?? id
+      if (value !== undefined) documents.put(recordId, this.#encoded.get(value) ?? value, before)
+      else if (before !== undefined) documents.remove(recordId, before)
+      this.#catalog.wrote(target, recordId, before, value)
+      yield
+    }
+    let isWorse = false
+    for (const [i, { number, traits }] of [source.identifiers, ...source.indexes].entries()) {
+      const index = i === 0 ? target.identifiers : target.indexes[i - 1]
+      if (index === undefined) continue
+      const entries = this.#store.entries(index.number)
+      for (const [key, { before, value }] of this.#entries.get(number)?.written ?? []) {
+        const recordId = value === undefined ? undefined : recordIds.get(value) ?? value
+        if (recordId === before) continue
+        if (recordId !== undefined) entries.put(key, recordId, before)
+        else if (before !== undefined) entries.remove(key, before)
+        yield
+      }
+      isWorse = worsen(index.traits, traits) || isWorse
+    }
+    if (isWorse) this.#catalog.save(target)
+  }
+
+  #whileReadable<A>(operation: string, step: () => A): Result.Result<A, StoreUnavailable> {
+    return Result.flatMap(
+      this.#store.read(operation, (): Result.Result<A, StoreUnavailable> => {
+        if (!this.#isUnreadable) return Result.succeed(step())
+        this.#isBroken = true
+        return Result.fail(overtakenTooOften(operation))
+      }),
+      (result) => result
+    )
+  }
+
+  #tables(): WatchedKeyValue {
+    let listener: Listener | undefined
+    const encode = (document: Document): Result.Result<Encoded, string> =>
+      Result.map(this.#store.encode(document), (encoded) => {
+        this.#encoded.set(document, encoded)
+        return document
+      })
+    return {
+      description: this.#store.description,
+      // What becomes of collections is written with the documents.
+      catalog: new MemoryTable(),
+      documents: (number) =>
+        known(this.#documents, number, () => new OverlayTable(this.#snapshot.documents(number), decoded)),
+      entries: (number) =>
+        known(this.#entries, number, () => new OverlayTable(this.#snapshot.entries(number), (recordId) => recordId)),
+      encode,
+      write: (operation, job) =>
+        Effect.suspend(() =>
+          Effect.fromResult(this.#whileReadable(operation, () => {
+            const result = job()
+            listener?.committed()
+            return result
+          }))
+        ),
+      read: (operation, step) => this.#whileReadable(operation, step),
+      // Only its own fibers write meanwhile.
+      watch: (number) => ({
+        written: () => Array.from(this.#documents.get(number)?.written ?? [], ([recordId]) => recordId),
+        close: () => {}
+      }),
+      listen: (given) => {
+        listener = given
+      }
+    }
+  }
+}
+
+// What `encode` makes here is a document.
+const decoded = (encoded: Encoded) => encoded as Document
+
+const known = <A>(map: Map<number, A>, key: number, make: () => A): A => {
+  const there = map.get(key)
+  if (there !== undefined) return there
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+// Tables of no other collection have such numbers.
+const firstNumber = 0xffff_0000
+
+// Behind those of all documents that are kept.
+const firstRecord = 0x8000_0000_0000
+
+const temporaryIds = (): RecordIds => {
+  let next = firstRecord
+  return { next: () => recordIdOf(next++), end: () => recordIdOf(next) }
+}
+
+/** The collections of a snapshot, as a transaction changes them. */
+class TransactionCatalog extends Catalog {
+  /** The indexes of the collections that were asked for; `undefined` where there was none. */
+  readonly used = new Map<string, ReadonlyArray<Index> | undefined>()
+  readonly #snapshot: ReadonlyMap<string, Collection>
+  #next = firstNumber
+
+  constructor(store: KeyValue, snapshot: ReadonlyMap<string, Collection>) {
+    super(store, temporaryIds())
+    this.#snapshot = snapshot
+  }
+
+  #use(name: string): void {
+    if (this.used.has(name)) return
+    const collection = this.#snapshot.get(name)
+    this.used.set(name, collection?.indexes)
+    if (collection === undefined) return
+    // The traits of the original change.
+    const { identifiers, indexes } = collection
+    this.adopt({ ...collection, identifiers: copyOf(identifiers), indexes: indexes.map(copyOf) })
+  }
+
+  override get(name: string): Collection | undefined {
+    this.#use(name)
+    return super.get(name)
+  }
+
+  override pending(name: string): Collection | undefined {
+    this.#use(name)
+    return super.pending(name)
+  }
+
+  override ensure(name: string): Collection {
+    this.#use(name)
+    return super.ensure(name)
+  }
+
+  override nextNumber(): number {
+    this.#next += 1
+    return this.#next
+  }
+}
+
+const copyOf = (index: Index): Index => ({ ...index, traits: { ...index.traits } })

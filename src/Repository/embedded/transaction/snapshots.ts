@@ -1,0 +1,357 @@
+/**
+ * Versions of what the embedded store's tables hold (multi-version concurrency control).
+ *
+ * A snapshot reads the tables as the last commit before it left them, whatever is written meanwhile, and knows which keys
+ * were written since. For that, each write tells which value it replaces. Replaced values are kept in memory until the
+ * write is committed, and as long as a snapshot is open that is older. Where they take too much, the oldest snapshots
+ * expire.
+ */
+import type { Document } from "../../DocumentStore.ts"
+import { MemoryTable } from "../../storage/memory/store.ts"
+import { scanMerged, scanMergedKeys } from "../../storage/mergedTable.ts"
+import {
+  type Encoded,
+  everything,
+  type KeyValue,
+  type Listener,
+  type Range,
+  type Table,
+  visitEach,
+  type WatchedKeyValue
+} from "../../storage/orderedStore.ts"
+
+/**
+ * A state of the store. It has to be closed.
+ *
+ * @internal
+ */
+export interface Snapshot {
+  readonly documents: (collection: number) => VersionedTable<Document, Encoded>
+  readonly entries: (index: number) => VersionedTable<string>
+  /** Whether replaced values were given up that it needs: what it reads is no longer its state. */
+  readonly isExpired: () => boolean
+  readonly close: () => void
+}
+
+/**
+ * A table as it was.
+ *
+ * @internal
+ */
+export interface VersionedTable<Value, Written = Value>
+  extends Pick<Table<Value, Written>, "get" | "visit" | "has" | "scan" | "scanKeys">
+{
+  /** Whether any of these keys, or a key in these ranges, was written since, or is being written. */
+  readonly isWritten: (keys: ReadonlySet<string>, ranges: Iterable<Range>) => boolean
+}
+
+/** @internal */
+export interface Versions {
+  /** The store, whose writes are remembered. */
+  readonly store: WatchedKeyValue
+  readonly open: () => Snapshot
+}
+
+/** @internal */
+export const makeVersions = (store: KeyValue): Versions => {
+  const log = new Log()
+  const documents = new Map<number, Versioned<Document, Encoded>>()
+  const entries = new Map<number, Versioned<string>>()
+  let listener: Listener | undefined
+  store.listen({
+    committed: () => {
+      log.commit()
+      listener?.committed()
+    },
+    aborted: () => {
+      log.abort()
+      listener?.aborted()
+    }
+  })
+  const documentsOf = (collection: number) => versionedOf(documents, collection, store.documents, log)
+  const entriesOf = (index: number) => versionedOf(entries, index, store.entries, log)
+  return {
+    store: {
+      ...store,
+      documents: (collection) => documentsOf(collection).table,
+      entries: (index) => entriesOf(index).table,
+      watch: (collection) => {
+        const state = log.open()
+        return {
+          written: () => state.isExpired ? undefined : documentsOf(collection).writtenSince(state.commit),
+          close: () => log.close(state)
+        }
+      },
+      listen: (given) => {
+        listener = given
+      }
+    },
+    open: () => {
+      const state = log.open()
+      return {
+        documents: (collection) => documentsOf(collection).at(state.commit),
+        entries: (index) => entriesOf(index).at(state.commit),
+        isExpired: () => state.isExpired,
+        close: () => log.close(state)
+      }
+    }
+  }
+}
+
+// internal
+
+// What replaced values may cost before the oldest snapshots expire: a few hundred megabytes.
+const maxCost = 1_000_000
+
+const forgottenPerCommit = 256
+
+// A document costs more than a key of an index.
+const costOf = (before: unknown): number => typeof before === "object" ? 10 : 1
+
+interface State {
+  /** The last commit that it sees. */
+  readonly commit: number
+  isExpired: boolean
+}
+
+interface Version<Value> {
+  /** The commit that replaced the value. */
+  readonly commit: number
+  readonly before: Value | undefined
+}
+
+/** {@link ReplacedValues} of whatever. */
+interface AnyReplacedValues {
+  add(key: string, version: Version<unknown>): void
+  remove(key: string, commit: number): void
+  clear(): void
+}
+
+interface Replaced {
+  readonly replaced: AnyReplacedValues
+  readonly key: string
+  readonly before: unknown
+}
+
+interface Commit {
+  readonly number: number
+  readonly changes: ReadonlyArray<Replaced>
+}
+
+/** The values of a table that were replaced, from the oldest version to the latest. */
+class ReplacedValues<Value> {
+  #versions = new MemoryTable<Array<Version<Value>>>()
+  #keys = 0
+
+  get isEmpty(): boolean {
+    return this.#keys === 0
+  }
+
+  clear(): void {
+    this.#versions = new MemoryTable()
+    this.#keys = 0
+  }
+
+  add(key: string, version: Version<Value>): void {
+    const versions = this.#versions.get(key)
+    if (versions === undefined) {
+      this.#keys += 1
+      this.#versions.put(key, [version])
+    } else if (versions.at(-1)?.commit !== version.commit) versions.push(version)
+  }
+
+  /** Forgets the versions that a commit replaced. */
+  remove(key: string, commit: number): void {
+    const versions = this.#versions.get(key)
+    const place = versions?.findIndex((version) => version.commit === commit) ?? -1
+    if (versions === undefined || place < 0) return
+    versions.splice(place, 1)
+    if (versions.length > 0) return
+    this.#keys -= 1
+    this.#versions.remove(key)
+  }
+
+  /** What the value was after a commit; `undefined` when it is as it was. */
+  at(key: string, commit: number): Version<Value> | undefined {
+    return this.#versions.get(key)?.find((version) => version.commit > commit)
+  }
+
+  first(range: Range, commit: number): { readonly key: string; readonly value: Value | undefined } | undefined {
+    let first: { readonly key: string; readonly value: Value | undefined } | undefined
+    this.#versions.scan(range, (key, versions) => {
+      const version = versions.find((version) => version.commit > commit)
+      if (version === undefined) return true
+      first = { key, value: version.before }
+      return false
+    })
+    return first
+  }
+
+  since(commit: number): ReadonlyArray<string> {
+    return Array.from(this.#versions.all, ([key]) => key).filter((key) => this.at(key, commit) !== undefined)
+  }
+
+  isWritten(keys: ReadonlySet<string>, ranges: Iterable<Range>, commit: number): boolean {
+    if (this.isEmpty) return false
+    for (const range of ranges) if (this.first(range, commit) !== undefined) return true
+    if (keys.size <= this.#keys) {
+      for (const key of keys) if (this.at(key, commit) !== undefined) return true
+      return false
+    }
+    let isWritten = false
+    this.#versions.scanKeys(everything, (key) => {
+      isWritten = keys.has(key) && this.at(key, commit) !== undefined
+      return !isWritten
+    })
+    return isWritten
+  }
+}
+
+/** Which values were replaced, by what is not committed yet and by commits that are newer than an open snapshot. */
+class Log {
+  #commit = 0
+  #pending: Array<Replaced> = []
+  #cost = 0
+  readonly #commits: Array<Commit> = []
+  /** Up to which of the commits nobody needs what they replaced, and how many changes of the first are forgotten. */
+  #forgotten = { to: 0, changes: 0 }
+  /** From the oldest to the latest. */
+  readonly #states = new Set<State>()
+  readonly #tables = new Set<AnyReplacedValues>()
+
+  replace(change: Replaced): void {
+    this.#pending.push(change)
+    if (this.#states.size > 0) this.#add(change)
+  }
+
+  #add({ before, key, replaced }: Replaced): void {
+    this.#tables.add(replaced)
+    replaced.add(key, { commit: this.#commit + 1, before })
+    this.#cost += costOf(before)
+  }
+
+  commit(): void {
+    this.#commit += 1
+    const changes = this.#pending
+    if (changes.length === 0) return
+    this.#pending = []
+    if (this.#states.size === 0) return
+    this.#commits.push({ number: this.#commit, changes })
+    this.#forget(changes.length + forgottenPerCommit)
+    // Unless there is still something to be forgotten that nobody needs.
+    if (this.#cost > maxCost && (this.#commits[0]?.number ?? 0) > this.#forgotten.to) this.#expire()
+  }
+
+  abort(): void {
+    for (const { before, key, replaced } of this.#states.size > 0 ? this.#pending : []) {
+      replaced.remove(key, this.#commit + 1)
+      this.#cost -= costOf(before)
+    }
+    this.#pending = []
+  }
+
+  open(): State {
+    if (this.#states.size === 0) { for (const change of this.#pending) this.#add(change) }
+    const state = { commit: this.#commit, isExpired: false }
+    this.#states.add(state)
+    return state
+  }
+
+  close(state: State): void {
+    if (!this.#states.delete(state)) return
+    const [oldest] = this.#states
+    if (oldest === undefined) this.#clear()
+    else this.#forgotten.to = oldest.commit
+  }
+
+  /** The snapshots that need the oldest values do without them. */
+  #expire(): void {
+    const [oldest] = this.#states
+    for (const state of this.#states) {
+      if (state.commit !== oldest?.commit) break
+      state.isExpired = true
+      this.close(state)
+    }
+  }
+
+  #clear(): void {
+    for (const table of this.#tables) table.clear()
+    this.#tables.clear()
+    this.#commits.length = 0
+    this.#forgotten = { to: 0, changes: 0 }
+    this.#cost = 0
+  }
+
+  /** Forgets so many changes that no snapshot needs: a few with each commit, so that nobody waits for all of them. */
+  #forget(count: number): void {
+    for (let left = count; left > 0; left--) {
+      const [first] = this.#commits
+      if (first === undefined || first.number > this.#forgotten.to) return
+      const change = first.changes[this.#forgotten.changes]
+      if (change === undefined) {
+        this.#commits.shift()
+        this.#forgotten.changes = 0
+      } else {
+        change.replaced.remove(change.key, first.number)
+        this.#cost -= costOf(change.before)
+        this.#forgotten.changes += 1
+      }
+    }
+  }
+}
+
+interface Versioned<Value, Written = Value> {
+  /** The table, whose writes are remembered. */
+  readonly table: Table<Value, Written>
+  readonly at: (commit: number) => VersionedTable<Value, Written>
+  readonly writtenSince: (commit: number) => ReadonlyArray<string>
+}
+
+const versionedOf = <Value, Written>(
+  known: Map<number, Versioned<Value, Written>>,
+  number: number,
+  tableOf: (number: number) => Table<Value, Written>,
+  log: Log
+): Versioned<Value, Written> => {
+  const there = known.get(number)
+  if (there !== undefined) return there
+  const base = tableOf(number)
+  const replaced = new ReplacedValues<Value>()
+  const made: Versioned<Value, Written> = {
+    table: {
+      ...base,
+      put: (key, value, before) => {
+        log.replace({ replaced, key, before })
+        base.put(key, value, before)
+      },
+      remove: (key, before) => {
+        log.replace({ replaced, key, before })
+        base.remove(key, before)
+      }
+    },
+    at: (commit) => tableAt(base, replaced, commit),
+    writtenSince: (commit) => replaced.since(commit)
+  }
+  known.set(number, made)
+  return made
+}
+
+const tableAt = <Value, Written>(
+  base: Table<Value, Written>,
+  replaced: ReplacedValues<Value>,
+  commit: number
+): VersionedTable<Value, Written> => {
+  const get = (key: string): Value | undefined => {
+    const version = replaced.isEmpty ? undefined : replaced.at(key, commit)
+    return version === undefined ? base.get(key) : version.before
+  }
+  const first = (range: Range) => replaced.first(range, commit)
+  return {
+    get,
+    has: (key) => replaced.isEmpty ? base.has(key) : get(key) !== undefined,
+    visit: (keys, visit) => replaced.isEmpty ? base.visit(keys, visit) : visitEach(keys, get, visit),
+    scan: (range, visit) => scanMerged(base, first, range, visit),
+    scanKeys: (range, visit) => scanMergedKeys(base, first, range, visit),
+    isWritten: (keys, ranges) => replaced.isWritten(keys, ranges, commit)
+  }
+}

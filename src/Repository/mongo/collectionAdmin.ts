@@ -1,0 +1,50 @@
+/**
+ * What MongoDB keeps about a collection beside its documents.
+ */
+import * as Effect from "effect/Effect"
+import { MongoServerError } from "mongodb"
+import type { Document } from "../DocumentStore.ts"
+import type { ReadError } from "../RepositoryError.ts"
+import { limits, type MongoCall, remove, withSignal } from "./driverCall.ts"
+
+const namespaceNotFound = 26
+const indexNotFound = 27
+const namespaceExists = 48
+
+const hasCode = (cause: unknown, ...codes: ReadonlyArray<number>): boolean =>
+  cause instanceof MongoServerError && codes.some((code) => cause.code === code)
+
+/**
+ * Drops an index; whether there was one of this name.
+ *
+ * @internal
+ */
+export const dropIndex = (call: MongoCall, name: string): Effect.Effect<boolean, ReadError> =>
+  remove(call, (collection, signal) =>
+    collection.dropIndex(name, withSignal(limits(undefined), signal)).then(
+      () => true,
+      (cause: unknown) => hasCode(cause, namespaceNotFound, indexNotFound) ? false : Promise.reject(cause)
+    ))
+
+/**
+ * Sets the rule for the documents of a collection, which is made when it isn't there; without a schema, takes it away.
+ *
+ * @internal
+ */
+export const setValidator = (
+  call: MongoCall,
+  jsonSchema: Document | undefined,
+  validationAction: "warn" | "error"
+): Effect.Effect<void, ReadError> =>
+  Effect.asVoid(remove(call, ({ collectionName, db }, signal) => {
+    const options = { validator: jsonSchema === undefined ? {} : { $jsonSchema: jsonSchema }, validationAction }
+    const change = (): Promise<unknown> => db.command({ collMod: collectionName, ...options }, { signal })
+    const make = (): Promise<unknown> =>
+      db.createCollection(collectionName, options).catch((cause: unknown) =>
+        // Somebody else has made it meanwhile.
+        hasCode(cause, namespaceExists) ? change() : Promise.reject(cause)
+      )
+    return change().catch((cause: unknown) =>
+      !hasCode(cause, namespaceNotFound) ? Promise.reject(cause) : jsonSchema === undefined ? undefined : make()
+    )
+  }))

@@ -1,0 +1,137 @@
+/**
+ * Clients of MongoDB.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { type Collection, type Db, MongoClient, MongoError } from "mongodb"
+import { StoreUnavailable } from "../RepositoryError.ts"
+import { classify, defect, type FailureContext } from "./classifyError.ts"
+import type { MongoAddress } from "./connectionString.ts"
+import { type Deadlines, makeDeadlines } from "./deadlines.ts"
+import { bounded, maxTimerMillis, type MongoSession, Unforeseen } from "./driverCall.ts"
+import { watchPools } from "./poolMetrics.ts"
+
+// The driver's own timeout knows why it could not connect, so it may speak first.
+const connectGrace = Duration.seconds(1)
+
+/**
+ * How long a server may take.
+ *
+ * @internal
+ */
+export interface Timeouts {
+  /** To take a connection. */
+  readonly connect: Duration.Duration
+  /** To be found. */
+  readonly serverSelection: Duration.Duration
+  /** To answer. */
+  readonly socket: Duration.Duration
+}
+
+/**
+ * A client that has answered a `ping`, for as long as the scope is open.
+ *
+ * @internal
+ */
+export const connect = (
+  address: MongoAddress,
+  database: string,
+  timeouts: Timeouts
+): Effect.Effect<MongoSession, StoreUnavailable, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { hosts, redact, sets } = address
+    const timeout = Duration.max(timeouts.connect, timeouts.serverSelection)
+    const context = { operation: "connect", collection: "", redact }
+    const failed = (cause: unknown) => unconnected(cause, context)
+    const metrics = yield* Effect.context<never>()
+    const deadlines = yield* makeDeadlines
+    const { client } = yield* Effect.acquireRelease(
+      Effect.try({
+        try: () => {
+          const client = new MongoClient(Redacted.value(address.url), {
+            ignoreUndefined: true,
+            // The driver looks every key up in it, and one like `constructor` is found in what has a prototype.
+            fieldsAsRaw: Object.create(null),
+            // The driver would otherwise add an `_id` to the caller's own object.
+            forceServerObjectId: true,
+            ...sets("serverSelectionTimeoutMS") ? {} : { serverSelectionTimeoutMS: timerOf(timeouts.serverSelection) },
+            ...sets("connectTimeoutMS") ? {} : { connectTimeoutMS: timerOf(timeouts.connect) }
+          })
+          return { client, unwatch: watchPools(client, `${hosts}/${database}`, metrics) }
+        },
+        // Nothing is running yet: whatever is wrong is wrong with the host.
+        catch: (cause) => misconfigured(cause, context)
+      }),
+      ({ client, unwatch }) => Effect.andThen(bounded(() => client.close()), Effect.sync(unwatch))
+    )
+    const db = yield* Effect.tryPromise({
+      try: (signal) => client.connect().then(() => ping(client.db(database), signal)),
+      catch: failed
+    }).pipe(Effect.timeoutOrElse({
+      duration: Duration.sum(timeout, connectGrace),
+      orElse: () =>
+        Effect.fail(
+          new StoreUnavailable({
+            operation: "connect",
+            detail: `${hosts} did not answer within ${Duration.format(timeout)}`,
+            retryable: true
+          })
+        )
+    }))
+    const { serverSelectionTimeoutMS, socketTimeoutMS } = client.options
+    // The driver takes 0 for none, and keeps one of the URL by itself as well.
+    const socketTimeout = sets("socketTimeoutMS") ? socketTimeoutMS || Infinity : Duration.toMillis(timeouts.socket)
+    return makeSession({ client, db, address, deadlines, limit: serverSelectionTimeoutMS + socketTimeout })
+  }).pipe(Effect.catchTag("Unforeseen", (unforeseen) => Effect.die(unforeseen.cause)))
+
+const timerOf = (timeout: Duration.Duration): number => Math.min(Duration.toMillis(timeout), maxTimerMillis)
+
+const ping = (db: Db, signal: AbortSignal): Promise<Db> => db.command({ ping: 1 }, { signal }).then(() => db)
+
+// What the driver refuses while there is no connection is the configuration, whatever it would be later.
+const unconnected = (cause: unknown, context: FailureContext): StoreUnavailable | Unforeseen => {
+  const error = classify(cause, context)
+  if (error?._tag === "StoreUnavailable") return error
+  return error !== undefined || cause instanceof MongoError
+    ? misconfigured(cause, context)
+    : new Unforeseen(defect(cause, context))
+}
+
+const misconfigured = (cause: unknown, { operation, redact }: FailureContext): StoreUnavailable =>
+  new StoreUnavailable({
+    operation,
+    detail: cause instanceof Error ? redact(cause.message) : "the driver does not take the host",
+    retryable: false
+  })
+
+const makeSession = ({ address, client, db, deadlines, limit }: {
+  readonly client: MongoClient
+  readonly db: Db
+  readonly address: MongoAddress
+  readonly deadlines: Deadlines
+  readonly limit: number
+}): MongoSession => {
+  const collections = new Map<string, Collection>()
+  const port = /^[^,]*:(\d+)$/.exec(address.hosts)?.[1]
+  return {
+    redact: address.redact,
+    attributes: {
+      "db.system.name": "mongodb",
+      "db.namespace": db.databaseName,
+      "server.address": port === undefined ? address.hosts : address.hosts.slice(0, -port.length - 1),
+      ...port === undefined ? {} : { "server.port": port }
+    },
+    startSession: () => client.startSession(),
+    limit,
+    deadlines,
+    collection: (name) => {
+      const known = collections.get(name)
+      if (known !== undefined) return known
+      const collection = db.collection(name)
+      collections.set(name, collection)
+      return collection
+    }
+  }
+}

@@ -1,0 +1,390 @@
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import {
+  type AbstractCursor,
+  type ClientSession,
+  type Collection,
+  type IndexDescriptionInfo,
+  MongoBulkWriteError,
+  MongoServerError
+} from "mongodb"
+import type { Document, InsertManyResult } from "../DocumentStore.ts"
+import { QueryRejected, QueryTimeout, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
+import { makeStopwatch } from "../store/timeLimit.ts"
+import { classify, classifyWriteError, defect, type FailureContext } from "./classifyError.ts"
+import type { Deadlines } from "./deadlines.ts"
+import { brokenRuleCode, brokenRules } from "./validationErrors.ts"
+
+/**
+ * A connected database, and what failures and spans say about it.
+ *
+ * @internal
+ */
+export interface MongoSession {
+  readonly collection: (name: string) => Collection
+  readonly redact: (text: string) => string
+  readonly attributes: Readonly<Record<string, string>>
+  readonly startSession: () => ClientSession
+  /** Milliseconds that a call without a time limit may take; `Infinity` is as long as it takes. */
+  readonly limit: number
+  readonly deadlines: Deadlines
+  /** The transaction that all calls are part of. */
+  readonly transaction?: Participation
+}
+
+/**
+ * How calls take part in a transaction.
+ *
+ * @internal
+ */
+export interface Participation {
+  readonly session: ClientSession
+  /** Waits for its turn: the server takes one call of a transaction at a time. */
+  readonly inTurn: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Looks at what the driver failed with. */
+  readonly note: (cause: unknown) => void
+}
+
+/**
+ * One call of the driver: which operation on which collection of which database.
+ *
+ * @internal
+ */
+export interface MongoCall {
+  readonly session: MongoSession
+  readonly operation: string
+  readonly collection: string
+  readonly timeLimit?: Duration.Input
+  readonly isWrite?: boolean
+}
+
+const closeTimeout = Duration.seconds(3)
+
+/**
+ * A longer timer of Node fires at once.
+ *
+ * @internal
+ */
+export const maxTimerMillis = 2 ** 31 - 1
+
+/**
+ * What nobody foresaw: a defect.
+ *
+ * @internal
+ */
+export class Unforeseen {
+  readonly _tag = "Unforeseen"
+  readonly cause: unknown
+  constructor(cause: unknown) {
+    this.cause = cause
+  }
+}
+
+const contextOf = (call: MongoCall): FailureContext => ({
+  operation: call.operation,
+  collection: call.collection,
+  redact: call.session.redact,
+  isLimited: call.timeLimit !== undefined
+})
+
+const translate = (cause: unknown, context: FailureContext): StoreError | Unforeseen =>
+  classify(cause, context) ?? new Unforeseen(defect(cause, context))
+
+const failureOf = (cause: unknown, call: MongoCall): StoreError | Unforeseen => {
+  call.session.transaction?.note(cause)
+  return translate(cause, contextOf(call))
+}
+
+/**
+ * What the driver failed with, as a failure.
+ *
+ * @internal
+ */
+export const failWith = (cause: unknown, call: MongoCall): Effect.Effect<never, StoreError> =>
+  dieUnforeseen(Effect.fail(translate(cause, contextOf(call))))
+
+const dieUnforeseen = <A>(self: Effect.Effect<A, StoreError | Unforeseen>): Effect.Effect<A, StoreError> =>
+  Effect.catchTag(self, "Unforeseen", (unforeseen) => Effect.die(unforeseen.cause))
+
+// Without a tracer nobody sees the span, so none is made.
+const withClientSpan = <A, E>(self: Effect.Effect<A, E>, call: MongoCall): Effect.Effect<A, E> =>
+  Effect.withFiber((fiber) =>
+    fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer
+      ? self
+      : Effect.useSpan(`MongoStore.${call.operation}`, {
+        kind: "client",
+        attributes: {
+          ...call.session.attributes,
+          "db.collection.name": call.collection,
+          "db.operation.name": call.operation
+        }
+      }, () => self)
+  )
+
+/**
+ * Runs a call until its deadline: so many milliseconds after it began, `signal` closes its cursor and its connection. An
+ * interruption does the same, where it is let through.
+ *
+ * @internal
+ */
+export const attempt = <A>(
+  call: MongoCall,
+  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>,
+  milliseconds = limitOf(call)
+): Effect.Effect<A, StoreError> =>
+  withClientSpan(
+    inTurn(
+      dieUnforeseen(inTime(call.session, milliseconds, {
+        run: (signal) => run(call.session.collection(call.collection), signal),
+        failed: (cause) => failureOf(cause, call),
+        late: () => lateFailure(call, milliseconds)
+      })),
+      call
+    ),
+    call
+  )
+
+const limitOf = ({ session, timeLimit }: MongoCall): number =>
+  timeLimit === undefined ? session.limit : Duration.toMillis(Duration.fromInputUnsafe(timeLimit)) + limitGrace
+
+// The server keeps the limit, too, and leaves the connection as it is: it may speak first.
+const limitGrace = 500
+
+const lateFailure = ({ isWrite, operation, timeLimit }: MongoCall, milliseconds: number): StoreError => {
+  if (timeLimit !== undefined) return new QueryTimeout({ operation })
+  const detail = `the server did not answer within ${Duration.format(Duration.millis(milliseconds))}`
+  // To write once more may write twice.
+  return isWrite === true
+    ? new StoreUnavailable({ operation, detail: `${detail}: ${uncertain}`, retryable: false })
+    : new StoreUnavailable({ operation, detail, retryable: true })
+}
+
+const uncertain = "what was written, if anything, is not known"
+
+/**
+ * Runs something of the driver, which fails as `late` says when it takes longer than so many milliseconds, and whose
+ * signal is aborted then.
+ *
+ * @internal
+ */
+export const inTime = <A, E>(
+  { deadlines }: MongoSession,
+  milliseconds: number,
+  { failed, late, run }: {
+    readonly run: (signal: AbortSignal) => PromiseLike<A>
+    readonly failed: (cause: unknown) => E
+    readonly late: () => E
+  }
+): Effect.Effect<A, E> =>
+  Effect.callback<A, E>((resume) => {
+    const controller = new AbortController()
+    const deadline = milliseconds === Infinity ? undefined : deadlines.add(milliseconds, () => {
+      resume(Effect.fail(late()))
+      controller.abort()
+    })
+    const end = (): void => {
+      if (deadline !== undefined) deadlines.remove(deadline)
+    }
+    const succeed = (value: A): void => {
+      end()
+      resume(Effect.succeed(value))
+    }
+    const fail = (cause: unknown): void => {
+      end()
+      resume(Effect.fail(failed(cause)))
+    }
+    // Some of the driver throws instead of rejecting.
+    Promise.resolve().then(() => run(controller.signal)).then(succeed, fail)
+    return Effect.sync(() => {
+      end()
+      controller.abort()
+    })
+  })
+
+const inTurn = <A, E>(self: Effect.Effect<A, E>, { session }: MongoCall): Effect.Effect<A, E> =>
+  session.transaction === undefined ? self : session.transaction.inTurn(self)
+
+/**
+ * What tells the server how long a call may take.
+ *
+ * @internal
+ */
+export const limits = (timeLimit: Duration.Input | undefined): { readonly maxTimeMS?: number } => {
+  if (timeLimit === undefined) return {}
+  const milliseconds = Math.ceil(Duration.toMillis(Duration.fromInputUnsafe(timeLimit)))
+  // 0 would be none.
+  return milliseconds > maxTimerMillis ? {} : { maxTimeMS: Math.max(1, milliseconds) }
+}
+
+/**
+ * {@link attempt} of what adds nothing to a collection, save a pipeline that ends in `$merge`: its duplicate is the
+ * pipeline's fault.
+ *
+ * @internal
+ */
+export const read = <A>(
+  call: MongoCall,
+  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>,
+  milliseconds?: number
+): Effect.Effect<A, ReadError> => withoutDuplicate(attempt(call, run, milliseconds), call)
+
+const withoutDuplicate = <A>(self: Effect.Effect<A, StoreError>, call: MongoCall): Effect.Effect<A, ReadError> =>
+  Effect.catchTag(
+    self,
+    "DuplicateKey",
+    (duplicate) => Effect.fail(new QueryRejected({ operation: call.operation, detail: duplicate.message }))
+  )
+
+/**
+ * Runs a call that, once begun, is waited for until its deadline: whoever is interrupted knows whether it happened.
+ *
+ * @internal
+ */
+export const write = <A>(
+  call: MongoCall,
+  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>
+): Effect.Effect<A, StoreError> => Effect.uninterruptible(attempt({ ...call, isWrite: true }, run))
+
+/**
+ * {@link write} of what adds nothing.
+ *
+ * @internal
+ */
+export const remove = <A>(
+  call: MongoCall,
+  run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>
+): Effect.Effect<A, ReadError> => Effect.uninterruptible(read({ ...call, isWrite: true }, run))
+
+/**
+ * The indexes of a collection; none when it isn't there yet.
+ *
+ * @internal
+ */
+export const listIndexes = (call: MongoCall): Effect.Effect<ReadonlyArray<IndexDescriptionInfo>, ReadError> =>
+  read(call, (collection, signal) =>
+    collection.listIndexes(withSignal(limits(undefined), signal)).toArray().then(
+      (indexes) => indexes,
+      (cause: unknown) => isNamespaceNotFound(cause) ? [] : Promise.reject(cause)
+    ))
+
+/**
+ * Options with a signal, which every operation of the driver takes, though the types of some don't say so.
+ *
+ * @internal
+ */
+export const withSignal = <Options extends object>(options: Options, signal: AbortSignal): Options & {
+  readonly signal: AbortSignal
+} => ({ ...options, signal })
+
+const isNamespaceNotFound = (cause: unknown): boolean => cause instanceof MongoServerError && cause.code === 26
+
+/**
+ * Inserts documents and gives back those that the server refused.
+ *
+ * @internal
+ */
+export const insertMany = (
+  call: MongoCall,
+  documents: ReadonlyArray<Document>,
+  ordered: boolean,
+  options: { readonly session?: ClientSession } = {}
+): Effect.Effect<InsertManyResult, ReadError> =>
+  remove(
+    call,
+    (collection, signal) =>
+      collection.insertMany(documents, withSignal({ ...options, ordered }, signal)).then(
+        ({ insertedCount }): BulkOutcome => ({ insertedCount, refusals: [] }),
+        (cause: unknown) => refusalsOf(cause)
+      )
+  ).pipe(Effect.flatMap(({ insertedCount, refusals }) =>
+    Effect.map(
+      Effect.forEach(refusals, ({ code, index, message }) => {
+        const error = classifyWriteError(code, message, contextOf(call))
+        if (error === undefined) return Effect.die(defect(new Error(`Write error ${code}`), contextOf(call)))
+        return error._tag === "DuplicateKey" || error._tag === "QueryRejected"
+          ? Effect.succeed({ index, error })
+          : Effect.fail(error)
+      }),
+      (failures) => ({ insertedCount, failures })
+    )
+  ))
+
+interface BulkOutcome {
+  readonly insertedCount: number
+  readonly refusals: ReadonlyArray<{ readonly index: number; readonly code: number; readonly message: string }>
+}
+
+const refusalsOf = (cause: unknown): Promise<BulkOutcome> => {
+  if (!(cause instanceof MongoBulkWriteError)) return Promise.reject(cause)
+  const writeErrors = Arr.ensure(cause.writeErrors)
+  // A write concern that was not met concerns what was written: no list of refusals makes up for it.
+  const unmet = cause.result.getWriteConcernError()
+  if (writeErrors.length === 0 || unmet !== undefined) return Promise.reject(cause)
+  return Promise.resolve({
+    insertedCount: cause.insertedCount,
+    refusals: writeErrors
+      .map(({ code, err, errmsg, index }) => ({
+        code,
+        index,
+        message: code === brokenRuleCode ? brokenRules(err.errInfo) : errmsg ?? ""
+      }))
+      .toSorted((a, b) => a.index - b.index)
+  })
+}
+
+/**
+ * The documents of a cursor, batch by batch as they are pulled. The cursor is closed with the stream. With `writes` a
+ * batch that is on its way is waited for.
+ *
+ * @internal
+ */
+export const readBatches = (
+  call: MongoCall,
+  open: (collection: Collection, signal: AbortSignal) => AbstractCursor<Document>,
+  options?: { readonly writes?: boolean | undefined }
+): Stream.Stream<Document, ReadError> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const signal = yield* Effect.abortSignal
+    const stopwatch = makeStopwatch(yield* Clock.Clock, call.timeLimit)
+    let pulling = false
+    const cursor = yield* Effect.acquireRelease(
+      withoutDuplicate(
+        dieUnforeseen(Effect.try({
+          try: () => open(call.session.collection(call.collection), signal),
+          catch: (cause) => failureOf(cause, call)
+        })),
+        call
+      ),
+      // To close a cursor that waits for its server would wait too; the signal, which comes next, makes the driver do it.
+      (cursor) => pulling ? Effect.void : bounded(() => cursor.close())
+    )
+    const batch = Effect.suspend(() => {
+      stopwatch.start()
+      const next = read({ ...call, isWrite: options?.writes === true }, () => {
+        pulling = true
+        return cursor.hasNext().then((more) => more ? cursor.readBufferedDocuments() : []).finally(() => {
+          pulling = false
+        })
+      }, call.timeLimit === undefined ? call.session.limit : stopwatch.left() + limitGrace)
+      return Effect.ensuring(next, Effect.sync(stopwatch.stop))
+    })
+    const pull = Effect.filterOrElse(
+      options?.writes === true ? Effect.uninterruptible(batch) : batch,
+      Arr.isArrayNonEmpty,
+      () => Cause.done()
+    )
+    return Stream.fromPull(Effect.succeed(pull))
+  }))
+
+/**
+ * Waits for something that ends, but not for long, and whatever comes of it.
+ *
+ * @internal
+ */
+export const bounded = (run: () => PromiseLike<unknown>): Effect.Effect<void> =>
+  Effect.promise(run).pipe(Effect.interruptible, Effect.timeoutOption(closeTimeout), Effect.ignoreCause, Effect.asVoid)

@@ -1,0 +1,176 @@
+/**
+ * `$group` and `$bucketAuto`: documents come to their groups one after the other, and leave there what the accumulators
+ * make of them.
+ */
+import * as Result from "effect/Result"
+import { component } from "../../bson/keyEncoding.ts"
+import type { Direction } from "../../bson/path.ts"
+import { compare, isArray, isDocument, setField } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { after, concat, ended, mapEach, released, sorted, type Source } from "../execution/batchIterator.ts"
+import { prepared } from "../expression/fieldReferences.ts"
+import { defined } from "../expression/mingoCopies.ts"
+import { type EvaluationOptions, isNothing } from "../expression/operatorContext.ts"
+import { attempt, evaluationOptions, isExpression, problemOf } from "../expression/operators.ts"
+import { beginEvaluation, charge } from "../limits/costBudget.ts"
+import { type Problem, refuse, rejected, unsupported } from "../limits/queryProblem.ts"
+import { type Memory, memoryOf, sized, sizeOfValue } from "../limits/sizeLimits.ts"
+import { type Accumulations, parseAccumulations, valueOf } from "./accumulators.ts"
+import type { StageParser } from "./stageContext.ts"
+
+/** @internal */
+export const parseGroup: StageParser = (operand, { memory, now }) => {
+  if (!isDocument(operand) || !Object.hasOwn(operand, "_id")) return Result.fail(rejected("$group needs an _id"))
+  const { _id, ...fields } = operand
+  const key = parseKey(_id, now)
+  if (Result.isFailure(key)) return Result.fail(key.failure)
+  return Result.map(parseAccumulations("$group", fields, now), (accumulations) => (source) => {
+    const options = evaluationOptions()
+    const groups = new Map<string, Group>()
+    return after(source, (document) =>
+      problemIn(() => {
+        const value = key.success(document, options)
+        const text = textOf(value)
+        const group = groups.get(text) ?? new Group(value, accumulations, options, memory, 2 * text.length)
+        groups.set(text, group)
+        group.add(document)
+      }), () => {
+      const all = Array.from(groups.values())
+      groups.clear()
+      return finished(all, memory)
+    })
+  })
+}
+
+/** @internal */
+export const parseBucketAuto: StageParser = (operand, { memory, now }) => {
+  const { buckets, granularity, groupBy, output = { count: { $sum: 1 } } } = isDocument(operand) ? { ...operand } : {}
+  if (granularity !== undefined) return Result.fail(unsupported("$bucketAuto with a granularity"))
+  if (typeof buckets !== "number" || !Number.isInteger(buckets) || buckets < 1 || !isDocument(output)) {
+    return Result.fail(rejected("$bucketAuto needs a number of buckets from 1, and an output that is a document"))
+  }
+  const key = parseKey(groupBy, now)
+  if (Result.isFailure(key)) return Result.fail(key.failure)
+  return Result.map(parseAccumulations("$bucketAuto", output, now), (accumulations) => (source) => {
+    const options = evaluationOptions()
+    let total = 0
+    const keyed = mapEach(source, (document) => {
+      total += 1
+      return attempt(() => ({ key: key.success(document, options), document }))
+    })
+    let bucket: Bucket | undefined
+    let made = 0
+    const end = ({ group, last }: Bucket, max: unknown): Result.Result<Document, Problem> =>
+      Result.flatMap(
+        attempt(() => {
+          memory.release(group.held)
+          return withoutNothing(group.document({ min: group.key, max: max === undefined ? last : max }))
+        }),
+        sized
+      )
+    // An array is as good a key as any, and not each of its items.
+    const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), byKey, Infinity, memory)
+    const full = mapEach(inOrder, ({ document, key }): Result.Result<Document | undefined, Problem> => {
+      const isFull = bucket !== undefined && made < buckets && bucket.size >= Math.max(1, Math.round(total / buckets))
+      const done = isFull && bucket !== undefined && compare(bucket.last, key) !== 0 ? end(bucket, key) : noDocument
+      if (bucket === undefined || done !== noDocument) {
+        made += 1
+        bucket = { group: new Group(key, accumulations, options, memory, 0), last: key, size: 0 }
+      }
+      bucket.last = key
+      bucket.size += 1
+      const problem = problemIn(() => bucket?.group.add(document))
+      return problem === undefined ? done : Result.fail(problem)
+    })
+    return concat(full, () => {
+      // The last one is there until its turn comes.
+      if (bucket === undefined) return ended
+      const last = bucket
+      bucket = undefined
+      return Result.map(end(last, undefined), (document) => [document])
+    })
+  })
+}
+
+// internal
+
+type Key = (document: Document, options: EvaluationOptions) => unknown
+
+const parseKey = (expression: unknown, now: number): Result.Result<Key, Problem> => {
+  const problem = problemOf(expression, isExpression)
+  if (problem !== undefined) return Result.fail(problem)
+  const read = valueOf(prepared(expression, now))
+  return Result.succeed((document, options) => {
+    beginEvaluation()
+    return defined(read(document, options)) ?? null
+  })
+}
+
+const textOf = (key: unknown): string => {
+  charge(sizeOfValue(key))
+  return component(key, { inexact: false })
+}
+
+const problemIn = (run: () => void): Problem | undefined => {
+  const done = attempt(run)
+  return Result.isFailure(done) ? done.failure : undefined
+}
+
+// What any group takes, in bytes.
+const groupSize = 256
+
+class Group {
+  readonly key: unknown
+  /** How much memory it takes. */
+  held = 0
+  readonly #states: ReadonlyArray<readonly [field: string, state: ReturnType<Accumulations[number][1]>]>
+
+  constructor(key: unknown, accumulations: Accumulations, options: EvaluationOptions, memory: Memory, more: number) {
+    this.key = key
+    const weigh = (bytes: number) => {
+      this.held += bytes
+      const problem = memory.hold(bytes)
+      if (problem !== undefined) refuse(problem.text)
+    }
+    weigh(groupSize + more + memoryOf(key))
+    this.#states = accumulations.map(([field, accumulator]) => [field, accumulator({ key, options, weigh })])
+  }
+
+  /** May throw, as mingo does. */
+  add(document: Document): void {
+    for (const [, state] of this.#states) state.add(document)
+  }
+
+  /** May throw, as mingo does. */
+  document(id: unknown): Document {
+    beginEvaluation()
+    const result: { [name: string]: unknown } = { _id: id }
+    for (const [field, state] of this.#states) setField(result, field, defined(state.result()) ?? null)
+    return result
+  }
+}
+
+const finished = (groups: ReadonlyArray<Group>, memory: Memory): Source =>
+  mapEach(
+    released(groups, memory, ({ held }) => held),
+    (group) => Result.flatMap(attempt(() => group.document(group.key)), sized)
+  )
+
+interface Bucket {
+  readonly group: Group
+  /** The key of the last document in it. */
+  last: unknown
+  size: number
+}
+
+const byKey: ReadonlyArray<Direction> = [{ path: ["key"], descending: false }]
+
+const noDocument: Result.Result<Document | undefined, Problem> = Result.succeed(undefined)
+
+const withoutNothing = (document: Document): Document =>
+  Object.fromEntries(
+    Object.entries(document).map(([key, value]) => [
+      key,
+      isArray(value) ? value.filter((item) => !isNothing(item)) : value
+    ])
+  )

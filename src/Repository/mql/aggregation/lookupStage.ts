@@ -1,0 +1,143 @@
+/**
+ * `$lookup` and `$graphLookup`, without pipelines: the other collection is kept by the values that are looked for.
+ */
+import * as Result from "effect/Result"
+import { component } from "../../bson/keyEncoding.ts"
+import { toDouble } from "../../bson/number.ts"
+import { segmentsOf, withValue } from "../../bson/path.ts"
+import { isArray, isDocument, isNumber } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { after, mapEach, type Source } from "../execution/batchIterator.ts"
+import { follow, prepared } from "../expression/fieldReferences.ts"
+import { evaluate } from "../expression/operatorContext.ts"
+import { attempt, evaluationOptions, isExpression, problemOf } from "../expression/operators.ts"
+import { type Filter, matchAll, parseFilter } from "../filter/parseFilter.ts"
+import { beginEvaluation, charge } from "../limits/costBudget.ts"
+import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { memoryOf, sized, sizeOfValue } from "../limits/sizeLimits.ts"
+import type { StageParser, Surroundings } from "./stageContext.ts"
+
+/** @internal */
+export const parseLookup: StageParser = (operand, surroundings) => {
+  const { as, foreignField, from, localField, pipeline } = isDocument(operand) ? { ...operand } : {}
+  if (pipeline !== undefined) return Result.fail(unsupported("$lookup with a pipeline"))
+  if (!isName(from) || !isName(localField) || !isName(foreignField) || !isName(as)) {
+    return Result.fail(rejected("$lookup needs a collection, a localField, a foreignField and an as"))
+  }
+  const place = segmentsOf(as)
+  return Result.succeed((source) =>
+    withOthers(from, foreignField, surroundings, (others) =>
+      mapEach(
+        mapEach(source, (document) =>
+          attempt(() => {
+            beginEvaluation()
+            const values = valuesAt(document, localField)
+            const matches = values.length === 1
+              ? others(values[0])
+              : Array.from(new Set(values.flatMap((value) => others(value))))
+            return withValue(document, place, matches)
+          })),
+        sized
+      ))
+  )
+}
+
+/** @internal */
+export const parseGraphLookup: StageParser = (operand, surroundings) => {
+  const { as, connectFromField, connectToField, depthField, from, maxDepth, restrictSearchWithMatch, startWith } =
+    isDocument(operand) ? { ...operand } : {}
+  if (
+    !isName(from) || !isName(connectFromField) || !isName(connectToField) || !isName(as) || startWith === undefined
+    || !(depthField === undefined || isName(depthField)) || !(maxDepth === undefined || isNumber(maxDepth))
+  ) return Result.fail(rejected("$graphLookup needs a collection, a startWith, the fields to connect and an as"))
+  const { now } = surroundings
+  const problem = problemOf(startWith, isExpression)
+  if (problem !== undefined) return Result.fail(problem)
+  const filter = restrictSearchWithMatch === undefined
+    ? Result.succeed(matchAll)
+    : parseFilter(restrictSearchWithMatch, now)
+  if (Result.isFailure(filter)) return Result.fail(filter.failure)
+  const start = prepared(startWith, now)
+  const place = segmentsOf(as)
+  const depths = maxDepth === undefined ? Infinity : toDouble(maxDepth)
+  return Result.succeed((source) =>
+    withOthers(from, connectToField, surroundings, (others) => {
+      const options = evaluationOptions()
+      const search = (document: Document): ReadonlyArray<Document> => {
+        beginEvaluation()
+        const seen = new Map<Document, number>()
+        let values = listOf(evaluate(document, start, options))
+        for (let depth = 0; depth <= depths && values.length > 0; depth++) {
+          const fresh = new Set(
+            values.flatMap((value) => others(value)).filter((other) =>
+              !seen.has(other) && matches(filter.success, other)
+            )
+          )
+          for (const other of fresh) seen.set(other, depth)
+          values = Array.from(fresh).flatMap((other) => valuesAt(other, connectFromField))
+        }
+        return Array.from(
+          seen,
+          ([other, depth]) => depthField === undefined ? other : withValue(other, segmentsOf(depthField), depth)
+        )
+      }
+      return mapEach(
+        source,
+        (document) =>
+          Result.flatMap(attempt(() => search(document)), (found) => sized(withValue(document, place, found)))
+      )
+    })
+  )
+}
+
+// internal
+
+const isName = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+const listOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? value : [value ?? null]
+
+/** What a path leads to; nothing is `null`. May throw. */
+const valuesAt = (document: Document, path: string): ReadonlyArray<unknown> =>
+  listOf(follow(document, segmentsOf(path)))
+
+/** May throw, as mingo does. */
+const matches = (filter: Filter, document: Document): boolean => {
+  charge(50)
+  return filter.matches(document)
+}
+
+const textOf = (value: unknown): string => {
+  charge(20 + sizeOfValue(value))
+  return component(value ?? null, { inexact: false })
+}
+
+/** Goes on when the documents of another collection are known by their values at a path. */
+const withOthers = (
+  from: string,
+  path: string,
+  { collection, memory }: Surroundings,
+  next: (others: (value: unknown) => ReadonlyArray<Document>) => Source
+): Source => {
+  const known = new Map<string, Array<Document>>()
+  const add = (other: Document): Problem | undefined => {
+    beginEvaluation()
+    const texts = attempt(() => new Set(valuesAt(other, path).map(textOf)))
+    if (Result.isFailure(texts)) return texts.failure
+    let bytes = memoryOf(other)
+    for (const text of texts.success) {
+      const alike = known.get(text)
+      bytes += entrySize + text.length
+      if (alike === undefined) known.set(text, [other])
+      else alike.push(other)
+    }
+    return memory.hold(bytes)
+  }
+  return after(collection(from), add, () =>
+    next((value) => {
+      const found = known.get(textOf(value)) ?? []
+      charge(found.length * 10)
+      return found
+    }))
+}
+
+const entrySize = 100

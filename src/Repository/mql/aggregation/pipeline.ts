@@ -1,0 +1,337 @@
+/**
+ * MongoDB's aggregation pipelines. The stages that decide how long one step takes are our own; mingo runs the others,
+ * and evaluates all expressions.
+ */
+import * as Result from "effect/Result"
+import { toDouble } from "../../bson/number.ts"
+import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
+import { compare, isArray, isDocument, isNumber, setField } from "../../bson/value.ts"
+import type { Document, FindOptions, Sort } from "../../DocumentStore.ts"
+import {
+  after,
+  collected,
+  concat,
+  expanded,
+  fromArray,
+  mapEach,
+  released,
+  several,
+  slice,
+  sorted,
+  type Source
+} from "../execution/batchIterator.ts"
+import { prepared } from "../expression/fieldReferences.ts"
+import { thaw } from "../expression/mingoCopies.ts"
+import { attempt, evaluationOptions, isExpression, problemOf, stageOf } from "../expression/operators.ts"
+import { parseFilter } from "../filter/parseFilter.ts"
+import { spend } from "../limits/costBudget.ts"
+import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { makeSize, type Memory, memoryOf } from "../limits/sizeLimits.ts"
+import { eachIn, ofAll, phasesOf, problemOfStage } from "../projection/mingoStages.ts"
+import { parseSort } from "../projection/sortSpec.ts"
+import { parseBucketAuto, parseGroup } from "./groupStage.ts"
+import { parseGraphLookup, parseLookup } from "./lookupStage.ts"
+import { parseProject } from "./projectStage.ts"
+import type { StageParser, Surroundings, Transform } from "./stageContext.ts"
+
+/**
+ * Reads a pipeline, whose stages are normalised.
+ *
+ * @internal
+ */
+export const parsePipeline = (
+  stages: ReadonlyArray<unknown>,
+  surroundings: Surroundings
+): Result.Result<Transform, Problem> =>
+  stages.length > maxStages
+    ? Result.fail(rejected(`a pipeline may have ${maxStages} stages at most`))
+    : Result.map(
+      Result.all(stages.map((stage, i) => parseStage(stage, stages[i + 1], surroundings))),
+      (transforms) => (source) => transforms.reduce((upstream, transform) => transform(upstream), source)
+    )
+
+// MongoDB's limit.
+const maxStages = 1000
+
+/**
+ * What a pipeline begins with may use an index, where it is what a find does.
+ *
+ * @internal
+ */
+export const asFind = (
+  stages: ReadonlyArray<unknown>
+): { readonly options: FindOptions; readonly rest: ReadonlyArray<unknown> } => {
+  const [first, second, third] = stages
+  const filter = operandOf(first, "$match")
+  if (!isDocument(filter)) return { options: {}, rest: stages }
+  const sort = operandOf(second, "$sort")
+  const limit = limitIn(third)
+  // The store checks a sort by itself, but lets one by nothing pass.
+  return isDocument(sort) && Object.keys(sort).length > 0
+    ? { options: { filter, sort: sort as Sort, ...limit === Infinity ? {} : { limit } }, rest: stages.slice(2) }
+    : { options: { filter }, rest: stages.slice(1) }
+}
+
+// internal
+
+const operandOf = (stage: unknown, name: string): unknown =>
+  isDocument(stage) && Object.keys(stage).length === 1 ? stage[name] : undefined
+
+const unsupportedStages = new Set([
+  "$out",
+  "$merge",
+  "$documents",
+  "$geoNear",
+  "$search",
+  "$searchMeta",
+  "$vectorSearch",
+  "$changeStream",
+  "$collStats",
+  "$indexStats",
+  "$planCacheStats",
+  "$currentOp",
+  "$listSessions",
+  "$rankFusion",
+  "$setWindowFields"
+])
+
+const parseStage = (
+  stage: unknown,
+  next: unknown,
+  surroundings: Surroundings
+): Result.Result<Transform, Problem> => {
+  if (!isDocument(stage)) return Result.fail(rejected("a stage must be a document"))
+  const [name = "", ...others] = Object.keys(stage)
+  if (others.length > 0 || name === "") return Result.fail(rejected("a stage must have exactly one field"))
+  const operand = stage[name]
+  if (name === "$sort") return parseSortStage(operand, limitIn(next), surroundings.memory)
+  const own = ownStages.get(name)
+  if (own !== undefined) return own(operand, surroundings)
+  if (unsupportedStages.has(name)) return Result.fail(unsupported(name))
+  return foreignStage(name, operand, surroundings)
+}
+
+const parseMatch: StageParser = (operand, { now }) =>
+  Result.map(
+    parseFilter(operand, now),
+    (filter): Transform => (source) =>
+      mapEach(source, (document) => {
+        spend(matchCost * filter.effort)
+        return Result.map(attempt(() => filter.matches(document)), (isMatch) => isMatch ? document : undefined)
+      })
+  )
+
+const matchCost = 50
+
+const parseSortStage = (operand: unknown, limit: number, memory: Memory): Result.Result<Transform, Problem> =>
+  Result.flatMap(parseSort(operand), (directions) =>
+    directions.length === 0
+      ? Result.fail(rejected("$sort needs at least one field"))
+      : Result.succeed((source) => sorted(source, (document) => document, directions, limit, memory)))
+
+/** How many documents a stage lets pass. */
+const limitIn = (stage: unknown): number => whole(operandOf(stage, "$limit")) ?? Infinity
+
+const whole = (value: unknown): number | undefined => {
+  const double = isNumber(value) ? toDouble(value) : -1
+  return Number.isInteger(double) && double >= 0 ? double : undefined
+}
+
+const parseLimit: StageParser = (operand) => {
+  const limit = whole(operand)
+  return limit === undefined || limit === 0
+    ? Result.fail(rejected("$limit needs a whole number from 1"))
+    : Result.succeed((source) => slice(source, 0, limit))
+}
+
+const parseSkip: StageParser = (operand) => {
+  const skip = whole(operand)
+  return skip === undefined
+    ? Result.fail(rejected("$skip needs a whole number from 0"))
+    : Result.succeed((source) => slice(source, skip, undefined))
+}
+
+const parseCount: StageParser = (operand) => {
+  if (typeof operand !== "string" || operand === "" || operand.startsWith("$") || operand.includes(".")) {
+    return Result.fail(rejected("$count needs the name of a field"))
+  }
+  return Result.succeed((source) => {
+    let count = 0
+    return after(source, () => {
+      count += 1
+      return undefined
+    }, () => fromArray(count === 0 ? [] : [{ [operand]: count }]))
+  })
+}
+
+const parseSample: StageParser = (operand, { memory, random }) => {
+  const size = isDocument(operand) ? whole(operand["size"]) : undefined
+  if (size === undefined) return Result.fail(rejected("$sample needs a size"))
+  return Result.succeed((source) => {
+    // Each document has the same chance to be among those kept.
+    const kept: Array<Document> = []
+    let seen = 0
+    return after(source, (document) => {
+      seen += 1
+      const place = kept.length < size ? kept.length : Math.floor(random() * seen)
+      if (place >= size) return undefined
+      const before = kept[place]
+      kept[place] = document
+      return memory.hold(memoryOf(document) - (before === undefined ? 0 : memoryOf(before)))
+    }, () => released(kept, memory))
+  })
+}
+
+const parseSortByCount: StageParser = (operand, surroundings) =>
+  parsePipeline(
+    [{ $group: { _id: operand, count: { $sum: 1 } } }, { $sort: { count: -1 } }],
+    surroundings
+  )
+
+// mingo's own counts a boundary to the bucket below it.
+const parseBucket: StageParser = (operand, surroundings) => {
+  const specification: Document = isDocument(operand) ? operand : {}
+  const { boundaries, groupBy, output = { count: { $sum: 1 } } } = { ...specification }
+  if (!isArray(boundaries) || boundaries.length < 2 || groupBy === undefined || !isDocument(output)) {
+    return Result.fail(rejected("$bucket needs a groupBy and at least two boundaries"))
+  }
+  if (boundaries.some((boundary, i) => i > 0 && compare(boundaries[i - 1], boundary) >= 0)) {
+    return Result.fail(rejected("the boundaries of $bucket must be in order"))
+  }
+  const branches = boundaries.slice(1).map((end, i) => ({
+    case: { $and: [{ $gte: [groupBy, { $literal: boundaries[i] }] }, { $lt: [groupBy, { $literal: end }] }] },
+    then: { $literal: boundaries[i] }
+  }))
+  const other = Object.hasOwn(specification, "default") ? { default: { $literal: specification["default"] } } : {}
+  return parsePipeline(
+    [{ $group: { ...output, _id: { $switch: { branches, ...other } } } }, { $sort: { _id: 1 } }],
+    surroundings
+  )
+}
+
+const parseUnwind: StageParser = (operand) => {
+  const specification: Document = isDocument(operand) ? operand : { path: operand }
+  const { includeArrayIndex, path, preserveNullAndEmptyArrays } = { ...specification }
+  if (typeof path !== "string" || !/^\$[^$]/.test(path)) {
+    return Result.fail(rejected("$unwind needs a path such as $a.b"))
+  }
+  if (includeArrayIndex !== undefined && (typeof includeArrayIndex !== "string" || includeArrayIndex.startsWith("$"))) {
+    return Result.fail(rejected("includeArrayIndex of $unwind needs the name of a field"))
+  }
+  const segments = segmentsOf(path.slice(1))
+  const place = includeArrayIndex === undefined ? undefined : segmentsOf(includeArrayIndex)
+  const placed = (document: Document, index: number | null) =>
+    place === undefined ? document : withValue(document, place, index)
+  return Result.succeed((source) =>
+    expanded(source, (document) => {
+      const value = valueAt(document, segments)
+      if (isArray(value) && value.length > 0) {
+        const keys = Object.keys(document).length
+        return {
+          length: value.length,
+          at: (index) => {
+            spend(unwindCost * keys)
+            return placed(withValue(document, segments, value[index]), index)
+          }
+        }
+      }
+      const isEmpty = isArray(value) || value === undefined || value === null
+      if (!isEmpty) return several([placed(document, null)])
+      if (preserveNullAndEmptyArrays !== true) return several([])
+      return several([placed(isArray(value) ? withValue(document, segments, undefined) : document, null)])
+    })
+  )
+}
+
+const unwindCost = 10
+
+const parseFacet: StageParser = (operand, surroundings) => {
+  if (!isDocument(operand) || Object.keys(operand).length === 0) {
+    return Result.fail(rejected("$facet needs named pipelines"))
+  }
+  const facets = Object.entries(operand).map(([name, pipeline]) =>
+    isArray(pipeline)
+      ? Result.map(parsePipeline(pipeline, surroundings), (transform) => [name, transform] as const)
+      : Result.fail(rejected(`"${name}" of $facet needs a pipeline`))
+  )
+  return Result.map(Result.all(facets), (named) => (source) =>
+    collected(source, surroundings.memory, (documents) => {
+      const result: { [name: string]: unknown } = {}
+      const grow = makeSize()
+      return named.reduceRight<() => Source>(
+        (next, [name, transform]) => () => {
+          const items: Array<Document> = []
+          setField(result, name, items)
+          return after(transform(fromArray(documents)), (item) => {
+            items.push(item)
+            return grow(item)
+          }, next)
+        },
+        () => {
+          for (const document of documents) surroundings.memory.release(memoryOf(document))
+          return fromArray([result])
+        }
+      )()
+    }))
+}
+
+const parseUnionWith: StageParser = (operand, surroundings) => {
+  const specification: Document = isDocument(operand) ? operand : { coll: operand }
+  const { coll, pipeline = [] } = { ...specification }
+  if (typeof coll !== "string" || !isArray(pipeline)) return Result.fail(rejected("$unionWith needs a collection"))
+  return Result.map(
+    parsePipeline(pipeline, surroundings),
+    (transform) => (source) => concat(source, transform(surroundings.collection(coll)))
+  )
+}
+
+const ownStages = new Map<string, StageParser>([
+  ["$match", parseMatch],
+  ["$limit", parseLimit],
+  ["$skip", parseSkip],
+  ["$count", parseCount],
+  ["$sample", parseSample],
+  ["$group", parseGroup],
+  ["$sortByCount", parseSortByCount],
+  ["$bucket", parseBucket],
+  ["$bucketAuto", parseBucketAuto],
+  ["$unwind", parseUnwind],
+  ["$facet", parseFacet],
+  ["$unionWith", parseUnionWith],
+  ["$project", parseProject],
+  ["$lookup", parseLookup],
+  ["$graphLookup", parseGraphLookup]
+])
+
+// Those that look at one document after the other.
+const streaming = new Set([
+  "$addFields",
+  "$set",
+  "$unset",
+  "$replaceRoot",
+  "$replaceWith",
+  "$redact"
+])
+
+const foreignStage = (
+  name: string,
+  operand: unknown,
+  { memory, now }: Surroundings
+): Result.Result<Transform, Problem> => {
+  if (stageOf(name) === undefined) return Result.fail(rejected(`${name} is no stage`))
+  const problem = problemOf(operand, isExpression)
+  if (problem !== undefined) return Result.fail(problem)
+  const timed = prepared(operand, now)
+  const options = evaluationOptions()
+  const odd = problemOfStage(name, timed, options)
+  if (odd !== undefined) return Result.fail(odd)
+  return Result.succeed((source) =>
+    streaming.has(name)
+      ? eachIn(source, phasesOf(name, timed, options))
+      : collected(
+        mapEach(source, (document) => Result.succeed(thaw(document))),
+        memory,
+        (documents) => ofAll(name, documents, timed, options, memory)
+      )
+  )
+}

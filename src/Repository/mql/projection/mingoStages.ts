@@ -1,0 +1,154 @@
+/**
+ * mingo's stages.
+ */
+import * as Result from "effect/Result"
+import { Lazy } from "mingo/lazy"
+import { isDocument } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { ended, mapEach, type Source } from "../execution/batchIterator.ts"
+import { definedFields, readable, thaw } from "../expression/mingoCopies.ts"
+import type { EvaluationOptions } from "../expression/operatorContext.ts"
+import { attempt, stageOf } from "../expression/operators.ts"
+import { beginEvaluation, charge, isStepDone, spend } from "../limits/costBudget.ts"
+import { type Problem, rejected } from "../limits/queryProblem.ts"
+import { type Memory, memoryOf, sized } from "../limits/sizeLimits.ts"
+
+/**
+ * Makes a document readable for mingo, and then something of it, or nothing.
+ *
+ * @internal
+ */
+export type Phases = readonly [
+  prepare: (document: Document) => Document,
+  run: (prepared: Document) => Result.Result<Document | undefined, Problem>
+]
+
+/**
+ * A stage that looks at one document after the other: what it makes of each, which may be nothing.
+ *
+ * @internal
+ */
+export const perDocument = (
+  name: string,
+  operand: unknown,
+  options: EvaluationOptions
+): (document: Document) => Result.Result<Document | undefined, Problem> => {
+  const [prepare, run] = phasesOf(name, operand, options)
+  return (document) =>
+    Result.map(run(prepare(document)), (made) => made === undefined ? undefined : definedFields(made))
+}
+
+/**
+ * {@link perDocument} in its phases.
+ *
+ * @internal
+ */
+export const phasesOf = (name: string, operand: unknown, options: EvaluationOptions): Phases => {
+  const waiting: Array<Document> = []
+  const started = attempt(() =>
+    stageOf(name)?.(
+      // Its end is only the end of what there is so far.
+      Lazy(() => waiting.length > 0 ? { value: waiting.pop(), done: false } : { done: true }),
+      operand,
+      options
+    )
+  )
+  return [
+    changesNested(name, operand) ? thaw : readable,
+    (prepared) => {
+      if (Result.isFailure(started)) return Result.fail(started.failure)
+      beginEvaluation()
+      waiting.push(prepared)
+      return Result.flatMap(attempt(() => started.success?.next().value), made)
+    }
+  ]
+}
+
+/**
+ * What is done to each document of a pipeline; with a large one, others may run between the phases.
+ *
+ * @internal
+ */
+export const eachIn = (source: Source, [prepare, run]: Phases): Source => {
+  const read = mapEach(source, (document) => Result.succeed(prepare(document)))
+  return mapEach(mapEach(read, run), (document) => Result.succeed(definedFields(document)))
+}
+
+/**
+ * What is wrong with the operand of a stage, which mingo would only find out with the first document.
+ *
+ * @internal
+ */
+export const problemOfStage = (
+  name: string,
+  operand: unknown,
+  options: EvaluationOptions
+): Problem | undefined => {
+  const run = attempt(() => stageOf(name)?.(Lazy([]), operand, options).collect())
+  return Result.isFailure(run) ? run.failure : undefined
+}
+
+/**
+ * A stage that needs all its input at once, which is thawed and held in memory.
+ *
+ * @internal
+ */
+export const ofAll = (
+  name: string,
+  documents: ReadonlyArray<Document>,
+  operand: unknown,
+  options: EvaluationOptions,
+  memory: Memory
+): Source => {
+  let output: ReturnType<NonNullable<ReturnType<typeof stageOf>>> | undefined
+  let left = documents.length + maxMade
+  let isDone = false
+  const next = () => {
+    if (output === undefined) {
+      charge(documentCost * documents.length)
+      output = stageOf(name)?.(Lazy(documents), operand, options)
+    }
+    return output?.next() ?? { done: true }
+  }
+  return () => {
+    if (isDone) return ended
+    const some: Array<Document> = []
+    do {
+      beginEvaluation()
+      spend(documentCost)
+      const result = attempt(next)
+      if (Result.isFailure(result)) return Result.fail(result.failure)
+      if (result.success.done) {
+        isDone = true
+        for (const document of documents) memory.release(memoryOf(document))
+        break
+      }
+      const document = made(result.success.value)
+      if (Result.isFailure(document)) return Result.fail(document.failure)
+      if (document.success !== undefined) some.push(definedFields(document.success))
+      left -= 1
+      if (left < 0) return Result.fail(rejected(`${name} makes more than ${maxMade} documents`))
+    } while (some.length < maxPerStep && !isStepDone())
+    return Result.succeed(some)
+  }
+}
+
+// internal
+
+const maxPerStep = 128
+
+// MongoDB's limit of what `$densify` makes.
+const maxMade = 500_000
+
+// Such stages sort and group what they are given, and nothing can run meanwhile.
+const documentCost = 100
+
+/** Whether mingo sets or removes fields of nested documents, which it does in place. */
+const changesNested = (name: string, operand: unknown): boolean =>
+  isDocument(operand)
+    ? Object.entries(operand).some(([key, value]) => key.includes(".") || (name === "$project" && isDocument(value)))
+    : name === "$unset" && [operand].flat().some((path) => typeof path === "string" && path.includes("."))
+
+// What is in it several times is looked at no more often than its size allows.
+const made = (value: unknown): Result.Result<Document | undefined, Problem> =>
+  isDocument(value) ? sized(value) : Result.succeed(undefined)

@@ -1,0 +1,38 @@
+/**
+ * What to sort by.
+ */
+import * as Result from "effect/Result"
+import { type Direction, segmentsOf } from "../../bson/path.ts"
+import { isDocument } from "../../bson/value.ts"
+import { type Problem, rejected } from "../limits/queryProblem.ts"
+import { byScore, isScore } from "./textScore.ts"
+
+/**
+ * The directions of a sort, as options and stages have it; one of a search may go by how well documents match.
+ *
+ * @internal
+ */
+export const parseSort = (sort: unknown, isSearch = false): Result.Result<ReadonlyArray<Direction>, Problem> => {
+  if (!isDocument(sort)) return Result.fail(rejected("a sort must be a document"))
+  const entries = Object.entries(sort)
+  const wrong = entries.find(([path, value]) =>
+    !(isDirection(value) || (isSearch && isScore(value))) || path === "" || path.startsWith("$")
+  )
+  return wrong === undefined
+    ? Result.succeed(
+      entries.map(([path, value]) => isScore(value) ? byScore : { path: segmentsOf(path), descending: value === -1 })
+    )
+    : Result.fail(rejected(`"${wrong[0]}" must be sorted by 1 or -1`))
+}
+
+/**
+ * Occurs when what has to be sorted does not fit into the memory that a sort has.
+ *
+ * @internal
+ */
+export const sortTooLarge: Problem = rejected(
+  "the sort needs more than 100 MiB of memory",
+  "sort by what an index is in order of, ask for fewer documents, or page by cursor instead of by number"
+)
+
+const isDirection = (value: unknown): boolean => value === 1 || value === -1

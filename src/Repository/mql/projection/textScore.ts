@@ -1,0 +1,64 @@
+/**
+ * How well documents match a search, as sorts and projections ask for it: `{ $meta: "textScore" }`.
+ */
+import * as Result from "effect/Result"
+import type { Direction } from "../../bson/path.ts"
+import { isDocument, setField } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import type { Search } from "../filter/parseFilter.ts"
+import type { Problem } from "../limits/queryProblem.ts"
+import { parseProjection, type Projection } from "./parseProjection.ts"
+
+/** @internal */
+export const isScore = (value: unknown): value is { readonly $meta: "textScore" } =>
+  isDocument(value) && Object.keys(value).length === 1 && value["$meta"] === "textScore"
+
+// No field of a document has a null character in its name.
+const scoreField = "\0score"
+
+/**
+ * The best first.
+ *
+ * @internal
+ */
+export const byScore: Direction = { path: [scoreField], descending: true }
+
+/** @internal */
+export const isByScore = (direction: Direction): boolean => direction === byScore
+
+/**
+ * A document for {@link byScore} to look at.
+ *
+ * @internal
+ */
+export const withScore = (document: Document, search: Search): Document => ({
+  ...document,
+  [scoreField]: search.score(document)
+})
+
+/**
+ * Reads the projection of a search.
+ *
+ * @internal
+ */
+export const parseScoredProjection = (
+  projection: Document,
+  now: number,
+  search: Search
+): Result.Result<Projection | undefined, Problem> => {
+  const entries = Object.entries(projection)
+  const names = entries.filter(([, value]) => isScore(value)).map(([name]) => name)
+  return Result.map(
+    parseProjection(Object.fromEntries(entries.filter(([, value]) => !isScore(value))), now),
+    (project): Projection | undefined =>
+      names.length === 0 ?
+        project :
+        (document) =>
+          Result.map(project === undefined ? Result.succeed(document) : project(document), (result) => {
+            const scored = { ...result }
+            const score = search.score(document)
+            for (const name of names) setField(scored, name, score)
+            return scored
+          })
+  )
+}

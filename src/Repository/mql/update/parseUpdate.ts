@@ -1,0 +1,183 @@
+/**
+ * What the operators of an update take.
+ */
+import { Timestamp } from "bson"
+import * as Result from "effect/Result"
+import { segmentsOf } from "../../bson/path.ts"
+import { dateOf, isArray, isDocument, isNumber } from "../../bson/value.ts"
+import { ValueSet } from "../../bson/valueSet.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { parseItemCondition } from "../filter/parseFilter.ts"
+import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { Operand } from "../predicate/comparison.ts"
+import { parseSort } from "../projection/sortSpec.ts"
+import { type ArrayFilters, filterName, isItems, noArrayFilters } from "./arrayFilters.ts"
+
+/**
+ * One operator on one path, with what its reader made of its operand.
+ *
+ * @internal
+ */
+export interface Change {
+  readonly operator: string
+  readonly path: string
+  readonly operand: unknown
+}
+
+/**
+ * The changes that the operators of a normalised update ask for; `now` is the time of `$currentDate`, in milliseconds.
+ *
+ * @internal
+ */
+export const readChanges = (
+  update: Document,
+  now: number,
+  filters: ArrayFilters
+): Result.Result<ReadonlyArray<Change>, Problem> => {
+  const operators = Object.entries(update)
+  if (operators.length === 0) return Result.fail(rejected("an update needs operators"))
+  const changes: Array<Change> = []
+  for (const [operator, fields] of operators) {
+    const read = readers.get(operator)
+    if (read === undefined) return Result.fail(rejected(`${operator} is no update operator`))
+    if (!isDocument(fields)) return Result.fail(rejected(`${operator} needs a document of paths`))
+    for (const [path, given] of Object.entries(fields)) {
+      const problem = operator === "$rename" && path.includes("$")
+        ? rejected(`"${path}" can't be renamed`)
+        : pathProblem(path, filters)
+      if (problem !== undefined) return Result.fail(problem)
+      const operand = read(given, now)
+      if (Result.isFailure(operand)) return Result.fail(operand.failure)
+      changes.push({ operator, path, operand: operand.success })
+    }
+  }
+  const used = new Set(changes.flatMap(({ path }) => segmentsOf(path).map(filterName)))
+  const unused = Array.from(filters.keys()).find((name) => !used.has(name))
+  if (unused !== undefined) return Result.fail(rejected(`the array filter "${unused}" is not used`))
+  return withoutConflict(changes)
+}
+
+const pathProblem = (path: string, filters: ArrayFilters): Problem | undefined => {
+  const segments = segmentsOf(path)
+  if (segments.includes("")) return rejected(`"${path}" has an empty field name`)
+  const wrong = segments.find((segment, i) => segment.startsWith("$") && (i === 0 || !isPlaceholder(segment)))
+  if (wrong !== undefined) return rejected(`"${wrong}" can't be part of a path`)
+  const names = segments.map(filterName).filter((name) => name !== undefined)
+  const unknown = names.find((name) => !filters.has(name))
+  if (unknown !== undefined) return rejected(`there is no array filter "${unknown}"`)
+  return segments.includes("$") && segments.some(isItems) ? unsupported("$ and $[] in one path") : undefined
+}
+
+const isPlaceholder = (segment: string): boolean => segment === "$" || /^\$\[.*\]$/.test(segment)
+
+/**
+ * The changes, unless two of them are of one path, or of a path and of another one that it leads through.
+ *
+ * @internal
+ */
+export const withoutConflict = (changes: ReadonlyArray<Change>): Result.Result<ReadonlyArray<Change>, Problem> => {
+  const conflict = conflictOf(changes)
+  return conflict === undefined
+    ? Result.succeed(changes)
+    : Result.fail(rejected(`several changes of "${conflict}" conflict`))
+}
+
+const conflictOf = (changes: ReadonlyArray<Change>): string | undefined => {
+  const paths = changes
+    .flatMap(({ operand, operator, path }) => operator === "$rename" ? [path, String(operand)] : [path])
+    .map((path) => `${path}.`)
+    .toSorted()
+  return paths.find((path, i) => i > 0 && path.startsWith(paths[i - 1] ?? path))?.slice(0, -1)
+}
+
+type Reader = (operand: unknown, now: number) => Result.Result<unknown, Problem>
+
+const asIs: Reader = Result.succeed
+
+const numeric: Reader = (operand) =>
+  isNumber(operand) ? Result.succeed(operand) : Result.fail(rejected("$inc and $mul need a number"))
+
+const listed: Reader = (operand) =>
+  isArray(operand) ? Result.succeed(new ValueSet(operand)) : Result.fail(rejected("$pullAll needs an array"))
+
+/**
+ * The operand of a `$push`.
+ *
+ * @internal
+ */
+export interface Push {
+  readonly items: ReadonlyArray<unknown>
+  readonly position: number | undefined
+  readonly slice: number | undefined
+  readonly sort: unknown
+}
+
+const isModified = (operand: unknown): operand is Document =>
+  isDocument(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
+
+const pushed: Reader = (operand) => {
+  if (!isModified(operand)) {
+    return Result.succeed<Push>({ items: [operand], position: undefined, slice: undefined, sort: undefined })
+  }
+  const { $each, $position, $slice, $sort, ...others } = { ...operand }
+  const [other] = Object.keys(others)
+  if (other !== undefined) return Result.fail(rejected(`$push has no modifier "${other}"`))
+  if (!isArray($each)) return Result.fail(rejected("$push needs an array as its $each"))
+  if (!isWholeOrMissing($position) || !isWholeOrMissing($slice)) {
+    return Result.fail(rejected("$push needs whole numbers as its $position and its $slice"))
+  }
+  const sort = $sort === undefined || $sort === 1 || $sort === -1 ? Result.succeed([]) : parseSort($sort)
+  return Result.map(sort, (): Push => ({ items: $each, position: $position, slice: $slice, sort: $sort }))
+}
+
+const isWholeOrMissing = (value: unknown): value is number | undefined => value === undefined || Number.isInteger(value)
+
+const added: Reader = (operand) => {
+  if (!isModified(operand)) return Result.succeed([operand])
+  const { $each, ...others } = { ...operand }
+  return isArray($each) && Object.keys(others).length === 0
+    ? Result.succeed($each)
+    : Result.fail(rejected("$addToSet needs an array as its $each, and takes no other modifier"))
+}
+
+const popped: Reader = (operand) =>
+  operand === 1 || operand === -1 ? Result.succeed(operand) : Result.fail(rejected("$pop needs 1 or -1"))
+
+const pulled: Reader = (operand, now) =>
+  isDocument(operand)
+    ? Result.map(parseItemCondition(operand, now), (condition) => ({ $item: condition }))
+    : Result.succeed({ $item: { $eq: new Operand(operand) } })
+
+const dated: Reader = (operand, now) => {
+  const type = isDocument(operand) ? operand["$type"] : operand
+  if (type === true || type === "date") return Result.succeed(dateOf(now))
+  return type === "timestamp"
+    ? Result.succeed(new Timestamp({ t: Math.floor(now / 1000), i: 1 }))
+    : Result.fail(rejected("$currentDate needs true, or a $type of date or timestamp"))
+}
+
+const renamed: Reader = (operand) => {
+  if (typeof operand !== "string") return Result.fail(rejected("$rename needs a path"))
+  const problem = operand.includes("$")
+    ? rejected(`"${operand}" can't be renamed to`)
+    : pathProblem(operand, noArrayFilters)
+  return problem === undefined ? Result.succeed(operand) : Result.fail(problem)
+}
+
+const readers = new Map<string, Reader>([
+  ["$set", asIs],
+  ["$setOnInsert", asIs],
+  ["$unset", asIs],
+  ["$min", asIs],
+  ["$max", asIs],
+  ["$bit", asIs],
+  ["$inc", numeric],
+  ["$mul", numeric],
+  ["$push", pushed],
+  ["$addToSet", added],
+  ["$pop", popped],
+  ["$pull", pulled],
+  ["$pullAll", listed],
+  ["$currentDate", dated],
+  ["$rename", renamed]
+])

@@ -1,0 +1,136 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import type * as Model from "../../Model/Model.ts"
+import { managedField } from "../../Model/shape/variants.ts"
+import { dateOf } from "../bson/value.ts"
+import type { Update } from "../DocumentStore.ts"
+import * as Query from "../Query.ts"
+import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
+import type { Operations } from "../Repository.ts"
+import { DocumentNotFound } from "../RepositoryError.ts"
+import type { SoftDeletes } from "../SoftDeletion.ts"
+import type { Stamps } from "./auditFields.ts"
+import type { DocumentCodec } from "./documentCodec.ts"
+import { traced } from "./instrumented.ts"
+import { type ModelWriter, withMore, withoutDuplicate } from "./modelWriter.ts"
+
+type Removing<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll">
+
+/**
+ * What removes documents from the store.
+ *
+ * @internal
+ */
+export const makeRemoving = <M extends Model.Any>(model: M, writer: ModelWriter): Removing<M> => {
+  const collection = model.modelName
+  return {
+    deleteById: traced(
+      "deleteById",
+      collection,
+      (id) => found(model, id, writer.deleteOne("delete", { _id: storedIdOf(model)(id) }))
+    ),
+    deleteMany: traced("deleteMany", collection, (where) => writer.deleteMany("delete", Query.toFilter(model, where))),
+    deleteAll: Effect.suspend(traced("deleteAll", collection, () => writer.deleteMany("delete", {})))
+  }
+}
+
+/**
+ * What marks documents as deleted, in a field of theirs, and takes the mark away.
+ *
+ * @internal
+ */
+export const makeSoftDeletion = <M extends Model.Any>(
+  model: M,
+  deletedField: string,
+  writer: ModelWriter,
+  stamps: Stamps | undefined,
+  { fromDocument }: DocumentCodec<M["Type"]>
+): Removing<M> & SoftDeletes<M> => {
+  const collection = model.modelName
+  const versionField = managedField(model, "version")
+
+  type Running = Fiber.Fiber<unknown, unknown>
+
+  const written = (fiber: Running, update: Update): Update => {
+    const counted = versionField === undefined ? update : withMore("$inc", update, { [versionField]: 1 })
+    return stamps === undefined ? counted : withMore("$set", counted, stamps.updated(fiber))
+  }
+  const deletion = (fiber: Running): Update =>
+    written(fiber, { $set: { [deletedField]: dateOf(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()) } })
+  const restoration = (fiber: Running): Update => written(fiber, { $unset: { [deletedField]: "" } })
+
+  const remove = (where: Query.Where<M> | undefined) =>
+    Effect.withFiber((fiber) =>
+      withoutDuplicate(
+        "delete",
+        Effect.map(
+          writer.updateMany("delete", Query.toFilter(model, where), deletion(fiber), {}),
+          ({ matchedCount }) => matchedCount
+        )
+      )
+    )
+
+  return {
+    deleteById: traced("deleteById", collection, (id) =>
+      Effect.withFiber((fiber) =>
+        found(
+          model,
+          id,
+          withoutDuplicate(
+            "delete",
+            Effect.map(
+              writer.updateOne("delete", { _id: storedIdOf(model)(id) }, deletion(fiber), {}),
+              ({ matchedCount }) => matchedCount
+            )
+          )
+        )
+      )),
+    deleteMany: traced("deleteMany", collection, remove),
+    deleteAll: Effect.suspend(traced("deleteAll", collection, () => remove(undefined))),
+    restoreById: traced(
+      "restoreById",
+      collection,
+      Effect.fnUntraced(function*(id) {
+        const update = restoration(yield* Effect.fiber)
+        const restored = yield* writer.findOneAndUpdate(
+          "restore",
+          { _id: storedIdOf(model)(id) },
+          update,
+          { returnDocument: "after" },
+          "only"
+        )
+        return restored === undefined ? yield* notFound(model, id) : yield* fromDocument(restored)
+      })
+    ),
+    restoreMany: traced("restoreMany", collection, (where) =>
+      Effect.withFiber((fiber) =>
+        Effect.map(
+          writer.updateMany("restore", Query.toFilter(model, where), restoration(fiber), {}, "only"),
+          ({ matchedCount }) => matchedCount
+        )
+      )),
+    purgeById: traced(
+      "purgeById",
+      collection,
+      (id) => found(model, id, writer.deleteOne("purge", { _id: storedIdOf(model)(id) }, "include"))
+    ),
+    purge: traced(
+      "purge",
+      collection,
+      (where) => writer.deleteMany("purge", Query.toFilter(model, where), "only")
+    )
+  }
+}
+
+// internal
+
+const notFound = (model: Model.Any, id: string) => new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
+
+/** There has to be one. */
+const found = <E>(
+  model: Model.Any,
+  id: string,
+  count: Effect.Effect<number, E>
+): Effect.Effect<void, E | DocumentNotFound> =>
+  Effect.flatMap(count, (count) => count === 0 ? Effect.fail(notFound(model, id)) : Effect.void)

@@ -1,0 +1,116 @@
+/**
+ * Keeps a folder to one store at a time.
+ *
+ * The operating system holds the lock, as SQLite's on an empty file of the folder, and releases it when the process ends,
+ * however it ends. So a dead process never has a folder, and processes that can't see each other, such as those of two
+ * containers with one volume, are kept apart. It works wherever lmdb does, which needs locks of the same kind. Within one
+ * process, whoever opens and closes the file by other means than SQLite releases the lock.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as fs from "node:fs"
+import { hostname } from "node:os"
+import * as path from "node:path"
+import * as process from "node:process"
+import type { DatabaseSync } from "node:sqlite"
+import { StoreUnavailable } from "../../RepositoryError.ts"
+
+/**
+ * Who has the lock is asked of the system by locking this file. It is empty, stays when the store is closed, and may be
+ * copied.
+ *
+ * @internal
+ */
+export const lockFile = "owner.lock"
+
+/**
+ * Locks a folder until the scope closes. A folder that another process has is waited for, for five seconds: a process that
+ * was killed may take a moment to end.
+ *
+ * @internal
+ */
+export const lockFolder = (folder: string): Effect.Effect<void, StoreUnavailable, Scope.Scope> =>
+  Effect.gen(function*() {
+    // Some versions of Node print a warning when this is loaded, which is only for those who have a folder.
+    const { DatabaseSync } = yield* Effect.tryPromise({
+      try: () => import("node:sqlite"),
+      catch: () => unavailable(`folder ${folder} can't be locked: this Node has no node:sqlite`)
+    })
+    const attempt = Effect.acquireRelease(
+      Effect.suspend(() => Effect.fromResult(lock(DatabaseSync, folder))),
+      (key) => Effect.sync(() => release(key))
+    )
+    const wait = Effect.andThen(
+      Effect.logInfo(`Waiting for folder ${folder}, which is in use by ${ownerOf(folder)}`),
+      Effect.retry(attempt, { schedule: patience, while: isBusy })
+    )
+    yield* attempt.pipe(
+      Effect.catchIf(isBusy, () => wait),
+      Effect.catchIf(isBusy, () => Effect.fail(unavailable(`folder ${folder} is in use by ${ownerOf(folder)}`)))
+    )
+  })
+
+// internal
+
+const ownerFile = "owner.txt"
+
+const patience = Schedule.spaced("50 millis").pipe(Schedule.jittered, Schedule.upTo({ duration: "5 seconds" }))
+
+class Busy extends Data.TaggedClass("Busy") {}
+
+const isBusy = (error: Busy | StoreUnavailable): error is Busy => error._tag === "Busy"
+
+// The folders' devices and inodes, with what holds their locks: a database that nobody refers to is closed.
+const heldHere = new Map<string, DatabaseSync>()
+
+const lock = (
+  Database: typeof DatabaseSync,
+  folder: string
+): Result.Result<string, Busy | StoreUnavailable> => {
+  const failed = (cause: unknown) =>
+    sqliteCodeOf(cause) === sqliteBusy
+      ? new Busy()
+      : unavailable(`folder ${folder} can't be locked: ${lockFile}: ${cause instanceof Error ? cause.message : "?"}`)
+  return Result.gen(function*() {
+    const { dev, ino } = yield* Result.try({ try: () => fs.statSync(folder), catch: failed })
+    const key = `${dev}:${ino}`
+    if (heldHere.has(key)) {
+      return yield* Result.fail(unavailable(`folder ${folder} is already open in this process`))
+    }
+    const database = yield* Result.try({ try: () => new Database(path.join(folder, lockFile)), catch: failed })
+    yield* Result.try({
+      // Without a journal, no file but the empty one is made. The transaction writes nothing and never ends.
+      try: () => database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"),
+      catch: (cause) => {
+        database.close()
+        return failed(cause)
+      }
+    })
+    heldHere.set(key, database)
+    // For the message to others only. Without it they are told less.
+    Result.try(() => fs.writeFileSync(path.join(folder, ownerFile), `process ${process.pid} on ${hostname()}\n`))
+    return key
+  })
+}
+
+const release = (key: string): void => {
+  heldHere.get(key)?.close()
+  heldHere.delete(key)
+}
+
+const ownerOf = (folder: string): string =>
+  Result.match(Result.try(() => fs.readFileSync(path.join(folder, ownerFile), "utf8").trim()), {
+    onSuccess: (owner) => /^process \d+ on [\w.-]{1,255}$/u.test(owner) ? owner : "another process",
+    onFailure: () => "another process"
+  })
+
+const sqliteBusy = 5
+
+const sqliteCodeOf = (cause: unknown): unknown =>
+  typeof cause === "object" && cause !== null && "errcode" in cause ? cause.errcode : undefined
+
+const unavailable = (detail: string): StoreUnavailable =>
+  new StoreUnavailable({ operation: "open", detail, retryable: false })

@@ -1,0 +1,180 @@
+/**
+ * Writes that wait together and are committed together: the disk is waited for once for all of them.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { constants } from "node:os"
+import { workDone } from "../../mql/limits/costBudget.ts"
+import { StoreUnavailable } from "../../RepositoryError.ts"
+import type { KeyValue, Listener } from "../orderedStore.ts"
+import { codeOf } from "./preflight.ts"
+
+const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno
+
+interface Job {
+  readonly run: () => void
+  readonly succeed: () => void
+  readonly fail: (cause: unknown) => void
+  /** Ends the job without running it. */
+  readonly refuse: (detail: string) => void
+}
+
+/** @internal */
+export interface Writer {
+  readonly write: KeyValue["write"]
+  readonly listen: KeyValue["listen"]
+  /** Refuses further writes, and succeeds when those before are done. */
+  readonly finish: Effect.Effect<void>
+}
+
+// So that one transaction doesn't hold up everything else for long: so many jobs, or so much work of theirs.
+const maxBatch = 256
+const maxWork = 2_000_000
+
+/**
+ * `transact` runs its argument in a transaction of its own, which it gives up when the answer is `false`, and resolves
+ * when it is on disk. `settled` is called when that is done or was in vain, before anybody hears of it. `obstacle` says why
+ * nothing may be written now.
+ *
+ * @internal
+ */
+export const makeWriter = (
+  transact: (run: () => boolean) => Promise<unknown>,
+  settled: () => void,
+  obstacle: () => string | undefined
+): Writer => {
+  const waiting: Array<Job> = []
+  const idle: Array<() => void> = []
+  let listener: Listener | undefined
+  let isBusy = false
+  let isClosed = false
+  // How many of the waiting jobs have failed together and go alone now.
+  let alone = 0
+
+  const next = (): void => {
+    const detail = obstacle()
+    if (detail !== undefined) {
+      alone = 0
+      for (const job of waiting.splice(0)) job.refuse(detail)
+    }
+    isBusy = waiting.length > 0
+    if (!isBusy) {
+      for (const resume of idle.splice(0)) resume()
+      return
+    }
+    let batch: Array<Job> = []
+    let ran: Result.Result<void, unknown> = Result.succeed(undefined)
+    const run = () => {
+      // Only now, so that whoever came since is part of it.
+      batch = []
+      const end = workDone() + maxWork
+      ran = Result.try({
+        try: () => {
+          do {
+            const job = waiting.shift()
+            if (job === undefined) break
+            batch.push(job)
+            job.run()
+            // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- a job changes it
+          } while (alone === 0 && batch.length < maxBatch && workDone() < end)
+        },
+        catch: (cause) => cause
+      })
+      return Result.isSuccess(ran)
+    }
+    const settle = (failure: unknown): void => {
+      const cause = Result.isFailure(ran) ? ran.failure : failure
+      settled()
+      if (cause === undefined) committed(batch)
+      else failed(batch, cause)
+      next()
+    }
+    // lmdb may also throw at once.
+    void Promise.resolve().then(() => transact(run)).then(
+      () => settle(undefined),
+      (cause: unknown) => reasonOf(cause, settle)
+    )
+  }
+
+  const committed = (batch: ReadonlyArray<Job>): void => {
+    alone = Math.max(0, alone - batch.length)
+    listener?.committed()
+    for (const job of batch) job.succeed()
+  }
+
+  const failed = (batch: ReadonlyArray<Job>, cause: unknown): void => {
+    listener?.aborted()
+    if (batch.length > 1) {
+      // It may be only one that can't be written.
+      alone = batch.length
+      waiting.unshift(...batch)
+      return
+    }
+    alone = Math.max(0, alone - 1)
+    // Without a batch, not even the transaction could begin.
+    for (const job of batch.length === 0 ? waiting.splice(0) : batch) job.fail(cause)
+  }
+
+  return {
+    write: <A>(operation: string, job: () => A) =>
+      Effect.uninterruptible(Effect.callback<A, StoreUnavailable>((resume) => {
+        if (isClosed) {
+          resume(closed(operation))
+          return
+        }
+        let result: Effect.Effect<A> = Effect.die("a write was not run")
+        waiting.push({
+          run: () => {
+            result = Effect.succeed(job())
+          },
+          succeed: () => resume(result),
+          fail: (cause) => resume(Effect.suspend(() => unavailable(operation, cause) ?? Effect.die(cause))),
+          refuse: (detail) => resume(new StoreUnavailable({ operation, detail, retryable: false }))
+        })
+        if (!isBusy) next()
+      })),
+    listen: (given) => {
+      listener = given
+    },
+    finish: Effect.callback((resume) => {
+      isClosed = true
+      if (isBusy) idle.push(() => resume(Effect.void))
+      else resume(Effect.void)
+    })
+  }
+}
+
+// A commit that failed says why in a promise of its own, which has to be handled, too.
+const reasonOf = (cause: unknown, settle: (reason: unknown) => void): void => {
+  const reason = typeof cause === "object" && cause !== null && "commitError" in cause ? cause.commitError : undefined
+  void Promise.resolve(reason).then(() => settle(cause ?? "unknown"), (reason: unknown) => settle(reason ?? cause))
+}
+
+/** @internal */
+export const closed = (operation: string): StoreUnavailable =>
+  new StoreUnavailable({ operation, detail: "the store is closed", retryable: false })
+
+/**
+ * What went wrong in lmdb; `undefined` when it isn't lmdb that complains.
+ *
+ * @internal
+ */
+export const unavailable = (operation: string, cause: unknown): StoreUnavailable | undefined => {
+  const code = codeOf(cause)
+  return cause instanceof Error && typeof code === "number"
+    // There may be room again, once somebody has made some.
+    ? new StoreUnavailable({
+      operation,
+      detail: `the disk did not take it or give it: ${cause.message}${roomHint(code)}`,
+      retryable: false
+    })
+    : undefined
+}
+
+// lmdb calls it an input/output error when the disk took a part of a page only.
+const roomHint = (code: number): string =>
+  [ENOSPC, EDQUOT, EFBIG].includes(code)
+    ? " (there is no room left)"
+    : code === EIO
+    ? " (perhaps there is no room left)"
+    : ""

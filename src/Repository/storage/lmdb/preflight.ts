@@ -1,0 +1,121 @@
+/**
+ * What lmdb needs of a folder. It takes the process down when it can't open its files, so they are looked at before.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { problemOf } from "../../../internal/makeFolder.ts"
+import { lockFile as ownerFile } from "./folderLock.ts"
+
+const dataFile = "data.mdb"
+const lockFile = "lock.mdb"
+const roomFile = "room.tmp"
+
+// lmdb writes to these bytes as memory, where a full disk can't be reported.
+const lockLength = 8192
+
+// In milliseconds.
+const lookEvery = 300
+
+// More than lmdb needs to make its tables; without room for the first pages it takes the process down, too.
+const roomForNew = 65_536
+
+// Both of the first two pages begin with a header and these two words.
+const magicAt = 24
+const magic = 0xbeefc0de
+const versionAt = 28
+const version = 2
+const pageSizeAt = 48
+const headerLength = 52
+
+/**
+ * Says why lmdb couldn't use a folder.
+ *
+ * @internal
+ */
+export const problemOfFolder = (folder: string): string | undefined =>
+  problemOf(() => {
+    // Files that are missing are made.
+    if (sizeOf(path.join(folder, dataFile)) === 0) tryRoom(path.join(folder, roomFile))
+    prepareLock(path.join(folder, lockFile))
+    return isDatabase(path.join(folder, dataFile)) ? undefined : `${dataFile} is damaged, or no database`
+  })
+
+/**
+ * Watches an open folder until the scope closes. What it gives says why nothing may be written: a file that is open was
+ * removed or replaced, or its folder was, so that a write would be gone with the process. The log says it, too.
+ *
+ * @internal
+ */
+export const watchFolder = (folder: string): Effect.Effect<() => string | undefined, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const log = Effect.runForkWith(yield* Effect.context<never>())
+    const lost = new Set<string>()
+    const loss = () => {
+      const [name] = lost
+      return name === undefined ? undefined : `${name} in folder ${folder} was removed or replaced while it was open`
+    }
+    const watch = (name: string) => {
+      const file = path.join(folder, name)
+      const { dev, ino } = fs.statSync(file)
+      const look = (now: fs.Stats): void => {
+        const before = loss()
+        // There is nothing at the path when all is zero.
+        if (now.ino === ino && now.dev === dev) lost.delete(name)
+        else lost.add(name)
+        const after = loss()
+        if (before === undefined && after !== undefined) log(Effect.logError(`${after}; writes are refused`))
+        if (before !== undefined && after === undefined) log(Effect.logInfo(`The files of folder ${folder} are back`))
+      }
+      fs.watchFile(file, { persistent: false, interval: lookEvery }, look)
+      return () => fs.unwatchFile(file, look)
+    }
+    for (const name of [dataFile, ownerFile]) {
+      yield* Effect.acquireRelease(Effect.sync(() => watch(name)), (end) => Effect.sync(end))
+    }
+    return loss
+  })
+
+/**
+ * The code of what the system or lmdb throws.
+ *
+ * @internal
+ */
+export const codeOf = (cause: unknown): unknown =>
+  typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+
+/** The length of a file, which is made when it isn't there, and can be written to. */
+const sizeOf = (file: string): number => {
+  const descriptor = fs.openSync(file, "a+")
+  const { size } = fs.fstatSync(descriptor)
+  fs.closeSync(descriptor)
+  return size
+}
+
+// To close it would give up the lock on it, where this process has the folder open already.
+const prepareLock = (file: string): void => {
+  const found = fs.statSync(file, { throwIfNoEntry: false })
+  if (found?.isFile() === true && found.size > 0) fs.accessSync(file, fs.constants.R_OK | fs.constants.W_OK)
+  else fs.appendFileSync(file, Buffer.alloc(lockLength))
+}
+
+const tryRoom = (file: string): void => {
+  const written = Result.try(() => fs.writeFileSync(file, Buffer.alloc(roomForNew)))
+  fs.rmSync(file, { force: true })
+  Result.getOrThrow(written)
+}
+
+const isDatabase = (file: string): boolean => {
+  const descriptor = fs.openSync(file, "r")
+  const header = Buffer.alloc(headerLength)
+  const readAt = (position: number): boolean =>
+    fs.readSync(descriptor, header, 0, headerLength, position) === headerLength
+  const isMeta = (position: number): boolean =>
+    readAt(position) && header.readUInt32LE(magicAt) === magic && (header.readUInt32LE(versionAt) & 0xffff) === version
+  const isNew = fs.fstatSync(descriptor).size === 0
+  const isWhole = isNew || (isMeta(0) && isMeta(header.readUInt32LE(pageSizeAt)))
+  fs.closeSync(descriptor)
+  return isWhole
+}

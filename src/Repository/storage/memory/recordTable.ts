@@ -1,0 +1,69 @@
+import { numberOfRecord, recordIdLength, recordIdOf } from "../../bson/keyEncoding.ts"
+import { type Range, type Table, type Visit, visitEach } from "../orderedStore.ts"
+
+const blockLength = 256
+
+interface Block<Value> {
+  readonly values: Array<Value | undefined>
+  /** How many there are. */
+  count: number
+}
+
+/**
+ * A table in memory whose keys are record identifiers that were given one after the other: a value is where its number
+ * says, and nothing has to be put in order. What is removed leaves a place, and gives back its block with the last one.
+ *
+ * @internal
+ */
+export class RecordTable<Value> implements Table<Value> {
+  readonly #blocks: Array<Block<Value> | undefined> = []
+
+  readonly get = (key: string): Value | undefined => {
+    const number = numberOfRecord(key)
+    return this.#blocks[Math.floor(number / blockLength)]?.values[number % blockLength]
+  }
+
+  readonly visit = (keys: ReadonlyArray<string>, visit: Visit<number, Value>): void => visitEach(keys, this.get, visit)
+
+  readonly has = (key: string): boolean => this.get(key) !== undefined
+
+  readonly put = (key: string, value: Value): void => {
+    const number = numberOfRecord(key)
+    const at = Math.floor(number / blockLength)
+    // Without a hole, so that V8 keeps it as a list.
+    while (this.#blocks.length <= at) this.#blocks.push(undefined)
+    const block = this.#blocks[at] ??= { values: Array.from({ length: blockLength }), count: 0 }
+    if (block.values[number % blockLength] === undefined) block.count += 1
+    block.values[number % blockLength] = value
+  }
+
+  readonly remove = (key: string): void => {
+    const number = numberOfRecord(key)
+    const at = Math.floor(number / blockLength)
+    const block = this.#blocks[at]
+    if (block?.values[number % blockLength] === undefined) return
+    block.values[number % blockLength] = undefined
+    block.count -= 1
+    if (block.count === 0) this.#blocks[at] = undefined
+  }
+
+  readonly scan = ({ end, reverse, start }: Range, visit: Visit<string, Value>): void => {
+    const first = firstFrom(start)
+    const last = Math.min(firstFrom(end), this.#blocks.length * blockLength) - 1
+    const step = reverse ? -1 : 1
+    for (let number = reverse ? last : first; number >= first && number <= last; number += step) {
+      const block = this.#blocks[Math.floor(number / blockLength)]
+      const place = number % blockLength
+      const value = block?.values[place]
+      if (value !== undefined) {
+        if (!visit(recordIdOf(number), value, 0)) return
+      } else if (block === undefined) number += reverse ? -place : blockLength - 1 - place
+    }
+  }
+
+  readonly scanKeys = (range: Range, visit: (key: string) => boolean): void => this.scan(range, (key) => visit(key))
+}
+
+/** The first number whose key isn't before this bound. */
+const firstFrom = (bound: string): number =>
+  numberOfRecord(bound.slice(0, recordIdLength).padEnd(recordIdLength, "\0")) + (bound.length > recordIdLength ? 1 : 0)

@@ -1,0 +1,44 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { KernelEngine } from "../../../src/index.ts"
+
+// Reads the body as whatever else is on this server does: as a stream.
+const echo = Layer.effectDiscard(HttpServer.serveEffect(
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    return HttpServerResponse.text(`${request.method} ${yield* request.text}`)
+  })
+))
+
+const layer = Layer.provideMerge(echo, KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }))
+
+const send = (init: RequestInit & { readonly duplex?: "half" }) =>
+  Effect.gen(function*() {
+    const { address } = yield* HttpServer.HttpServer
+    const url = `http://127.0.0.1:${"port" in address ? address.port : 0}/`
+    return yield* Effect.promise(() => fetch(url, init).then((response) => response.text()))
+  })
+
+describe("the engine's server", () => {
+  it.layer(layer)((it) => {
+    for (const size of [0, 1, 65_536, 65_537, 1_000_000]) {
+      it.effect(`gives a body of ${size} bytes to whoever reads it as a stream`, () =>
+        Effect.gen(function*() {
+          const body = "x".repeat(size)
+          assert.strictEqual(yield* send({ method: "POST", body }), `POST ${body}`)
+        }))
+    }
+
+    it.effect("gives a body of unknown length to whoever reads it as a stream", () =>
+      Effect.gen(function*() {
+        const body = new Blob(["one, ", "two"]).stream()
+        assert.strictEqual(yield* send({ method: "PUT", body, duplex: "half" }), "PUT one, two")
+      }))
+
+    it.effect("takes a request without a body", () =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* send({ method: "GET" }), "GET ")
+      }))
+  })
+})

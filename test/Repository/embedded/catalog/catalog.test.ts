@@ -1,0 +1,42 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit, Result } from "effect"
+import type { Document, DocumentStore } from "../../../../src/Repository/DocumentStore.ts"
+import { Catalog } from "../../../../src/Repository/embedded/catalog/catalog.ts"
+import { DocumentWriter, prepare } from "../../../../src/Repository/embedded/operations/documentWriter.ts"
+import type { Found } from "../../../../src/Repository/embedded/planner/planExecutor.ts"
+import * as EmbeddedStore from "../../../../src/Repository/EmbeddedStore.ts"
+import * as keyValueLmdb from "../../../../src/Repository/storage/lmdb/store.ts"
+import { everything } from "../../../../src/Repository/storage/orderedStore.ts"
+import { freshDirectory } from "../../../support/folders.ts"
+import { indexProblems } from "../../../support/indexProblems.ts"
+
+it.effect("Catalog / embedded: gives no record identifier that a job has freed which is then given up", () =>
+  Effect.gen(function*() {
+    const folder = yield* freshDirectory
+    const documents = Array.from({ length: 10 }, (_, _id): Document => ({ _id }))
+    const inStore = <A, E>(use: (store: DocumentStore["Service"]) => Effect.Effect<A, E>) =>
+      Effect.scoped(Effect.flatMap(EmbeddedStore.make({ path: folder }), use))
+    yield* inStore((store) => store.insertMany("things", documents))
+    yield* Effect.scoped(Effect.gen(function*() {
+      const store = yield* keyValueLmdb.make(folder)
+      const catalog = new Catalog(store)
+      const writer = new DocumentWriter(store, catalog)
+      const insert = (_id: string) =>
+        Result.getOrThrow(writer.insert(catalog.ensure("things"), Result.getOrThrow(prepare(store, { _id }))))
+      const givenUp = yield* Effect.exit(store.write("test", () => {
+        const all: Array<Found> = []
+        const collection = catalog.ensure("things")
+        store.documents(collection.number).scan(
+          everything,
+          (recordId, document) => all.push({ recordId, document }) > 0
+        )
+        for (const found of all) writer.remove(collection, found)
+        insert("none")
+        throw new Error("given up")
+      }))
+      assert.isTrue(Exit.isFailure(givenUp))
+      yield* store.write("test", () => insert("new"))
+    }))
+    assert.deepStrictEqual(yield* inStore((store) => store.find("things", {})), [...documents, { _id: "new" }])
+    assert.deepStrictEqual(yield* indexProblems(folder), [])
+  }))

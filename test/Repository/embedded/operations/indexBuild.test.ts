@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { Catalog, makeIndex } from "../../../../src/Repository/embedded/catalog/catalog.ts"
+import { DocumentWriter, prepare } from "../../../../src/Repository/embedded/operations/documentWriter.ts"
+import { makeIndexing } from "../../../../src/Repository/embedded/operations/indexBuild.ts"
+import * as keyValueMemory from "../../../../src/Repository/storage/memory/store.ts"
+import { everything } from "../../../../src/Repository/storage/orderedStore.ts"
+
+describe("embeddedIndexing", () => {
+  it.effect("gives up an index that was not finished when the store was last open, and makes it anew", () =>
+    Effect.gen(function*() {
+      const store = yield* keyValueMemory.make
+      const unfinished = makeIndex(7, { name: "n", key: { n: 1 }, unique: true })
+      const before = new Catalog(store)
+      yield* store.write("test", () => {
+        const writer = new DocumentWriter(store, before)
+        for (let i = 0; i < 300; i++) {
+          const prepared = Result.getOrThrow(prepare(store, { _id: i, n: i }))
+          // The first half was there before the index.
+          if (i === 150) before.save({ ...before.ensure("things"), indexes: [unfinished] })
+          assert.isTrue(Result.isSuccess(writer.insert(before.ensure("things"), prepared)))
+        }
+      })
+      const entries = () => {
+        let count = 0
+        store.entries(unfinished.number).scanKeys(everything, () => (count += 1) > 0)
+        return count
+      }
+      assert.strictEqual(entries(), 150)
+      const catalog = new Catalog(store)
+      const indexing = yield* makeIndexing(store, catalog, new DocumentWriter(store, catalog), Effect.void)
+      assert.deepStrictEqual(yield* indexing.listIndexes("things"), [])
+      assert.strictEqual(entries(), 0)
+      yield* indexing.createIndexes("things", [unfinished.description])
+      assert.deepStrictEqual(yield* indexing.listIndexes("things"), [unfinished.description])
+    }))
+})

@@ -1,0 +1,69 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { Index, Model } from "../../../src/index.ts"
+import { indexesOf } from "../../../src/Repository/repository/documentCodec.ts"
+import { normalised } from "../../../src/Repository/store/indexDefinition.ts"
+
+class Place extends Model.Class<Place>()("Place", {
+  city: Schema.String.pipe(Model.indexed({ ...Index.plain, name: "where" })),
+  about: Schema.String.pipe(Model.indexed(Index.text()), Model.optional),
+  point: Schema.Unknown.pipe(Model.indexed(Index.geo))
+}) {}
+
+class Club extends Model.Class<Club>()("Club", {
+  id: Model.id({ prefix: "C" }),
+  name: Schema.String.pipe(Model.indexed(Index.text({ weight: 10, language: "none" }))),
+  code: Schema.String.pipe(Model.indexed(Index.unique), Model.optional),
+  members: Schema.Int.pipe(Model.indexed(Index.descending)),
+  kind: Schema.String.pipe(Model.indexed({ ...Index.plain, name: "kind, founded" })),
+  founded: Model.DateTime.pipe(Model.indexed({ ...Index.descending, name: "kind, founded" })),
+  until: Model.DateTime.pipe(Model.indexed(Index.expireAfter("90.5 seconds"))),
+  place: Place,
+  others: Schema.Array(Place)
+}) {}
+
+describe("modelIndexes", () => {
+  it("makes one index of each field that asks for one, one of those that share a name, and one of all texts", () => {
+    assert.deepStrictEqual(indexesOf(Club).map(normalised), [
+      {
+        name: "text",
+        key: { name: "text", "place.about": "text", "others.about": "text" },
+        weights: { name: 10 },
+        defaultLanguage: "none"
+      },
+      { name: "code_1", key: { code: 1 }, unique: true, sparse: true },
+      { name: "members_-1", key: { members: -1 } },
+      { name: "kind, founded", key: { kind: 1, founded: -1 } },
+      { name: "until_1", key: { until: 1 }, expireAfterSeconds: 91 },
+      { name: "where", key: { "place.city": 1, "others.city": 1 } },
+      { name: "place.point_2dsphere", key: { "place.point": "2dsphere" } },
+      { name: "others.point_2dsphere", key: { "others.point": "2dsphere" } }
+    ])
+  })
+
+  it("takes the indexes that the model declares as a whole", () => {
+    class Player extends Model.Class<Player>()("Player", {
+      number: Model.id(),
+      club: Schema.String.pipe(Model.indexed(Index.plain)),
+      shirt: Schema.Int,
+      left: Model.DateTime.pipe(Model.optional)
+    }, {
+      indexes: [
+        Index.compound({ club: 1, shirt: -1 }, { unique: true, where: { active: true } }),
+        Index.compound({ club: 1, number: 1 }, { name: "by number", sparse: true }),
+        Index.compound({ left: 1 }, { expireAfter: "1 day" })
+      ]
+    }) {}
+    assert.deepStrictEqual(indexesOf(Player).map(normalised), [
+      { name: "club_1", key: { club: 1 } },
+      {
+        name: "club_1_shirt_-1",
+        key: { club: 1, shirt: -1 },
+        unique: true,
+        partialFilterExpression: { active: true }
+      },
+      { name: "by number", key: { club: 1, _id: 1 }, sparse: true },
+      { name: "left_1", key: { left: 1 }, expireAfterSeconds: 86_400 }
+    ])
+  })
+})
