@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Logger, Schema } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
+import { de } from "../../src/Http/messages/catalogues/de.ts"
 import { EmbeddedStore, KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { type Answer, send, serving } from "../support/rest.ts"
@@ -82,7 +83,7 @@ describe("messages in English, which is the default", () => {
           "tags.1": "Tags (item 2) must be a text",
           "parts.1.partNumber": "Part number (item 2) must be a whole number",
           "parts.2": "Parts (item 3) must be an object",
-          "parts.3.partNumber": "Part number (item 4) is required"
+          "parts.3.partNumber": "Part number (item 4) must be given"
         })
         assert.match(answer.body.message, /^The request is not valid: Name must have .*; Price must be a number; /u)
         assert.deepStrictEqual(answer.headers["content-language"], undefined)
@@ -132,20 +133,141 @@ describe("messages in German, with `i18n.languages` and no layer", () => {
         assert.strictEqual(answer.headers["content-language"], "de")
         isPlain(answer)
         assert.deepStrictEqual(messagesOf(answer), {
-          "name": "Name darf höchstens 5 Zeichen lang sein",
-          "secret": "Secret muss mindestens 9 Zeichen lang sein",
-          "email": "Email muss eine gültige E-Mail-Adresse sein",
-          "price": "Price muss eine Zahl sein",
-          "ratio": "Ratio muss eine Zahl sein",
-          "state": "State muss einer dieser Werte sein: open, paid, cancelled",
-          "placed_at": "Placed at muss ein Datum mit Uhrzeit sein, zum Beispiel 2026-01-31T09:30:00",
-          "day": "Day muss in der Vergangenheit liegen",
-          "tags.1": "Tags (Eintrag 2) muss ein Text sein",
-          "parts.1.partNumber": "Part number (Eintrag 2) muss eine ganze Zahl sein",
-          "parts.2": "Parts (Eintrag 3) muss ein Objekt sein",
-          "parts.3.partNumber": "Part number (Eintrag 4) fehlt"
+          "name": "Name: höchstens 5 Zeichen erlaubt",
+          "secret": "Secret: mindestens 9 Zeichen erwartet",
+          "email": "Email: gültige E-Mail-Adresse erwartet",
+          "price": "Price: Zahl erwartet",
+          "ratio": "Ratio: Zahl erwartet",
+          "state": "State: einer dieser Werte erwartet: open, paid, cancelled",
+          "placed_at": "Placed at: Datum mit Uhrzeit erwartet, zum Beispiel 2026-01-31T09:30:00",
+          "day": "Day: Zeitpunkt in der Vergangenheit erwartet",
+          "tags.1": "Tags (Eintrag 2): Text erwartet",
+          "parts.1.partNumber": "Part number (Eintrag 2): ganze Zahl erwartet",
+          "parts.2": "Parts (Eintrag 3): Objekt erwartet",
+          "parts.3.partNumber": "Part number (Eintrag 4): Angabe fehlt"
         })
-        assert.match(answer.body.message, /^Die Anfrage ist nicht gültig: Name darf /u)
+        assert.match(answer.body.message, /^Die Anfrage ist nicht gültig: Name: höchstens /u)
+      }))
+
+    it.effect("say why `query` and `pipe` are refused, in all details", () =>
+      Effect.gen(function*() {
+        const refused = (path: string, parameter: string, value: unknown) =>
+          Effect.map(
+            send("GET", `${path}?${parameter}=${encodeURIComponent(JSON.stringify(value))}`, undefined, german),
+            (answer) => {
+              assert.deepStrictEqual(answer.headers["content-language"], "de")
+              return answer.status === 400
+                ? answer.body.errors.map(({ message }: { readonly message: string }) => message)
+                : [`${answer.status} ${answer.body.message}`]
+            }
+          )
+        const details: ReadonlyArray<readonly [value: unknown, message: string]> = [
+          [{ nope: 1 }, "query: \"nope\" ist kein Feld"],
+          [{ price: "cheap" }, "query: \"price\" nimmt \"cheap\" nicht an"],
+          [{ $and: 1 }, "query: $and braucht eine Liste von Filtern"],
+          [{ price: { $in: 3 } }, "query: $in braucht eine Liste"],
+          [{ name: { $regex: "a".repeat(300) } }, "query: reguläre Ausdrücke nur bis 256 Zeichen erlaubt"],
+          [{ price: { $gt: { $date: "x" } } }, "query: $date ist kein gültiges Extended JSON"],
+          [[], "query: Objekt mit Bedingungen erwartet"],
+          [
+            { $where: "1", name: { $foo: 1 } },
+            "403 $foo ist von außen nicht erlaubt; $where ist von außen nicht erlaubt"
+          ]
+        ]
+        for (const [value, message] of details) {
+          assert.deepStrictEqual(yield* refused("/orders", "query", value), [message])
+        }
+        assert.deepStrictEqual(
+          yield* refused("/orders/aggregate", "pipe", [{ $limit: [] }, { a: 1, b: 2 }, {
+            $project: 3
+          }]),
+          [
+            "pipe: $limit braucht eine Zahl oder einen Namen",
+            "pipe: Stufen mit je einem Namen erwartet",
+            "pipe: $project braucht Felder"
+          ]
+        )
+        assert.deepStrictEqual(yield* refused("/orders/aggregate", "pipe", [{ $out: "x" }]), [
+          "403 $out ist von außen nicht erlaubt"
+        ])
+        const text = yield* send("GET", "/orders?query=%7B", undefined, german)
+        assert.deepStrictEqual(messagesOf(text), { query: "query: JSON erwartet" })
+        const missing = yield* send("GET", "/orders/aggregate", undefined, german)
+        assert.deepStrictEqual(messagesOf(missing), { pipe: "pipe: genau eine Angabe erwartet" })
+      }))
+
+    it.effect("say why a JSON Patch is refused, or can't be applied", () =>
+      Effect.gen(function*() {
+        yield* send("POST", "/orders", { ...valid, email: "patched@example.com", id: "O-patched" })
+        const patch = (...operations: ReadonlyArray<unknown>) =>
+          send("PATCH", "/orders/O-patched", operations, { ...german, "content-type": "application/json-patch+json" })
+        const invalid = yield* patch({ op: "x", path: "/name" }, { op: "remove", path: "name" }, {
+          op: "add",
+          path: "/nope",
+          value: 1
+        })
+        assert.deepStrictEqual(messagesOf(invalid), {
+          "0.op": "0.op: add, remove, replace, move, copy oder test erwartet",
+          "1.path": "1.path: JSON Pointer erwartet"
+        })
+        const unknown = yield* patch({ op: "add", path: "/nope", value: 1 }, { op: "remove", path: "/_type" })
+        assert.deepStrictEqual(messagesOf(unknown), {
+          "0.path": "0.path: führt zu keinem Feld des Modells",
+          "1.path": "1.path: führt zu etwas, das nicht änderbar ist"
+        })
+        const reasons: ReadonlyArray<readonly [operation: object, reason: string]> = [
+          [
+            { op: "test", path: "/name", value: "Bob" },
+            "(test /name) ist nicht anwendbar: dort steht ein anderer Wert"
+          ],
+          [{ op: "remove", path: "/tags/7" }, "(remove /tags/7) ist nicht anwendbar: diese Stelle gibt es nicht"],
+          [{ op: "copy", path: "/name", from: "/tags/7" }, "(copy /name) ist nicht anwendbar: bei from ist nichts"]
+        ]
+        for (const [operation, reason] of reasons) {
+          const { body, status } = yield* patch(operation)
+          assert.deepStrictEqual([status, body.message], [409, `Operation 0 ${reason}`])
+        }
+      }))
+
+    it.effect("are those of a badly encoded URL, and of a form that is too large or none", () =>
+      Effect.gen(function*() {
+        const said = ({ body, headers, status }: Answer) => [status, headers["content-language"], body.message]
+        assert.deepStrictEqual(said(yield* send("GET", "/orders/%FF", undefined, german)), [
+          400,
+          "de",
+          "Der Pfad ist kein UTF-8 in Prozentkodierung"
+        ])
+        assert.deepStrictEqual(said(yield* send("GET", "/orders?name=%FF", undefined, german)), [
+          400,
+          "de",
+          "Der Wert des Parameters name ist kein UTF-8 in Prozentkodierung"
+        ])
+        const form = { ...german, "content-type": "multipart/form-data; boundary=b" }
+        assert.deepStrictEqual(said(yield* send("POST", "/orders", "nothing", form)), [
+          400,
+          "de",
+          "Der Inhalt ist kein gültiges multipart/form-data"
+        ])
+        const long = `--b\r\nContent-Disposition: form-data; name="name"\r\n\r\n${"x".repeat(2 ** 21)}\r\n--b--\r\n`
+        const tooLarge = yield* send("POST", "/orders", long, form)
+        assert.deepStrictEqual(said(tooLarge).slice(0, 2), [413, "de"])
+        assert.match(
+          tooLarge.body.message,
+          /^Das Formular ist größer als erlaubt: \d+ Bytes in höchstens \d+ Teilen, /u
+        )
+      }))
+
+    it.effect("do not depend on whether a label is singular or plural", () =>
+      Effect.sync(() => {
+        const texts = Object.entries(de).filter(([key]) =>
+          key.startsWith("validators.") && key !== "validators.More" || /^errors\.(?:query|patch)\./u.test(key)
+        )
+        assert.isAbove(texts.length, 80)
+        for (const [key, text] of texts) {
+          // A verb at the beginning of a text, or of one of its branches, would belong to the label.
+          assert.notMatch(text, /(?:^|[a-z] \{)(?:darf|muss|ist|hat|kann|fehlt|überschreitet)\b/u, key)
+        }
+        assert.strictEqual(de["errors.Problem"], "{label}: {message}")
       }))
 
     it.effect("are those of a 404, a 405, a 409, a 412 and a 415, too", () =>
@@ -224,7 +346,7 @@ describe("catalogues of a program's own", () => {
         const taken = yield* send("POST", "/orders", valid, german)
         assert.strictEqual(taken.body.message, "Bestellung: E-Mail-Adresse gibt es schon")
         const short = yield* send("POST", "/orders", { ...valid, secret: "x" }, german)
-        assert.deepStrictEqual(messagesOf(short), { secret: "Secret ist zu kurz" })
+        assert.deepStrictEqual(messagesOf(short), { secret: "Secret: ist zu kurz" })
       }))
 
     it.effect("are warned of for keys that mean nothing", () =>

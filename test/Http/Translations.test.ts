@@ -319,8 +319,8 @@ describe("a 400 / memory", () => {
         const other = yield* send("PUT", "/items/I1", "de", { ...valid, id: "I2" })
         assert.deepStrictEqual(messages(other), { id: "„Id“ ist nicht die der URL" })
         const whole = yield* send("POST", "/items", "de", 7)
-        assert.deepStrictEqual(messages(whole), { "": "Der Inhalt kein object" })
-        assert.strictEqual(whole.body.message, "Ein Fehler: Der Inhalt kein object")
+        assert.deepStrictEqual(messages(whole), { "": "Inhalt: kein object" })
+        assert.strictEqual(whole.body.message, "Ein Fehler: Inhalt: kein object")
         const malformed = yield* send("POST", "/items", "de", "{")
         assert.deepStrictEqual([malformed.status, malformed.language, malformed.body.errors], [400, "de", []])
         assert.match(malformed.body.message, /^Der Inhalt ist kein gültiges JSON: /)
@@ -518,16 +518,16 @@ describe("the shop / memory", () => {
         })
         assert.deepStrictEqual(messages(answer), {
           "code":
-            "Artikelnummer muss aus drei Großbuchstaben, einem Bindestrich und vier Ziffern bestehen, zum Beispiel ABC-1234",
-          "name": "Name darf höchstens 200 Zeichen lang sein",
-          "price": "Preis muss mindestens 0 sein",
-          "currency": "Währung muss einer dieser Werte sein: CHF, EUR, USD",
-          "stock": "Lagerbestand muss eine ganze Zahl sein",
-          "dimensions.width": "Breite muss eine Zahl sein",
-          "dimensions.depth": "Tiefe fehlt"
+            "Artikelnummer: drei Großbuchstaben, ein Bindestrich und vier Ziffern erwartet, zum Beispiel ABC-1234",
+          "name": "Name: höchstens 200 Zeichen erlaubt",
+          "price": "Preis: mindestens 0 erwartet",
+          "currency": "Währung: einer dieser Werte erwartet: CHF, EUR, USD",
+          "stock": "Lagerbestand: ganze Zahl erwartet",
+          "dimensions.width": "Breite: Zahl erwartet",
+          "dimensions.depth": "Tiefe: Angabe fehlt"
         })
-        assert.match(answer.body.message, /^Die Anfrage ist nicht gültig: Artikelnummer muss aus /)
-        assert.include(answer.body.message, "Währung muss einer dieser Werte sein: CHF, EUR, USD")
+        assert.match(answer.body.message, /^Die Anfrage ist nicht gültig: Artikelnummer: drei /)
+        assert.include(answer.body.message, "Währung: einer dieser Werte erwartet: CHF, EUR, USD")
       }))
 
     it.effect("says the same in English", () =>

@@ -42,7 +42,7 @@ describe("PropertyRequiredException", () => {
       assert.strictEqual(error.field, "customer")
       assert.strictEqual(error.message, "The property customer on class Order is required")
       assert.deepStrictEqual(error.problems.map((problem) => ({ ...problem })), [
-        { field: "customer", validator: "Required", message: "is required" }
+        { field: "customer", validator: "Required", message: "must be given" }
       ])
     }))
 
@@ -242,7 +242,7 @@ describe("what is omitted", () => {
         ["list.1", "is not valid"]
       ])
       assert.deepStrictEqual(yield* reasonsFor({ all: [{ pin: canary }] }), [
-        ["all.0.hash", "is required"],
+        ["all.0.hash", "must be given"],
         ["all.0.pin", "must have at most 4 characters"],
         ["all.0.pin", "must match ^\\d+$"]
       ])

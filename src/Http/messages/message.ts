@@ -1,5 +1,7 @@
-import type { Failure, HttpError } from "../HttpError.ts"
+import type { FieldProblem } from "../../Model/codec/issues.ts"
+import { BadRequest, type Failure, type HttpError } from "../HttpError.ts"
 import type { Arguments } from "../Translations.ts"
+import { en } from "./catalogues/en.ts"
 
 /**
  * A sentence that can be said in several languages: a key of a catalogue, and its arguments. Those that are labels are
@@ -18,17 +20,75 @@ export interface Labels {
   readonly ofField: (model: string, field: string) => string
   /** A sentence within another one. */
   readonly of: (failure: Failure) => string
+  readonly ofProblem: (problem: FieldProblem) => string
+  readonly ofKey: (key: Key) => string
 }
 
 /**
- * The error, which can be said in several languages. One that an application makes says what the application says.
+ * The error or the problem, which can be said in several languages. What an application makes says what the application
+ * says.
  *
  * @internal
  */
-export const sayable = <E extends HttpError>(error: E, key: string, args?: Said["args"]): E => {
+export const sayable = <E extends HttpError | FieldProblem>(error: E, key: string, args?: Said["args"]): E => {
   texts.set(error, { key, args })
   return error
 }
+
+/**
+ * The key of a text that the package has in English.
+ *
+ * @internal
+ */
+export type Key = keyof typeof en
+
+/**
+ * The English text of a key with its arguments, without the rules of a language.
+ *
+ * @internal
+ */
+export const englishOf = (key: Key, args: Arguments = {}): string =>
+  en[key].replaceAll(/\{(\w+)\}/gu, (_, name: string) => String(args[name]))
+
+/**
+ * A bad request that is no matter of fields.
+ *
+ * @internal
+ */
+export const badRequest = (key: Key, args?: Arguments): BadRequest =>
+  sayable(new BadRequest({ message: englishOf(key, args), errors: [] }), key, args)
+
+/**
+ * The problem with the text of a key as its message.
+ *
+ * @internal
+ */
+export const problemOf = (field: string, validator: string, key: Key, args?: Arguments): FieldProblem =>
+  sayable({ field, validator, message: englishOf(key, args) }, key, args)
+
+/**
+ * A copy of the problem, which is said in as many languages.
+ *
+ * @internal
+ */
+export const copied = <P extends FieldProblem>(problem: FieldProblem, copy: P): P => {
+  const said = texts.get(problem)
+  return said === undefined ? copy : sayable(copy, said.key, said.args)
+}
+
+/**
+ * The problem at another place.
+ *
+ * @internal
+ */
+export const at = (field: string, problem: FieldProblem): FieldProblem => copied(problem, { ...problem, field })
+
+/**
+ * How the message of a problem is said; `undefined` for one that its validator says.
+ *
+ * @internal
+ */
+export const saidOfProblem = (problem: FieldProblem): Said | undefined => texts.get(problem)
 
 /**
  * How a failure is said; `undefined` for an error that an application made.

@@ -11,7 +11,7 @@ import * as answers from "../response/json.ts"
 import { type Instance, textOf } from "../ServiceError.ts"
 import { type Arguments, inEnglish, type Language, type Translations } from "../Translations.ts"
 import { labelFrom } from "./label.ts"
-import { type Labels, type Said, saidOf } from "./message.ts"
+import { type Labels, type Said, saidOf, saidOfProblem } from "./message.ts"
 import type { Place, PlaceOf } from "./translationPlaces.ts"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
@@ -109,7 +109,12 @@ const labelsIn = (language: Language): Labels => ({
   of: (failure) => {
     const said = saidOf(failure)
     return said === undefined ? failure.message : say(language, said)
-  }
+  },
+  ofProblem: (problem) => {
+    const said = saidOfProblem(problem)
+    return said === undefined ? problem.message : say(language, said)
+  },
+  ofKey: (key) => say(language, { key })
 })
 
 /**
@@ -166,20 +171,18 @@ const labelOf = (language: Language, place: Place): string => {
   )
 }
 
-const messageOf = (
-  { text }: Language,
-  place: Place,
-  { field, message, validator }: FieldProblem,
-  label: string
-): string => {
+const messageOf = (language: Language, place: Place, problem: FieldProblem, label: string): string => {
+  const { text } = language
+  const { field, message, validator } = problem
+  const detail = saidOfProblem(problem)
   const said = validator === "Type" ? typeSaidBy(message) ?? (place.type === "enum" ? "enum" : undefined) : place.type
   // What a program's own schema says of a value is in its own words only.
-  if (said === undefined) return message
+  if (said === undefined && detail === undefined) return message
   const key = `validators.${validator}`
-  const args = { field, label, type: said, value: argument(place.argumentOf(validator, message)) }
+  const args = { field, label, type: said ?? place.type, value: argument(place.argumentOf(validator, message)) }
   return (place.label === undefined ? undefined : text(`${key}@${place.label}`, args)) ??
     text(`${key}@${field}`, args) ??
-    text(key, args) ??
+    (detail === undefined ? text(key, args) : say(language, detail)) ??
     message
 }
 

@@ -30,7 +30,7 @@ export const guardExpression = (expression: unknown, around: Surroundings): unkn
     return Object.fromEntries(entries.map(([key, part]) => [key, guardExpression(part, around)]))
   }
   const [[operator, operand] = ["", undefined], ...others] = entries
-  if (others.length > 0) around.report.refuse(`can't have ${entries.map(([key]) => key).join(" and ")} side by side`)
+  if (others.length > 0) around.report.refuse("SideBySide", { names: entries.map(([key]) => key).join(", ") })
   if (!expressions.has(operator)) {
     around.report.forbid(operator)
     return expression
@@ -45,17 +45,17 @@ export const guardExpression = (expression: unknown, around: Surroundings): unkn
  */
 export const guardPath = (path: string, { access, isModel, isWhole, report }: Surroundings): string => {
   if (isUnsafePath(path) || path === "" || path.includes("\0")) {
-    report.refuse(`${JSON.stringify(path)} is not a path`)
+    report.refuse("NotPath", { path: JSON.stringify(path) })
     return path
   }
   if (!isModel) return path
   const field = access.field(storedName(path, access))
   if (field === undefined) {
-    report.refuse(`${JSON.stringify(path)} is not a field`)
+    report.refuse("NotField", { path: JSON.stringify(path) })
     return path
   }
   // Whoever could compare the whole could guess what is in it.
-  if (isWhole && field.holdsOmitted) report.refuse(`${JSON.stringify(path)} can't be used as a whole: name its fields`)
+  if (isWhole && field.holdsOmitted) report.refuse("UsedAsWhole", { path: JSON.stringify(path) })
   return field.path
 }
 
@@ -70,12 +70,12 @@ const maxPatternLength = 256
 
 /** @internal */
 export const guardPattern = (pattern: unknown, options: unknown, report: Report): void => {
-  if (typeof pattern !== "string") report.refuse("needs regular expressions as text")
+  if (typeof pattern !== "string") report.refuse("RegexText")
   else if (pattern.length > maxPatternLength) {
-    report.refuse(`can't have a regular expression of more than ${maxPatternLength} characters`, "Limit")
+    report.refuse("RegexTooLong", { limit: maxPatternLength }, "Limit")
   }
   if (options !== undefined && (typeof options !== "string" || !/^[imsx]*$/u.test(options))) {
-    report.refuse("can't have options of a regular expression other than i, m, s and x")
+    report.refuse("RegexOptions")
   }
 }
 
@@ -90,7 +90,7 @@ const guardText = (text: string, around: Surroundings): string => {
   }
   // Variables of a program's own begin with a small letter, those of the store with a capital.
   if (!variables.has(name) && !/^[a-z]\w*$/u.test(name)) report.forbid(`$$${name}`)
-  if (path.some((part) => part === "" || isUnsafePath(part))) report.refuse(`${JSON.stringify(text)} is not a path`)
+  if (path.some((part) => part === "" || isUnsafePath(part))) report.refuse("NotPath", { path: JSON.stringify(text) })
   return text
 }
 
@@ -111,7 +111,7 @@ const guardOperand = (operator: string, operand: unknown, around: Surroundings):
       const isKnown = bounds.length >= 2 && bounds.every((bound) => Number.isSafeInteger(bound)) && step !== 0
       // Whatever is computed could be a list of any length.
       if (!isKnown || (end - start) / step > maxRange) {
-        report.refuse(`$range needs whole numbers, and gives at most ${maxRange} of them`, "Limit")
+        report.refuse("Range", { limit: maxRange }, "Limit")
       }
       return operand
     }
@@ -119,11 +119,11 @@ const guardOperand = (operator: string, operand: unknown, around: Surroundings):
     case "$regexFind":
     case "$regexFindAll":
       guardPattern(options["regex"], options["options"], report)
-      if (String(options["regex"]).startsWith("$")) report.refuse(`${operator} can't compute its regular expression`)
+      if (String(options["regex"]).startsWith("$")) report.refuse("RegexComputed", { operator })
       return { ...options, input: guardExpression(options["input"], around) }
     case "$let":
       for (const name of isObject(options["vars"]) ? Object.keys(options["vars"]) : []) {
-        if (!/^[a-z]\w*$/u.test(name)) report.refuse(`$let can't make the variable ${JSON.stringify(name)}`)
+        if (!/^[a-z]\w*$/u.test(name)) report.refuse("Variable", { name: JSON.stringify(name) })
       }
       return guardExpression(operand, around)
     case "$size":

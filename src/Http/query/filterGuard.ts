@@ -14,7 +14,7 @@ type Values = { readonly [key: string]: unknown }
 export const guardFilter = (filter: unknown, around: Surroundings, prefix = ""): Values => {
   const { report } = around
   if (!isObject(filter)) {
-    report.refuse("must be an object of conditions")
+    report.refuse("NotConditions")
     return {}
   }
   return Object.fromEntries(
@@ -31,12 +31,12 @@ const guardTop = (operator: string, operand: unknown, around: Surroundings, pref
     case "$or":
     case "$nor":
       if (Array.isArray(operand)) return operand.map((filter) => guardFilter(filter, around, prefix))
-      report.refuse(`${operator} needs an array of filters`)
+      report.refuse("Filters", { operator })
       return operand
     case "$expr":
       return guardExpression(operand, around)
     case "$comment":
-      if (typeof operand !== "string") report.refuse("$comment needs a text")
+      if (typeof operand !== "string") report.refuse("Text", { operator })
       return operand
     case "$text":
       // A word that is found in what nobody may see would be seen.
@@ -60,7 +60,7 @@ const guardSearch = (operand: unknown, { report }: Surroundings): unknown => {
   const isKnown = Object.entries(options).every(([key, value]) =>
     Object.hasOwn(searchOptions, key) && typeof value === searchOptions[key]
   )
-  if (!isKnown || !Object.hasOwn(options, "$search")) report.refuse("$text needs $search, and knows no such option")
+  if (!isKnown || !Object.hasOwn(options, "$search")) report.refuse("Search")
   return operand
 }
 
@@ -72,12 +72,12 @@ const guardField = (
 ): readonly [path: string, condition: unknown] => {
   const { access, isModel, report } = around
   if (!isModel) {
-    if (key === "" || isUnsafePath(key)) report.refuse(`${JSON.stringify(key)} is not a path`)
+    if (key === "" || isUnsafePath(key)) report.refuse("NotPath", { path: JSON.stringify(key) })
     return [key, guardCondition(operand, undefined, around)]
   }
   const field = access.field(prefix === "" ? storedName(key, access) : prefix + key)
   if (field === undefined) {
-    report.refuse(`${JSON.stringify(prefix + key)} is not a field`)
+    report.refuse("NotField", { path: JSON.stringify(prefix + key) })
     return [key, operand]
   }
   // Within an element, paths begin at the element.
@@ -91,7 +91,7 @@ const guardCondition = (operand: unknown, field: AccessibleField | undefined, ar
 
 const guardOperators = (operators: Values, field: AccessibleField | undefined, around: Surroundings): Values => {
   if (Object.hasOwn(operators, "$options") && !Object.hasOwn(operators, "$regex")) {
-    around.report.refuse("$options needs a $regex beside it")
+    around.report.refuse("Options")
   }
   return Object.fromEntries(
     Object.entries(operators).map(([operator, operand]) => [
@@ -123,20 +123,20 @@ const guardOperator = (
       return guardValues(operator, operand, field, around)
     case "$not":
       if (isObject(operand) && Object.keys(operand).length > 0) return guardOperators(operand, field, around)
-      report.refuse("$not needs operators")
+      report.refuse("Operators")
       return operand
     case "$elemMatch":
       return guardElement(operand, field, around)
     case "$exists":
-      if (typeof operand !== "boolean" && operand !== 0 && operand !== 1) report.refuse("$exists needs true or false")
+      if (typeof operand !== "boolean" && operand !== 0 && operand !== 1) report.refuse("Boolean")
       return operand
     case "$size":
-      if (!Number.isSafeInteger(operand) || Number(operand) < 0) report.refuse("$size needs a whole number from 0")
+      if (!Number.isSafeInteger(operand) || Number(operand) < 0) report.refuse("Size")
       return operand
     case "$type":
       return operand
     case "$regex":
-      if (field?.holdsOmitted === true) report.refuse("$regex needs a text")
+      if (field?.holdsOmitted === true) report.refuse("Text", { operator })
       guardPattern(operand, options, report)
       return operand
     case "$options":
@@ -166,11 +166,11 @@ const guardValues = (
 ): unknown => {
   const { report } = around
   if (!Array.isArray(operand)) {
-    report.refuse(`${operator} needs an array`)
+    report.refuse("Array", { operator })
     return operand
   }
   if (operand.length > maxListLength) {
-    report.refuse(`${operator} can't take more than ${maxListLength} values`, "Limit")
+    report.refuse("TooManyValues", { operator, limit: maxListLength }, "Limit")
     return operand
   }
   return operand.map((item) =>
@@ -183,14 +183,14 @@ const guardValues = (
 const guardElement = (operand: unknown, field: AccessibleField | undefined, around: Surroundings): unknown => {
   const { report } = around
   if (!isObject(operand)) {
-    report.refuse("$elemMatch needs a filter or operators")
+    report.refuse("Element")
     return operand
   }
   const [first = ""] = Object.keys(operand)
   const isOfValues = first.startsWith("$") && !["$and", "$or", "$nor"].includes(first)
   if (isOfValues) return guardOperators(operand, field, around)
   if (field !== undefined && !(field.isList && field.isDocument)) {
-    report.refuse(`${JSON.stringify(field.name)} is not a list of what has fields`)
+    report.refuse("NoElements", { path: JSON.stringify(field.name) })
     return operand
   }
   return guardFilter(operand, around, field === undefined ? "" : `${field.name}.`)
@@ -204,13 +204,15 @@ const guardValue = (value: unknown, field: AccessibleField | undefined, around: 
   }
   if (field.holdsOmitted && isWhole) {
     // Whoever could compare the whole could guess what is in it.
-    report.refuse(`${JSON.stringify(field.name)} can't be compared as a whole: name its fields`)
+    report.refuse("ComparedAsWhole", { path: JSON.stringify(field.name) })
     return value
   }
   const stored = field.readJson(value)
   if (stored !== undefined) return stored
   const text = JSON.stringify(value) ?? ""
-  report.refuse(`${JSON.stringify(field.name)} can't take ${text.length > maxShown ? "this value" : text}`)
+  const path = JSON.stringify(field.name)
+  if (text.length > maxShown) report.refuse("ThisValue", { path })
+  else report.refuse("Value", { path, value: text })
   return value
 }
 

@@ -1,6 +1,8 @@
 import { EJSON } from "bson"
 import * as Result from "effect/Result"
 import { Problem } from "../../Model/ModelError.ts"
+import { copied, type Key, problemOf } from "../messages/message.ts"
+import type { Arguments } from "../Translations.ts"
 import { isInherited } from "./fieldAccess.ts"
 
 /**
@@ -17,24 +19,32 @@ export class Report {
   }
 
   /** The caller can put it right. */
-  refuse(message: string, validator = "Parameter"): void {
-    if (this.problems.length < maxProblems) {
-      this.problems.push(new Problem({ field: this.parameter, validator, message }))
-    }
+  refuse(detail: Detail, args?: Arguments, validator = "Parameter"): void {
+    if (this.problems.length < maxProblems) this.problems.push(this.#problem(detail, args, validator))
   }
 
   /** It is not for callers from outside. It comes first, so that it is never left out. */
   forbid(name: string): void {
-    this.problems.unshift(
-      new Problem({ field: this.parameter, validator: forbidden, message: `${name} can't be used from outside` })
-    )
+    this.problems.unshift(this.#problem("Outside", { name }, forbidden))
     this.problems.splice(maxProblems)
+  }
+
+  #problem(detail: Detail, args: Arguments | undefined, validator: string): Problem {
+    const problem = problemOf(this.parameter, validator, `errors.query.${detail}`, args)
+    return copied(problem, new Problem(problem))
   }
 
   toResult<A>(value: A): Result.Result<A, ReadonlyArray<Problem>> {
     return this.problems.length === 0 ? Result.succeed(value) : Result.fail(this.problems)
   }
 }
+
+/**
+ * What can be wrong with a query, by the end of its key in a catalogue.
+ *
+ * @internal
+ */
+export type Detail = Key extends infer K ? K extends `errors.query.${infer D}` ? D : never : never
 
 /**
  * The validator of what is no business of a caller from outside.
@@ -58,12 +68,12 @@ const maxDepth = 32
  */
 export const parse = (text: string, report: Report): unknown => {
   if (text.length > maxLength) {
-    report.refuse(`must have at most ${maxLength} characters`, "Limit")
+    report.refuse("TooLong", { limit: maxLength }, "Limit")
     return undefined
   }
   const json = Result.try((): unknown => JSON.parse(text))
   if (Result.isFailure(json)) {
-    report.refuse("must be JSON", "Json")
+    report.refuse("NotJson", {}, "Json")
     return undefined
   }
   const value = revived(json.success, 0, report)
@@ -101,12 +111,12 @@ const extended: ReadonlySet<string> = new Set([
 
 const revived = (value: unknown, depth: number, report: Report): unknown => {
   if (typeof value === "string") {
-    if (!value.isWellFormed()) report.refuse("must be well-formed Unicode", "Json")
+    if (!value.isWellFormed()) report.refuse("NotUnicode", {}, "Json")
     return value
   }
   if (typeof value !== "object" || value === null) return value
   if (depth === maxDepth) {
-    report.refuse(`must not be nested more than ${maxDepth} levels deep`, "Limit")
+    report.refuse("TooDeep", { depth: maxDepth }, "Limit")
     return undefined
   }
   if (Array.isArray(value)) return value.map((item) => revived(item, depth + 1, report))
@@ -114,8 +124,8 @@ const revived = (value: unknown, depth: number, report: Report): unknown => {
   const [first] = entries
   if (entries.length === 1 && first !== undefined && extended.has(first[0])) return bsonOf(value, report)
   for (const [key] of entries) {
-    if (isUnsafePath(key)) report.refuse(`can't have the name ${JSON.stringify(key)}`, "Json")
-    if (!key.isWellFormed() || key.includes("\0")) report.refuse("can't have such a name", "Json")
+    if (isUnsafePath(key)) report.refuse("Name", { name: JSON.stringify(key) }, "Json")
+    if (!key.isWellFormed() || key.includes("\0")) report.refuse("AnyName", {}, "Json")
   }
   if (report.problems.length > 0) return undefined
   return Object.fromEntries(entries.map(([key, part]) => [key, revived(part, depth + 1, report)]))
@@ -125,6 +135,6 @@ const bsonOf = (value: object, report: Report): unknown => {
   const bson = Result.try((): unknown => EJSON.parse(JSON.stringify(value), { relaxed: true }))
   // What can't be read comes back as it was; a date that is none, as an invalid one.
   if (Result.isSuccess(bson) && !isObject(bson.success) && String(bson.success) !== "Invalid Date") return bson.success
-  report.refuse(`can't read ${Object.keys(value).join()} as extended JSON`, "Json")
+  report.refuse("ExtendedJson", { name: Object.keys(value).join() }, "Json")
   return undefined
 }

@@ -27,6 +27,7 @@ import type { Problem } from "../../Model/ModelError.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { Forbidden } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
+import { sayable } from "../messages/message.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import { guardFilter } from "./filterGuard.ts"
 import { forbidden, parse, Report } from "./guardedJson.ts"
@@ -77,6 +78,12 @@ export const pipeline = (
  * @since 0.1.0
  */
 export const forbiddenOf = (problems: ReadonlyArray<Problem>): Forbidden | undefined => {
-  const messages = new Set(problems.flatMap(({ message, validator }) => validator === forbidden ? [message] : []))
-  return messages.size === 0 ? undefined : new Forbidden({ message: [...messages].join("; ") })
+  const outside = problems.filter(({ validator }) => validator === forbidden)
+  const first = outside.filter(({ message }, i) => outside.findIndex((other) => other.message === message) === i)
+  if (first.length === 0) return undefined
+  return sayable(
+    new Forbidden({ message: first.map(({ message }) => message).join("; ") }),
+    "errors.Forbidden",
+    (labels) => ({ problems: first.map((problem) => labels.ofProblem(problem)).join("; ") })
+  )
 }

@@ -36,19 +36,19 @@ interface State {
 const guardStages = (pipeline: unknown, state: State): ReadonlyArray<Values> => {
   const { report } = state
   if (!Array.isArray(pipeline)) {
-    report.refuse("must be an array of stages")
+    report.refuse("NotStages")
     return []
   }
   const stages: Array<Values> = []
   for (const stage of pipeline) {
     state.stages += 1
     if (state.stages > maxStages) {
-      report.refuse(`can't have more than ${maxStages} stages`, "Limit")
+      report.refuse("TooManyStages", { limit: maxStages }, "Limit")
       return stages
     }
     const [name = "", ...others] = isObject(stage) ? Object.keys(stage) : []
     if (!isObject(stage) || name === "" || others.length > 0) {
-      report.refuse("needs stages that have one name each")
+      report.refuse("StageName")
       continue
     }
     const guard = guards.get(name)
@@ -107,10 +107,10 @@ const reshaping = (guard: Guard): Guard => (operand, state) => {
   return guarded
 }
 
-const plain: Guard = (operand, { report }) => {
+const plain = (operator: string): Guard => (operand, { report }) => {
   if (typeof operand === "number" || typeof operand === "string") return operand
   if (isObject(operand) && Object.values(operand).every((value) => typeof value === "number")) return operand
-  report.refuse("needs a number, or a name, where it has something else")
+  report.refuse("Number", { operator })
   return operand
 }
 
@@ -121,13 +121,13 @@ const guardMatch: Guard = (operand, state) => guardFilter(operand, around(state)
 const guardSort: Guard = (operand, state) => {
   const { report } = state
   if (!isObject(operand)) {
-    report.refuse("$sort needs fields")
+    report.refuse("Fields", { operator: "$sort" })
     return operand
   }
   return Object.fromEntries(
     Object.entries(operand).map(([path, direction]) => {
       if (isObject(direction)) return [path, guardExpression(direction, around(state))]
-      if (direction !== 1 && direction !== -1) report.refuse("$sort needs 1 or -1 for each field")
+      if (direction !== 1 && direction !== -1) report.refuse("Direction")
       return [guardPath(path, { ...around(state), isWhole: false }), direction]
     })
   )
@@ -136,13 +136,13 @@ const guardSort: Guard = (operand, state) => {
 /** Names that a stage gives. */
 const guardName = (name: unknown, { report }: State): void => {
   if (typeof name !== "string" || name === "" || name.startsWith("$") || isUnsafePath(name)) {
-    report.refuse(`can't make a field of the name ${JSON.stringify(name)}`)
+    report.refuse("FieldName", { name: JSON.stringify(name) })
   }
 }
 
-const guardFields: Guard = (operand, state) => {
+const guardFields = (operator: string): Guard => (operand, state) => {
   if (!isObject(operand)) {
-    state.report.refuse("needs fields, where it has something else")
+    state.report.refuse("Fields", { operator })
     return operand
   }
   for (const name of Object.keys(operand)) guardName(name, state)
@@ -154,7 +154,7 @@ const isSwitch = (value: unknown): boolean => typeof value === "boolean" || type
 /** A field that is taken as it is has to be there; others may be made. */
 const guardProject = (operand: unknown, state: State, prefix = ""): unknown => {
   if (!isObject(operand)) {
-    state.report.refuse("$project needs fields")
+    state.report.refuse("Fields", { operator: "$project" })
     return operand
   }
   return Object.fromEntries(
@@ -175,7 +175,7 @@ const guardUnset: Guard = (operand, state) => {
   const names: ReadonlyArray<unknown> = Array.isArray(operand) ? operand : [operand]
   return names.map((name) => {
     if (typeof name === "string") return guardPath(name, around(state))
-    state.report.refuse("$unset needs names of fields")
+    state.report.refuse("Names")
     return name
   })
 }
@@ -195,7 +195,7 @@ const guardUnwind: Guard = (operand, state) => {
 
 const guardFacet: Guard = (operand, state) => {
   if (!isObject(operand)) {
-    state.report.refuse("$facet needs named pipelines")
+    state.report.refuse("Pipelines")
     return operand
   }
   return Object.fromEntries(
@@ -212,7 +212,7 @@ const guardFacet: Guard = (operand, state) => {
 /** What the boundaries are compared with says how they are read. */
 const guardBucket: Guard = (operand, state) => {
   if (!isObject(operand)) {
-    state.report.refuse("$bucket and $bucketAuto need a groupBy")
+    state.report.refuse("Group")
     return operand
   }
   const { boundaries, groupBy, ...others } = operand
@@ -232,17 +232,17 @@ const guardBucket: Guard = (operand, state) => {
 const guards: ReadonlyMap<string, Guard> = new Map<string, Guard>([
   ["$match", guardMatch],
   ["$sort", guardSort],
-  ["$limit", plain],
-  ["$skip", plain],
-  ["$sample", plain],
-  ["$count", reshaping(plain)],
-  ["$group", reshaping(guardFields)],
+  ["$limit", plain("$limit")],
+  ["$skip", plain("$skip")],
+  ["$sample", plain("$sample")],
+  ["$count", reshaping(plain("$count"))],
+  ["$group", reshaping(guardFields("$group"))],
   ["$sortByCount", reshaping(expression)],
   ["$bucket", reshaping(guardBucket)],
   ["$bucketAuto", reshaping(guardBucket)],
   ["$project", reshaping((operand, state) => guardProject(operand, state))],
-  ["$addFields", reshaping(guardFields)],
-  ["$set", reshaping(guardFields)],
+  ["$addFields", reshaping(guardFields("$addFields"))],
+  ["$set", reshaping(guardFields("$set"))],
   ["$unset", guardUnset],
   ["$unwind", guardUnwind],
   ["$facet", reshaping(guardFacet)],

@@ -32,6 +32,7 @@ import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import * as Cursor from "../../Repository/Cursor.ts"
 import type { Document, Filter, FindOptions, Sort } from "../../Repository/DocumentStore.ts"
+import { copied, problemOf } from "../messages/message.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import { maxFields, maxSortFields } from "./limits.ts"
@@ -127,7 +128,10 @@ export const make = (
       const read = readNative(query)
       if (Result.isSuccess(read)) native = read.success
       else problems.push(...read.failure)
-    } else if (query !== undefined) refuse("query", "can be given once")
+    } else if (query !== undefined) {
+      const once = problemOf("query", "Parameter", "errors.query.GivenOnce")
+      problems.push(copied(once, new Problem(once)))
+    }
     const fieldFilter = combined(filters, logic ?? "AND")
     const filter = isEmpty(native) ? fieldFilter : isEmpty(fieldFilter) ? native : { $and: [fieldFilter, native] }
 

@@ -9,6 +9,7 @@ import type * as Model from "../../Model/Model.ts"
 import { elementOf, type ModelLike, modelTypeId, nestedModel } from "../../Model/shape/variants.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { type BadRequest, Conflict } from "../HttpError.ts"
+import { at, englishOf, type Key, problemOf, sayable } from "../messages/message.ts"
 import * as answers from "../response/json.ts"
 import { isDeeperValue } from "./depth.ts"
 import { applyPatch, type Operation, type PatchLimits, readPatch, tokensOf } from "./jsonPatch.ts"
@@ -54,7 +55,7 @@ export const documentPatcher = (
   read: (body) =>
     Result.flatMap(readPatch(body, limits), (operations) => {
       const problems = operations.flatMap((operation, i) =>
-        problemsOf(model, operation).map((problem) => ({ ...problem, field: `${i}.${problem.field}` }))
+        problemsOf(model, operation).map((problem) => at(`${i}.${problem.field}`, problem))
       )
       return problems.length === 0
         ? Result.succeed(operations.map((operation) => withoutReading(model, operation)))
@@ -73,15 +74,20 @@ export const documentPatcher = (
         if (Result.isFailure(applied)) {
           const { index, reason } = applied.failure
           const { op, path } = operations[index]!
+          const args = { index, operation: `${op} ${path}` }
+          const key = "errors.patch.Inapplicable"
           return Effect.fail(
-            new Conflict({ message: `Operation ${index} (${op} ${path}) can't be applied: ${reason}` })
+            sayable(
+              new Conflict({ message: englishOf(key, { ...args, reason: englishOf(reason) }) }),
+              key,
+              ({ ofKey }) => ({ ...args, reason: ofKey(reason) })
+            )
           )
         }
         // The whole document is never replaced, so that it is an object still.
         const changes = changesBetween(model, before, applied.success as Schema.JsonObject)
         if (isDeeperValue(changes, maxDepth)) {
-          const message = `must not be nested more than ${maxDepth} levels deep`
-          return Effect.fail(answers.invalid([{ field: "", validator: "Json", message }]))
+          return Effect.fail(answers.invalid([problemOf("", "Json", "errors.query.TooDeep", { depth: maxDepth })]))
         }
         const decoded = decode(changes)
         return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(answers.invalid(decoded.problems))
@@ -102,35 +108,35 @@ type Place =
 
 const problemsOf = (model: ModelLike, operation: Operation): ReadonlyArray<FieldProblem> => {
   const { op, path } = operation
-  if (op === "test") return problemOf("path", testing[placeOf(model, tokensOf(path))])
-  const problems = problemOf("path", writing[placeOf(model, tokensOf(path))])
+  if (op === "test") return problemsAt("path", testing[placeOf(model, tokensOf(path))])
+  const problems = problemsAt("path", writing[placeOf(model, tokensOf(path))])
   if (op !== "move" && op !== "copy") return problems
   const tokens = tokensOf(operation.from)
   const place = placeOf(model, tokens)
   const source = op === "move" ? { ...writing, ...copying } : copying
   const message = source[place] ?? (omitsWithin(model, tokens) ? unreadable : undefined)
-  return [...problems, ...problemOf("from", message)]
+  return [...problems, ...problemsAt("from", message)]
 }
 
-type Messages = { readonly [K in Place]?: string }
+type Messages = { readonly [K in Place]?: Key }
 
-const unreadable = "leads to what can't be read"
-const unknown = "leads to no field of the model"
+const unreadable = "errors.patch.Unreadable"
+const unknown = "errors.patch.Unknown"
 
 const testing: Messages = { "omitted": unreadable, "within what is omitted": unreadable, "unknown": unknown }
 
-const copying: Messages = { ...testing, "document": "must not be the whole document" }
+const copying: Messages = { ...testing, "document": "errors.patch.WholeDocument" }
 
 const writing: Messages = {
-  "document": "must not be the whole document",
-  "read-only": "leads to what can't be changed",
-  "within what is omitted": "leads into what can only be set as a whole",
-  "within items that omit": "leads into a list that can only be replaced as a whole",
+  "document": "errors.patch.WholeDocument",
+  "read-only": "errors.patch.ReadOnly",
+  "within what is omitted": "errors.patch.OmittedPart",
+  "within items that omit": "errors.patch.OmittingItems",
   "unknown": unknown
 }
 
-const problemOf = (field: string, message: string | undefined): ReadonlyArray<FieldProblem> =>
-  message === undefined ? [] : [{ field, validator: "JsonPatch", message }]
+const problemsAt = (field: string, key: Key | undefined): ReadonlyArray<FieldProblem> =>
+  key === undefined ? [] : [problemOf(field, "JsonPatch", key)]
 
 const placeOf = (model: ModelLike, tokens: ReadonlyArray<string>): Place => {
   if (tokens.length === 0) return "document"

@@ -4,11 +4,9 @@ import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
 import type { Readable } from "node:stream"
-import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
-import { en } from "../messages/catalogues/en.ts"
-import { sayable } from "../messages/message.ts"
+import { type BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
+import { badRequest, sayable } from "../messages/message.ts"
 import { Request } from "../server/heldBody.ts"
-import type { Arguments } from "../Translations.ts"
 import { isDeeper } from "./depth.ts"
 
 /**
@@ -70,7 +68,7 @@ const read = (source: Readable, limit: number): Effect.Effect<Buffer, BodyError>
       }
     })
     source.on("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
-    source.on("error", () => resume(Effect.fail(bad("errors.BodyUnreadable"))))
+    source.on("error", () => resume(Effect.fail(badRequest("errors.BodyUnreadable"))))
   })
 
 /**
@@ -102,23 +100,20 @@ const tooLarge = (limit: number) =>
     { limit }
   )
 
-const bad = (key: keyof typeof en, args?: Arguments) =>
-  sayable(new BadRequest({ message: en[key], errors: [] }), key, args)
-
 // An `Exit`, of which whoever asked knows the result at once.
 const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
-  if (!isUtf8(bytes)) return Exit.fail(bad("errors.BodyNotUtf8"))
+  if (!isUtf8(bytes)) return Exit.fail(badRequest("errors.BodyNotUtf8"))
   if (isDeeper(bytes, maxDepth)) {
-    return Exit.fail(bad("errors.BodyTooDeep", { depth: maxDepth }))
+    return Exit.fail(badRequest("errors.BodyTooDeep", { depth: maxDepth }))
   }
   const text = bytes.toString("utf8")
   try {
     const value: unknown = JSON.parse(text)
     return escapedSurrogate.test(text) && !isWellFormed(value)
-      ? Exit.fail(bad("errors.BodyNotUnicode"))
+      ? Exit.fail(badRequest("errors.BodyNotUnicode"))
       : Exit.succeed(value)
   } catch (cause) {
-    return Exit.fail(bad("errors.BodyNotJson", { reason: reasonOf(cause) }))
+    return Exit.fail(badRequest("errors.BodyNotJson", { reason: reasonOf(cause) }))
   }
 }
 

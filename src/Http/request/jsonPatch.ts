@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { bodyDecoder, bounded, type Decoded } from "../../Model/codec/explainer.ts"
 import type { FieldProblem } from "../../Model/codec/issues.ts"
+import { at, englishOf, type Key, problemOf, sayable } from "../messages/message.ts"
 
 /**
  * An operation of a JSON Patch (RFC 6902).
@@ -37,8 +38,20 @@ export interface PatchLimits {
 export interface Inapplicable {
   /** The operation's place in the patch. */
   readonly index: number
-  readonly reason: string
+  readonly reason: Reason
 }
+
+/**
+ * The keys of what keeps an operation from being applied.
+ *
+ * @internal
+ */
+export type Reason = `errors.patch.${
+  | "NothingThere"
+  | "NothingToTake"
+  | "OtherValue"
+  | "CopiesTooLarge"
+  | "TooMuchWork"}`
 
 /**
  * The patch that a body is, or what is wrong with it: `0.path` is the path of the first operation.
@@ -50,10 +63,10 @@ export const readPatch = (
   { maxOperations }: Pick<PatchLimits, "maxOperations">
 ): Result.Result<ReadonlyArray<Operation>, ReadonlyArray<FieldProblem>> => {
   if (!Array.isArray(body)) {
-    return Result.fail([{ field: "", validator: "Type", message: "must be a list of operations" }])
+    return Result.fail([problemOf("", "Type", "errors.patch.NotOperations")])
   }
   if (body.length > maxOperations) {
-    return Result.fail([{ field: "", validator: "Max", message: `must have at most ${maxOperations} elements` }])
+    return Result.fail([problemOf("", "Max", "errors.patch.TooManyOperations", { limit: maxOperations })])
   }
   const operations: Array<Operation> = []
   const problems: Array<FieldProblem> = []
@@ -61,7 +74,7 @@ export const readPatch = (
     const read = readOperation(item)
     // What it decodes to is an operation of that kind.
     if (read._tag === "Valid") operations.push(read.value as Operation)
-    else problems.push(...read.problems.map((problem) => ({ ...problem, field: within(i, problem.field) })))
+    else problems.push(...read.problems.map((problem) => at(within(i, problem.field), problem)))
   })
   return problems.length === 0 ? Result.succeed(operations) : Result.fail(bounded(problems))
 }
@@ -126,18 +139,18 @@ interface State {
 type Container = Array<Schema.Json> | { [key: string]: Schema.Json }
 
 /** What keeps the operation from being applied; `undefined` where it was. */
-const applyOne = (operation: Operation, state: State): string | undefined => {
+const applyOne = (operation: Operation, state: State): Reason | undefined => {
   switch (operation.op) {
     case "test": {
       const found = valueAt(state.document, operation.path)
       if (found === undefined) return nothingThere
-      return Equal.equals(found, operation.value) ? undefined : "the value there is another one"
+      return Equal.equals(found, operation.value) ? undefined : "errors.patch.OtherValue"
     }
     case "copy": {
       const value = valueAt(state.document, operation.from)
       if (value === undefined) return nothingToTake
       const size = sizeOf(value, state.room)
-      if (size > state.room) return "the copies make the document too large"
+      if (size > state.room) return "errors.patch.CopiesTooLarge"
       state.room -= size
       state.work += size
       // One container in two places could not be changed in place.
@@ -158,7 +171,7 @@ const applyOne = (operation: Operation, state: State): string | undefined => {
 
 type Change = { readonly op: "add" | "replace"; readonly value: Schema.Json } | { readonly op: "remove" }
 
-const changeAt = (state: State, pointer: string, change: Change): string | undefined => {
+const changeAt = (state: State, pointer: string, change: Change): Reason | undefined => {
   const tokens = tokensOf(pointer)
   const last = tokens.at(-1)
   if (last === undefined) {
@@ -176,7 +189,7 @@ const changeElement = (
   list: Array<Schema.Json>,
   token: string,
   change: Change
-): string | undefined => {
+): Reason | undefined => {
   const index = change.op === "add" && token === "-" ? list.length : indexOf(token)
   if (index === undefined || index > list.length || index === list.length && change.op !== "add") return nothingThere
   if (change.op === "replace") list[index] = change.value
@@ -192,7 +205,7 @@ const changeMember = (
   members: { [key: string]: Schema.Json },
   key: string,
   change: Change
-): string | undefined => {
+): Reason | undefined => {
   if (change.op !== "add" && !Object.hasOwn(members, key)) return nothingThere
   if (change.op === "remove") delete members[key]
   else setMember(members, key, change.value)
@@ -233,16 +246,18 @@ const owned = (state: State, value: Schema.Json): Container | undefined => {
   return copy
 }
 
-const nothingToTake = "there is nothing at from"
+const nothingToTake: Reason = "errors.patch.NothingToTake"
 
-const nothingThere = "there is no such place"
+const nothingThere: Reason = "errors.patch.NothingThere"
 
-const tooMuchWork = "the patch takes too much work"
+const tooMuchWork: Reason = "errors.patch.TooMuchWork"
 
 const within = (index: number, field: string): string => field === "" ? String(index) : `${index}.${field}`
 
+const notPointer = englishOf("errors.patch.Pointer")
+
 const Pointer = Schema.String.check(
-  Schema.makeFilter((text) => /^(?:\/(?:[^~/]|~[01])*)*$/u.test(text), { message: "must be a JSON Pointer" })
+  Schema.makeFilter((text) => /^(?:\/(?:[^~/]|~[01])*)*$/u.test(text), { message: notPointer })
 )
 
 const valued = bodyDecoder(Schema.Struct({ op: Schema.String, path: Pointer, value: Schema.Unknown }))
@@ -261,18 +276,22 @@ const decoders: ReadonlyMap<unknown, (item: unknown) => Decoded> = new Map([
 const readOperation = (item: unknown): Decoded => {
   const op: unknown = Reflect.get(Object(item), "op")
   const decoded = (decoders.get(op) ?? located)(item)
-  if (!decoders.has(op) && typeof op === "string") {
-    return invalid("op", "must be add, remove, replace, move, copy or test")
-  }
+  if (!decoders.has(op) && typeof op === "string") return invalid("op", "errors.patch.Operation")
   // RFC 6902, section 4.4: nothing can be moved into itself.
   const isCircular = decoded._tag === "Valid" && op === "move" &&
     String(decoded.value["path"]).startsWith(`${String(decoded.value["from"])}/`)
-  return isCircular ? invalid("path", "must not lie within from") : decoded
+  if (isCircular) return invalid("path", "errors.patch.WithinFrom")
+  if (decoded._tag === "Invalid") {
+    for (const problem of decoded.problems) {
+      if (problem.message === notPointer) sayable(problem, "errors.patch.Pointer")
+    }
+  }
+  return decoded
 }
 
-const invalid = (field: string, message: string): Decoded => ({
+const invalid = (field: string, key: Key): Decoded => ({
   _tag: "Invalid",
-  problems: [{ field, validator: "JsonPatch", message }]
+  problems: [problemOf(field, "JsonPatch", key)]
 })
 
 /** `undefined` where nothing is. */

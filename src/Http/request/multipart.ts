@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as MultipartParser from "effect/http/MultipartParser"
 import * as Result from "effect/Result"
-import { BadRequest, PayloadTooLarge } from "../HttpError.ts"
+import { PayloadTooLarge } from "../HttpError.ts"
+import { badRequest, englishOf, sayable } from "../messages/message.ts"
 import { type BodyError, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
 
 /**
@@ -116,10 +117,10 @@ const isFile = (info: MultipartParser.PartInfo): boolean =>
 const typeOf = ({ contentType, contentTypeParameters: { charset } }: MultipartParser.PartInfo): string =>
   charset === undefined ? contentType : `${contentType};charset=${charset.toLowerCase()}`
 
-const malformed = new BadRequest({ message: "The body is not valid multipart/form-data", errors: [] })
+const malformed = badRequest("errors.FormUnreadable")
 
-const tooLarge = ({ maxFieldSize, maxMultipartSize, maxParts }: FormLimits) =>
-  new PayloadTooLarge({
-    message: `The form is larger than what is accepted: ${maxMultipartSize} bytes in at most ${maxParts} parts, ` +
-      `none of them a text of more than ${maxFieldSize} bytes`
-  })
+const tooLarge = ({ maxFieldSize, maxMultipartSize, maxParts }: FormLimits) => {
+  const key = "errors.FormTooLarge"
+  const args = { size: maxMultipartSize, parts: maxParts, textSize: maxFieldSize }
+  return sayable(new PayloadTooLarge({ message: englishOf(key, args) }), key, args)
+}

@@ -3,7 +3,7 @@ import type { FieldProblem } from "../../Model/codec/issues.ts"
 import { quote } from "../../Model/codec/serialiser.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import { BadRequest } from "../HttpError.ts"
-import { saidOf, sayable } from "../messages/message.ts"
+import { copied, saidOf, sayable } from "../messages/message.ts"
 
 /** @internal */
 export const json = (
@@ -47,7 +47,7 @@ export const badRequest = (
  */
 export const invalid = (problems: ReadonlyArray<FieldProblem>): BadRequest => {
   const message = `The request is not valid: ${problems.map(({ field, message }) => `${field} ${message}`).join("; ")}`
-  const errors = problems.map((problem) => new Problem(problem))
+  const errors = problems.map((problem) => copied(problem, new Problem(problem)))
   return sayable(new BadRequest({ message, errors }), "errors.Invalid")
 }
 

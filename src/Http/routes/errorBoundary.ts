@@ -8,7 +8,8 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
-import type { Failure, HttpError } from "../HttpError.ts"
+import type { BadRequest, Failure, HttpError } from "../HttpError.ts"
+import { badRequest } from "../messages/message.ts"
 import type { Refuse, Tell } from "../messages/translation.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { type CallFailure, settled } from "../response/failures.ts"
@@ -92,7 +93,7 @@ export const routed = (
   return Effect.withFiber<HttpServerResponse.HttpServerResponse, never, Effect.Services<typeof answer>>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     if (request.url.includes("%") && Option.isNone(decoded(request.url))) {
-      return Effect.succeed(answers.errorMessage(400, badlyEncoded(request.url)))
+      return tell.failure(badlyEncoded(request.url))
     }
     // RFC 3986, section 3.3: a semicolon is part of its segment; the router would begin the query there.
     return request.url.includes(";")
@@ -108,14 +109,14 @@ export const routed = (
 /** RFC 3986, section 2.5: what is percent-encoded is UTF-8. */
 const decoded = Option.liftThrowable(decodeURIComponent)
 
-const badlyEncoded = (url: string): string => {
+const badlyEncoded = (url: string): BadRequest => {
   const [path = "", query = ""] = url.split("?", 2)
-  if (Option.isNone(decoded(path))) return "The path is not percent-encoded UTF-8"
+  if (Option.isNone(decoded(path))) return badRequest("errors.BadlyEncodedPath")
   const parameter = query.split("&").find((pair) => Option.isNone(decoded(pair)))
   const name = Option.getOrUndefined(decoded(parameter?.split("=", 1)[0] ?? ""))
   return name === undefined
-    ? "The name of a parameter is not percent-encoded UTF-8"
-    : `The value of the parameter ${name} is not percent-encoded UTF-8`
+    ? badRequest("errors.BadlyEncodedName")
+    : badRequest("errors.BadlyEncodedValue", { name })
 }
 
 const escaped = (url: string): string => {

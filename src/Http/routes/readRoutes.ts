@@ -12,6 +12,7 @@ import type { Repository } from "../../Repository/Repository.ts"
 import { documentCodec } from "../../Repository/repository/documentCodec.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Limits } from "../KernelConfig.ts"
+import { problemOf } from "../messages/message.ts"
 import { refusal } from "../messages/translation.ts"
 import { parameters as parametersOf, type PlaceOf } from "../messages/translationPlaces.ts"
 import * as QueryGuard from "../query/nativeQuery.ts"
@@ -178,7 +179,7 @@ export const readRoutes = (
     }))
     if (typeof pipe !== "string" || unknown.length > 0) {
       return refuse([
-        ...(typeof pipe === "string" ? [] : [{ field: "pipe", validator: "Parameter", message: "must be given once" }]),
+        ...(typeof pipe === "string" ? [] : [problemOf("pipe", "Parameter", "errors.query.GivenOnce")]),
         ...unknown
       ])
     }

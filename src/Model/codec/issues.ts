@@ -81,7 +81,7 @@ const collect = (issue: SchemaIssue.Issue, place: Place, problems: Array<FieldPr
       return
     }
     case "MissingKey":
-      problems.push({ field: path, validator: "Required", message: "is required" })
+      problems.push({ field: path, validator: "Required", message: "must be given" })
       return
     case "UnexpectedKey":
       problems.push({ field: path, validator: "Unknown", message: "is not a field of the model" })

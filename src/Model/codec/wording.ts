@@ -204,7 +204,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ["null", "null"]
 ])
 
-const unnamed = "does not have the expected form"
+const unnamed = "must have the expected form"
 
 const asText = ", written as text"
 

@@ -90,7 +90,7 @@ const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top):
   const missing = (values: Values, place: Place): void => {
     delete values[key]
     if (optional === true) return
-    place.problems.push({ field: under(place, key).path, validator: "Required", message: "is required" })
+    place.problems.push({ field: under(place, key).path, validator: "Required", message: "must be given" })
   }
   const keepMade = (values: Values, place: Place, made: Effect.Effect<unknown>): Effect.Effect<void> =>
     Effect.flatMapEager(made, (converted) => keep(values, place, converted) ?? Effect.void)

@@ -155,7 +155,7 @@ describe("a form", () => {
         "day must be a date, such as 2026-01-31"
       ]
     )
-    assert.deepStrictEqual(problemsIn(), ["title is required"])
+    assert.deepStrictEqual(problemsIn(), ["title must be given"])
   })
 
   it("takes only UTF-8", () => {

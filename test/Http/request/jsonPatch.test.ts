@@ -78,26 +78,26 @@ describe("a JSON Patch", () => {
     it("A.9 testing a value: error", () => {
       assert.deepStrictEqual(patched({ baz: "qux" }, [{ op: "test", path: "/baz", value: "bar" }]), {
         index: 0,
-        reason: "the value there is another one"
+        reason: "errors.patch.OtherValue"
       })
     })
 
     it("A.12 adding to a nonexistent target", () => {
       assert.deepStrictEqual(patched({ foo: "bar" }, [{ op: "add", path: "/baz/bat", value: "qux" }]), {
         index: 0,
-        reason: "there is no such place"
+        reason: "errors.patch.NothingThere"
       })
     })
 
     it("A.13 invalid JSON Patch document: a parser of JSON keeps the last of two members of one name", () => {
       const patch: unknown = JSON.parse(`[{"op":"add","path":"/baz","value":"qux","op":"remove"}]`)
-      assert.deepStrictEqual(patched({ foo: "bar" }, patch), { index: 0, reason: "there is no such place" })
+      assert.deepStrictEqual(patched({ foo: "bar" }, patch), { index: 0, reason: "errors.patch.NothingThere" })
     })
 
     it("A.15 comparing strings and numbers", () => {
       assert.deepStrictEqual(patched({ "/": 9, "~1": 10 }, [{ op: "test", path: "/~01", value: "10" }]), {
         index: 0,
-        reason: "the value there is another one"
+        reason: "errors.patch.OtherValue"
       })
     })
   })
@@ -130,12 +130,12 @@ describe("a JSON Patch", () => {
       ]),
       {
         problems: [
-          "0.value is required",
+          "0.value must be given",
           "1.path must be a JSON Pointer",
           "2.path must be a JSON Pointer",
-          "3.from is required",
+          "3.from must be given",
           "4.op must be add, remove, replace, move, copy or test",
-          "5.op is required",
+          "5.op must be given",
           "6.path must not lie within from",
           "7 must be an object",
           "8.op must be add, remove, replace, move, copy or test"
@@ -170,7 +170,7 @@ describe("a JSON Patch", () => {
         const document = { l: [1, 2], s: "text", n: null }
         assert.deepStrictEqual(patched(document, [{ op, path, value: 1 }]), {
           index: 0,
-          reason: "there is no such place"
+          reason: "errors.patch.NothingThere"
         }, `${op} ${path}`)
       }
       for (const op of ["move", "copy"]) {
@@ -186,7 +186,7 @@ describe("a JSON Patch", () => {
   it("can't grow by copies of copies", () => {
     const doubling = Array.from({ length: 90 }, () => ({ op: "copy", from: "/a", path: "/a/-" }))
     const outcome = patched({ a: [1] }, doubling)
-    assert.propertyVal(outcome, "reason", "the copies make the document too large")
+    assert.propertyVal(outcome, "reason", "errors.patch.CopiesTooLarge")
   })
 })
 
@@ -232,7 +232,7 @@ describe("a JSON Patch of a long list", () => {
       const { index, reason } = yield* Effect.flip(
         Effect.flatMap(applyPatch(operations, document, limits), Effect.fromResult)
       )
-      assert.strictEqual(reason, "the patch takes too much work")
+      assert.strictEqual(reason, "errors.patch.TooMuchWork")
       assert.isBelow(index, maxWork / 1_000_000)
     }))
 

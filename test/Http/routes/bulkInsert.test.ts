@@ -60,7 +60,7 @@ it("the items of a list are each held to the model, and all that is wrong has it
       "1.roles.1 must be a text",
       "2 must be an object",
       "3 must be an object",
-      "4.address.city is required"
+      "4.address.city must be given"
     ]
   )
   assert.deepStrictEqual(problemsOf([newUser(), newUser({ id: "schema" })]), ["1.id can't be part of a URL"])

@@ -46,11 +46,11 @@ describe("what is wrong with a body", () => {
         token: "CANARY"
       }),
       [
-        "name is required",
+        "name must be given",
         "numbers.1 must be a whole number",
         "numbers.2 must be a whole number",
         "numbers.3 must be a whole number",
-        "lines.1.amount is required",
+        "lines.1.amount must be given",
         "lines.2 must be an object",
         "lines.3.amount must be a whole number",
         "lines.3.codes.1 must be a whole number",
@@ -96,7 +96,7 @@ describe("what is wrong with a body", () => {
   })
 
   it("is not made right by what a key named as a prototype holds", () => {
-    assert.deepStrictEqual(named(Tree, JSON.parse(`{"__proto__":{"label":"x"}}`)), ["label is required"])
+    assert.deepStrictEqual(named(Tree, JSON.parse(`{"__proto__":{"label":"x"}}`)), ["label must be given"])
     const decoded = bodyDecoder(Tree.create)(JSON.parse(`{"label":"a","__proto__":{"children":[1]},"__proto__":null}`))
     assert.deepStrictEqual(decoded, { _tag: "Valid", value: { label: "a" } })
   })
