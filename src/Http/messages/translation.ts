@@ -27,18 +27,21 @@ type Headers = { readonly [name: string]: string }
 export type Refuse = (problems: ReadonlyArray<FieldProblem>, message?: string) => Answer
 
 /** @internal */
-export const refusal = (translations: Translations, placeOf: PlaceOf): Refuse => (problems, message) =>
-  withLanguage(translations, (language, headers) => {
-    const said = problems.map((problem) => sentenceOf(language, placeOf(problem.field), problem))
-    return answers.badRequest(
-      message ?? say(language, {
-        key: "errors.Invalid",
-        args: { problems: said.map(({ message }) => message).join("; "), count: problems.length }
-      }),
-      said,
-      headers
-    )
-  })
+export const refusal = (translations: Translations, placeOf: PlaceOf): Refuse => {
+  const sentences = sentencesAt(placeOf)
+  return (problems, message) =>
+    withLanguage(translations, (language, headers) => {
+      const said = problems.map((problem) => sentences(language, problem))
+      return answers.badRequest(
+        message ?? say(language, {
+          key: "errors.Invalid",
+          args: { problems: said.map(({ message }) => message).join("; "), count: problems.length }
+        }),
+        said,
+        headers
+      )
+    })
+}
 
 /**
  * Answers what is no matter of fields, in the language of the request.
@@ -145,6 +148,29 @@ const withLanguage = <A>(translations: Translations, use: (language: Language, h
   })
 
 const headersOf = ({ tag }: Language) => ({ "content-language": tag, "vary": "Accept-Language" })
+
+/**
+ * The sentences of problems, of which callers send the same ones again and again. Fields and messages may be a caller's
+ * own texts, so only short ones are cached, and the cache starts again when it is full.
+ */
+const sentencesAt = (placeOf: PlaceOf) => {
+  const cache = new Map<string, FieldProblem>()
+  return (language: Language, problem: FieldProblem): FieldProblem => {
+    const { field, message, validator } = problem
+    if (field.length + message.length > maxCachedLength) return sentenceOf(language, placeOf(field), problem)
+    const key = `${language.tag} ${field.length} ${field} ${validator} ${message}`
+    const cached = cache.get(key)
+    if (cached !== undefined) return cached
+    const made = sentenceOf(language, placeOf(field), problem)
+    if (cache.size === maxCached) cache.clear()
+    cache.set(key, made)
+    return made
+  }
+}
+
+const maxCached = 500
+
+const maxCachedLength = 200
 
 /** The problem as a sentence: the label of the field, and what is expected. */
 const sentenceOf = (language: Language, place: Place, problem: FieldProblem): FieldProblem => {
