@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { assertSeparable } from "../Model/shape/variants.ts"
+import { assertSeparable } from "../Model/introspection.ts"
 
 /** @internal */
 export const serviceErrorTypeId = "~appkernel/ServiceError"

@@ -14,18 +14,20 @@ import type * as VariantSchema from "effect/schema/VariantSchema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as Struct from "effect/Struct"
 import type * as Types from "effect/Types"
-import { chained } from "./codec/conversion.ts"
 import type { Converter } from "./Converter.ts"
 import type { Index } from "./FieldIndex.ts"
 import * as Generator from "./Generator.ts"
 import type { Marshaller } from "./Marshaller.ts"
 import { type FieldAttributes, notEmptyTypeId } from "./shape/annotations.ts"
+import { chained } from "./shape/conversion.ts"
 import {
+  type AnyField,
   attributesOf,
   changed,
   convertedOnly,
   evolve,
   evolveValue,
+  type FieldInput,
   optionality,
   stripped,
   valueOf
@@ -49,12 +51,11 @@ export declare namespace Field {
   /** The schemas of a field, by variant. */
   export type Config = { readonly [V in Variant]?: Schema.Top }
 
-  // `any`: the configuration is invariant, so nothing else stands for all fields.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  export type Any = VariantSchema.Field<any>
+  /** Any field with schemas of its own. */
+  export type Any = AnyField
 
   /** What the combinators take: a schema, or a field that other combinators already made of it. */
-  export type Input = Schema.Constraint | Any
+  export type Input = FieldInput
 
   /** What a rule for values of type `A` can be put on: a schema of such values, or a field that holds them. */
   export type Holding<A> =

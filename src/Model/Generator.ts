@@ -12,7 +12,7 @@ import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
-import { immediate } from "./instance/immediate.ts"
+import { immediate } from "../internal/immediate.ts"
 
 /**
  * Supplies a value of type `A`.

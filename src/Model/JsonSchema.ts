@@ -6,8 +6,7 @@
 import * as Function from "effect/Function"
 import { toDraft04, toMongo } from "./jsonSchema/dialect.ts"
 import { describeModel } from "./jsonSchema/writer.ts"
-import type * as Model from "./Model.ts"
-import { isModelLike } from "./shape/variants.ts"
+import { isModelLike, type ModelLike } from "./shape/variants.ts"
 
 /**
  * A draft-04 document: `$schema`, `title`, `type`, `properties`, `required`, `additionalProperties`, and `definitions`
@@ -83,11 +82,11 @@ export interface Options {
  * @since 0.1.0
  */
 export const make: {
-  (options?: Options): (model: Model.Any) => JsonSchema
-  (model: Model.Any, options?: Options): JsonSchema
+  (options?: Options): (model: ModelLike) => JsonSchema
+  (model: ModelLike, options?: Options): JsonSchema
 } = Function.dual(
   (args) => isModelLike(args[0]),
-  (model: Model.Any, { additionalProperties = true, mongoCompatibility = false }: Options = {}): JsonSchema => {
+  (model: ModelLike, { additionalProperties = true, mongoCompatibility = false }: Options = {}): JsonSchema => {
     const schema = { title: model.modelName }
     return mongoCompatibility
       ? { ...schema, ...toMongo(describeModel(model, { variant: "store", additionalProperties })) }

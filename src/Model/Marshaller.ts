@@ -36,7 +36,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as iso from "./codec/iso.ts"
-import * as Temporal from "./Temporal.ts"
+import * as Temporal from "./codec/temporal.ts"
 
 /**
  * Two codecs of the same values: `store` between them and what is stored, `wire` between them and what a caller sees and

@@ -5,10 +5,9 @@
  */
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { isConvertedCheck } from "./codec/conversion.ts"
 import { toWire } from "./codec/serialiser.ts"
-import type * as Model from "./Model.ts"
 import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./shape/annotations.ts"
+import { isConvertedCheck } from "./shape/conversion.ts"
 import { choicesOf, kindOf } from "./shape/kind.ts"
 import { elementOf, hasToBeSent, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./shape/variants.ts"
 
@@ -62,7 +61,7 @@ export interface Metadata {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (model: Model.Any): Metadata => describeAll(model, [])
+export const make = (model: ModelLike): Metadata => describeAll(model, [])
 
 // -----------------------------------------------------------------------------
 // internal

@@ -47,6 +47,7 @@ import {
   variants
 } from "./shape/variants.ts"
 
+export { Date, DateTime, type Temporal } from "./codec/temporal.ts"
 export {
   converted,
   field,
@@ -59,6 +60,23 @@ export {
   readOnly,
   withDefault
 } from "./Field.ts"
+export { audited, historied, softDeleted, versioned } from "./fieldTypes/managedFields.ts"
+export { ObjectId } from "./fieldTypes/objectId.ts"
+export {
+  appendTo,
+  dumps,
+  type DumpsOptions,
+  type Elements,
+  fromRecord,
+  type FromRecordOptions,
+  fromWire,
+  type Lists,
+  type Record,
+  removeFrom,
+  type Seen,
+  toRecord,
+  type ToRecordOptions
+} from "./instance/conversions.ts"
 export {
   /**
    * The JSON schema (draft-04) of the model, or MongoDB's kind of it: `JsonSchema.make`.
@@ -77,24 +95,6 @@ export {
    */
   make as getParameterSpec
 } from "./Metadata.ts"
-export { ObjectId } from "./ObjectId.ts"
-export {
-  appendTo,
-  dumps,
-  type DumpsOptions,
-  type Elements,
-  fromRecord,
-  type FromRecordOptions,
-  fromWire,
-  type Lists,
-  type Record,
-  removeFrom,
-  type Seen,
-  toRecord,
-  type ToRecordOptions
-} from "./Record.ts"
-export { Date, DateTime, type Temporal } from "./Temporal.ts"
-export { audited, historied, softDeleted, versioned } from "./Trait.ts"
 
 /**
  * Any model.
@@ -102,13 +102,7 @@ export { audited, historied, softDeleted, versioned } from "./Trait.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Any extends ModelLike {
-  readonly modelName: string
-  readonly store: Schema.Struct<Schema.Struct.Fields>
-  readonly wire: Schema.Struct<Schema.Struct.Fields>
-  readonly create: Schema.Struct<Schema.Struct.Fields>
-  readonly patch: Schema.Struct<Schema.Struct.Fields>
-}
+export interface Any extends ModelLike {}
 
 /**
  * What {@link Class} makes.

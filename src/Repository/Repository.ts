@@ -9,11 +9,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
+import { Misdeclared } from "../internal/misdeclared.ts"
+import { managedField } from "../Model/introspection.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
 import type { ModelError } from "../Model/ModelError.ts"
-import { Misdeclared } from "../Model/shape/misdeclared.ts"
-import { managedField } from "../Model/shape/variants.ts"
 import {
   type Counted,
   type Document,

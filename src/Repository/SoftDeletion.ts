@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import type * as Effect from "effect/Effect"
+import type { Deletion } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
-import type { Deletion } from "../Model/Trait.ts"
 import type * as Query from "./Query.ts"
 import type { DocumentInvalid, DocumentNotFound, ReadError, StoreError } from "./RepositoryError.ts"
 

@@ -3,7 +3,7 @@ import { Arbitrary, DateTime, Effect, Schema, SchemaGetter } from "effect"
 import { TestClock } from "effect/testing"
 import { compileSerialiser } from "../../src/Model/codec/serialiser.ts"
 import { JsonSchema, Marshaller, Metadata, Model, Validator } from "../../src/Model/index.ts"
-import { recordEncoder } from "../../src/Model/instance/record.ts"
+import { recordEncoder } from "../../src/Model/instance/recordCodec.ts"
 
 const moment = DateTime.makeUnsafe("2026-01-31T09:30:00.123Z")
 const seconds = 1_769_851_800.123

@@ -1,9 +1,7 @@
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import { perModel } from "../../Model/shape/perModel.ts"
-import { nameOf } from "../../Model/shape/storedForm.ts"
-import { managedField, type ModelLike, unwrapped } from "../../Model/shape/variants.ts"
+import { managedField, type ModelLike, nameOf, perModel, unwrapped } from "../../Model/introspection.ts"
 import { idSchemaOf } from "../../Repository/query/storedIdentifier.ts"
 
 /**

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { managedField } from "../../Model/shape/variants.ts"
+import { managedField } from "../../Model/introspection.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import { methodOfHook } from "../Resource.ts"
 import { unknownInLocation } from "./callEndpoint.ts"

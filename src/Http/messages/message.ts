@@ -1,4 +1,4 @@
-import type { FieldProblem } from "../../Model/codec/issues.ts"
+import type { FieldProblem } from "../../Model/introspection.ts"
 import { BadRequest, type Failure, type HttpError } from "../HttpError.ts"
 import type { Arguments } from "../Translations.ts"
 import { en } from "./catalogues/en.ts"

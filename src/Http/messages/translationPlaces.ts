@@ -1,9 +1,7 @@
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { ruleOf, wantedOf } from "../../Model/codec/wording.ts"
+import { modelOf, relatedAnnotation, ruleOf, wantedOf } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { relatedAnnotation } from "../../Model/shape/annotations.ts"
-import { modelOf } from "../../Model/shape/variants.ts"
 import { labelFrom } from "./label.ts"
 
 /**

@@ -1,7 +1,6 @@
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { ruleOf } from "../../Model/codec/wording.ts"
-import { type ModelLike, modelOf, validationTypeId } from "../../Model/shape/variants.ts"
+import { type ModelLike, modelOf, ruleOf, validationTypeId } from "../../Model/introspection.ts"
 import { payloadOf, successOf } from "../description/callEndpoint.ts"
 import type { Registration } from "../Registration.ts"
 import { type ServiceError, serviceErrorTypeId } from "../ServiceError.ts"

@@ -4,10 +4,9 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaRepresentation from "effect/SchemaRepresentation"
+import { modelOf, modelTypeId, nestedModel } from "../../Model/introspection.ts"
 import * as Metadata from "../../Model/Metadata.ts"
-import type * as Model from "../../Model/Model.ts"
-import { modelOf, modelTypeId, nestedModel } from "../../Model/shape/variants.ts"
-import * as Temporal from "../../Model/Temporal.ts"
+import * as Model from "../../Model/Model.ts"
 import * as Wire from "../Wire.ts"
 import { errorMessageOf, errorOf, isPlainError } from "./errors.ts"
 import { aliasesIn, finalNames } from "./names.ts"
@@ -249,7 +248,7 @@ const schemasAt = (paths: object, index: number): ReadonlyArray<Node> => {
 const dateTimeName = "date-time."
 
 /** Every date-time is written as this one text, whose annotations tell it from other texts. */
-const dateTimeText = SchemaAST.toEncoded(Schema.toCodecJson(Temporal.DateTime).ast).annotations
+const dateTimeText = SchemaAST.toEncoded(Schema.toCodecJson(Model.DateTime).ast).annotations
 
 /** The format of this name demands a zone (RFC 3339), which date-times on the wire don't have. */
 const dateTime: Node = {

@@ -1,5 +1,5 @@
+import { managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { managedField, type ModelLike, nestedModel } from "../../Model/shape/variants.ts"
 import type { Limits } from "../KernelConfig.ts"
 import * as FieldAccess from "../query/fieldAccess.ts"
 import { maxFields, maxSortFields } from "../query/limits.ts"

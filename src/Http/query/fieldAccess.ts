@@ -9,19 +9,19 @@
  */
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { isNullValue } from "../../Model/codec/place.ts"
-import { wantedOf } from "../../Model/codec/wording.ts"
-import type * as Model from "../../Model/Model.ts"
-import { perModel } from "../../Model/shape/perModel.ts"
-import { jsonLinkOf } from "../../Model/shape/storedForm.ts"
 import {
+  isNullValue,
+  jsonLinkOf,
   managedField,
   type ModelLike,
   modelOf,
   modelTypeId,
   nestedModel,
-  unwrapped
-} from "../../Model/shape/variants.ts"
+  perModel,
+  unwrapped,
+  wantedOf
+} from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { indexesOf } from "../../Repository/repository/documentCodec.ts"
 import { type Reader, readerOf } from "./fieldReader.ts"

@@ -3,11 +3,16 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { booleanOf } from "../../internal/booleans.ts"
-import { hasFourDigitYear, parseDate, parseDateTime } from "../../Model/codec/iso.ts"
-import { temporalKind, validatorAnnotation } from "../../Model/shape/annotations.ts"
-import { kindOf } from "../../Model/shape/kind.ts"
-import { withParts } from "../../Model/shape/nodes.ts"
-import { nameOf } from "../../Model/shape/storedForm.ts"
+import {
+  hasFourDigitYear,
+  kindOf,
+  nameOf,
+  parseDate,
+  parseDateTime,
+  temporalKind,
+  validatorAnnotation,
+  withParts
+} from "../../Model/introspection.ts"
 import { toBson } from "../../Repository/query/bsonForm.ts"
 
 /**

@@ -2,11 +2,17 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { type bodyDecoder, bounded } from "../../Model/codec/explainer.ts"
-import type { FieldProblem } from "../../Model/codec/issues.ts"
-import type { Serialiser } from "../../Model/codec/serialiser.ts"
+import {
+  type bodyDecoder,
+  bounded,
+  elementOf,
+  type FieldProblem,
+  type ModelLike,
+  modelTypeId,
+  nestedModel,
+  type Serialiser
+} from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { elementOf, type ModelLike, modelTypeId, nestedModel } from "../../Model/shape/variants.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { type BadRequest, Conflict } from "../HttpError.ts"
 import { at, englishOf, type Key, problemOf, sayable } from "../messages/message.ts"

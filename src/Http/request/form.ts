@@ -3,11 +3,17 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { isUtf8 } from "node:buffer"
 import { booleanOf } from "../../internal/booleans.ts"
-import type { bodyDecoder, Decoded } from "../../Model/codec/explainer.ts"
-import type { FieldProblem } from "../../Model/codec/issues.ts"
+import {
+  type bodyDecoder,
+  type Decoded,
+  elementOf,
+  type FieldProblem,
+  type ModelLike,
+  nestedModel,
+  perModel,
+  unwrapped
+} from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { perModel } from "../../Model/shape/perModel.ts"
-import { elementOf, type ModelLike, nestedModel, unwrapped } from "../../Model/shape/variants.ts"
 import { isDeeper } from "./depth.ts"
 import type { Part } from "./multipart.ts"
 import { excessProblem } from "./unknownKeys.ts"

@@ -3,8 +3,7 @@ import * as Equal from "effect/Equal"
 import * as JsonPointer from "effect/JsonPointer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { bodyDecoder, bounded, type Decoded } from "../../Model/codec/explainer.ts"
-import type { FieldProblem } from "../../Model/codec/issues.ts"
+import { bodyDecoder, bounded, type Decoded, type FieldProblem } from "../../Model/introspection.ts"
 import { at, englishOf, type Key, problemOf, sayable } from "../messages/message.ts"
 
 /**

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { FieldProblem } from "../../Model/codec/issues.ts"
+import type { FieldProblem } from "../../Model/introspection.ts"
 import type { VersionConflict } from "../../Repository/RepositoryError.ts"
 import { PreconditionFailed } from "../HttpError.ts"
 import { en } from "../messages/catalogues/en.ts"

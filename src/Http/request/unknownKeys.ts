@@ -1,7 +1,12 @@
 import type * as Schema from "effect/Schema"
-import { type bodyDecoder, bounded } from "../../Model/codec/explainer.ts"
-import type { FieldProblem } from "../../Model/codec/issues.ts"
-import { elementOf, type ModelLike, nestedModel } from "../../Model/shape/variants.ts"
+import {
+  type bodyDecoder,
+  bounded,
+  elementOf,
+  type FieldProblem,
+  type ModelLike,
+  nestedModel
+} from "../../Model/introspection.ts"
 
 type Decode = ReturnType<typeof bodyDecoder>
 

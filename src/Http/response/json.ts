@@ -1,6 +1,6 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { FieldProblem } from "../../Model/codec/issues.ts"
-import { quote } from "../../Model/codec/serialiser.ts"
+import { quote } from "../../internal/json.ts"
+import type { FieldProblem } from "../../Model/introspection.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import { BadRequest } from "../HttpError.ts"
 import { copied, saidOf, sayable } from "../messages/message.ts"

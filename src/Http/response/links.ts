@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { quote } from "../../Model/codec/serialiser.ts"
+import { quote } from "../../internal/json.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
 

@@ -1,6 +1,6 @@
 import { Binary, Decimal128, Double, EJSON, Int32, Long, ObjectId, UUID } from "bson"
-import { formatDateTime, isDate } from "../../Model/codec/iso.ts"
-import { quote } from "../../Model/codec/serialiser.ts"
+import { quote } from "../../internal/json.ts"
+import { formatDateTime, isDate } from "../../Model/introspection.ts"
 
 /**
  * The JSON text of a document of no model, such as a pipeline gives: dates as date-times on the wire, numbers as numbers

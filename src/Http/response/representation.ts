@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
-import { compileSerialiser, type Serialiser } from "../../Model/codec/serialiser.ts"
+import { compileSerialiser, managedField, type Serialiser } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { managedField } from "../../Model/shape/variants.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { identifierOf } from "../description/identifier.ts"

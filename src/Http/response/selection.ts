@@ -1,7 +1,5 @@
 import * as SchemaAST from "effect/SchemaAST"
-import { compileSerialiser, type Serialiser } from "../../Model/codec/serialiser.ts"
-import { withParts } from "../../Model/shape/nodes.ts"
-import type { ModelLike } from "../../Model/shape/variants.ts"
+import { compileSerialiser, type ModelLike, type Serialiser, withParts } from "../../Model/introspection.ts"
 
 /**
  * Serialisers of some of a model's fields, in the model's order; the type is always there. They take whole documents, or

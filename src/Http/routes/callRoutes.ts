@@ -7,14 +7,22 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { booleanOf } from "../../internal/booleans.ts"
-import { bodyDecoder } from "../../Model/codec/explainer.ts"
-import { type FieldProblem, problemsOf } from "../../Model/codec/issues.ts"
-import { compileSerialiser, quote } from "../../Model/codec/serialiser.ts"
-import { inText, wantedOf } from "../../Model/codec/wording.ts"
-import { finaliser } from "../../Model/instance/finaliser.ts"
+import { quote } from "../../internal/json.ts"
+import {
+  assertSeparable,
+  bodyDecoder,
+  compileSerialiser,
+  elementOf,
+  type FieldProblem,
+  finaliser,
+  inText,
+  isModelLike,
+  kindOf,
+  type ModelLike,
+  problemsOf,
+  wantedOf
+} from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { kindOf } from "../../Model/shape/kind.ts"
-import { assertSeparable, elementOf, isModelLike, type ModelLike } from "../../Model/shape/variants.ts"
 import { documentEncoder } from "../../Repository/query/bsonForm.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { hasBody, isObject, partsOf, payloadOf, successOf } from "../description/callEndpoint.ts"

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
+import { managedField } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
-import { managedField } from "../../Model/shape/variants.ts"
 import type { Method } from "../Endpoint.ts"
 import type * as Hook from "../Hook.ts"
 import type { AnyHook } from "../Resource.ts"

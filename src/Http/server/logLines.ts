@@ -5,7 +5,7 @@ import * as Formatter from "effect/Formatter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as Logger from "effect/Logger"
 import * as References from "effect/References"
-import { quote } from "../../Model/codec/serialiser.ts"
+import { quote } from "../../internal/json.ts"
 import type { AccessEntry } from "../KernelLogger.ts"
 import { requestIdOf } from "../request/requestId.ts"
 

@@ -11,7 +11,7 @@ import process from "node:process"
 import type { Duplex } from "node:stream"
 // Not the global ones, which tests may replace.
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
-import { quote } from "../../Model/codec/serialiser.ts"
+import { quote } from "../../internal/json.ts"
 import { batch } from "./batchedSocket.ts"
 import { Listener, OrderedResponse, unanswered } from "./heldBody.ts"
 

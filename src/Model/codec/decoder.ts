@@ -3,9 +3,9 @@ import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Temporal from "../Temporal.ts"
 import * as iso from "./iso.ts"
 import { literalOf, nothing } from "./literal.ts"
+import * as Temporal from "./temporal.ts"
 
 /**
  * Stands for a value that a schema does not accept, or of which only the schema's own parser knows.

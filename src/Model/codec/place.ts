@@ -6,7 +6,6 @@ import type * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import type { Any } from "../Model.ts"
 import { type ModelError, Problem, PropertyRequiredException, ValidationException } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
 import { type ModelLike, modelTypeId, nestedModel, validationTypeId } from "../shape/variants.ts"
@@ -33,7 +32,7 @@ export interface Place {
  * @internal
  */
 export const reported = <A>(
-  model: Any,
+  model: ModelLike,
   input: unknown,
   run: (place: Place) => Effect.Effect<A>,
   isSent = false
@@ -46,7 +45,7 @@ export const reported = <A>(
  */
 export const reportedIn = <A>(
   fiber: Place["fiber"],
-  model: Any,
+  model: ModelLike,
   input: unknown,
   run: (place: Place) => Effect.Effect<A>,
   isSent = false
@@ -163,7 +162,7 @@ export const validationOf = (
  * @internal
  */
 export const failureOf = (
-  model: Any,
+  model: ModelLike,
   input: unknown,
   found: ReadonlyArray<FieldProblem>
 ): Effect.Effect<never, ModelError> => {

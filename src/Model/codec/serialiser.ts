@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
+import { escaped } from "../../internal/json.ts"
 import { temporalKind } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
 import { assertStorable } from "../shape/storable.ts"
@@ -57,19 +58,6 @@ export const toWire = (model: ModelLike, key: string, value: unknown): unknown =
     )
   return text === undefined ? undefined : JSON.parse(text)
 }
-
-/**
- * A JSON string.
- *
- * @internal
- */
-export const quote = (text: string): string => needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`
-
-// eslint-disable-next-line no-control-regex
-const needsEscape = /[\u0000-\u001f"\\\ud800-\udfff]/
-
-/** What is between the quotation marks of {@link quote}. */
-const escaped = (text: string): string => needsEscape.test(text) ? JSON.stringify(text).slice(1, -1) : text
 
 const quoted = (write: Write): Writer => ({ write, isQuoted: true })
 

@@ -1,14 +1,13 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { always } from "../codec/conversion.ts"
+import { immediateOf } from "../../internal/immediate.ts"
 import { inOrder, isNullValue, type Place, report, reported, reportedIn, under, validator } from "../codec/place.ts"
-import type { Any } from "../Model.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
+import { always } from "../shape/conversion.ts"
 import { perModel } from "../shape/perModel.ts"
 import { hasRules, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { finaliser } from "./finaliser.ts"
-import { immediateOf } from "./immediate.ts"
 
 type Values = Record<string, unknown>
 
@@ -24,7 +23,7 @@ type Step = (values: Values, place: Place) => Effect.Effect<void> | void
  *
  * @internal
  */
-export const completer = (model: Any): Complete => {
+export const completer = (model: ModelLike): Complete => {
   const isNeeded = needsInstance(model)
   if (!isNeeded && !isIncomplete(model)) return Effect.succeed
   if (isNeeded) {

@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { problemsOf } from "../codec/issues.ts"
 import { failureOf } from "../codec/place.ts"
-import type { Any } from "../Model.ts"
 import { perModel } from "../shape/perModel.ts"
+import type { ModelLike } from "../shape/variants.ts"
 
 /** @internal */
 export type Arguments = [
@@ -17,7 +17,7 @@ export type Arguments = [
  *
  * @internal
  */
-export const constructed = (model: Any, ...[input, options]: Arguments): Arguments => {
+export const constructed = (model: ModelLike, ...[input, options]: Arguments): Arguments => {
   // What was decoded is known to be valid, and who disables the checks knows better.
   if (options !== undefined && ("~payload" in options || options.disableChecks === true)) return [input, options]
   const values = makerOf(model).makeOption(input ?? {}, options)
@@ -27,12 +27,12 @@ export const constructed = (model: Any, ...[input, options]: Arguments): Argumen
 }
 
 /** What an instance holds, by itself. */
-const makerOf: (model: Any) => Schema.Struct<Schema.Struct.Fields> = perModel((model) =>
+const makerOf: (model: ModelLike) => Schema.Struct<Schema.Struct.Fields> = perModel((model) =>
   // The fields of a class are those of its struct.
   Schema.Struct((model as unknown as { readonly fields: Schema.Struct.Fields }).fields)
 )
 
-const refused = (model: Any, input: Arguments[0]): Effect.Effect<never> => {
+const refused = (model: ModelLike, input: Arguments[0]): Effect.Effect<never> => {
   // Fields are plain codecs.
   const made = makerOf(model).makeEffect(input, { parseOptions: { errors: "all" } }) as Effect.Effect<
     unknown,

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
-import { always, madeBy } from "../codec/conversion.ts"
 import {
   inOrder,
   invalid,
@@ -15,9 +14,9 @@ import {
 } from "../codec/place.ts"
 import { validityOf } from "../codec/validity.ts"
 import type { Converter } from "../Converter.ts"
-import type { Any } from "../Model.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
+import { always, madeBy } from "../shape/conversion.ts"
 import { stripped } from "../shape/fields.ts"
 import { perModel } from "../shape/perModel.ts"
 import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
@@ -49,7 +48,9 @@ export interface Origin {
 }
 
 /** @internal */
-export const finaliser = (model: Any): (input: unknown, origin?: Origin) => Effect.Effect<unknown, ModelError> => {
+export const finaliser = (
+  model: ModelLike
+): (input: unknown, origin?: Origin) => Effect.Effect<unknown, ModelError> => {
   const finalise = planOf(model)
   return (input, { isSent, previous } = {}) =>
     reported(model, input, (place) => finalise(input, place, previous), isSent)

@@ -1,11 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import { isConverted, unconvertedEntry, unconvertedMessage } from "../codec/conversion.ts"
 import { inOrder, type Place, report, reported, under, validationOf } from "../codec/place.ts"
 import { validityOf } from "../codec/validity.ts"
 import type { Converter } from "../Converter.ts"
-import type { Any } from "../Model.ts"
 import type { ModelError } from "../ModelError.ts"
+import { isConverted, unconvertedEntry, unconvertedMessage } from "../shape/conversion.ts"
 import { perModel } from "../shape/perModel.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { previousElements } from "./previousElements.ts"
@@ -18,7 +17,9 @@ type Inspect = (instance: unknown, place: Place, previous?: unknown) => Effect.E
  *
  * @internal
  */
-export const inspector = (model: Any): (instance: unknown, previous?: unknown) => Effect.Effect<void, ModelError> => {
+export const inspector = (
+  model: ModelLike
+): (instance: unknown, previous?: unknown) => Effect.Effect<void, ModelError> => {
   const inspect = planOf(model)
   return (instance, previous) => reported(model, instance, (place) => inspect(instance, place, previous))
 }

@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import { inOrder, type Place, reported, under } from "../codec/place.ts"
-import type { Any } from "../Model.ts"
 import type { ModelError } from "../ModelError.ts"
 import { perModel } from "../shape/perModel.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
@@ -30,7 +29,7 @@ export interface Patch {
  *
  * @internal
  */
-export const patcher = (model: Any): (patch: Patch) => Effect.Effect<unknown, ModelError> => {
+export const patcher = (model: ModelLike): (patch: Patch) => Effect.Effect<unknown, ModelError> => {
   const plan = planOf(model)
   return (patch) => reported(model, patch.merged, (place) => plan(patch, place), patch.isSent)
 }

@@ -4,13 +4,28 @@ import * as Schema from "effect/Schema"
 import * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { convertedChecks, isConvertedCheck } from "../codec/conversion.ts"
 import type { Converter } from "../Converter.ts"
-import type { Field } from "../Field.ts"
 import { type FieldAttributes, storableAnnotation } from "./annotations.ts"
+import { convertedChecks, isConvertedCheck } from "./conversion.ts"
 import { withParts } from "./nodes.ts"
 import { limitOf, nameOf } from "./storedForm.ts"
 import { defined, isModelLike, isOptionalKey, nested, storable, type Variant, variants } from "./variants.ts"
+
+/**
+ * Any field with schemas of its own.
+ *
+ * @internal
+ */
+// `any`: the configuration is invariant, so nothing else stands for all fields.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type AnyField = VariantSchema.Field<any>
+
+/**
+ * What the combinators of fields take.
+ *
+ * @internal
+ */
+export type FieldInput = Schema.Constraint | AnyField
 
 /** @internal */
 export type Schemas = { readonly [V in Variant]?: Schema.Top }
@@ -39,20 +54,20 @@ const partsKey = Symbol.for("~appkernel/Model/Field/parts")
  *
  * @internal
  */
-export const schemasOf = (self: Field.Input): Schemas => {
+export const schemasOf = (self: FieldInput): Schemas => {
   const { around, value } = partsOf(self)
   return around.reduce(changed, value)
 }
 
 /** @internal */
-export const attributesOf = (self: Field.Input): FieldAttributes => partsOf(self).attributes
+export const attributesOf = (self: FieldInput): FieldAttributes => partsOf(self).attributes
 
 /**
  * The field with `change` put around the schemas that it has so far.
  *
  * @internal
  */
-export const evolve = (self: Field.Input, change: Change, attributes: FieldAttributes = {}): Field.Any => {
+export const evolve = (self: FieldInput, change: Change, attributes: FieldAttributes = {}): AnyField => {
   const parts = partsOf(self)
   return make(parts.value, [...parts.around, change], { ...parts.attributes, ...attributes })
 }
@@ -63,10 +78,10 @@ export const evolve = (self: Field.Input, change: Change, attributes: FieldAttri
  * @internal
  */
 export const evolveValue = (
-  self: Field.Input,
+  self: FieldInput,
   f: (value: Schemas, attributes: FieldAttributes) => Schemas,
   attributes: FieldAttributes = {}
-): Field.Any => {
+): AnyField => {
   const parts = partsOf(self)
   return make(f(parts.value, parts.attributes), parts.around, { ...parts.attributes, ...attributes })
 }
@@ -76,7 +91,7 @@ export const evolveValue = (
  *
  * @internal
  */
-export const checked = (self: Field.Input, check: SchemaAST.Check<never>): Field.Input => {
+export const checked = (self: FieldInput, check: SchemaAST.Check<never>): FieldInput => {
   if (!VariantSchema.isField(self)) return withCheck(asSchema(self), check)
   const add = (schema: Schema.Top) => withCheck(schema, check)
   return evolveValue(self, (value, { converter }) =>
@@ -93,7 +108,7 @@ export const checked = (self: Field.Input, check: SchemaAST.Check<never>): Field
  *
  * @internal
  */
-export const valueOf = (self: Field.Input): Schema.Top | undefined => partsOf(self).value.store
+export const valueOf = (self: FieldInput): Schema.Top | undefined => partsOf(self).value.store
 
 /**
  * The schema without its checks, but for those that tell integers and finite numbers from others, and what can be stored
@@ -148,12 +163,12 @@ export const changed = (schemas: Schemas, change: Change): Schemas => {
 export const isKind = (check: SchemaAST.Check<never>, kind: "isInt" | "isFinite"): boolean =>
   nameOf(check) === `effect/schema/${kind}`
 
-const make = (value: Schemas, around: ReadonlyArray<Change>, attributes: FieldAttributes): Field.Any => {
+const make = (value: Schemas, around: ReadonlyArray<Change>, attributes: FieldAttributes): AnyField => {
   const parts: Parts = { value, around, attributes }
   return Object.defineProperty(variants.Field(around.reduce(changed, value)), partsKey, { value: parts })
 }
 
-const partsOf = (self: Field.Input): Parts => {
+const partsOf = (self: FieldInput): Parts => {
   const parts: unknown = Reflect.get(self, partsKey)
   // Only `make` writes under this key.
   if (parts !== undefined) return parts as Parts
@@ -204,7 +219,7 @@ const variantsOf = (schema: Schema.Top): Schemas => {
 }
 
 /** A field is either a schema or made of several. */
-const asSchema = (self: Field.Input): Schema.Top => self as Schema.Top
+const asSchema = (self: FieldInput): Schema.Top => self as Schema.Top
 
 // A check asks for values of the schema's type, which `Schema.Top` has forgotten.
 const withCheck = (self: Schema.Top, check: SchemaAST.Check<never>): Schema.Top =>

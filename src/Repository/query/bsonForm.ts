@@ -6,11 +6,7 @@ import * as BigDecimal from "effect/BigDecimal"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type * as SchemaAST from "effect/SchemaAST"
-import { recordEncoder } from "../../Model/instance/record.ts"
-import { ObjectIdText } from "../../Model/shape/bsonKinds.ts"
-import { partsOf } from "../../Model/shape/nodes.ts"
-import { perModel } from "../../Model/shape/perModel.ts"
-import type { ModelLike } from "../../Model/shape/variants.ts"
+import { type ModelLike, ObjectIdText, partsOf, perModel, recordEncoder } from "../../Model/introspection.ts"
 import { isSame, normaliseValue } from "../bson/value.ts"
 
 /**

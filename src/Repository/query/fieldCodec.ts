@@ -1,12 +1,20 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { isNullValue } from "../../Model/codec/place.ts"
+import {
+  elementOf,
+  evolve,
+  type FieldAttributes,
+  isNullValue,
+  type ModelLike,
+  modelTypeId,
+  nestedModel,
+  perModel,
+  stripped,
+  unwrapped,
+  variants
+} from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
-import type { FieldAttributes } from "../../Model/shape/annotations.ts"
-import { evolve, stripped } from "../../Model/shape/fields.ts"
-import { perModel } from "../../Model/shape/perModel.ts"
-import { elementOf, type ModelLike, modelTypeId, nestedModel, unwrapped, variants } from "../../Model/shape/variants.ts"
 import { encoderOf } from "./bsonForm.ts"
 
 /**

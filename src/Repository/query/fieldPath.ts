@@ -1,4 +1,4 @@
-import { managedField, type ModelLike } from "../../Model/shape/variants.ts"
+import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { type FieldPart, partsOf } from "./fieldCodec.ts"
 
 /**

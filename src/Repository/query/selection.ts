@@ -2,20 +2,20 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import { problemsOf } from "../../Model/codec/issues.ts"
 import * as Field from "../../Model/Field.ts"
-import { Problem } from "../../Model/ModelError.ts"
-import type { FieldAttributes } from "../../Model/shape/annotations.ts"
-import { perModel } from "../../Model/shape/perModel.ts"
 import {
   elementOf,
+  type FieldAttributes,
   isModelLike,
   managedField,
   type ModelLike,
   modelTypeId,
   nestedModel,
+  perModel,
+  problemsOf,
   unwrapped
-} from "../../Model/shape/variants.ts"
+} from "../../Model/introspection.ts"
+import { Problem } from "../../Model/ModelError.ts"
 import { DocumentInvalid } from "../RepositoryError.ts"
 import type { Selection } from "../Selection.ts"
 

@@ -1,8 +1,7 @@
 import * as Exit from "effect/Exit"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import { perModel } from "../../Model/shape/perModel.ts"
-import { managedField, type ModelLike, unwrapped } from "../../Model/shape/variants.ts"
+import { managedField, type ModelLike, perModel, unwrapped } from "../../Model/introspection.ts"
 import { toBson } from "./bsonForm.ts"
 
 /**

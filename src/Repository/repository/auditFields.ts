@@ -1,7 +1,7 @@
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
 import { CurrentUserId } from "../../Model/Generator.ts"
-import { managedField, type ModelLike } from "../../Model/shape/variants.ts"
+import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { dateOf } from "../bson/value.ts"
 import type { Document } from "../DocumentStore.ts"
 

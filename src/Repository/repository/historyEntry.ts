@@ -3,8 +3,8 @@
  */
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
-import { isDate } from "../../Model/codec/iso.ts"
 import { CurrentUserId } from "../../Model/Generator.ts"
+import { isDate } from "../../Model/introspection.ts"
 import { dateOf } from "../bson/value.ts"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
 import type { Change } from "../History.ts"

@@ -1,7 +1,15 @@
 import type * as Schema from "effect/Schema"
-import { isPlain, type Merge, mergeOf, mergeParts } from "../../Model/instance/mergePatch.ts"
-import { perModel } from "../../Model/shape/perModel.ts"
-import { elementOf, type ModelLike, nestedModel, unwrapped } from "../../Model/shape/variants.ts"
+import {
+  elementOf,
+  isPlain,
+  type Merge,
+  mergeOf,
+  mergeParts,
+  type ModelLike,
+  nestedModel,
+  perModel,
+  unwrapped
+} from "../../Model/introspection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import { isStoredAlike } from "../query/bsonForm.ts"
 

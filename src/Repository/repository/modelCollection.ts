@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import { managedField, type ModelLike } from "../../Model/shape/variants.ts"
+import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import type {
   Document,
   DocumentStore,

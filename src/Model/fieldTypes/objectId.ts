@@ -5,7 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import * as Bson from "./shape/bsonKinds.ts"
+import * as Bson from "../shape/bsonKinds.ts"
 
 /**
  * An ObjectId. In the program and on the wire 24 hexadecimal digits, of which the letters are small; in the store BSON's

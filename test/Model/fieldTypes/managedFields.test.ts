@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Schema } from "effect"
-import { Model, Update } from "../../src/index.ts"
+import { Model, Update } from "../../../src/index.ts"
 
 class Page extends Model.Class<Page>()("Page", {
   id: Model.id(),

@@ -10,15 +10,14 @@ import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
-import { bodyDecoder } from "./codec/explainer.ts"
-import { failureOf } from "./codec/place.ts"
-import { constructorOf } from "./instance/finaliser.ts"
-import { inspector } from "./instance/inspector.ts"
-import { recordDecoder, recordEncoder } from "./instance/record.ts"
-import type { Any } from "./Model.ts"
-import type { ModelError } from "./ModelError.ts"
-import { perModel } from "./shape/perModel.ts"
-import { isModelLike, type ModelLike, modelTypeId, nestedModel } from "./shape/variants.ts"
+import { bodyDecoder } from "../codec/explainer.ts"
+import { failureOf } from "../codec/place.ts"
+import type { ModelError } from "../ModelError.ts"
+import { perModel } from "../shape/perModel.ts"
+import { isModelLike, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
+import { constructorOf } from "./finaliser.ts"
+import { inspector } from "./inspector.ts"
+import { recordDecoder, recordEncoder } from "./recordCodec.ts"
 
 /**
  * An instance in terms of the store: a date-time is a `Date`, a nested model a record of its own.
@@ -161,13 +160,13 @@ export const toRecord: {
  * @since 0.1.0
  */
 export const fromRecord: {
-  <M extends Any>(
+  <M extends ModelLike>(
     model: M,
     options: FromRecordOptions
   ): (record: Record) => Effect.Effect<M["Type"], ModelError>
-  <M extends Any>(model: M): (record: Record) => Effect.Effect<M["Type"], ModelError>
-  <M extends Any>(model: M, record: Record, options?: FromRecordOptions): Effect.Effect<M["Type"], ModelError>
-} = (model: Any, record?: Record | FromRecordOptions, options?: FromRecordOptions): never => {
+  <M extends ModelLike>(model: M): (record: Record) => Effect.Effect<M["Type"], ModelError>
+  <M extends ModelLike>(model: M, record: Record, options?: FromRecordOptions): Effect.Effect<M["Type"], ModelError>
+} = (model: ModelLike, record?: Record | FromRecordOptions, options?: FromRecordOptions): never => {
   const read = (record: Record, { setUnmanagedParameters }: FromRecordOptions) =>
     decoderOf(model)(record).pipe(
       // What `dumps` wrote is in terms of the wire.
@@ -193,9 +192,9 @@ export const fromRecord: {
  * @category models
  * @since 0.1.0
  */
-export type Seen<M extends Any> = [Unseen<M>] extends [never] ? M["Type"] : Omit<M["Type"], Unseen<M>>
+export type Seen<M extends ModelLike> = [Unseen<M>] extends [never] ? M["Type"] : Omit<M["Type"], Unseen<M>>
 
-type Unseen<M extends Any> = {
+type Unseen<M extends ModelLike> = {
   readonly [K in Exclude<keyof M["Type"] & keyof M["store"]["fields"], keyof M["wire"]["fields"]>]: {} extends
     Pick<M["Type"], K> ? never : K
 }[Exclude<keyof M["Type"] & keyof M["store"]["fields"], keyof M["wire"]["fields"]>]
@@ -227,7 +226,7 @@ type Unseen<M extends Any> = {
  * @category conversions
  * @since 0.1.0
  */
-export const fromWire = <M extends Any>(model: M, body: unknown): Effect.Effect<Seen<M>, ModelError> => {
+export const fromWire = <M extends ModelLike>(model: M, body: unknown): Effect.Effect<Seen<M>, ModelError> => {
   const decoded = wireDecoder(model)(body)
   return decoded._tag === "Invalid"
     ? failureOf(model, body, decoded.problems)
@@ -293,12 +292,12 @@ export const removeFrom: {
 const isInstance = (u: unknown): u is object => u instanceof Object && isModelLike(u.constructor)
 
 /** Whoever has none has made no use of a model at all, which nothing could be done about while the program runs. */
-const modelOfInstance = (self: object): Any =>
+const modelOfInstance = (self: object): ModelLike =>
   isModelLike(self.constructor)
     ? self.constructor
     : Effect.runSync(Effect.die(new Error("Only the instance of a model can be used here")))
 
-const decoderOf = perModel((model: Any) => recordDecoder(model))
+const decoderOf = perModel((model: ModelLike) => recordDecoder(model))
 
 const wireDecoder = perModel((model) => bodyDecoder(model.wire))
 

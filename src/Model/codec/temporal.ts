@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import * as iso from "./codec/iso.ts"
-import { temporalKind } from "./shape/annotations.ts"
+import { temporalKind } from "../shape/annotations.ts"
+import * as iso from "./iso.ts"
 
 /**
  * The moments that have a form on the wire.

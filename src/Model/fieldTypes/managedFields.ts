@@ -5,12 +5,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { type Field, generated, optional, type OptionalStored, withDefault } from "./Field.ts"
-import * as Generator from "./Generator.ts"
-import type { FieldAttributes } from "./shape/annotations.ts"
-import { evolve } from "./shape/fields.ts"
-import { variants } from "./shape/variants.ts"
-import * as Temporal from "./Temporal.ts"
+import * as Temporal from "../codec/temporal.ts"
+import { type Field, generated, optional, type OptionalStored, withDefault } from "../Field.ts"
+import * as Generator from "../Generator.ts"
+import type { FieldAttributes } from "../shape/annotations.ts"
+import { evolve } from "../shape/fields.ts"
+import { variants } from "../shape/variants.ts"
 
 /**
  * The field of optimistic locking: 1 on insert, incremented by every write; a write that names another than the stored

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, DateTime, Effect, Exit, Inspectable, pipe, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { compileSerialiser } from "../../src/Model/codec/serialiser.ts"
-import { JsonSchema, Marshaller, Metadata, Model, Validator } from "../../src/Model/index.ts"
-import { everyTextOf } from "../support/everyText.ts"
+import { compileSerialiser } from "../../../src/Model/codec/serialiser.ts"
+import { JsonSchema, Marshaller, Metadata, Model, Validator } from "../../../src/Model/index.ts"
+import { everyTextOf } from "../../support/everyText.ts"
 
 const canary = "CANARY-6f1d"
 

@@ -20,10 +20,9 @@ import * as iso from "../codec/iso.ts"
 import { type FieldProblem, problemsOf } from "../codec/issues.ts"
 import { literalOf, nothing } from "../codec/literal.ts"
 import { isNullValue } from "../codec/place.ts"
-import type { Any } from "../Model.ts"
+import * as Temporal from "../codec/temporal.ts"
 import { type FieldAttributes, temporalKind } from "../shape/annotations.ts"
 import { elementOf, isModelLike, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
-import * as Temporal from "../Temporal.ts"
 import { constructorOf } from "./finaliser.ts"
 
 /** An instance as it is stored. */
@@ -34,7 +33,7 @@ type Stored = { readonly [key: string]: unknown }
  *
  * @internal
  */
-export const recordDecoder = <M extends Any>(
+export const recordDecoder = <M extends ModelLike>(
   model: M
 ): (record: Stored) => Effect.Effect<M["Type"], ReadonlyArray<FieldProblem>> => {
   // Fields are plain codecs: no field combinator lets a schema with services through unnoticed to here.

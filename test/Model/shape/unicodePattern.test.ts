@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { asUnicode } from "../../src/Model/shape/unicodePattern.ts"
+import { asUnicode } from "../../../src/Model/shape/unicodePattern.ts"
 
 const parts = [
   "^",

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, DateTime, Effect, Exit, Option, Schema, SchemaGetter } from "effect"
 import * as SchemaParser from "effect/SchemaParser"
 import { isDeepStrictEqual } from "node:util"
-import { problemsOf } from "../../src/Model/codec/issues.ts"
-import { Marshaller, Model, Validator } from "../../src/Model/index.ts"
-import { recordDecoder, recordEncoder } from "../../src/Model/instance/record.ts"
+import { problemsOf } from "../../../src/Model/codec/issues.ts"
+import { Marshaller, Model, Validator } from "../../../src/Model/index.ts"
+import { recordDecoder, recordEncoder } from "../../../src/Model/instance/recordCodec.ts"
 
 class Part extends Model.Class<Part>()("Part", {
   id: Schema.String.pipe(Validator.notEmpty, Model.optional),

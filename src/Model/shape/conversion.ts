@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import type { Converter } from "../Converter.ts"
-import { validatorAnnotation, type ValidatorEntry } from "../shape/annotations.ts"
+import { validatorAnnotation, type ValidatorEntry } from "./annotations.ts"
 
 /**
  * What is reported of a value that is yet to be converted.
