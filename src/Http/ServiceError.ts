@@ -197,7 +197,7 @@ const encoders = new WeakMap<Declaration, Encoder>()
 const encoderOf = (declaration: Declaration): Encoder => {
   const known = encoders.get(declaration)
   if (known !== undefined) return known
-  // Fields are plain codecs.
+  // Fields need no services.
   const codec = bodySchemaOf(declaration) as unknown as Schema.Codec<unknown>
   const encoder: Encoder = Schema.encodeUnknownEffect(Schema.toCodecJson(codec))
   encoders.set(declaration, encoder)

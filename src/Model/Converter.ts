@@ -1,5 +1,5 @@
 /**
- * Changes of a value on its way into an instance, for example the hashing of a password.
+ * Converters change a value before it is stored in an instance, for example by hashing a password.
  *
  * @since 0.1.0
  */
@@ -11,26 +11,25 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 
 /**
- * Takes the value of a field and gives the value to keep. What it gives comes back from it unchanged: a plain function,
- * as one that trims a text, makes what it leaves alone. One whose results can be told by their form is made by
- * {@link make}.
+ * Converts the value of a field. It must return its own output unchanged: a plain function such as one that trims a
+ * text counts a value as converted if it returns it unchanged. Use {@link make} if the output has a recognisable form.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Converter<A> {
   (value: A): Effect.Effect<A>
-  /** What it makes. A value of this kind is left alone, and an instance holds no other. */
+  /** The schema of the output. A matching value is not converted again, and an instance holds no other. */
   readonly makes?: (Schema.Top & { readonly Type: A }) | undefined
-  /** Converts the value even if it looks converted. What a caller sends over HTTP is converted by it. */
+  /** Converts the value even if it looks converted. Values that callers send over HTTP are converted this way. */
   readonly convert?: ((value: A) => Effect.Effect<A>) | undefined
 }
 
 /**
- * A converter whose results have a form of their own. In the process such a value is left alone; what a caller sends is
- * converted whatever it looks like.
+ * A converter whose output has its own form. A value of the process with this form stays unchanged; a value from a
+ * caller is always converted.
  *
- * **Example** (Text that is stored backwards)
+ * **Example** (Text that is stored reversed)
  *
  * ```ts
  * import { Effect, Schema } from "effect"
@@ -53,7 +52,7 @@ export interface Converter<A> {
  */
 export const make = <S extends Schema.Top>(options: {
   readonly convert: (value: S["Type"]) => Effect.Effect<S["Type"]>
-  /** What `convert` makes, and what no value has to be that is yet to be converted. */
+  /** The schema of the output of `convert`. No unconverted value may match it. */
   readonly makes: S
 }): Converter<S["Type"]> => {
   const { convert, makes } = options
@@ -83,12 +82,12 @@ export interface ContentHasherOptions {
  *
  * **Details**
  *
- * In the process, a value that has this form, with 1,000 to 1,000,000 rounds and a salt of at least 8 bytes, is left as
- * it is; anything else is hashed. What a caller sends over HTTP is always hashed, whatever it looks like.
+ * A value of the process with this form, with 1,000 to 1,000,000 rounds and a salt of at least 8 bytes, stays
+ * unchanged; anything else is hashed. A value from a caller is always hashed, whatever it looks like.
  *
  * **Gotchas**
  *
- * Dies when `rounds` or `saltSize` are out of their bounds: its hashes would be taken for plain text.
+ * Dies if `rounds` or `saltSize` are out of range, since the hashes would be treated as plain text.
  *
  * @category constructors
  * @since 0.1.0
@@ -108,8 +107,8 @@ export const contentHasher = (options?: ContentHasherOptions): Converter<string>
 }
 
 /**
- * Whether `text` is what was hashed. Takes the same time wherever the two differ. Anything that is not a hash matches
- * nothing, and so does a hash of more than 1,000,000 rounds, which would keep a thread busy for seconds.
+ * Whether `text` matches the hash, in constant time. A value that is no hash matches nothing. Neither does a hash of
+ * more than 1,000,000 rounds, which would block a thread for seconds.
  *
  * @category guards
  * @since 0.1.0
@@ -141,12 +140,12 @@ const parse = (value: string) => {
   return salt === undefined || hash === undefined ? undefined : { rounds: Number(match[1]), salt, hash }
 }
 
-/** From 1,000 to 1,000,000 rounds, and a salt of at least 8 bytes. */
+/** A hash of 1,000 to 1,000,000 rounds with a salt of at least 8 bytes. */
 const hashedText = Schema.String.check(Schema.isPattern(
   /^\$pbkdf2-sha256\$(?:[1-9]\d{3,5}|1000000)\$(?:[A-Za-z0-9./]{4}){2}(?:[A-Za-z0-9./]{3}|(?:[A-Za-z0-9./]{4})+(?:[A-Za-z0-9./]{2,3})?)\$[A-Za-z0-9./]{43}$/u
 ))
 
-/** A hasher is declared with its model: what is wrong with it is a mistake in the program. */
+/** Hashers are made in model declarations, so a wrong option is a mistake in the program. */
 const within = (option: string, value: number, minimum: number, maximum: number): number =>
   Number.isInteger(value) && value >= minimum && value <= maximum ? value : Effect.runSync(
     Effect.die(new Error(`Converter.contentHasher: ${option} must be an integer from ${minimum} to ${maximum}`))
@@ -163,7 +162,7 @@ const derive = (text: string, salt: Uint8Array<ArrayBuffer>, iterations: number)
       )
   )
 
-// passlib's alphabet has "." in the place of "+", and no padding.
+// passlib's alphabet has "." in place of "+", and no padding.
 const toAdaptedBase64 = (bytes: Uint8Array): string => Base64.encode(bytes).replaceAll("+", ".").replaceAll("=", "")
 
 const fromAdaptedBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {

@@ -1,14 +1,14 @@
 /**
- * Indexes that a model asks the database for: of single fields, by `Model.indexed`, and of several, by a shared name or
- * by {@link compound}.
+ * Indexes that a model declares: over single fields, by `Model.indexed`, and over several, by a shared name or by
+ * {@link compound}.
  *
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
 
 /**
- * What an index keeps of a field: its values from the least to the greatest (1) or back (-1), the words of its text, or
- * its place on Earth.
+ * The kind of an index on a field: ascending (1) or descending (-1) values, the words of a text, or a location on
+ * Earth.
  *
  * @category models
  * @since 0.1.0
@@ -23,25 +23,27 @@ export type Direction = 1 | -1 | "text" | "2dsphere"
  * @since 0.1.0
  */
 export interface Index {
-  /** Whether two documents may not hold the same value; a missing value counts as `null`. */
+  /** Whether two documents must not have the same value. A missing value counts as `null`. */
   readonly unique: boolean
-  /** 1 ascends, -1 descends. */
+  /** 1 for ascending, -1 for descending. */
   readonly direction: Direction
   /**
-   * The name in the database. Derived from field and direction (`email_1`) when it is left out; that of the text index is
-   * `text`.
+   * The name in the database. Defaults to field and direction (`email_1`); the text index is named `text`.
    */
   readonly name?: string | undefined
-  /** How long after the field's date a document is removed, in whole seconds (rounded up). Without it, never. */
+  /**
+   * The age of the field's date at which a document is removed, in whole seconds (rounded up). Without it documents
+   * never expire.
+   */
   readonly expireAfter?: Duration.Duration | undefined
-  /** How much a word counts in this field of a text index, from 1 to 99,999. Defaults to 1. */
+  /** The weight of the field's words in a text index, from 1 to 99,999. Defaults to 1. */
   readonly weight?: number | undefined
-  /** The language of a text index, as MongoDB names it; `none` takes words as they are. Defaults to `english`. */
+  /** The language of a text index by MongoDB's name; `none` disables stop words and stemming. Defaults to `english`. */
   readonly language?: string | undefined
 }
 
 /**
- * An index over one field or several, declared for the model as a whole: a field may be part of as many as it takes.
+ * An index over one or more fields that is declared on the model. A field may be part of any number of these.
  *
  * @category models
  * @since 0.1.0
@@ -59,23 +61,24 @@ export interface ModelIndex<Path extends string = string> {
  * @since 0.1.0
  */
 export interface Options {
-  /** The name in the database. Derived from the fields (`city_1_age_-1`) when it is left out. */
+  /** The name in the database. Defaults to the fields and directions (`city_1_age_-1`). */
   readonly name?: string | undefined
-  /** Whether two documents may not hold the same values. Defaults to false. */
+  /** Whether two documents must not have the same values. Defaults to false. */
   readonly unique?: boolean | undefined
-  /** Whether documents without any of the fields stay out of the index. Defaults to false. */
+  /** Whether documents without any of the fields are excluded from the index. Defaults to false. */
   readonly sparse?: boolean | undefined
   /** How long after the only field's date a document is removed, in whole seconds (rounded up). Without it, never. */
   readonly expireAfter?: Duration.Input | undefined
   /**
-   * Which documents are in the index, in the store's own terms: paths with values, or with `$eq`, `$in`, `$gt`, `$gte`,
-   * `$lt`, `$lte`, `$type` or `$exists: true`. Only queries that ask for no more use it. Defaults to all.
+   * The condition for documents in the index, in the store's own terms: paths with values, or with `$eq`, `$in`, `$gt`,
+   * `$gte`, `$lt`, `$lte`, `$type` or `$exists: true`. Only queries that imply the condition use the index. Defaults to
+   * all documents.
    */
   readonly where?: { readonly [path: string]: unknown } | undefined
 }
 
 /**
- * Refuses a second document with the same value.
+ * Rejects a second document with the same value.
  *
  * @category constructors
  * @since 0.1.0
@@ -83,7 +86,7 @@ export interface Options {
 export const unique: Index = { unique: true, direction: 1 }
 
 /**
- * Finds documents by value, ranges and order without reading the whole collection.
+ * Finds documents by value, range and order without a collection scan.
  *
  * @category constructors
  * @since 0.1.0
@@ -91,7 +94,7 @@ export const unique: Index = { unique: true, direction: 1 }
 export const plain: Index = { unique: false, direction: 1 }
 
 /**
- * Like {@link plain}, from the greatest value to the least.
+ * Like {@link plain}, in descending order.
  *
  * @category constructors
  * @since 0.1.0
@@ -99,14 +102,14 @@ export const plain: Index = { unique: false, direction: 1 }
 export const descending: Index = { unique: false, direction: -1 }
 
 /**
- * Finds documents by the words of a text, or of each text of a list (`$text`). A collection has one text index: all
- * fields with `Index.text` are part of it, those of nested models too.
+ * Finds documents by the words of a text or of a list of texts (`$text`). A collection has one text index: all fields
+ * with `Index.text` are part of it, including those of nested models.
  *
  * **Gotchas**
  *
- * MongoDB leaves out what the language thinks nothing of (`the`), and takes words of one stem for the same (`painting`
- * for `paint`). The embedded store takes all words as they are, as MongoDB does with `language: "none"`. MongoDB reads a
- * field `language` of a document as the document's language, and refuses one that it doesn't know.
+ * MongoDB ignores the language's stop words (`the`) and matches words of the same stem (`painting` for `paint`). The
+ * embedded store matches words exactly, as MongoDB does with `language: "none"`. MongoDB reads a field `language` as
+ * the document's language, and rejects an unknown one.
  *
  * @category constructors
  * @since 0.1.0
@@ -116,8 +119,8 @@ export const text = (
 ): Index => ({ unique: false, direction: "text", ...options })
 
 /**
- * Removes documents once their date-time is so long ago: `Index.expireAfter(0)` at the moment that the field holds. They
- * are gone within a minute after they expired. Documents without a date there stay.
+ * Removes documents once their date-time is older than the duration: `Index.expireAfter(0)` at the time in the field.
+ * They are removed within a minute after they expire. Documents without a date in the field stay.
  *
  * @category constructors
  * @since 0.1.0
@@ -128,7 +131,7 @@ export const expireAfter = (duration: Duration.Input): Index => ({
 })
 
 /**
- * Finds documents by where on Earth they are: the field holds GeoJSON. MongoDB has it, the embedded store fails with
+ * Finds documents by location: the field holds GeoJSON. MongoDB supports it; the embedded store fails with
  * `Unsupported`.
  *
  * @category constructors
@@ -161,7 +164,7 @@ export const compound = <const Path extends string>(
 })
 
 /**
- * Where a model keeps the indexes that it declares as a whole.
+ * The property of a model that holds its compound indexes.
  *
  * @internal
  */

@@ -1,7 +1,7 @@
 /**
- * Values for fields that were not given any.
+ * Generators supply the values of fields that the input leaves out.
  *
- * A generator is an Effect, so that it may use the clock, chance, or whatever a test replaces.
+ * A generator is an Effect, so it may use the clock, randomness, or any service that a test replaces.
  *
  * @since 0.1.0
  */
@@ -23,7 +23,7 @@ import { immediate } from "../internal/immediate.ts"
 export type Generator<A> = Effect.Effect<A>
 
 /**
- * The moment at which the instance is finalised.
+ * The time at which the instance is finalised.
  *
  * @category constructors
  * @since 0.1.0
@@ -33,8 +33,8 @@ export const dateNow: Generator<DateTime.Utc> = immediate((fiber) =>
 )
 
 /**
- * The identifier of whoever the running program acts for: the subject of a request's credentials. Nobody, unless somebody
- * says so.
+ * The identifier of the user that the program runs for: the subject of a request's credentials. Defaults to
+ * `undefined`.
  *
  * @category references
  * @since 0.1.0
@@ -45,10 +45,10 @@ export const CurrentUserId: Context.Reference<string | undefined> = Context.Refe
 )
 
 /**
- * The identifier of the current user, for ownership and audit; no value where there is none, so that a required field
- * fails.
+ * The identifier of the current user, for ownership and audit fields. Without a user there is no value, so a required
+ * field fails.
  *
- * **Example** (Whose note it is)
+ * **Example** (The owner of a note)
  *
  * ```ts
  * import { Effect, Schema } from "effect"
@@ -71,9 +71,8 @@ export const CurrentUserId: Context.Reference<string | undefined> = Context.Refe
 export const currentUser: Generator<string | undefined> = immediate((fiber) => fiber.getRef(CurrentUserId))
 
 /**
- * A UUID (RFC 9562) behind an optional prefix, for example one letter per model. Version 4, the default, is random;
- * version 7 begins with the time of the clock, so that those of one process are in the order in which they were made, and
- * tell when that was.
+ * A UUID (RFC 9562) after an optional prefix, for example one letter for each model. Version 4, the default, is random.
+ * Version 7 starts with the clock's time, so the UUIDs of one process sort by creation and carry their creation time.
  *
  * **Example** (A prefixed identifier)
  *
@@ -97,8 +96,8 @@ export const uuid = (
 }
 
 /**
- * An ObjectId for `Model.ObjectId`, as BSON has it: the seconds since 1970 by the clock, and eight random bytes. They
- * tell when they were made, and come in that order, but for those of the same second.
+ * An ObjectId for `Model.ObjectId` in BSON's layout: the seconds since 1970 by the clock, and eight random bytes. It
+ * carries its creation time and sorts by it to the second.
  *
  * @category constructors
  * @since 0.1.0
@@ -113,12 +112,12 @@ export const objectId: Generator<string> = immediate((fiber) => {
 // internal
 // -----------------------------------------------------------------------------
 
-// Many instances are made in the same millisecond; a moment takes longer to make than to compare.
+// Many instances are made in the same millisecond, and comparing times is cheaper than making one.
 let lastMoment = DateTime.makeUnsafe(0)
 const momentOf = (milliseconds: number): DateTime.Utc =>
   lastMoment.epochMilliseconds === milliseconds ? lastMoment : lastMoment = DateTime.makeUnsafe(milliseconds)
 
-// One for all, since it is what keeps the order within a millisecond.
+// All generators share this state, which keeps the order within a millisecond.
 const timeOrdered = Effect.withFiber((fiber) => {
   const crypto = fiber.getRef(WebCrypto.WebCrypto)
   let random = sources.get(crypto)

@@ -1,5 +1,5 @@
 /**
- * The JSON schema (draft-04) of what a caller sees of a model, and the validator that MongoDB takes for what is stored.
+ * The JSON schema (draft-04) of a model's wire form, and MongoDB's validator of its stored form.
  *
  * @since 0.1.0
  */
@@ -27,44 +27,43 @@ export interface JsonSchema {
  */
 export interface Options {
   /**
-   * Whether properties that are not the model's are accepted, at any depth. Defaults to true.
+   * Whether undeclared properties are accepted, at any depth. Defaults to true.
    *
-   * When they are refused, `_type` and, on the outermost document, `_links` are still accepted, since the documents that
-   * a server sends have them. In the schema for MongoDB it is `_id` that every document may have.
+   * If they are rejected, `_type` and, on the root document, `_links` are still accepted, since documents from a server
+   * carry them. The schema for MongoDB accepts `_id` in every document.
    */
   readonly additionalProperties?: boolean | undefined
   /**
-   * Whether the schema is one for MongoDB's `$jsonSchema`, which describes documents as they are stored. Defaults to
-   * false.
+   * Whether to make a schema for MongoDB's `$jsonSchema`, which describes stored documents. Defaults to false.
    */
   readonly mongoCompatibility?: boolean | undefined
 }
 
 /**
- * The schema of a model's documents: as a caller sees them, or as MongoDB stores them.
+ * The schema of a model's documents, in their wire form or as MongoDB stores them.
  *
  * **Details**
  *
- * On the wire, nested models and schemas with an identifier stand under `definitions`. Omitted fields are not part of it.
- * `required` names what a caller has to send, as the metadata does: no field with a default or a generator, and nothing
- * that the framework keeps. A `Model.optional` field may also be `null`. Date-times and dates have a `format`, `date-time`
- * and `date`, and a `pattern` that says exactly what is accepted. E-mail addresses have a `format`.
+ * The wire schema has nested models and schemas with an identifier under `definitions`, and leaves omitted fields out.
+ * `required` lists what callers have to send, as the metadata does: no field with a default or a generator, and no
+ * field that the framework manages. A `Model.optional` field may also be `null`. Date-times and dates have a `format`,
+ * `date-time` and `date`, and a `pattern` that describes the accepted text exactly. E-mail addresses have a `format`.
  *
- * For MongoDB, the schema is what `validator: { $jsonSchema }` of `createCollection` takes. It describes the stored form:
- * omitted fields are part of it, the identifier is `_id`, dates are BSON dates, and whole numbers are whole whether they
- * are stored as `int`, `long` or `double`. Nested models stand where they are used; where a model comes up inside itself,
- * any object is accepted. Patterns are those that PCRE reads as JavaScript does; others are left out, as is `format`.
- * What a declared type is in BSON, other than a date, a `Uint8Array` or a `RegExp`, it says by the annotation `bsonType`:
- * `Schema.instanceOf(ObjectId).annotate({ bsonType: "objectId" })`.
+ * The schema for MongoDB is the `validator: { $jsonSchema }` of `createCollection`. It describes the stored form:
+ * omitted fields are included, the identifier is `_id`, dates are BSON dates, and integers are integers whether they
+ * are stored as `int`, `long` or `double`. Nested models are inlined; a recursive reference accepts any object.
+ * Patterns are included if PCRE reads them as JavaScript does, `format` never. The annotation `bsonType` defines the
+ * BSON type of a declared type other than a date, a `Uint8Array` or a `RegExp`: `Schema.instanceOf(ObjectId).annotate({
+ * bsonType: "objectId" })`.
  *
  * **Gotchas**
  *
- * A schema can't say all that a decoder checks: rules that are code (`Validator.past`, `Validator.future`, filters),
- * patterns that can't be written with the flag `u` alone, and the texts of transformed types (`Schema.FiniteFromString`) are described by
- * their type alone. Validators that assert the format `date-time` (RFC 3339) refuse date-times without a zone, as those
- * on the wire are.
+ * A schema can't express every check of a decoder. Only the type is described for rules in code (`Validator.past`,
+ * `Validator.future`, filters), for patterns that need more than the flag `u`, and for the text of transformed types
+ * (`Schema.FiniteFromString`). Validators that assert the format `date-time` (RFC 3339) reject date-times without a
+ * zone, which the wire form has.
  *
- * **Example** (A schema that refuses unknown properties)
+ * **Example** (A schema that rejects unknown properties)
  *
  * ```ts
  * import { Schema } from "effect"

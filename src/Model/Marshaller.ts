@@ -1,10 +1,10 @@
 /**
- * Between the form of a value in the program and its forms outside: in the store and on the wire.
+ * Marshallers convert between a value in the program and its stored and wire forms.
  *
- * A marshaller is made of ordinary Schema transformations. One that accepts several old forms is a `Schema.Union` of
- * codecs with the same values, the present one first: it reads what any of them reads, and writes the first.
+ * A marshaller consists of Schema transformations. To accept several old forms, use a `Schema.Union` of codecs with the
+ * same decoded type, the current one first: it decodes all forms and encodes the first.
  *
- * **Example** (A changed field type, whose old documents are upgraded when they are read)
+ * **Example** (A changed field type whose old documents are upgraded on read)
  *
  * ```ts
  * import { Effect, Schema, SchemaGetter } from "effect"
@@ -39,8 +39,7 @@ import * as iso from "./codec/iso.ts"
 import * as Temporal from "./codec/temporal.ts"
 
 /**
- * Two codecs of the same values: `store` between them and what is stored, `wire` between them and what a caller sees and
- * sends.
+ * Two codecs of the same type: `store` for the stored form, `wire` for the form that callers read and send.
  *
  * @category models
  * @since 0.1.0
@@ -51,7 +50,7 @@ export interface Marshaller<Store extends Schema.Top, Wire extends Schema.Top & 
 }
 
 /**
- * A marshaller of one codec for both sides, or of one for each.
+ * Makes a marshaller from one codec for both sides, or from one for each.
  *
  * @category constructors
  * @since 0.1.0
@@ -74,13 +73,13 @@ export interface Timestamp extends Schema.decodeTo<Schema.DateTimeUtc, Schema.Fi
   readonly "Rebuild": Timestamp
 }
 
-// Milliseconds are all that a moment has.
+// A date-time has millisecond precision.
 const Timestamp: Timestamp = Schema.Finite.check(
   Schema.isBetween({ minimum: iso.earliest / 1000, maximum: iso.latest / 1000 })
 ).pipe(Schema.decodeTo(Temporal.ofFourDigitYears, {
   decode: SchemaGetter.transformEffect((seconds: number) => {
     const millis = Math.round(seconds * 1000)
-    // A stored number is read without its checks.
+    // Stored values are decoded without checks.
     return iso.hasFourDigitYear(millis)
       ? Effect.succeed(EffectDateTime.makeUnsafe(millis))
       : Effect.fail(new SchemaIssue.InvalidValue({ message: "Expected a UNIX timestamp" }))
@@ -89,7 +88,8 @@ const Timestamp: Timestamp = Schema.Finite.check(
 }))
 
 /**
- * Moments as UNIX timestamps: seconds since 1970 in UTC with a fraction to the millisecond, in the store and on the wire.
+ * Date-times as UNIX timestamps: seconds since 1970 in UTC with a fraction to the millisecond, in the store and on the
+ * wire.
  *
  * @category marshallers
  * @since 0.1.0
@@ -98,7 +98,7 @@ export const timestamp: Marshaller<Timestamp, Timestamp> = make(Timestamp)
 
 /**
  * Calendar dates as BSON dates at midnight UTC in the store, which has no dates without a time, and as `YYYY-MM-DD` on
- * the wire. It is what `Model.Date` does without being asked.
+ * the wire. `Model.Date` already behaves this way.
  *
  * @category marshallers
  * @since 0.1.0

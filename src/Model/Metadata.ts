@@ -1,5 +1,5 @@
 /**
- * What a user interface needs to know of a model's fields.
+ * The metadata of a model's fields, for user interfaces.
  *
  * @since 0.1.0
  */
@@ -12,8 +12,8 @@ import { choicesOf, kindOf } from "./shape/kind.ts"
 import { elementOf, hasToBeSent, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./shape/variants.ts"
 
 /**
- * The description of one field: its `type` is one of `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`, `enum`,
- * or the name of a nested model, whose own fields are in `props`.
+ * The description of one field. Its `type` is `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`, `enum`, or the
+ * name of a nested model, whose own fields are in `props`.
  *
  * @category models
  * @since 0.1.0
@@ -24,7 +24,7 @@ export interface FieldMetadata {
   readonly required: boolean
   readonly type: string
   readonly sub_type?: string | TypeMetadata | undefined
-  /** What an enumeration consists of, as on the wire. */
+  /** The members of an enumeration in their wire form. */
   readonly values?: ReadonlyArray<string | number | boolean> | undefined
   readonly props?: Metadata | undefined
   readonly default_value?: unknown
@@ -39,7 +39,7 @@ export interface FieldMetadata {
  */
 export interface TypeMetadata {
   readonly type: string
-  /** What an enumeration consists of, as on the wire. */
+  /** The members of an enumeration in their wire form. */
   readonly values?: ReadonlyArray<string | number | boolean> | undefined
   readonly props?: Metadata | undefined
 }
@@ -55,8 +55,7 @@ export interface Metadata {
 }
 
 /**
- * Describes the fields that a caller sees; omitted ones are left out. Where a model comes up inside itself, its `props`
- * are not repeated.
+ * Describes the fields that callers see, without omitted ones. A recursive reference has no `props`.
  *
  * @category constructors
  * @since 0.1.0
@@ -76,7 +75,7 @@ const describeAll = (model: ModelLike, outer: ReadonlyArray<string>): Metadata =
   )
 
 const describe = (model: ModelLike, name: string, outer: ReadonlyArray<string>): FieldMetadata => {
-  // A field of a struct is a schema.
+  // Every struct field is a schema.
   const schema = model.store.fields[name] as Schema.Top
   const byDefault = model[modelTypeId][name]?.default
   const inner = nestedModel(schema)
@@ -100,10 +99,10 @@ const describeModel = (model: ModelLike, outer: ReadonlyArray<string>): TypeMeta
     ? { type: model.modelName }
     : { type: model.modelName, props: describeAll(model, outer) }
 
-/** The rules for what a caller sends, and those for what conversion makes of it. */
+/** The validators of the input and those of the converted value. */
 const validatorsOf = (model: ModelLike, name: string): ReadonlyArray<ValidatorEntry> => {
   const entries = [model.create.fields[name], model.store.fields[name]].flatMap((field) =>
-    // A field of a struct is a schema.
+    // Every struct field is a schema.
     field === undefined ? [] : entriesOf(unwrapped(field as Schema.Top).ast)
   )
   entries.push(
@@ -118,7 +117,7 @@ const entriesOf = (ast: SchemaAST.AST): ReadonlyArray<ValidatorEntry> => (ast.ch
 
 const entryOf = (check: SchemaAST.Check<never>): ReadonlyArray<ValidatorEntry> => {
   const entry: unknown = check.annotations?.[validatorAnnotation]
-  // Only validators write this annotation, and what says that a value was converted is none.
+  // Only validators write this annotation. The conversion check is not listed.
   return entry === undefined || isConvertedCheck(check) ? [] : [entry as ValidatorEntry]
 }
 

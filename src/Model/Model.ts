@@ -1,8 +1,8 @@
 /**
  * Models: one class, several schemas.
  *
- * The class is the instance; `store` is the stored document, `wire` what a caller sees, `create` what a caller may send,
- * and `patch` a partial change.
+ * The class is the instance type; `store` is the stored document, `wire` what callers read, `create` what callers may
+ * send, and `patch` a partial change.
  *
  * **Example** (A model and its schemas)
  *
@@ -79,7 +79,7 @@ export {
 } from "./instance/conversions.ts"
 export {
   /**
-   * The JSON schema (draft-04) of the model, or MongoDB's kind of it: `JsonSchema.make`.
+   * The JSON schema (draft-04) of the model, or MongoDB's variant of it: `JsonSchema.make`.
    *
    * @category conversions
    * @since 0.1.0
@@ -88,7 +88,7 @@ export {
 } from "./JsonSchema.ts"
 export {
   /**
-   * What a user interface needs to know of the model's fields: `Metadata.make`.
+   * The metadata of the model's fields for user interfaces: `Metadata.make`.
    *
    * @category conversions
    * @since 0.1.0
@@ -105,7 +105,7 @@ export {
 export interface Any extends ModelLike {}
 
 /**
- * What {@link Class} makes.
+ * The type of a class that {@link Class} makes.
  *
  * @category models
  * @since 0.1.0
@@ -121,15 +121,18 @@ export type Model<Self, Name extends string, F extends Model.Fields> =
   & {
     readonly [modelTypeId]: { readonly [key: string]: FieldAttributes }
     readonly [validationTypeId]: Validation | undefined
-    /** The class's name, as it stands in `_type`. */
+    /** The name of the class, which is the value of `_type`. */
     readonly modelName: Name
-    /** The document as it is stored, its identifier still named `id`. */
+    /** The stored document, with the identifier under `id`. */
     readonly store: Schema.Struct<VariantSchema.ExtractFields<"store", Model.Variants<F>>>
-    /** What a caller sees. */
+    /** The document that callers read. */
     readonly wire: Schema.Struct<Model.WireFields<Name, F>>
-    /** What a caller may send. */
+    /** The document that callers may send. */
     readonly create: Schema.Struct<VariantSchema.ExtractFields<"create", Model.Variants<F>>>
-    /** A JSON merge patch (RFC 7396): what is absent stays, `null` removes what is optional, objects are merged. */
+    /**
+     * A JSON merge patch (RFC 7396): a missing field stays unchanged, `null` removes an optional field, objects are
+     * merged.
+     */
     readonly patch: Schema.Struct<VariantSchema.ExtractFields<"patch", Model.Variants<F>>>
   }
 
@@ -138,30 +141,30 @@ export type Model<Self, Name extends string, F extends Model.Fields> =
  * @since 0.1.0
  */
 export declare namespace Model {
-  /** The fields of a model as they are written. */
+  /** The declared fields of a model. */
   export type Fields = { readonly [key: string]: Field.Input }
 
   type WithOptionalPatch<C> = {
     readonly [V in keyof C]: V extends "patch" ? C[V] extends Schema.Top ? Schema.optionalKey<C[V]> : never : C[V]
   }
 
-  /** The fields of a model, each with its schema in every variant. */
+  /** The schemas of a model's fields in every variant. */
   export type Variants<F extends Fields> = {
     readonly [K in keyof F]: VariantSchema.Field<WithOptionalPatch<Field.ConfigOf<F[K]>>>
   }
 
-  /** What an instance holds. */
+  /** The values of an instance. */
   export type Values<F extends Fields> = Schema.Struct.Type<VariantSchema.ExtractFields<"store", Variants<F>, true>>
 
-  /** What a model has besides its fields: rules for several of them, and indexes. */
+  /** The options of a model: rules over several fields, and indexes. */
   export interface Options<Values> {
-    /** Indexes over several fields, and others that can't stand at a single one. */
+    /** Indexes over several fields, and others that can't be declared on a single field. */
     readonly indexes?:
       | ReadonlyArray<ModelIndex<(keyof Values & string) | `${keyof Values & string}.${string}`>>
       | undefined
-    /** Validators that look at several fields: those of `Validator.related`. */
+    /** Validators over several fields, as made by `Validator.related`. */
     readonly validators?: ReadonlyArray<SchemaAST.Check<Values>> | undefined
-    /** Looks at an instance whose fields are valid, each for itself, and fails with what is wrong with it. */
+    /** Validates an instance whose fields are each valid, and fails with its problems. */
     readonly validate?:
       | ((instance: Values) => Effect.Effect<void, Problem | ReadonlyArray<Problem>>)
       | undefined
@@ -174,20 +177,21 @@ export declare namespace Model {
 
 /**
  * Declares a model: `class User extends Model.Class<User>()("User", { …fields }) {}`. `name` is the model's name on the
- * wire (`_type`), in URLs (in the plural), and in the store. `options` are rules that look at several fields; `finalise`
- * asks them when every field is valid by itself.
+ * wire (`_type`), in URLs (in the plural), and in the store. `options` are rules over several fields; `finalise` runs
+ * them once every field is valid.
  *
  * **Details**
  *
  * A field may be another model, a `Schema.Array` or `Schema.NullOr` of one, or any of these through `Model.optional`. A
- * model that holds its own kind names itself in a suspended schema: `Schema.suspend((): Schema.Codec<Category, Stored>
- * => Category)`. An instance shows itself to `JSON.stringify`, consoles and loggers without what the model omits.
+ * recursive model refers to itself in a suspended schema: `Schema.suspend((): Schema.Codec<Category, Stored> =>
+ * Category)`. `JSON.stringify`, consoles and loggers show an instance without its omitted fields.
  *
  * **Gotchas**
  *
- * Dies when a model stands anywhere else in a field, as in a record or a tuple, and when a field is named `_type`, `_id`
- * or `_links`. So it does when the values of a field can't be stored or shown, and says why: symbols, declared types without
- * a JSON form, redacted values that are not omitted, names with a dot or a dollar at the beginning. The types of `wire`, `create` and `patch` say of a suspended schema what the schema itself says.
+ * Dies if a model stands anywhere else in a field, as in a record or a tuple, and if a field is named `_type`, `_id` or
+ * `_links`. Also dies, with the reason, if the values of a field can't be stored or shown: symbols, declared types
+ * without a JSON form, redacted values that are not omitted, names with a dot or a leading dollar sign. The types of
+ * `wire`, `create` and `patch` keep a suspended schema as it is declared.
  *
  * @category constructors
  * @since 0.1.0
@@ -208,7 +212,7 @@ export const Class = <Self = never>() =>
     all[key] = variants.Field(
       patch === undefined ? schemas : { ...schemas, patch: Schema.optionalKey(mergePatchOf(patch)) }
     )
-    // However it is written, `id` is the identifier.
+    // A field named `id` is the identifier, however it is declared.
     attributes[key] = { ...(key === "id" ? { managed: "id" } : {}), ...attributesOf(field) }
     for (const schema of [schemas.wire, schemas.create, patch]) {
       if (schema !== undefined) assertSeparable(name, key, schema, { suspended: false })
@@ -234,7 +238,7 @@ export const Class = <Self = never>() =>
     create: Base.create.annotate({ ...annotations, identifier: `${name}Create` }),
     patch: Base.patch.annotate({ ...annotations, identifier: `${name}Patch` })
   }
-  // The variants that `Base` defines can't be defined again in place.
+  // The variants are static members of `Base`, which a class declaration can't redefine.
   class Model extends (Base as unknown as new(...args: Arguments) => object) {
     constructor(input: Arguments[0], options?: Arguments[1]) {
       super(...constructed(Model as never, input, options))
@@ -247,7 +251,7 @@ export const Class = <Self = never>() =>
     Object.defineProperty(Model, key, { value: Reflect.get(own, key), enumerable: true })
   }
   Object.defineProperties(Model.prototype, display(name, attributes))
-  // What the loop above makes of `fields` is what the type says of them, field by field.
+  // The loop above builds what the type describes field by field.
   return Model as never
 }
 
@@ -257,14 +261,14 @@ const withChecks = <S extends Schema.Top>(
 ): S["Rebuild"] | S =>
   check === undefined
     ? schema
-    // The checks are for values of the schema's type.
+    // The checks apply to values of the schema's type.
     : (schema.check as (...checks: ReadonlyArray<SchemaAST.Check<never>>) => S["Rebuild"])(check, ...others)
 
 /**
- * Makes an instance of what a caller sent. For each field: the generator where there is no value, then the default
- * where there is still none, then the converter, then the validators. Every problem of every field is reported.
+ * Makes an instance of what a caller sent. Each field goes through the generator if there is no value, the default if
+ * there is still none, the converter, then the validators. All problems of all fields are reported.
  *
- * Fails with `PropertyRequiredException` when something required is missing, else with `ValidationException`.
+ * Fails with `PropertyRequiredException` if a required field is missing, otherwise with `ValidationException`.
  *
  * **Example** (Defaults and generated values)
  *

@@ -1,14 +1,14 @@
 /**
- * Why a value is not an instance of its model.
+ * The errors of a value that is not a valid instance of its model.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
 /**
- * One thing that is wrong with one field. `field` is the path with dots (`address.city`, `lines.0.quantity`), empty for
- * the whole; `validator` is the validator's type, `Required` for a missing value, `Type` for a value of another kind;
- * `message` goes behind the field's label: `must be a number`.
+ * One problem of one field. `field` is the dotted path (`address.city`, `lines.0.quantity`), empty for the complete
+ * value. `validator` is the validator's type, `Required` for a missing value, `Type` for a value of the wrong type.
+ * `message` follows the field's label: `must be a number`.
  *
  * @category models
  * @since 0.1.0
@@ -20,7 +20,7 @@ export class Problem extends Schema.Class<Problem>("Problem")({
 }) {}
 
 /**
- * Occurs when a required field has no value. `problems` has everything that is wrong, this one first.
+ * Occurs when a required field has no value. `problems` lists all problems, this one first.
  *
  * @category errors
  * @since 0.1.0
@@ -38,9 +38,8 @@ export class PropertyRequiredException
 }
 
 /**
- * Occurs when a value breaks a validator or has the wrong type, and nothing required is missing. `problems` has
- * everything that is wrong, this one first. `value` is what was given; it is left out for a field that is omitted from
- * output, and for a value with parts of its own.
+ * Occurs when a value breaks a validator or has the wrong type, and no required field is missing. `problems` lists all
+ * problems, this one first. `value` is the input; it is absent for an omitted field and for a value with parts.
  *
  * @category errors
  * @since 0.1.0
@@ -61,7 +60,7 @@ export class ValidationException extends Schema.TaggedError<ValidationException>
 }
 
 /**
- * Everything that finalisation may fail with.
+ * The errors of finalisation.
  *
  * @category errors
  * @since 0.1.0

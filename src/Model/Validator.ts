@@ -1,9 +1,9 @@
 /**
- * Rules for the value of a field.
+ * Validators check the value of a field.
  *
- * A validator is an Effect Schema filter: it composes with every other one, works in any schema, brings its constraint
- * to the JSON schema, and is named in the metadata and in the problems that a caller is told. It stands anywhere in a
- * field's pipe; a value that may be missing is looked at only when it is there.
+ * A validator is an Effect Schema filter: it composes with any other filter, works in any schema, adds its constraint
+ * to the JSON schema, and appears by name in the metadata and in reported problems. It may stand anywhere in a field's
+ * pipe. An optional value is checked only if it is present.
  *
  * @since 0.1.0
  */
@@ -21,8 +21,8 @@ import { asUnicode } from "./shape/unicodePattern.ts"
 import { elementOf } from "./shape/variants.ts"
 
 /**
- * The value is not empty: text or a list with at least one element. Among the validators of `Model.field` it also says
- * that there is a value; in a pipe it is asked of what is there.
+ * The value is not empty: a text or a list with at least one element. Among the validators of `Model.field` it also
+ * makes the field required; in a pipe it applies to present values only.
  *
  * @category combinators
  * @since 0.1.0
@@ -45,8 +45,8 @@ export interface NotEmpty {
 }
 
 /**
- * The text matches the pattern. Anchor it, and give it the flag `u`: without it, the pattern is part of the JSON schema
- * only where it means the same with it.
+ * The text matches the pattern. Anchor the pattern and give it the flag `u`: a pattern without it is part of the JSON
+ * schema only if it matches the same texts with it.
  *
  * @category combinators
  * @since 0.1.0
@@ -55,9 +55,8 @@ export const regexp = (pattern: RegExp) => <F extends Field.Holding<string>>(sel
   checked(self, Schema.isPattern(asUnicode(pattern), named("Regexp", `must match ${pattern.source}`, pattern.source)))
 
 /**
- * The text has the form of an e-mail address: that of HTML's `input type=email`, with a dot in its domain, and without
- * dots at the ends of the local part or next to each other (RFC 5321, section 4.1.2). Takes time in proportion to the
- * text's length.
+ * The text is an e-mail address as in HTML's `input type=email`, with a dot in its domain, and without dots at the ends
+ * of the local part or next to each other (RFC 5321, section 4.1.2). Takes linear time.
  *
  * @category combinators
  * @since 0.1.0
@@ -102,7 +101,7 @@ export const max = (bound: number) => <F extends Field.Holding<Measurable>>(self
   )
 
 /**
- * The moment is not after now, but for a second: clocks of several machines differ.
+ * The time is not after now, with a tolerance of one second, since the clocks of several machines differ.
  *
  * @category combinators
  * @since 0.1.0
@@ -117,7 +116,7 @@ export const past = <F extends Field.Holding<DateTime.DateTime>>(self: F): Field
   )
 
 /**
- * The moment is after now.
+ * The time is after now.
  *
  * @category combinators
  * @since 0.1.0
@@ -132,8 +131,8 @@ export const future = <F extends Field.Holding<DateTime.DateTime>>(self: F): Fie
   )
 
 /**
- * No two values are the same. A list: no two of its elements. Anything else: no two documents of the collection, by a
- * unique index; a write that breaks it fails with `DuplicateKey`.
+ * No two values are equal. In a list: no two of its elements. In any other field: no two documents of the collection,
+ * by a unique index; a write that violates it fails with `DuplicateKey`.
  *
  * @category combinators
  * @since 0.1.0
@@ -144,9 +143,9 @@ export const unique = <F extends Field.Input>(self: F): Field.Same<F> =>
     : fields.evolve(fields.checked(self, indexedAsUnique), {}, { index: Index.unique })
 
 /**
- * A rule of your own for one value. `type` names it in problems and metadata; `isValid` must be pure.
+ * A custom validator of one value. `type` is its name in problems and metadata; `isValid` must be pure.
  *
- * **Example** (A rule of your own)
+ * **Example** (A custom validator)
  *
  * ```ts
  * import { Effect, Schema } from "effect"
@@ -173,8 +172,8 @@ export const make = <A>(
 }
 
 /**
- * A rule of your own that looks at all fields, and is reported for one of them. It is a filter for any struct, and stands
- * among the `validators` of a model.
+ * A custom validator over several fields that reports on one of them. It is a filter for any struct, and goes into the
+ * `validators` of a model.
  *
  * **Example** (One field that depends on another)
  *
@@ -208,17 +207,17 @@ export const related = <A>(
   )
 
 /**
- * What a validator of your own says of itself.
+ * The description of a custom validator.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
-  /** What is wrong, to go behind the field's name: `must be even`. The value is not to be part of it. */
+  /** The message, to follow the field's name: `must be even`. It must not contain the value. */
   readonly message: string
   /** The validator's argument, for the metadata. */
   readonly value?: unknown
-  /** The constraint in JSON schema (draft-04), where it can be said there: `{ multipleOf: 2 }`. */
+  /** The constraint in JSON schema (draft-04), if it has one: `{ multipleOf: 2 }`. */
   readonly jsonSchema?: { readonly [keyword: string]: Schema.Json } | undefined
 }
 
@@ -231,10 +230,10 @@ type Measurable = number | string | { readonly length: number }
 const emailPattern =
   /^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+)*@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+$/u
 
-/** By how many milliseconds the clock of whoever made a moment may be ahead. */
+/** The tolerance in milliseconds for the clock that a time was taken from. */
 const maxSkew = 1_000
 
-// A filter is a plain function, so it asks the fiber that runs it for its clock.
+// A filter is a plain function, so it reads the clock of the fiber that runs it.
 const now = (): number =>
   (Fiber.getCurrent()?.getRef(Clock.Clock) ?? Clock.Clock.defaultValue()).currentTimeMillisUnsafe()
 
@@ -251,13 +250,13 @@ const annotations = (type: string, { jsonSchema, message, value }: Options, fiel
 
 const indexedAsUnique = Schema.makeFilter(() => true, named("Unique", "must be unique"))
 
-// Effect's own filter compares each element with every other one.
+// Effect's own filter compares each element with every other one, in quadratic time.
 const distinct = Schema.makeFilter(
   (values: ReadonlyArray<unknown>) => new Set(values.map(identityOf)).size === values.length,
   { ...Schema.isUnique().annotations, ...named("Unique", "must not have an element twice") }
 )
 
-/** Text that equal values share, and no others. A hash would let a caller send many values with the same one. */
+/** A text that exactly the equal values share. With a hash, a caller could send many values that collide. */
 const identityOf = (value: unknown): unknown => {
   if (typeof value === "string") return JSON.stringify(value)
   if (typeof value === "bigint") return `${value}n`
@@ -282,7 +281,7 @@ const counted = (count: number, noun: string): string => `${count} ${noun}${coun
 
 type Check = SchemaAST.Check<never>
 
-/** The check for what the values of the field are; whatever is neither number nor text has a length of its own. */
+/** The check for the type of the field's values. A value that is neither a number nor a text has a length. */
 const measured = (
   self: Field.Input,
   checks: { readonly number: () => Check; readonly text: () => Check; readonly list: () => Check }

@@ -1,14 +1,14 @@
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 
-/** The fiber that runs an Effect, of which its references can be asked for. */
+/** The fiber that runs an Effect and provides its references. */
 type Running = Fiber.Fiber<unknown, unknown>
 
 const evaluations = new WeakMap<Effect.Effect<unknown>, (fiber: Running) => unknown>()
 
 /**
- * An Effect of which {@link immediateOf} tells how to get its value without handing it to the fiber, for whoever runs in
- * that fiber and has many of them to run.
+ * An Effect whose value {@link immediateOf} computes without the fiber's run loop, for a caller that already runs in
+ * the fiber and has many Effects to run.
  *
  * @internal
  */
@@ -20,5 +20,5 @@ export const immediate = <A>(evaluate: (fiber: Running) => A): Effect.Effect<A> 
 
 /** @internal */
 export const immediateOf = <A>(self: Effect.Effect<A>): ((fiber: Running) => A) | undefined =>
-  // What was set for an Effect gives what the Effect gives.
+  // The map holds the evaluation of the same Effect.
   evaluations.get(self) as ((fiber: Running) => A) | undefined

@@ -1,6 +1,6 @@
 /**
- * A mistake in the declaration of a model or of what holds one. It is a defect: nothing can be done about it while the
- * program runs. Its message is one sentence for the developer.
+ * A mistake in the declaration of a model or of a part that uses one. It is a defect, since the running program can't
+ * recover from it. The message is one sentence for the developer.
  *
  * @internal
  */

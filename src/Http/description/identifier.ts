@@ -31,7 +31,7 @@ export const identifierOf: (model: ModelLike) => Identifier = perModel((model: M
     return { ...plain, parse: (text) => isId(text) ? text : undefined }
   }
   const decodeStored = SchemaParser.decodeUnknownExit(stored, { disableChecks: true })
-  // Fields are plain codecs.
+  // Fields need no services.
   const codec = Schema.toCodecJson(unwrapped(seen) as Schema.Codec<unknown>)
   const decode = SchemaParser.decodeUnknownExit(codec)
   const encode = SchemaParser.encodeUnknownExit(codec, { disableChecks: true })

@@ -115,7 +115,7 @@ const fieldsOf = perModel((model: ModelLike): ReadonlyMap<string, FormField> =>
       const schema = field as Schema.Top
       const element = elementOf(schema)
       const value = unwrapped(element ?? schema)
-      // Fields are plain codecs.
+      // Fields need no services.
       const { ast } = Schema.toCodecJson(value as Schema.Codec<unknown>)
       const kinds = kindsOf(ast)
       return [name, {

@@ -169,7 +169,7 @@ const fromBody = (decode: ReturnType<typeof bodyDecoder>, limits: Limits): Read 
   })
 
 const fromQuery = (schema: Schema.Top): Read => {
-  // Fields are plain codecs.
+  // Fields need no services.
   const codec = Schema.toCodecStringTree(schema as Schema.Codec<unknown>)
   // A list of one element looks like the element.
   const decode = SchemaParser.decodeUnknownExit(Schema.toCodecArrayFromSingle(codec), { errors: "all" })

@@ -8,7 +8,7 @@ import { literalOf, nothing } from "./literal.ts"
 import * as Temporal from "./temporal.ts"
 
 /**
- * Stands for a value that a schema does not accept, or of which only the schema's own parser knows.
+ * Stands for a value that the schema rejects, or that only the schema's own parser can decode.
  *
  * @internal
  */
@@ -18,8 +18,8 @@ export const invalid: unique symbol = Symbol("invalid")
 export type Decode = (input: unknown) => unknown
 
 /**
- * A field of an object: where its value comes from, and what is there when none comes: {@link nothing},
- * {@link invalid}, or a value.
+ * A field of a decoded object: the input key, the decoder, and the result for a missing value, which is {@link
+ * nothing}, {@link invalid} or a default.
  *
  * @internal
  */
@@ -31,9 +31,8 @@ export interface DecodedField {
 }
 
 /**
- * Decodes valid JSON values without finding out what is wrong with others: who gets {@link invalid} asks the schema's
- * own parser for the reasons. Objects of named fields and lists are made anew; what else is in them may be the input's
- * own.
+ * Compiles a decoder for valid JSON values that does not explain failures. A caller that gets {@link invalid} asks the
+ * schema's parser for the reasons. Structs and lists are copied; other values may be shared with the input.
  *
  * @internal
  */
@@ -58,11 +57,11 @@ export const compileDecoder = (ast: SchemaAST.AST): Decode => {
 
 const noOptions: SchemaAST.ParseOptions = {}
 
-/** A schema that was turned round has checks that are for its input. */
+/** A flipped schema has checks for its input. */
 const hasEncodingChecks = (ast: SchemaAST.AST): boolean => "encodingChecks" in ast && ast.encodingChecks !== undefined
 
 /**
- * The values of a kind, regardless of what is checked besides; `undefined` for kinds that are left to the library.
+ * Decodes a type without its checks; `undefined` for types that only Effect's parser decodes.
  *
  * @internal
  */
@@ -99,7 +98,7 @@ const unionOf = (members: ReadonlyArray<Decode>): Decode => (input) => {
 
 const listOf = (decode: Decode): Decode => (input) => {
   if (!Array.isArray(input)) return invalid
-  // No longer than it has to be, unlike a list that grows.
+  // A copied list has its final size from the start, unlike a list that grows.
   const output: Array<unknown> = [...input]
   for (let i = 0; i < output.length; i++) {
     const value = decode(output[i])
@@ -110,7 +109,7 @@ const listOf = (decode: Decode): Decode => (input) => {
 }
 
 /**
- * Whether it has named fields only. What every object inherits can't be told from what it has by looking at it.
+ * Whether the node is a struct without index signatures. A name that every object inherits can't be tested with `in`.
  *
  * @internal
  */
@@ -119,7 +118,7 @@ export const isStruct = (ast: SchemaAST.AST): ast is SchemaAST.Objects =>
   ast.propertySignatures.every(({ name }) => typeof name === "string" && !(name in Object.prototype))
 
 /**
- * A field as its schema says. What a schema itself supplies where there is no value is asked of its parser.
+ * The decoder of a field. If the schema supplies a value for a missing property, its parser is called.
  *
  * @internal
  */
@@ -147,7 +146,7 @@ export const fieldOf = (
 }
 
 /**
- * Whether no value decodes to none, rather than to one that a transformation supplies.
+ * Whether a missing value decodes to a missing value, not to one that a transformation supplies.
  *
  * @internal
  */
@@ -160,7 +159,7 @@ const isOfOptional = ({ _tag }: { readonly _tag: string }): boolean =>
   _tag === "TransformOptional" || _tag === "TransformOptionalEffect"
 
 /**
- * An object of the fields. A key that is there without a value is left to the library.
+ * Decodes an object of the fields. Effect's parser handles a key that is present with the value `undefined`.
  *
  * @internal
  */
@@ -168,7 +167,7 @@ export const objectOf = (fields: ReadonlyArray<DecodedField>): (input: unknown) 
   const make = literalOf(fields.map(({ key }) => key))
   return (input) => {
     if (typeof input !== "object" || input === null || Array.isArray(input)) return invalid
-    // Every property of an object may be asked for.
+    // Reading a missing property of an object is safe.
     const given = input as Values
     const values: Array<unknown> = new Array(fields.length)
     for (let i = 0; i < fields.length; i++) {
@@ -185,7 +184,7 @@ export const objectOf = (fields: ReadonlyArray<DecodedField>): (input: unknown) 
 /** @internal */
 export type Values = Record<string, unknown>
 
-/** A date or a date-time, which is text in JSON. */
+/** A decoder for dates and date-times, which are text in JSON. */
 const temporalOf = (ast: SchemaAST.AST): Decode | undefined => {
   const parse = textParserOf(ast)
   return parse === undefined ? undefined : (input) => {
@@ -195,7 +194,7 @@ const temporalOf = (ast: SchemaAST.AST): Decode | undefined => {
 }
 
 /**
- * How the text of a date or a date-time is read; `undefined` for other schemas, and where more is asked of the text.
+ * The parser for the text of a date or a date-time; `undefined` for other schemas and for texts with further checks.
  *
  * @internal
  */
@@ -214,7 +213,7 @@ const isPlainText = (ast: SchemaAST.AST | undefined): boolean =>
   ast?._tag === "String" && ast.checks === undefined && ast.encoding === undefined
 
 /**
- * Whether values are transformed as those of the date or the date-time are, and in no other way.
+ * Whether the schema has the transformation of the date or the date-time and no other.
  *
  * @internal
  */
@@ -232,7 +231,7 @@ export const isLinkedBy = ({ encoding }: SchemaAST.AST, { ast }: Temporal.Tempor
  */
 export const parserOf = (ast: SchemaAST.AST, options?: SchemaAST.ParseOptions): Decode => {
   SchemaJITCompiler.enable(ast)
-  // Fields are plain codecs.
+  // Fields need no services.
   const decode = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), options)
   return (input) => {
     const exit = decode(input)

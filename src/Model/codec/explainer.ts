@@ -13,12 +13,12 @@ export type Decoded =
   | { readonly _tag: "Invalid"; readonly problems: ReadonlyArray<FieldProblem> }
 
 /**
- * Decodes what a caller sent as JSON, or says what is wrong with it: everything, but no more than {@link bounded} has.
+ * Decodes the JSON that a caller sent, or returns its problems, limited by {@link bounded}.
  *
  * @internal
  */
 export const bodyDecoder = (schema: Schema.Struct<Schema.Struct.Fields>): (body: unknown) => Decoded => {
-  // Fields are plain codecs.
+  // Fields need no services.
   const codec = Schema.toCodecJson(schema as unknown as Schema.Codec<Values>)
   SchemaJITCompiler.enable(codec.ast)
   const decode = compileDecoder(codec.ast)
@@ -26,7 +26,7 @@ export const bodyDecoder = (schema: Schema.Struct<Schema.Struct.Fields>): (body:
   let explain: Explain | undefined
   return (body) => {
     const value = decode(body)
-    // What a struct's schema decoded is an object of its fields.
+    // A decoded struct is an object of its fields.
     if (value !== invalid) return { _tag: "Valid", value: value as Values }
     explain ??= partsExplainerOf(codec.ast)
     const count: Count = { named: 0, more: 0 }
@@ -40,8 +40,8 @@ export const bodyDecoder = (schema: Schema.Struct<Schema.Struct.Fields>): (body:
 }
 
 /**
- * The first hundred problems, and a last one that says how many more there are: at least, since what is wrong within a
- * value is not looked for once so many are known. `more` are those that are not among `problems` in the first place.
+ * The first hundred problems, and a last entry that counts the others. The count is a lower bound, since nested values
+ * are not examined once the limit is reached. `more` counts problems that are not in `problems` at all.
  *
  * @internal
  */
@@ -61,23 +61,22 @@ export const bounded = (problems: ReadonlyArray<FieldProblem>, more = 0): Readon
 
 const maxNamed = 100
 
-/** Stands for problems that are not named. */
+/** Stands for the problems that are not listed. */
 interface Remainder extends FieldProblem {
   readonly count: number
 }
 
 const isRemainder = (problem: FieldProblem): problem is Remainder => problem.validator === "More" && "count" in problem
 
-/** How many values were looked at closely, and how many more are not valid. */
+/** The number of examined problems, and of invalid values that were not examined. */
 interface Count {
   named: number
   more: number
 }
 
 /**
- * The issue that a schema's parser finds when it is asked for everything, quickly: only the parts that are not valid are
- * looked at closely, and of those only as many as are named. `unclear` where the parser has to be asked for the whole,
- * `none` where there is nothing to be found in parts.
+ * Finds all issues of a value like the schema's parser, but faster: it examines only the invalid parts, up to the
+ * limit. Returns `unclear` if only the parser can explain the complete value, and `none` if the parts have no issue.
  */
 type Explain = (input: unknown, count: Count) => Found
 
@@ -85,7 +84,7 @@ type Found = SchemaIssue.Issue | "none" | "unclear"
 
 const everything: SchemaAST.ParseOptions = { errors: "all" }
 
-/** `undefined` where a schema has no parts that could be looked at one by one. */
+/** `undefined` if the schema has no parts that can be explained separately. */
 const partsExplainerOf = (ast: SchemaAST.AST): Explain | undefined => {
   if (ast.encoding !== undefined) return undefined
   switch (ast._tag) {
@@ -94,7 +93,7 @@ const partsExplainerOf = (ast: SchemaAST.AST): Explain | undefined => {
     case "Arrays":
       return ast.elements.length === 0 && ast.rest.length === 1 ? listExplainerOf(ast, ast.rest[0]!) : undefined
     case "Union": {
-      // What is optional may be `null`, which has no parts.
+      // An optional value may be `null`, which has no parts.
       const [other, ...others] = ast.types.filter((type) => type._tag !== "Null")
       return other === undefined || others.length > 0 ? undefined : partsExplainerOf(other)
     }
@@ -110,7 +109,7 @@ const partsExplainerOf = (ast: SchemaAST.AST): Explain | undefined => {
   }
 }
 
-/** What a recursive model holds of its own kind is explained as the first of its kind was. */
+/** Caches the explanation of a recursive schema. */
 const suspended = new WeakMap<SchemaAST.AST, { readonly explain: Explain | undefined }>()
 
 const structExplainerOf = (ast: SchemaAST.Objects): Explain => {
@@ -119,7 +118,7 @@ const structExplainerOf = (ast: SchemaAST.Objects): Explain => {
     if (typeof input !== "object" || input === null || Array.isArray(input)) return "none"
     const issues: Array<SchemaIssue.Issue> = []
     for (let i = 0; i < fields.length; i++) {
-      // Every property of an object may be asked for.
+      // Reading a missing property of an object is safe.
       const found = fields[i]!(input as Values, count)
       if (found === "unclear") return "unclear"
       if (found !== "none") issues.push(found)
@@ -153,10 +152,10 @@ const composite = (ast: SchemaAST.AST, issues: ReadonlyArray<SchemaIssue.Issue>,
   return first === undefined ? "none" : new SchemaIssue.Composite(ast, [first, ...others], input, everything)
 }
 
-/** What is wrong with a value, in its parts where it is there, else with it as a whole. */
+/** Explains the parts of a value, or the complete value if its parts have no issue. */
 const explainerOf = (ast: SchemaAST.AST): Explain => {
   const explainParts = partsExplainerOf(ast)
-  // Fields are plain codecs.
+  // Fields need no services.
   const parse = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), everything)
   return (value, count) => {
     const inParts = explainParts?.(value, count) ?? "none"
@@ -179,7 +178,7 @@ const fieldExplainerOf = (
   const absent = SchemaAST.isOptional(type) ? "none" : at(new SchemaIssue.MissingKey(type.context?.annotations))
   const absence = staysAbsent(type) ? absent : "unclear"
   const toMillis = textParserOf(type)
-  // The same is found in every text that is no date, and finding it takes long.
+  // Every text that is no date has the same issue, which is expensive to compute.
   const noDate = toMillis === undefined ? "unclear" : at(explain("", { named: 0, more: 0 }))
   return (given, count) => {
     const value = given[key]

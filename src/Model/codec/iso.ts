@@ -1,6 +1,6 @@
 const millisPerDay = 86_400_000
 
-/** What is read where there are no digits: more than any part of a date may be. */
+/** The result for text that is not all digits. It exceeds the range of every part of a date. */
 const noNumber = 99_999
 
 const digits = (text: string, from: number, to: number): number => {
@@ -17,10 +17,13 @@ const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
 const [plus, hyphen, point, colon] = [43, 45, 46, 58]
 
-/** To 1970 from 1 March of the year -400: the calendar repeats itself after 400 years, so nothing below is negative. */
+/**
+ * The days from 1 March of the year -400 to 1 January 1970. The calendar repeats every 400 years, so no intermediate
+ * value is negative.
+ */
 const epoch = 146_097 + 719_468
 
-/** Years begin in March here, so that a leap day is the last of its year. */
+/** Counts years from March, so that a leap day is the last day of its year. */
 const daysSince1970 = (year: number, month: number, day: number): number => {
   const years = year + (month > 2 ? 400 : 399)
   const leapDays = (years >> 2) - ((years / 100) | 0) + ((years / 400) | 0)
@@ -33,7 +36,7 @@ const lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const lengthOf = (year: number, month: number): number =>
   month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : lengths[month - 1]!
 
-/** Of the first ten characters. */
+/** Parses the first ten characters. */
 const dayToMillis = (text: string): number | undefined => {
   if (text.charCodeAt(4) !== hyphen || text.charCodeAt(7) !== hyphen) return undefined
   const year = digits(text, 0, 4)
@@ -43,7 +46,7 @@ const dayToMillis = (text: string): number | undefined => {
   return daysSince1970(year, month, day) * millisPerDay
 }
 
-/** Of the characters from there on; none of them is UTC. */
+/** Parses the characters from the index on. No characters mean UTC. */
 const zoneToMinutes = (text: string, at: number): number | undefined => {
   const length = text.length - at
   if (length === 0 || length === 1 && (text[at] === "Z" || text[at] === "z")) return 0
@@ -57,9 +60,9 @@ const zoneToMinutes = (text: string, at: number): number | undefined => {
 }
 
 /**
- * Milliseconds since 1970 of an ISO 8601 date-time: `YYYY-MM-DD`, `T` or a space, `hh:mm`, perhaps `:ss` and perhaps a
- * point and 1 to 9 digits after it, perhaps `Z` or an offset as `+hh:mm` or `+hhmm`. Without a zone it is UTC; digits
- * past the millisecond are cut off.
+ * Parses an ISO 8601 date-time into milliseconds since 1970: `YYYY-MM-DD`, `T` or a space, `hh:mm`, optionally `:ss`,
+ * optionally a dot with 1 to 9 digits, optionally `Z` or an offset as `+hh:mm` or `+hhmm`. Without a zone it is UTC.
+ * Digits past the millisecond are cut off.
  *
  * @internal
  */
@@ -88,14 +91,14 @@ export const parseDateTime = (text: string): number | undefined => {
 }
 
 /**
- * Milliseconds since 1970 of midnight UTC of a `YYYY-MM-DD`.
+ * Parses a `YYYY-MM-DD` into milliseconds since 1970, at midnight UTC.
  *
  * @internal
  */
 export const parseDate = (text: string): number | undefined => text.length === 10 ? dayToMillis(text) : undefined
 
 /**
- * The first millisecond of the years that are written with four digits; {@link latest} is the last.
+ * The first millisecond of the years with four digits; {@link latest} is the last.
  *
  * @internal
  */
@@ -114,7 +117,7 @@ export const isDate = (u: unknown): u is Date => u instanceof Date && hasFourDig
 export const toMidnight = (millis: number): number => Math.floor(millis / millisPerDay) * millisPerDay
 
 /**
- * `2026-01-31T09:30:00.123000`: UTC, without zone, with microseconds.
+ * Formats as `2026-01-31T09:30:00.123000`: UTC, without zone, with microseconds.
  *
  * @internal
  */
@@ -130,7 +133,7 @@ export const formatDateTime = (date: Date): string => {
 }
 
 /**
- * `2026-01-31`.
+ * Formats as `2026-01-31`.
  *
  * @internal
  */
@@ -138,11 +141,11 @@ export const formatDate = (date: Date): string => formatDays(Math.floor(date.get
 
 const twoDigits = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, "0"))
 
-// A page has many dates, most of them of a few days.
+// Consecutive dates of a page often fall on the same day.
 let lastDays = Number.NaN
 let lastText = ""
 
-/** Of days since 1970, in years of four digits; the counterpart of {@link daysSince1970}. */
+/** Formats days since 1970, in years of four digits. It inverts {@link daysSince1970}. */
 const formatDays = (days: number): string => {
   if (days === lastDays) return lastText
   const since = days + epoch

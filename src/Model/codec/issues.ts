@@ -7,20 +7,20 @@ import { modelOf, modelTypeId } from "../shape/variants.ts"
 import { ruleOf, wantedOf, writtenAsText } from "./wording.ts"
 
 /**
- * A {@link SchemaIssue.Issue} as a caller is told of it.
+ * A {@link SchemaIssue.Issue} in the form that is reported to callers.
  *
  * @internal
  */
 export interface FieldProblem {
   readonly field: string
   readonly validator: string
-  /** What is expected, to go behind the field's label: `must be a number`. */
+  /** The expectation, to follow the field's label: `must be a number`. */
   readonly message: string
 }
 
 /**
- * What is wrong, field by field, in words for whoever sent the value. What schemas of their own say of a value may quote
- * it, so of an omitted field, and of everything when `discreet`, only what is known without the value is said.
+ * The problems of each field, worded for the sender of the value. A custom schema's message may quote the value, so
+ * such a message is not used for omitted fields, nor for any field if `discreet`.
  *
  * @internal
  */
@@ -33,11 +33,11 @@ export const problemsOf = (issue: SchemaIssue.Issue, discreet = false): Readonly
 interface Place {
   readonly path: string
   readonly discreet: boolean
-  /** What the issue's parts are parts of. */
+  /** The node that the issue's parts belong to. */
   readonly whole: SchemaAST.AST | undefined
-  /** Of the model that `whole` is; a class's own struct doesn't know whose it is. */
+  /** The attributes of the enclosing model. The struct of a class does not refer to its model. */
   readonly attributes: { readonly [key: string]: FieldAttributes } | undefined
-  /** What the value is to become, where it is written in another form. */
+  /** The decoded type, if the value is encoded in another form. */
   readonly meant: SchemaAST.AST | undefined
 }
 
@@ -51,7 +51,8 @@ const collect = (issue: SchemaIssue.Issue, place: Place, problems: Array<FieldPr
     case "Encoding":
       return collect(issue.issue, { ...into(place, issue.ast), meant: place.meant ?? meantBy(issue.ast) }, problems)
     case "AnyOf": {
-      // Of a union's members, the one that got furthest says most; a value that fits none is of the wrong type.
+      // The union member that matched furthest gives the most useful message. A value that matches no member has the
+      // wrong type.
       const nested = issue.issues.filter((inner) => inner._tag === "Composite" || inner._tag === "Filter")
       if (nested.length === 1) return collect(nested[0]!, place, problems)
       problems.push(mismatched(place, issue.ast))
@@ -106,7 +107,7 @@ const collect = (issue: SchemaIssue.Issue, place: Place, problems: Array<FieldPr
   }
 }
 
-/** The value is none of what is wanted. */
+/** The problem of a value with the wrong type. */
 const mismatched = ({ meant, path }: Place, ast: SchemaAST.AST): FieldProblem => {
   const wanted = wantedOf(meant ?? ast)
   const { message } = SchemaAST.isString(writtenForm(ast)) ? writtenAsText(wanted) : wanted
@@ -114,7 +115,7 @@ const mismatched = ({ meant, path }: Place, ast: SchemaAST.AST): FieldProblem =>
 }
 
 const within = ({ attributes, discreet, path, whole }: Place, key: PropertyKey): Place => ({
-  // A name that no schema gave, in a record, is a value itself.
+  // A key of a record may be data itself, so it is not shown for an omitted field.
   path: discreet && !isNamedBy(whole, key) ? path : path === "" ? String(key) : `${path}.${String(key)}`,
   discreet: discreet || attributes?.[String(key)]?.omitted === true,
   whole: undefined,
@@ -131,17 +132,17 @@ const into = (place: Place, whole: SchemaAST.AST): Place => ({
   attributes: modelOf(whole)?.[modelTypeId] ?? place.attributes
 })
 
-/** A text that is no date is of another type than dates are, though both are texts. */
+/** A text that is no date counts as a wrong type, although dates are encoded as text. */
 const isTemporal = (ast: SchemaAST.AST | undefined): boolean => ast?.annotations?.[temporalKind] !== undefined
 
-/** How a value is written, where there is one. */
+/** The encoded form of a value that is not `null`. */
 const writtenForm = (ast: SchemaAST.AST): SchemaAST.AST => {
   if (ast._tag !== "Union") return SchemaAST.toEncoded(ast)
   const [other, ...others] = ast.types.filter(({ _tag }) => _tag !== "Null")
   return other === undefined || others.length > 0 ? ast : SchemaAST.toEncoded(other)
 }
 
-/** What a value in another form stands for; `undefined` where it is of the same kind in both. */
+/** The decoded type of an encoded value; `undefined` if both have the same description. */
 const meantBy = (ast: SchemaAST.AST): SchemaAST.AST | undefined =>
   wantedOf(ast).message === wantedOf(SchemaAST.toEncoded(ast)).message ? undefined : ast
 
@@ -154,14 +155,14 @@ const unsaid = "is not valid"
 const messageOf = (annotations: { readonly message?: unknown } | undefined): string | undefined =>
   typeof annotations?.message === "string" ? annotations.message : undefined
 
-/** What a filter says of itself. */
+/** The message that a filter declares. */
 const filterMessage = ({ filter }: SchemaIssue.Filter): string | undefined => messageOf(filter.annotations)
 
-/** What a filter found, which may quote the value. */
+/** The message that a filter returned for this value, which may quote the value. */
 const foundBy = ({ issue }: SchemaIssue.Filter): string | undefined =>
   issue._tag === "InvalidValue" ? messageOf(issue.annotations) : undefined
 
-/** What a filter of a library expects is a noun: `a value between 5 and 8`, `a string in uppercase`. */
+/** Effect's filters describe their expectation as a noun: `a value between 5 and 8`, `a string in uppercase`. */
 const expectedBy = ({ annotations }: SchemaIssue.Filter["filter"]): string | undefined => {
   const expected: unknown = annotations?.["expected"]
   if (typeof expected !== "string") return undefined

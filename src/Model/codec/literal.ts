@@ -1,23 +1,22 @@
 import * as Result from "effect/Result"
 
 /**
- * Stands for no value, where an object has none or is to have none.
+ * Stands for a missing property.
  *
  * @internal
  */
 export const nothing: unique symbol = Symbol("nothing")
 
 /**
- * Makes an object of some known keys, each with the value at its place or, if that is {@link nothing}, not at all.
+ * Makes an object with fixed keys from their values in order. A value of {@link nothing} leaves its key out.
  *
  * @internal
  */
 export type Make = (values: ReadonlyArray<unknown>) => { [key: string]: unknown }
 
 /**
- * For each selection of the keys that comes along, a literal is written and compiled. An object that is one is made at
- * once and has its values in itself; one that grows key by key takes several times as long, and so does whoever copies
- * or collects it.
+ * Compiles one object literal for each combination of present keys. V8 allocates such an object at its final size. An
+ * object that grows key by key takes several times as long, and so does each later copy or iteration.
  *
  * @internal
  */
@@ -29,7 +28,7 @@ export const literalOf = (keys: ReadonlyArray<string>): Make => {
     }
     return object
   }
-  // In a literal, `__proto__` is no key.
+  // `__proto__` in an object literal sets the prototype.
   if (!canCompile || keys.length > maxKeys || keys.includes("__proto__")) return grow
   const literals = new Map<number, Make>()
   return (values) => {
@@ -47,18 +46,18 @@ export const literalOf = (keys: ReadonlyArray<string>): Make => {
   }
 }
 
-// As many as fit into a small integer.
+// The bits of a small integer hold one flag for each key.
 const maxKeys = 30
 
-/** Callers may send any selection of optional fields; those that are usual come early. */
+/** Callers control the combinations, so their number is bounded. Frequent combinations come first. */
 const maxLiterals = 32
 
 const compile = (keys: ReadonlyArray<string>, selection: number): Make => {
   const members = keys.flatMap((key, i) => (selection & 1 << i) === 0 ? [] : [`${JSON.stringify(key)}: values[${i}]`])
-  // Of the keys, which are those of a schema, only quoted text gets into the code, which makes what it is written for.
+  // The code contains only the schema's keys, as JSON strings.
   // oxlint-disable-next-line typescript/no-implied-eval
   return new Function("values", `return {${members.join(", ")}}`) as Make
 }
 
-/** A process may forbid it. */
+/** A process may forbid code generation from strings. */
 const canCompile = Result.isSuccess(Result.try(() => compile([], 0)))

@@ -12,22 +12,22 @@ import { type ModelLike, modelTypeId, nestedModel, validationTypeId } from "../s
 import { type FieldProblem, problemsOf } from "./issues.ts"
 
 /**
- * Where in the whole a part is being looked at, by which fiber, and what was found to be wrong so far.
+ * The state of a validation run at one path: the running fiber, the path, and the problems so far.
  *
  * @internal
  */
 export interface Place {
   readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly path: string
-  /** Whether it lies in an omitted field, of whose value nothing may be told. */
+  /** Whether the path is inside an omitted field, whose values must not appear in messages. */
   readonly discreet: boolean
-  /** Whether a caller sent the values: those are converted whatever they look like. */
+  /** Whether a caller sent the values. Sent values are always converted, whatever they look like. */
   readonly isSent: boolean
   readonly problems: Array<FieldProblem>
 }
 
 /**
- * Runs what may find problems, and fails when it found any.
+ * Runs a validation and fails if it added problems.
  *
  * @internal
  */
@@ -39,7 +39,7 @@ export const reported = <A>(
 ): Effect.Effect<A, ModelError> => Effect.withFiber((fiber) => reportedIn(fiber, model, input, run, isSent))
 
 /**
- * {@link reported}, for whoever runs in that fiber.
+ * {@link reported} for a caller that already runs in the fiber.
  *
  * @internal
  */
@@ -68,15 +68,15 @@ export const under = (place: Place, key: string, omitted = false): Place => ({
 })
 
 /**
- * Stands for a value that is not valid and has said so.
+ * Stands for an invalid value whose problems are reported already.
  *
  * @internal
  */
 export const invalid: unique symbol = Symbol("invalid")
 
 /**
- * Does one thing after the other. What is done at once is not handed to the fiber, and most is: a field without a
- * generator or a converter, an instance without such fields.
+ * Runs the steps one after the other. A step that completes synchronously does not go through the fiber, which most
+ * steps do not need.
  *
  * @internal
  */
@@ -102,7 +102,7 @@ export const inOrder = (
 }
 
 /**
- * Whether `null` is a value of the field; of any other it says that there is none.
+ * Whether `null` is a value of the field. In any other field `null` means missing.
  *
  * @internal
  */
@@ -110,14 +110,14 @@ export const isNullValue = (schema: Schema.Top, { optional }: FieldAttributes): 
   optional !== true && SchemaParser.is(schema)(null)
 
 /**
- * What is wrong with a value. Nothing is, mostly, which is found out the quick way.
+ * Finds the issue of a value. A compiled guard accepts valid values first, since most values are valid.
  *
  * @internal
  */
 export const validator = (schema: Schema.Top): (value: unknown) => Effect.Effect<SchemaIssue.Issue | undefined> => {
   SchemaJITCompiler.enable(schema.ast)
   const isValid = SchemaParser.is(schema)
-  // Validation needs no services: fields are plain codecs.
+  // Fields need no services.
   const decode = SchemaParser.decodeUnknownEffect(schema as Schema.Codec<unknown>, { errors: "all" })
   const outcome = { onSuccess: () => undefined, onFailure: (issue: SchemaIssue.Issue) => issue }
   return (value) => isValid(value) ? Effect.undefined : Effect.matchEager(decode(value), outcome)
@@ -127,7 +127,7 @@ export const validator = (schema: Schema.Top): (value: unknown) => Effect.Effect
 export const report = (issue: SchemaIssue.Issue, value: unknown, place: Place): typeof invalid => {
   for (const problem of problemsOf(issue, place.discreet)) {
     const path = problem.field === "" ? [] : problem.field.split(".")
-    // A part that is wrong has said so already.
+    // The nested part has already reported its own problem.
     if (path.reduce(partAt, value) === invalid) continue
     place.problems.push({ ...problem, field: [place.path, ...path].filter((key) => key !== "").join(".") })
   }
@@ -138,7 +138,7 @@ const partAt = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
 
 /**
- * What the model itself says of an instance of it; `undefined` when it says nothing.
+ * The model's own rule over an instance; `undefined` if the model has none.
  *
  * @internal
  */
@@ -147,7 +147,7 @@ export const validationOf = (
 ): ((instance: unknown, place: Place) => Effect.Effect<void>) | undefined => {
   const validate = model[validationTypeId]
   return validate === undefined ? undefined : (instance, { path, problems }) =>
-    // It is asked about instances of its own model only.
+    // The rule is called with instances of its own model only.
     Effect.catch(validate(instance as never), (found) =>
       Effect.sync(() => {
         for (const { field, message, validator } of Array.isArray(found) ? found : [found]) {
@@ -157,7 +157,7 @@ export const validationOf = (
 }
 
 /**
- * The problems as the error that a caller gets; what is missing counts most.
+ * Converts problems into the error that callers get. Missing fields take precedence.
  *
  * @internal
  */
@@ -187,7 +187,7 @@ export const failureOf = (
   )
 }
 
-/** What was given at the path, unless it is omitted or has parts that may be. */
+/** The input value at the path, unless the value is omitted or may contain omitted parts. */
 const visibleAt = (model: ModelLike | undefined, value: unknown, [key, ...path]: ReadonlyArray<string>): unknown => {
   if (key === undefined) return isSimple(value) || Array.isArray(value) && value.every(isSimple) ? value : undefined
   if (model?.[modelTypeId][key]?.omitted === true) return undefined

@@ -11,9 +11,9 @@ import { formatDate, formatDateTime, isDate } from "./iso.ts"
 import { isNullValue } from "./place.ts"
 
 /**
- * Writes a stored document as the JSON text of its wire form, in one step. `links` is put behind `_type`: either empty,
- * or a member that ends with a comma. A document that does not have the model's form gives `undefined`; whether its
- * values pass the model's validators, which may be younger than the document, is not asked.
+ * Writes a stored document as the JSON text of its wire form in one pass. `links` is inserted after `_type`; it is
+ * empty or a member with a trailing comma. Returns `undefined` for a document that does not match the model's
+ * structure. Validators do not run, since they may be newer than the document.
  *
  * @internal
  */
@@ -21,20 +21,20 @@ export type Serialiser = (document: Values, links: string) => string | undefined
 
 type Values = { readonly [key: string]: unknown }
 
-/** JSON text of a value, or `undefined` for a value of another form than the schema's. */
+/** Writes a value as JSON text; `undefined` for a value of another type. */
 type Write = (value: unknown) => string | undefined
 
-/** How a value is written. */
+/** A compiled writer for a value. */
 interface Writer {
   readonly write: Write
-  /** Whether what is written still has to be put between quotation marks. The fewer pieces a text has, the better. */
+  /** Whether the caller still has to add quotation marks. Fewer string pieces are faster to join. */
   readonly isQuoted: boolean
 }
 
 /** @internal */
 export const compileSerialiser = (model: ModelLike): Serialiser => {
   for (const [key, field] of Object.entries(model.wire.fields)) {
-    // A field of a struct is a schema.
+    // Every struct field is a schema.
     const schema = field as Schema.Top
     assertSeparable(model.modelName, key, schema, { suspended: true })
     assertStorable(model.modelName, key, schema.ast, { isVisible: true, suspended: true })
@@ -44,7 +44,7 @@ export const compileSerialiser = (model: ModelLike): Serialiser => {
 }
 
 /**
- * The JSON value on the wire of a value that an instance may have in the field.
+ * The wire form of a field's decoded value, as parsed JSON.
  *
  * @internal
  */
@@ -52,7 +52,7 @@ export const toWire = (model: ModelLike, key: string, value: unknown): unknown =
   const wire = model.wire.fields[key]
   const text = wire === undefined
     ? undefined
-    // Fields of a struct are schemas.
+    // Every struct field is a schema.
     : whole(compile(SchemaAST.toEncoded((wire as Schema.Top).ast)))(
       encoderOf(model.store.fields[key] as Schema.Top)(value)
     )
@@ -88,14 +88,14 @@ const date = quoted((value) => isDate(value) ? formatDate(value) : undefined)
 interface Member {
   readonly key: string
   readonly write: Write
-  /** What closes the value: a quotation mark, or nothing. */
+  /** The closing quotation mark, or nothing. */
   readonly end: string
-  /** What is before the value: in the first member, and behind another one, which is closed by it. */
+  /** The text before the value: for the first member, and after another member, whose value this text closes. */
   readonly first: string
   readonly behindPlain: string
   readonly behindQuoted: string
   readonly optional: boolean
-  /** Whether `null` in the document is as good as nothing. */
+  /** Whether `null` in the document means missing. */
   readonly nothing: boolean
   readonly missing: (() => string | undefined) | undefined
 }
@@ -129,7 +129,7 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
   }
   return (document, links) => {
     let text = head + links
-    // How the last value ends.
+    // The closing text of the last value.
     let end: string | undefined
     for (let i = 0; i < members.length; i++) {
       const member = members[i]!
@@ -145,26 +145,26 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
       text += (end === undefined ? member.first : end === "" ? member.behindPlain : member.behindQuoted) + written
       end = member.end
     }
-    // The comma behind `_type` or the links has no member to lead to.
+    // Without members, the comma after `_type` or the links has to go.
     return end === undefined && text !== "{" ? `${text.slice(0, -1)}}` : `${text}${end ?? ""}}`
   }
 }
 
-/** By way of the value, where the stored form may be an old one, or is not the form on the wire. */
+/** Decodes and encodes the value again if its stored form may be outdated or differs from the wire form. */
 const rewriter = (model: ModelLike, key: string): Write | undefined => {
-  // Fields of a struct are schemas.
+  // Every struct field is a schema.
   const [stored, wire] = [model.store.fields[key], model.wire.fields[key]].map((field) =>
     unwrapped(field as Schema.Top)
   )
   if (stored === undefined || wire === undefined) return undefined
   if (!isMarshalled(stored.ast) && !isMarshalled(wire.ast)) return undefined
   SchemaJITCompiler.enable(stored.ast)
-  // Fields are plain codecs.
+  // Fields need no services.
   const decode = SchemaParser.decodeUnknownExit(stored as Schema.Codec<unknown>, { disableChecks: true })
   const codec = Schema.toCodecJson(wire as Schema.Codec<unknown>)
   SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
   const encode = SchemaParser.encodeUnknownExit(codec, { disableChecks: true })
-  // A field of a struct is a schema.
+  // Every struct field is a schema.
   const nullIsValue = isNullValue(model.store.fields[key] as Schema.Top, model[modelTypeId][key] ?? {})
   return (value) => {
     if (value === null && nullIsValue) return "null"
@@ -174,7 +174,7 @@ const rewriter = (model: ModelLike, key: string): Write | undefined => {
   }
 }
 
-/** Whether values have another form outside than in the program, other than that of dates. */
+/** Whether the encoded form differs from the decoded one, dates excepted. */
 const isMarshalled = (ast: SchemaAST.AST): boolean => {
   if (modelOf(ast) !== undefined) return false
   if (ast.encoding !== undefined) {
@@ -195,13 +195,13 @@ const isMarshalled = (ast: SchemaAST.AST): boolean => {
 }
 
 const missingAs = (value: () => unknown, stored: unknown, write: Write): () => string | undefined => {
-  // A field of a struct is a schema.
+  // Every struct field is a schema.
   const encode = encoderOf(stored as Schema.Top)
   return () => write(encode(value()))
 }
 
 const encoderOf = (schema: Schema.Top): (value: unknown) => unknown => {
-  // Schemas of fields need no services.
+  // Fields need no services.
   const encode = SchemaParser.encodeUnknownExit(schema as Schema.Codec<unknown>)
   return (value) => {
     const exit = encode(value)
@@ -209,7 +209,7 @@ const encoderOf = (schema: Schema.Top): (value: unknown) => unknown => {
   }
 }
 
-/** `ast` is the stored form of a part of the wire form: what is omitted is not in it any more, dates are still dates. */
+/** Compiles a node of the wire form's stored side: omitted fields are gone, dates are still `Date`s. */
 const compile = (ast: SchemaAST.AST): Writer => {
   switch (ast._tag) {
     case "String":
@@ -254,7 +254,7 @@ const isRecord = (value: unknown): value is Values => typeof value === "object" 
 const compileNumber = (ast: SchemaAST.Number): Writer => {
   const checks = ast.checks ?? []
   if (checks.some((check) => isKind(check, "isInt"))) return int
-  // Numbers that JSON has no name for are written as text.
+  // Numbers without a JSON form, such as `NaN`, are written as text.
   return checks.some((check) => isKind(check, "isFinite")) ? finite : compileAny(ast)
 }
 
@@ -288,7 +288,7 @@ const compileLiterals = (literals: ReadonlyArray<unknown>): Writer | undefined =
   return plain((value) => texts.get(value))
 }
 
-/** What a recursive model holds of its own kind is compiled when the first one comes along, and then known. */
+/** Compiles a recursive schema at its first value, and caches the result. */
 const compileSuspended = (ast: SchemaAST.Suspend): Writer => {
   let write: Write | undefined
   return plain((value) => {
@@ -303,7 +303,7 @@ const compileSuspended = (ast: SchemaAST.Suspend): Writer => {
 
 const compiled = new WeakMap<SchemaAST.AST, Write>()
 
-/** The long way, for what has no short one: the schema's own JSON codec. */
+/** The slow path: the schema's own JSON codec. */
 const compileAny = (ast: SchemaAST.AST): Writer => {
   const codec = Schema.toCodecJson(Schema.make<Schema.Codec<unknown>>(ast))
   SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))

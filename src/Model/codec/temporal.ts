@@ -1,5 +1,5 @@
 /**
- * Points in time: `DateTime.Utc` in the program, BSON dates in the store, ISO 8601 text on the wire.
+ * Dates and date-times: `DateTime.Utc` in the program, BSON dates in the store, ISO 8601 text on the wire.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ import { temporalKind } from "../shape/annotations.ts"
 import * as iso from "./iso.ts"
 
 /**
- * The moments that have a form on the wire.
+ * The date-times that have a wire form.
  *
  * @internal
  */
@@ -28,9 +28,9 @@ export const ofFourDigitYears: Schema.DateTimeUtc = Schema.DateTimeUtc.check(
 )
 
 /**
- * A date-time. In the program a `DateTime.Utc`, in the store a BSON date (milliseconds), on the wire ISO 8601 in UTC
- * without zone and with microseconds: `2026-01-31T09:30:00.123000`. Input may have a zone and 0 to 9 fraction digits;
- * without a zone it is UTC. Years are those of four digits.
+ * A date-time: a `DateTime.Utc` in the program, a BSON date (milliseconds) in the store, and on the wire ISO 8601 in
+ * UTC without zone and with microseconds: `2026-01-31T09:30:00.123000`. Input may have a zone and 0 to 9 fraction
+ * digits; without a zone it is UTC. Years have four digits.
  *
  * @category schemas
  * @since 0.1.0
@@ -45,8 +45,8 @@ export const DateTime: Temporal = make({
 })
 
 /**
- * A calendar date. In the program a `DateTime.Utc` at midnight, in the store a BSON date, on the wire `YYYY-MM-DD`. A
- * time of the day is cut off when it is stored. Years are those of four digits.
+ * A calendar date: a `DateTime.Utc` at midnight in the program, a BSON date in the store, `YYYY-MM-DD` on the wire.
+ * Encoding cuts the time of day off. Years have four digits.
  *
  * @category schemas
  * @since 0.1.0
@@ -80,7 +80,7 @@ function make(options: {
   readonly expected: string
   readonly parse: (text: string) => number | undefined
   readonly print: (date: globalThis.Date) => string
-  /** What of the milliseconds since 1970 is kept. */
+  /** Truncates milliseconds since 1970 to the precision of the type. */
   readonly keep: (millis: number) => number
 }): Temporal {
   const { expected, keep, parse, print } = options

@@ -8,19 +8,18 @@ import type { ModelLike } from "../shape/variants.ts"
 import { inOrder, type Place, report, validator } from "./place.ts"
 
 /**
- * What a model asks of the values of its fields, its own rules for several of them included, but for what its `validate`
- * says.
+ * The checks of a model's fields and its checks over several fields, without the model's own `validate`.
  *
  * @internal
  */
 export interface Validity {
-  /** What is wrong with the values. */
+  /** The issue of the values, if they have one. */
   readonly issueOf: (values: unknown) => Effect.Effect<SchemaIssue.Issue | undefined>
-  /** Whether a field has another value than in the instance before. */
+  /** Whether a field differs from the previous instance. */
   readonly isChanged: (values: unknown, previous: unknown) => boolean
   /**
-   * Adds to the problems what is wrong with values that changed, and says whether nothing is. Rules for several fields
-   * are asked when each is valid by itself.
+   * Reports the issues of changed values and returns whether there are none. Rules over several fields run only if each
+   * changed field is valid.
    */
   readonly reportChanges: (values: unknown, place: Place, previous: unknown) => Effect.Effect<boolean>
 }
@@ -56,12 +55,14 @@ export const validityOf: (model: ModelLike) => Validity = perModel((model) => {
   }
 })
 
-/** Each field as a struct of its own, and the rules without the fields: needed only where something is wrong. */
+/**
+ * A validator for each field and one for the rules alone. They are only needed to separate new issues from old ones.
+ */
 const separateOf = perModel((model) => {
   const fields = new Map<string, ReturnType<typeof validator>>()
   return {
     issueOfField: (name: string) => {
-      // A name comes from the model, so that there are no more than fields.
+      // The keys are the model's field names, so the map is bounded.
       const issueOf = fields.get(name) ??
         validator(Schema.toType(Schema.Struct({ [name]: model.store.fields[name]! })))
       fields.set(name, issueOf)
@@ -74,7 +75,7 @@ const separateOf = perModel((model) => {
 const withChecks = ([check, ...others]: ReadonlyArray<SchemaAST.Check<never>>): Schema.Top =>
   check === undefined
     ? Schema.Unknown
-    // The checks are for values of the model's fields, which they get.
+    // The checks get the values of the model's fields that they were written for.
     : (Schema.Never.check as (...checks: ReadonlyArray<SchemaAST.Check<never>>) => Schema.Top)
       .call(Schema.Unknown, check, ...others)
 

@@ -6,24 +6,24 @@ import { choicesOf } from "../shape/kind.ts"
 import { modelOf } from "../shape/variants.ts"
 
 /**
- * What a value has to be, for the person who sent it.
+ * What a value has to be, worded for its sender.
  *
  * @internal
  */
 export interface Wanted {
   /**
    * `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`, `enum`, `object`, `bytes`, `url`, `duration`, `null`, or
-   * `any` where it may be several things, or something without a name.
+   * `any` for several types or a type without a name.
    */
   readonly type: string
-  /** What an enumeration consists of. */
+  /** The members of an enumeration. */
   readonly choices: ReadonlyArray<string | number | boolean>
-  /** To go behind the field's label: `must be a number`. */
+  /** Follows the field's label: `must be a number`. */
   readonly message: string
 }
 
 /**
- * What values of a schema are, in words. It is a value of the program that is meant, however it is written.
+ * Describes the decoded values of a schema, whatever their encoded form.
  *
  * @internal
  */
@@ -47,7 +47,7 @@ export const wantedOf = (ast: SchemaAST.AST): Wanted => {
 }
 
 /**
- * The same where it is written as text, which numbers and truth values are not by themselves.
+ * The same expectation for a value that is written as text, as numbers and booleans are there.
  *
  * @internal
  */
@@ -58,14 +58,14 @@ export const writtenAsText = ({ message, type, ...others }: Wanted): Wanted => (
 })
 
 /**
- * The message where everything is text, as in a URL.
+ * The message for a source in which every value is text, such as a URL.
  *
  * @internal
  */
 export const inText = (message: string): string => message.replace(asText, "")
 
 /**
- * The type that a message of {@link wantedOf} speaks of; `undefined` for any other message.
+ * The type in a message of {@link wantedOf}; `undefined` for any other message.
  *
  * @internal
  */
@@ -73,8 +73,8 @@ export const typeSaidBy = (message: string): string | undefined =>
   message === unnamed ? "any" : typesByMessage.get(inText(message))
 
 /**
- * The rule that a check is: what a validator says of itself, or the validator that a check of Effect's own is the same
- * as. `message` goes behind the field's label, and is `undefined` where the check has no words for it.
+ * The rule of a check: the validator that the check belongs to, or the validator that one of Effect's own checks
+ * corresponds to. `message` follows the field's label; it is `undefined` if the check has no wording.
  *
  * @internal
  */
@@ -92,11 +92,11 @@ export const ruleOf = (check: SchemaAST.Check<never>): Rule | undefined => {
 /** @internal */
 export interface Rule extends ValidatorEntry {
   readonly message: string | undefined
-  /** Whether it is a validator, not a check of Effect's own. */
+  /** Whether the rule comes from a validator, not from one of Effect's own checks. */
   readonly isOwn: boolean
 }
 
-/** How many there are of something. */
+/** A count with its noun. */
 const counted = (count: unknown, noun: string): string => `${String(count)} ${noun}${count === 1 ? "" : "s"}`
 
 const wanted = new WeakMap<SchemaAST.AST, Wanted>()
@@ -119,7 +119,7 @@ const isEnumeration = (ast: SchemaAST.AST): boolean => {
 
 const isNothing = ({ _tag }: SchemaAST.AST): boolean => _tag === "Null" || _tag === "Undefined" || _tag === "Void"
 
-/** Every kind of value that there may be; none where one of them has no name. */
+/** The nouns of all types that values may have; empty if one of the types has no noun. */
 const nounsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
   if (modelOf(ast) !== undefined) return ["object"]
   switch (ast._tag) {
@@ -170,7 +170,7 @@ const declared = (ast: SchemaAST.Declaration): ReadonlyArray<string> => {
   if ((id === "Option" || id === "Redacted") && part !== undefined) return nounsOf(part)
   const noun = declarations.get(id)
   if (noun !== undefined) return [noun]
-  // A class is an object of its fields, outside of the program.
+  // The encoded form of a class is an object of its fields.
   return part?._tag === "Objects" ? ["object"] : []
 }
 
@@ -212,7 +212,7 @@ const typesByMessage: ReadonlyMap<string, string> = new Map([...words].map(([typ
 
 type Payload = { readonly [name: string]: unknown }
 
-/** Effect's own checks that are the same as a validator, or that can be said in words, by their names. */
+/** Effect's own checks with their wording, by identifier. */
 const rules: ReadonlyMap<string, (payload: Payload) => Rule> = new Map(
   [
     ["isGreaterThanOrEqualTo", ({ minimum }) => rule("Min", minimum, `must be at least ${String(minimum)}`)],
@@ -245,7 +245,7 @@ const rules: ReadonlyMap<string, (payload: Payload) => Rule> = new Map(
 const rule = (type: string, value: unknown, message: string): Rule =>
   value === undefined ? { type, message, isOwn: false } : { type, value, message, isOwn: false }
 
-/** What has a length is a text or a list, which the check does not know. */
+/** The check does not know whether it applies to a text or to a list. */
 const lengthRule = (type: string, value: unknown, bound: string): Rule =>
   type === "Min" && value === 1
     ? rule("NotEmpty", undefined, "must not be empty")

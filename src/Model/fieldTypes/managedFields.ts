@@ -1,5 +1,5 @@
 /**
- * Fields that the repository itself keeps up to date. Spread them into a model's fields; `Model` exports all of them.
+ * Fields that the repository keeps up to date. Spread them into a model's fields; `Model` exports all of them.
  *
  * @since 0.1.0
  */
@@ -13,8 +13,8 @@ import { evolve } from "../shape/fields.ts"
 import { variants } from "../shape/variants.ts"
 
 /**
- * The field of optimistic locking: 1 on insert, incremented by every write; a write that names another than the stored
- * version changes nothing.
+ * The version for optimistic locking: 1 on insert, incremented by every write. A write that gives another version than
+ * the stored one fails with a conflict and changes nothing.
  *
  * @category constructors
  * @since 0.1.0
@@ -34,8 +34,8 @@ export const versioned = {
 } as const
 
 /**
- * When a document was inserted and last updated, and by whom, where that is known: the identifier is
- * `Generator.CurrentUserId`. A caller sees these fields and can't send them.
+ * When a document was inserted and last updated, and by which user: the identifier is `Generator.CurrentUserId`, if
+ * there is one. Callers read these fields and can't send them.
  *
  * @category constructors
  * @since 0.1.0
@@ -48,10 +48,10 @@ export const audited = {
 } as const
 
 /**
- * Deleting only marks: `deleted` says since when, and every operation of the repository passes over the document unless
- * it asks for deleted ones. The field is stored, and neither seen nor sent by callers.
+ * Deletes mark a document instead of removing it: `deleted` holds the time, and every operation of the repository
+ * excludes the document unless it asks for deleted ones. The field is stored, and callers neither read nor send it.
  *
- * **Example** (A value that is free again, and a bin that empties itself)
+ * **Example** (A unique value among active documents, and documents that are removed a month after their deletion)
  *
  * ```ts
  * import { Schema } from "effect"
@@ -81,7 +81,7 @@ export const softDeleted = {
 } as const
 
 /**
- * The schema of the field that {@link softDeleted} adds, by which repositories know such a model.
+ * The schema of the field that {@link softDeleted} adds. Repositories recognise such a model by it.
  *
  * @category models
  * @since 0.1.0
@@ -92,9 +92,9 @@ export interface Deletion extends OptionalStored<Temporal.Temporal> {
 }
 
 /**
- * The repository keeps each state of a document, together with who wrote it and when: `Repository.history`. `revision`
- * counts them: 1 on insert, one more with every write, and on from there when a document of the identifier of a removed
- * one is inserted. 0 is what nothing is known of. The field is stored, and neither seen nor sent by callers.
+ * The repository records each state of a document with its author and time: `Repository.history`. `revision` counts the
+ * states: 1 on insert, then one more with every write. If a document is inserted with the identifier of a removed one,
+ * the count continues. 0 means unknown. The field is stored, and callers neither read nor send it.
  *
  * @category constructors
  * @since 0.1.0
@@ -106,7 +106,7 @@ export const historied = {
 } as const
 
 /**
- * The schema of the field that {@link historied} adds, by which repositories know such a model.
+ * The schema of the field that {@link historied} adds. Repositories recognise such a model by it.
  *
  * @category models
  * @since 0.1.0

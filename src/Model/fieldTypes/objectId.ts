@@ -8,10 +8,10 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as Bson from "../shape/bsonKinds.ts"
 
 /**
- * An ObjectId. In the program and on the wire 24 hexadecimal digits, of which the letters are small; in the store BSON's
- * ObjectId. In URLs and bodies, letters may be capital.
+ * An ObjectId: 24 lowercase hexadecimal digits in the program and on the wire, and BSON's ObjectId in the store. URLs
+ * and bodies may have uppercase letters.
  *
- * **Example** (The identifiers of a collection that another program fills)
+ * **Example** (The identifiers of a collection that another program writes)
  *
  * ```ts
  * import { Effect } from "effect"

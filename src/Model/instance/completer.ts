@@ -11,15 +11,15 @@ import { finaliser } from "./finaliser.ts"
 
 type Values = Record<string, unknown>
 
-/** Completes what was decoded: at once, where the caller runs in `fiber` and most values need no waiting. */
+/** Completes decoded values, synchronously if the caller runs in `fiber` and no value is asynchronous. */
 type Complete = (decoded: Values, fiber?: Place["fiber"]) => Effect.Effect<Values, ModelError>
 
-/** Does something to the values, if there is something to do; what can't be done at once is an Effect. */
+/** Changes the values in place. It returns an Effect only for asynchronous work. */
 type Step = (values: Values, place: Place) => Effect.Effect<void> | void
 
 /**
- * Finalises what the `create` schema of a model has just decoded, in place and without making an instance. What a caller
- * sent is valid already, so only what generators, defaults and converters give is validated.
+ * Finalises the output of a model's `create` decoder in place, without an instance. The decoder has validated what the
+ * caller sent, so only generated, default and converted values are validated here.
  *
  * @internal
  */
@@ -43,7 +43,7 @@ const planOf: (model: ModelLike) => Step = perModel((model) => compile(model))
 const isSupplied = ({ converter, default: byDefault, generator }: FieldAttributes): boolean =>
   generator !== undefined || byDefault !== undefined || converter !== undefined
 
-/** Whether anything in the model, or in the models within it, may have to be filled in. */
+/** Whether the model or a nested model may have to supply values. */
 const isIncomplete = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
   !seen.has(model) && Object.entries(model.store.fields).some(([key, schema]) => {
     const inner = nestedModel(schema)
@@ -51,7 +51,7 @@ const isIncomplete = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()
       inner !== undefined && isIncomplete(inner, new Set([...seen, model]))
   })
 
-/** Whether the model, or one within it, has rules for all its fields or is converted: both are for instances. */
+/** Whether the model or a nested model has rules over several fields, or is converted itself. Both need instances. */
 const needsInstance = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
   !seen.has(model) &&
   (hasRules(model) || Object.entries(model.store.fields).some(([key, schema]) => {
@@ -66,7 +66,7 @@ const compile = (model: ModelLike): Step => {
     const inner = nestedModel(schema)
     return [
       ...(inner !== undefined && isIncomplete(inner) ? [nested(key, attributes, inner)] : []),
-      // A field of a struct is a schema.
+      // Every struct field is a schema.
       ...(isSupplied(attributes) ? [supplied(key, attributes, schema as Schema.Top)] : [])
     ]
   })
@@ -93,7 +93,7 @@ const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top):
   }
   const keepMade = (values: Values, place: Place, made: Effect.Effect<unknown>): Effect.Effect<void> =>
     Effect.flatMapEager(made, (converted) => keep(values, place, converted) ?? Effect.void)
-  /** What the model supplies was not sent, and may be converted already. */
+  /** A value that the model supplies was not sent, and may be converted already. */
   const convert = (values: Values, place: Place, value: unknown): Effect.Effect<void> | void =>
     value === undefined
       ? missing(values, place)
@@ -117,7 +117,7 @@ const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top):
 
 const nested = (key: string, { omitted }: FieldAttributes, model: ModelLike): Step => {
   const one: (value: unknown, place: Place) => Effect.Effect<void> | void = (value, place) =>
-    // What the schema of a nested model decoded is an object of its fields.
+    // A decoded nested model is an object of its fields.
     typeof value === "object" && value !== null ? planOf(model)(value as Values, place) : undefined
   return (values, place) => {
     const value = values[key]

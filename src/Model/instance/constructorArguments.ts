@@ -12,13 +12,12 @@ export type Arguments = [
 ]
 
 /**
- * What the constructor of a model passes on: the values as they are to be held, looked at once. Throws the
- * `ModelError` that names the fields.
+ * The validated arguments that a model's constructor passes on. Throws the `ModelError` that lists the fields.
  *
  * @internal
  */
 export const constructed = (model: ModelLike, ...[input, options]: Arguments): Arguments => {
-  // What was decoded is known to be valid, and who disables the checks knows better.
+  // Decoded values are valid, and the caller may disable the checks.
   if (options !== undefined && ("~payload" in options || options.disableChecks === true)) return [input, options]
   const values = makerOf(model).makeOption(input ?? {}, options)
   return values._tag === "Some"
@@ -26,14 +25,14 @@ export const constructed = (model: ModelLike, ...[input, options]: Arguments): A
     : Effect.runSync(refused(model, input ?? {}))
 }
 
-/** What an instance holds, by itself. */
+/** The struct of an instance's own values. */
 const makerOf: (model: ModelLike) => Schema.Struct<Schema.Struct.Fields> = perModel((model) =>
   // The fields of a class are those of its struct.
   Schema.Struct((model as unknown as { readonly fields: Schema.Struct.Fields }).fields)
 )
 
 const refused = (model: ModelLike, input: Arguments[0]): Effect.Effect<never> => {
-  // Fields are plain codecs.
+  // Fields need no services.
   const made = makerOf(model).makeEffect(input, { parseOptions: { errors: "all" } }) as Effect.Effect<
     unknown,
     Parameters<typeof problemsOf>[0]

@@ -1,5 +1,5 @@
 /**
- * Instances as records and text, and changed copies of them. `Model` exports all of it.
+ * Converts instances to records and text and back, and makes changed copies of instances. `Model` exports all of it.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import { inspector } from "./inspector.ts"
 import { recordDecoder, recordEncoder } from "./recordCodec.ts"
 
 /**
- * An instance in terms of the store: a date-time is a `Date`, a nested model a record of its own.
+ * An instance in its stored form: a date-time is a `Date`, a nested model is a record.
  *
  * @category models
  * @since 0.1.0
@@ -36,9 +36,9 @@ export interface Record {
  * @since 0.1.0
  */
 export interface DumpsOptions {
-  /** Whether the instance is validated first. Defaults to true. */
+  /** Whether to validate the instance first. Defaults to true. */
   readonly validate?: boolean | undefined
-  /** Whether the text has a line for each member, indented by two spaces. Defaults to false. */
+  /** Whether to write one member per line, indented by two spaces. Defaults to false. */
   readonly prettyPrint?: boolean | undefined
 }
 
@@ -49,11 +49,11 @@ export interface DumpsOptions {
  * @since 0.1.0
  */
 export interface ToRecordOptions {
-  /** Whether `id` is named `_id`, as in the store. Defaults to false. */
+  /** Whether `id` is renamed to `_id`, as in the store. Defaults to false. */
   readonly convertId?: boolean | undefined
-  /** Whether the instance is validated first. Defaults to true. */
+  /** Whether to validate the instance first. Defaults to true. */
   readonly validate?: boolean | undefined
-  /** Whether omitted fields are left out, those of nested models as well. Defaults to false. */
+  /** Whether to leave omitted fields out, including those of nested models. Defaults to false. */
   readonly skipOmittedFields?: boolean | undefined
 }
 
@@ -64,7 +64,7 @@ export interface ToRecordOptions {
  * @since 0.1.0
  */
 export interface FromRecordOptions {
-  /** Whether keys that are not the model's become properties of the instance. Defaults to false: they are ignored. */
+  /** Whether undeclared keys become properties of the instance. Defaults to false: they are ignored. */
   readonly setUnmanagedParameters: boolean
 }
 
@@ -91,11 +91,11 @@ export type Elements<A> = {
 }
 
 /**
- * The JSON text (RFC 8259) of an instance as a caller sees it: `_type` first, omitted fields left out.
+ * The JSON text (RFC 8259) of an instance in its wire form: `_type` first, without omitted fields.
  *
- * Fails as `finalise` does when the instance is not valid, unless `validate` is false.
+ * Fails like `finalise` if the instance is not valid, unless `validate` is false.
  *
- * **Example** (Without what is omitted)
+ * **Example** (Text without omitted fields)
  *
  * ```ts
  * import { Effect, Schema } from "effect"
@@ -126,9 +126,9 @@ export const dumps: {
 )
 
 /**
- * An instance as a record, as it is stored. Omitted fields are part of it unless `skipOmittedFields` is true.
+ * An instance as a record in its stored form. Omitted fields are included unless `skipOmittedFields` is true.
  *
- * Fails as `finalise` does when the instance is not valid, unless `validate` is false.
+ * Fails like `finalise` if the instance is not valid, unless `validate` is false.
  *
  * @category conversions
  * @since 0.1.0
@@ -149,12 +149,12 @@ export const toRecord: {
 )
 
 /**
- * The instance of a record, whose identifier is under `id` or `_id`. It is read as a stored document is: a field with a
- * default that is not there has the default, and validators are not asked. A record with the model's `_type` may also be
- * in terms of the wire, as {@link dumps} writes it: then it is read as by {@link fromWire}, without what the model omits.
+ * The instance of a record whose identifier is under `id` or `_id`. The record is decoded like a stored document: a
+ * missing field with a default gets the default, and validators do not run. A record with the model's `_type` may also
+ * have the wire form that {@link dumps} writes; it is then decoded as by {@link fromWire}, without omitted fields.
  *
- * Fails with `PropertyRequiredException` when something required is missing, else with `ValidationException` when a value
- * is of another kind than its field.
+ * Fails with `PropertyRequiredException` if a required field is missing, otherwise with `ValidationException` if a
+ * value has the wrong type.
  *
  * @category conversions
  * @since 0.1.0
@@ -169,7 +169,7 @@ export const fromRecord: {
 } = (model: ModelLike, record?: Record | FromRecordOptions, options?: FromRecordOptions): never => {
   const read = (record: Record, { setUnmanagedParameters }: FromRecordOptions) =>
     decoderOf(model)(record).pipe(
-      // What `dumps` wrote is in terms of the wire.
+      // The record may have the wire form that `dumps` writes.
       Effect.catch((problems) =>
         record["_type"] === model.modelName ? fromWire(model, record) : failureOf(model, record, problems)
       ),
@@ -178,7 +178,7 @@ export const fromRecord: {
       )
     )
   const ignoring = { setUnmanagedParameters: false }
-  // The overloads say what is given for what.
+  // The overloads declare the result for each call.
   return (record === undefined
     ? (record: Record) => read(record, ignoring)
     : isFromRecordOptions(record)
@@ -187,7 +187,7 @@ export const fromRecord: {
 }
 
 /**
- * What is known of an instance from what a caller sees: all but the required fields that the model omits.
+ * The type of an instance that was decoded from its wire form: required fields that the model omits are missing.
  *
  * @category models
  * @since 0.1.0
@@ -200,13 +200,12 @@ type Unseen<M extends ModelLike> = {
 }[Exclude<keyof M["Type"] & keyof M["store"]["fields"], keyof M["wire"]["fields"]>]
 
 /**
- * The instance of what a caller sees, which is the way back of an answer: of a parsed JSON body with the model's `_type`,
- * whose keys that are none of the model's are ignored, `_links` among them. What the model omits is absent, or has its
- * default. Nested models become instances.
+ * The instance of a wire document, such as the body of a response: parsed JSON with the model's `_type`. Undeclared
+ * keys such as `_links` are ignored. An omitted field is absent or has its default. Nested models become instances.
  *
- * Fails with `PropertyRequiredException` when something required is missing, else with `ValidationException`.
+ * Fails with `PropertyRequiredException` if a required field is missing, otherwise with `ValidationException`.
  *
- * **Example** (The way back)
+ * **Example** (From an instance to text and back)
  *
  * ```ts
  * import { DateTime, Effect, Schema } from "effect"
@@ -230,14 +229,14 @@ export const fromWire = <M extends ModelLike>(model: M, body: unknown): Effect.E
   const decoded = wireDecoder(model)(body)
   return decoded._tag === "Invalid"
     ? failureOf(model, body, decoded.problems)
-    // It has all that the type says.
+    // The instance has every property of the type.
     : Effect.sync(() => seenInstance(model, decoded.value) as Seen<M>)
 }
 
 /**
- * A copy of the instance with elements behind those of its lists. A list that is not there begins with them.
+ * A copy of the instance with elements appended to its lists. A missing list starts with them.
  *
- * Fails as `finalise` does when what comes out is not valid.
+ * Fails like `finalise` if the copy is not valid.
  *
  * **Example** (Appending and removing)
  *
@@ -269,9 +268,9 @@ export const appendTo: {
 )
 
 /**
- * A copy of the instance without an element of its lists, wherever it stands in them. Elements are compared by value.
+ * A copy of the instance without every occurrence of an element in its lists. Elements are compared by value.
  *
- * Fails as `finalise` does when what comes out is not valid.
+ * Fails like `finalise` if the copy is not valid.
  *
  * @category combinators
  * @since 0.1.0
@@ -291,7 +290,7 @@ export const removeFrom: {
 
 const isInstance = (u: unknown): u is object => u instanceof Object && isModelLike(u.constructor)
 
-/** Whoever has none has made no use of a model at all, which nothing could be done about while the program runs. */
+/** An object without a model is a mistake in the program. */
 const modelOfInstance = (self: object): ModelLike =>
   isModelLike(self.constructor)
     ? self.constructor
@@ -301,7 +300,7 @@ const decoderOf = perModel((model: ModelLike) => recordDecoder(model))
 
 const wireDecoder = perModel((model) => bodyDecoder(model.wire))
 
-/** What the wire's schema decoded has the values of the model's fields. */
+/** The decoded wire form has the values of the model's fields. */
 const seenInstance = (model: ModelLike, seen: { readonly [key: string]: unknown }): unknown => {
   const values: { [key: string]: unknown } = {}
   for (const [key, schema] of Object.entries(model.store.fields)) {
@@ -309,7 +308,7 @@ const seenInstance = (model: ModelLike, seen: { readonly [key: string]: unknown 
       (Object.hasOwn(model.wire.fields, key) ? seen[key] : model[modelTypeId][key]?.default?.())
     if (value === undefined) continue
     const inner = nestedModel(schema)
-    // What is nested was decoded by the inner model's own schema.
+    // A nested document was decoded by the nested model's own schema.
     const one = (part: unknown): unknown =>
       inner === undefined || typeof part !== "object" || part === null
         ? part
@@ -322,14 +321,14 @@ const seenInstance = (model: ModelLike, seen: { readonly [key: string]: unknown 
 const encodersOf = perModel((model) => ({ id: recordEncoder(model, "id"), _id: recordEncoder(model, "_id") }))
 
 const wireEncoder = perModel((model) => {
-  // Fields are plain codecs.
+  // Fields need no services.
   const codec = Schema.toCodecJson(model.wire as unknown as Schema.Codec<unknown>)
   SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
   const encode = SchemaParser.encodeUnknownSync(codec, { disableChecks: true })
   return (instance: unknown) => encode(asWire(model, instance))
 })
 
-/** The fields that a caller sees, nested ones too, with the name of the model. */
+/** The fields of the wire form with the model's name, in nested models too. */
 const asWire = (model: ModelLike, instance: unknown): unknown => {
   if (typeof instance !== "object" || instance === null) return instance
   const seen: { [key: string]: unknown } = { _type: model.modelName }
@@ -349,14 +348,14 @@ const withoutOmitted = (model: ModelLike, record: Record): Record =>
   Object.fromEntries(
     Object.entries(record).filter(([key]) => model[modelTypeId][key]?.omitted !== true).map(([key, value]) => {
       const inner = nestedModel(model.store.fields[key])
-      // What is stored of a nested model is a record.
+      // The stored form of a nested model is a record.
       const skip = (part: unknown) =>
         inner !== undefined && part instanceof Object ? withoutOmitted(inner, part as Record) : part
       return [key, Array.isArray(value) ? value.map(skip) : skip(value)]
     })
   )
 
-/** What would hide something of the class, its prototype included, stays out. */
+/** Keys that would hide a member of the class or its prototype are excluded. */
 const unmanaged = (model: ModelLike, record: Record): PropertyDescriptorMap => {
   const prototype: unknown = Reflect.get(model, "prototype")
   return Object.fromEntries(
@@ -382,7 +381,7 @@ const withLists = <A extends object>(
     const list = values[key]
     values[key] = change(Array.isArray(list) ? list : [], of)
   }
-  // The class makes instances of itself.
+  // The class constructs instances of itself.
   const changed: A = Reflect.construct(model as never, [values, { disableChecks: true }])
   return Effect.as(inspector(model)(changed), changed)
 }

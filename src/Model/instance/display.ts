@@ -3,8 +3,8 @@ import * as Inspectable from "effect/Inspectable"
 import type { FieldAttributes } from "../shape/annotations.ts"
 
 /**
- * How an instance shows itself to `JSON.stringify`, to the console and to loggers: without what its model omits. The
- * instance of a model that omits nothing shows itself as any object does.
+ * How an instance appears in `JSON.stringify`, on the console and in logs: without omitted fields. A model without
+ * omitted fields uses the default representation.
  *
  * @internal
  */

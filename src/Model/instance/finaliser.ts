@@ -23,7 +23,7 @@ import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape
 import { isPartOf, previousElements } from "./previousElements.ts"
 
 /**
- * Gives the value to keep, `undefined` for none, or {@link invalid} after adding to the problems. `previous` is the value
+ * Returns the value to store, `undefined` for none, or {@link invalid} after adding problems. `previous` is the value
  * that it replaces, if there is one.
  *
  * @internal
@@ -33,16 +33,16 @@ export type Resolve = (value: unknown, place: Place, previous?: unknown) => Effe
 type Values = Record<string, unknown>
 
 /**
- * What is known of values beside their model.
+ * Where values come from.
  *
  * @internal
  */
 export interface Origin {
-  /** Whether a caller sent them. Defaults to false: they come from the process, and may be converted already. */
+  /** Whether a caller sent the values. Defaults to false: values of the process may be converted already. */
   readonly isSent?: boolean | undefined
   /**
-   * The instance that they replace. What is generated and what is read-only stays as it is there, and what does not
-   * change is not validated again.
+   * The instance that the values replace. Generated and read-only fields are taken from it, and unchanged values are
+   * not validated again.
    */
   readonly previous?: unknown
 }
@@ -77,7 +77,7 @@ const compile = (model: ModelLike): Resolve => {
 }
 
 /**
- * Makes the instance of values that were resolved, or finds out what is wrong with them.
+ * Makes an instance of resolved values, or reports what is wrong with them.
  *
  * @internal
  */
@@ -86,7 +86,7 @@ export const instantiatorOf = (model: ModelLike): Resolve => {
   const construct = constructorOf(model)
   const validate = validationOf(model)
   const instanceOf = (values: unknown, place: Place, previous: unknown): Effect.Effect<unknown> => {
-    // What was resolved is an object of fields.
+    // Resolved values are an object of fields.
     const instance = construct(values as Values)
     return validate === undefined || previous !== undefined && !isChanged(values, previous)
       ? Effect.succeed(instance)
@@ -104,13 +104,13 @@ export const instantiatorOf = (model: ModelLike): Resolve => {
 }
 
 /**
- * The fields of a model, and how the value of each is found.
+ * The fields of a model, each with its resolver.
  *
  * @internal
  */
 export const resolversOf: (model: ModelLike) => ReadonlyArray<FieldResolver> = perModel((model) =>
   Object.entries(model.store.fields).map(([key, field]) => {
-    // A field of a struct is a schema.
+    // Every struct field is a schema.
     const schema = field as Schema.Top
     const attributes = model[modelTypeId][key] ?? {}
     return { key, nullIsValue: isNullValue(schema, attributes), resolve: resolverOf(key, schema, attributes) }
@@ -120,14 +120,14 @@ export const resolversOf: (model: ModelLike) => ReadonlyArray<FieldResolver> = p
 interface FieldResolver {
   readonly key: string
   readonly nullIsValue: boolean
-  /** `undefined` where a value is taken as it is. */
+  /** `undefined` if the value needs no processing. */
   readonly resolve: Resolve | undefined
 }
 
 const ownValue = (values: unknown, key: string): unknown =>
   typeof values === "object" && values !== null && Object.hasOwn(values, key) ? Reflect.get(values, key) : undefined
 
-/** What is to be done for a field besides taking its value; for most fields nothing is. */
+/** The processing of a field; most fields need none. */
 const resolverOf = (key: string, schema: Schema.Top, attributes: FieldAttributes): Resolve | undefined => {
   const { converter, default: byDefault, generator, omitted, readOnly, unconverted } = attributes
   const model = nestedModel(schema)
@@ -144,7 +144,7 @@ const resolverOf = (key: string, schema: Schema.Top, attributes: FieldAttributes
   return (value, place, previous) => {
     if (value !== undefined) return finish(value, place, previous)
     if (isKept && previous !== undefined) return Effect.succeed(previous)
-    // What the model supplies was not sent.
+    // A value that the model supplies was not sent.
     const own = place.isSent ? { ...place, isSent: false } : place
     return generator === undefined
       ? finish(supply(undefined), own)
@@ -167,7 +167,7 @@ const stepwise = (
       : stepwise(steps, result, place, previous, from + 1))
 
 const nested = (model: ModelLike): Resolve => {
-  // A recursive model has no plan yet.
+  // The plan of a recursive model does not exist yet, so it is looked up at each call.
   const one: Resolve = (value, place, previous) =>
     typeof value === "object" && value !== null ? planOf(model)(value, place, previous) : Effect.succeed(value)
   const hasId = managedField(model, "id") !== undefined
@@ -178,7 +178,7 @@ const nested = (model: ModelLike): Resolve => {
     return Effect.mapEager(
       inOrder(value.length, (i) => {
         const before = previousOf(value[i], i)
-        // Another element at the same place has nothing to do with the one before.
+        // Another element at the same index has no relation to the previous one.
         return one(value[i], under(place, String(i)), hasId || isPartOf(value[i], before) ? before : undefined)
       }, (_, element) => elements.push(element)),
       () => elements
@@ -196,7 +196,8 @@ const conversion = (converter: Converter<unknown>, unconverted: Schema.Top): Res
       if (!place.isSent && isMade?.(value) === true) return Effect.succeed(value)
       return Effect.flatMapEager(issueOf(value), (issue) => {
         if (issue === undefined) return place.isSent ? always(converter, value) : converter(value)
-        // What a converter gives back was converted before; rules for what comes from outside are not for it.
+        // A value that the converter returns unchanged was converted before, so the checks for input do not apply to
+        // it.
         return isMade !== undefined
           ? Effect.succeed(report(issue, value, place))
           : Effect.map(
@@ -208,7 +209,7 @@ const conversion = (converter: Converter<unknown>, unconverted: Schema.Top): Res
 }
 
 /**
- * The class makes an instance of values that were validated just before, as its decoder does.
+ * Makes an instance of values that were just validated, with the class's own decoder.
  *
  * @internal
  */

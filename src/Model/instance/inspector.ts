@@ -12,8 +12,8 @@ import { previousElements } from "./previousElements.ts"
 type Inspect = (instance: unknown, place: Place, previous?: unknown) => Effect.Effect<void>
 
 /**
- * Finds out whether an instance is still one: it may have been made without being validated, or time has passed. What it
- * has in common with `previous` is not asked.
+ * Validates an existing instance again: it may have been made without validation, or its validity may depend on time.
+ * Values that equal those of `previous` are not validated.
  *
  * @internal
  */
@@ -29,13 +29,13 @@ const planOf: (model: ModelLike) => Inspect = perModel((model) => compile(model)
 const compile = (model: ModelLike): Inspect => {
   const { isChanged, issueOf, reportChanges } = validityOf(model)
   const validate = validationOf(model)
-  // A schema only asks whether what is nested is an instance of its class.
+  // A class schema only tests whether a nested value is an instance.
   const parts = Object.entries(model.store.fields).flatMap(([key, schema]) => {
     const inner = nestedModel(schema)
     return inner === undefined ? [] : [partInspector(key, inner, model[modelTypeId][key]?.omitted)]
   })
   const converted = Object.entries(model[modelTypeId]).flatMap(([key, { converter }]) =>
-    // Where it can be told at once, the schema has asked already.
+    // The schema has tested a synchronous conversion already.
     converter === undefined || converter.makes !== undefined && nestedModel(model.store.fields[key]) === undefined
       ? []
       : [conversionInspector(key, converter)]

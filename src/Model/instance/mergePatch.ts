@@ -81,7 +81,7 @@ const patches = new WeakMap<SchemaAST.AST, Schema.Top>()
 
 /** What a schema makes of nothing is none of a patch's business: a field that a patch does not name stays as it is. */
 const ifThere = (schema: Schema.Top): Schema.Top => {
-  // Fields are plain codecs.
+  // Fields need no services.
   const whole = Schema.Struct({ value: schema }) as unknown as Schema.Codec<{ readonly value?: unknown }>
   const [decode, encode] = [SchemaParser.decodeUnknownEffect(whole), SchemaParser.encodeUnknownEffect(whole)]
   const sent = Schema.make<Schema.Top>(withParts(SchemaAST.toEncoded(schema.ast), { context: undefined }))

@@ -15,17 +15,17 @@ type Values = { readonly [key: string]: unknown }
  */
 export interface Patch {
   readonly current: object
-  /** The fields of the current instance with the changes over them. */
+  /** The fields of the current instance with the changes applied. */
   readonly merged: Values
-  /** What was sent: the fields that it names are those that change. */
+  /** The changes that were sent. Only the fields in it change. */
   readonly changes: Values
   /** Whether a caller sent the changes. */
   readonly isSent: boolean
 }
 
 /**
- * The instance that a patch makes of another. Only fields that the patch names are supplied, converted and validated;
- * rules for several fields are asked when one of them changes.
+ * Applies a patch to an instance. Only the patched fields are supplied, converted and validated. Rules over several
+ * fields run if one of these fields changes.
  *
  * @internal
  */
@@ -60,14 +60,14 @@ const compile = (model: ModelLike): Plan => {
       const { inner, key, nullIsValue, omitted, resolve } = named[i]!
       const before = values[key]
       const change = changes[key]
-      // Where null is a value, it does not remove anything.
+      // In a field where `null` is a value, `null` does not remove anything.
       const value = change === null ? null : merged[key]
       if (inner !== undefined && isInstance(before) && isPlain(change) && isPlain(value)) {
         return planOf(inner)({ current: before, merged: value, changes: change }, under(place, key, omitted))
       }
       const given = value === null && !nullIsValue ? undefined : value
       if (resolve === undefined) return keep(i, given)
-      // A list is replaced, but its elements may be those that were there.
+      // A patch replaces a list, but the new list may contain previous elements.
       return resolve(given, place, Array.isArray(given) ? before : undefined)
     }, keep)
     return Effect.flatMapEager(filled, () => instantiate(values, place, current))

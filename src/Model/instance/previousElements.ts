@@ -2,8 +2,8 @@ import * as Equal from "effect/Equal"
 import { managedField, type ModelLike } from "../shape/variants.ts"
 
 /**
- * Which element of a list before is the one that a new element replaces: that of the same identifier, in a model that
- * has one, else that at the same place.
+ * Finds the previous element that a new list element replaces: the one with the same identifier if the model has one,
+ * otherwise the one at the same index.
  *
  * @internal
  */
@@ -19,7 +19,7 @@ export const previousElements = (model: ModelLike, previous: unknown): (value: u
 }
 
 /**
- * Whether all that values say is so in the instance already: it was read, and is sent back.
+ * Whether the instance already has all the values, as with a document that was read and is sent back.
  *
  * @internal
  */

@@ -25,21 +25,22 @@ import { type FieldAttributes, temporalKind } from "../shape/annotations.ts"
 import { elementOf, isModelLike, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
 import { constructorOf } from "./finaliser.ts"
 
-/** An instance as it is stored. */
+/** A stored document. */
 type Stored = { readonly [key: string]: unknown }
 
 /**
- * Instances of what was stored under `_id` or `id`; fails with everything that keeps it from being one.
+ * Decodes documents, with their identifier under `_id` or `id`, into instances. Fails with all problems of the
+ * document.
  *
  * @internal
  */
 export const recordDecoder = <M extends ModelLike>(
   model: M
 ): (record: Stored) => Effect.Effect<M["Type"], ReadonlyArray<FieldProblem>> => {
-  // Fields are plain codecs: no field combinator lets a schema with services through unnoticed to here.
+  // Fields need no services: every field combinator rejects schemas that do.
   const codec = model as unknown as Schema.Codec<M["Type"], Stored>
   SchemaJITCompiler.enable(codec.ast)
-  // Validators are for what comes in: a moment that was in the future when it was stored is none later.
+  // Validators apply to input only. A date that was in the future when it was stored may be in the past now.
   const decode = SchemaParser.decodeUnknownExit(codec, unchecked)
   const decodeAll = SchemaParser.decodeUnknownExit(codec, { ...unchecked, errors: "all" })
   const fields = storedFieldsOf(model)
@@ -55,7 +56,7 @@ export const recordDecoder = <M extends ModelLike>(
     const input = _id === undefined ? fields : { id: _id, ...fields }
     const exit = decode(input)
     if (exit._tag === "Success") return Effect.succeed(exit.value)
-    // Compiled code stops at the first problem; only a document that has one is decoded the long way.
+    // Compiled code stops at the first problem, so an invalid document is decoded again by the interpreter.
     const all = decodeAll(input)
     const issue = Cause.findErrorOption(all._tag === "Failure" ? all.cause : exit.cause)
     return issue._tag === "None" ? Effect.die(exit.cause) : Effect.fail(problemsOf(issue.value))
@@ -64,13 +65,16 @@ export const recordDecoder = <M extends ModelLike>(
 
 const unchecked: SchemaAST.ParseOptions = { disableChecks: true }
 
-/** What an object inherits is no part of a record. */
+/** Inherited properties are no part of a document. */
 const isPlain = (record: Stored): boolean => {
   const prototype: unknown = Object.getPrototypeOf(record)
   return prototype === Object.prototype || prototype === null
 }
 
-/** Reads what is as it is written today. What it takes for invalid may be of an older form, which the schema knows. */
+/**
+ * Decodes the current stored form. A document that it rejects may have an older form, which the schema's parser
+ * handles.
+ */
 const instanceOf = (model: ModelLike, fields = storedFieldsOf(model)): Decode => {
   if (fields === undefined) return () => invalid
   const construct = constructorOf(model)
@@ -81,7 +85,7 @@ const instanceOf = (model: ModelLike, fields = storedFieldsOf(model)): Decode =>
   }
 }
 
-/** `undefined` when there are fields that can't be told from what every object has. */
+/** `undefined` if a field has a name that every object inherits. */
 const storedFieldsOf = (model: ModelLike): ReadonlyArray<DecodedField> | undefined => {
   const struct = model.ast.encoding?.[0]?.to
   return struct === undefined || !isStruct(struct)
@@ -91,7 +95,7 @@ const storedFieldsOf = (model: ModelLike): ReadonlyArray<DecodedField> | undefin
     )
 }
 
-/** A field, read without what `Model.optional` or `Model.withDefault` put around its schema, which take long to ask. */
+/** A field's decoder without the transformations of `Model.optional` and `Model.withDefault`, which are slow. */
 const storedFieldOf = (signature: SchemaAST.PropertySignature, attributes: FieldAttributes): DecodedField => {
   const { default: byDefault, optional = false } = attributes
   const [first, second, ...others] = signature.type.encoding ?? []
@@ -122,7 +126,7 @@ const temporalOf = (ast: SchemaAST.AST): Decode | undefined => {
   }
 }
 
-/** An instance of another model. */
+/** A decoder for an instance of a nested model. */
 const nestedOf = (ast: SchemaAST.AST): Decode | undefined => {
   const model = modelOf(ast)
   const own = model?.ast.encoding?.[0]
@@ -139,14 +143,14 @@ const isStoredForm = (ast: SchemaAST.AST | undefined): boolean => ast?.encoding 
 type Encode = (value: unknown) => unknown
 
 /**
- * Instances are valid by construction, so they are not validated again on their way into the store. What was completed
- * has the same fields, and `null` where an instance has nothing.
+ * Encodes instances as documents. An instance is valid by construction, so it is not validated again. Completed values
+ * are encoded alike; their `null` means missing.
  *
  * @internal
  */
 export const recordEncoder = (model: ModelLike, idKey: "id" | "_id"): (instance: unknown) => Stored => {
   const fields = Object.entries(model.store.fields).map(([key, field]) => {
-    // A field of a struct is a schema.
+    // Every struct field is a schema.
     const schema = field as Schema.Top
     const attributes = model[modelTypeId][key] ?? {}
     return {
@@ -173,7 +177,7 @@ export const recordEncoder = (model: ModelLike, idKey: "id" | "_id"): (instance:
   }
 }
 
-/** `undefined` where the value of a field is what is stored. */
+/** `undefined` if the value is stored as it is. */
 const encoderOf = (schema: Schema.Top): Encode | undefined => {
   if (isModelLike(schema)) {
     const model = schema
@@ -194,13 +198,13 @@ const encoderOf = (schema: Schema.Top): Encode | undefined => {
 }
 
 const plainEncoderOf = (schema: Schema.Top): Encode => {
-  // Fields are plain codecs.
+  // Fields need no services.
   const codec = schema as unknown as Schema.Codec<unknown>
   SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
   return SchemaParser.encodeUnknownSync(codec, { disableChecks: true })
 }
 
-/** A value may be stored as none at all. */
+/** An encoder for values that may be encoded to a missing property. */
 const inStruct = (schema: Schema.Top): Encode => {
   const encode = plainEncoderOf(Schema.Struct({ value: schema }))
   return (value) => {
@@ -210,7 +214,7 @@ const inStruct = (schema: Schema.Top): Encode => {
   }
 }
 
-/** Whether the stored form of a schema's values is another than the values themselves. */
+/** Whether the stored form differs from the value itself. */
 const isTransformed = (ast: SchemaAST.AST): boolean => {
   if (ast.encoding !== undefined) return true
   switch (ast._tag) {

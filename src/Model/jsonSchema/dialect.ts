@@ -2,7 +2,7 @@ import { isSchema, type JsonSchema, schemasIn } from "./node.ts"
 import { toPcre } from "./pattern.ts"
 
 /**
- * The schema in draft-04's vocabulary alone: strict validators refuse schemas with others.
+ * The schema with draft-04 keywords only, since strict validators reject unknown keywords.
  *
  * @internal
  */
@@ -10,7 +10,7 @@ export const toDraft04 = (schema: JsonSchema): JsonSchema =>
   withParts(picked(schema, (keyword) => common.has(keyword) || draft04.has(keyword)), toDraft04)
 
 /**
- * The schema as MongoDB's `$jsonSchema` takes it: in its vocabulary, with BSON types and PCRE patterns.
+ * The schema in the dialect of MongoDB's `$jsonSchema`: its keywords, BSON types and PCRE patterns.
  *
  * @internal
  */
@@ -33,7 +33,7 @@ export const toMongo = (schema: JsonSchema): JsonSchema => {
     ...(isInteger ? { multipleOf: 1 } : {}),
     ...(text === undefined ? {} : { pattern: text }),
     ...(written.length === 0 ? {} : { patternProperties: Object.fromEntries(written) }),
-    // The keys of a pattern that can't be written would be refused as additional ones.
+    // Without one of the patterns, `additionalProperties` would reject the keys that match it.
     ...(additionalProperties === undefined || written.length < patterns.length ? {} : { additionalProperties }),
     ...(all.length === 0 ? {} : { allOf: all })
   }
@@ -48,14 +48,14 @@ const common = new Set([
 
 const draft04 = new Set(["$schema", "$ref", "definitions", "format", "default"])
 
-/** A JavaScript number is stored as an int where it fits, and else as a double; other programs store longs. */
+/** The driver stores a JavaScript number as an int if it fits, otherwise as a double. Other programs store longs. */
 const bsonTypes = (type: unknown): ReadonlyArray<unknown> =>
   type === "integer" ? ["int", "long", "double"] : [type === "boolean" ? "bool" : type]
 
 const picked = (schema: JsonSchema, isKnown: (keyword: string) => boolean): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([keyword]) => isKnown(keyword)))
 
-/** The same with other schemas in the place of those within. */
+/** Replaces each direct subschema. */
 const withParts = (schema: JsonSchema, change: (part: JsonSchema) => JsonSchema): JsonSchema =>
   Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => {

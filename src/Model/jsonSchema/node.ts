@@ -9,7 +9,7 @@ import { asUnicode } from "../shape/unicodePattern.ts"
 export type JsonSchema = EffectJsonSchema.JsonSchema
 
 /**
- * What a schema's values are outside of the program: the far end of its transformations.
+ * The encoded end of a schema's transformations.
  *
  * @internal
  */
@@ -17,7 +17,7 @@ export const endOf = (ast: SchemaAST.AST): SchemaAST.AST =>
   ast.encoding === undefined ? ast : endOf(ast.encoding.at(-1)!.to)
 
 /**
- * The values that are all that a schema has; `undefined` when it has others, or a part of it has a name of its own.
+ * The values of an enumeration; `undefined` if the node has other values too, or if a member has its own identifier.
  *
  * @internal
  */
@@ -41,7 +41,7 @@ export const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralV
 }
 
 /**
- * The values of a node that has no others.
+ * The schema of an enumeration.
  *
  * @internal
  */
@@ -56,7 +56,7 @@ export const enumeration = (
 }
 
 /**
- * What any of the schemas accepts.
+ * The schema that accepts what any of the schemas accepts.
  *
  * @internal
  */
@@ -73,7 +73,7 @@ export const alternatives = (schemas: ReadonlyArray<JsonSchema>): JsonSchema => 
 }
 
 /**
- * What the schema accepts, and `null`.
+ * The schema that also accepts `null`.
  *
  * @internal
  */
@@ -93,8 +93,7 @@ export const nullable = (schema: JsonSchema): JsonSchema => {
 }
 
 /**
- * The schema with what the annotations and the checks of a node say beside it. A check that draft-04 has no words for
- * is left out.
+ * Adds a node's annotations and checks to its schema. A check that draft-04 can't express is omitted.
  *
  * @internal
  */
@@ -114,7 +113,7 @@ export const constrained = (
   return [keywords, ...schemasIn(allOf), ...inDraft04].reduce(both, base)
 }
 
-/** The library leaves out patterns without the flag `u`; those that mean the same with it are written all the same. */
+/** Effect omits patterns without the flag `u`. Patterns that match the same texts with it are added here. */
 const withUnicode = (check: SchemaAST.Checks[number]): SchemaAST.Checks[number] => {
   const { representation, toJsonSchema } = check.annotations ?? {}
   if (
@@ -129,7 +128,7 @@ const withUnicode = (check: SchemaAST.Checks[number]): SchemaAST.Checks[number] 
 const isPattern = (u: unknown): u is { readonly payload: { readonly source: string; readonly flags: string } } =>
   Predicate.hasProperty(u, "id") && u.id === "effect/schema/isPattern"
 
-/** What a check says in words of draft-04 that the later drafts, which the library speaks, have not or use otherwise. */
+/** A check's keywords, if draft-04 defines them differently from the later drafts that Effect writes. */
 const draft04Of = ({ annotations }: SchemaAST.Check<never>, type: unknown): JsonSchema | undefined => {
   const toJsonSchema: unknown = annotations?.["toJsonSchema"]
   const said: unknown = Predicate.isFunction(toJsonSchema) ? toJsonSchema({ type, schemas: [] }) : undefined
@@ -139,13 +138,13 @@ const draft04Of = ({ annotations }: SchemaAST.Check<never>, type: unknown): Json
   return isOld ? said : undefined
 }
 
-/** What both schemas accept: side by side, where no keyword changes what another means. */
+/** Combines two schemas: in one object if no keyword changes the meaning of another, otherwise in `allOf`. */
 const both = (schema: JsonSchema, more: JsonSchema): JsonSchema =>
   Object.keys(more).every((keyword) => independent.has(keyword) && !(keyword in schema))
     ? { ...schema, ...more }
     : { ...schema, allOf: [...schemasIn(schema["allOf"]), more] }
 
-// The last are none of draft-04's, and are left out in the end.
+// The last group is unknown to draft-04, and is removed in the end.
 const independent = new Set([
   "title description default format pattern minLength maxLength multipleOf".split(" "),
   "minimum exclusiveMinimum maximum exclusiveMaximum".split(" "),
@@ -154,7 +153,7 @@ const independent = new Set([
 ].flat())
 
 /**
- * How the library describes a node that has no parts. Fails where draft-04 has no words for it.
+ * Effect's own schema for a node without children. Fails if draft-04 can't express it.
  *
  * @internal
  */
@@ -164,13 +163,13 @@ export const described = (ast: SchemaAST.AST): Result.Result<JsonSchema, unknown
     ({ definitions, schema }) => {
       const names = Object.keys(definitions)
       if (names.length === 0) return Result.succeed(schema)
-      // A node with a name is defined under it; definitions beside it are those of a check, which would get lost.
+      // A named node is defined under its name. Any further definition belongs to a check and would be lost.
       return names.length === 1 && "$ref" in schema ? Result.succeed(definitions[names[0]!]!) : Result.fail(names)
     }
   )
 
 /**
- * Which keys a record has: all, those that match one of the patterns, or those that can't be described.
+ * The keys of a record: all of them, those that match one of the patterns, or an unknown subset.
  *
  * @internal
  */
@@ -191,7 +190,7 @@ export const isSchema = (u: unknown): u is JsonSchema => Predicate.isObject(u)
 /** @internal */
 export const schemasIn = (u: unknown): ReadonlyArray<JsonSchema> => Array.isArray(u) ? u.filter(isSchema) : []
 
-/** What the annotations and the checks alone say of values of a kind. */
+/** The keywords that annotations and checks add for a type. */
 const saidBy = (
   kind: unknown,
   annotations: SchemaAST.AST["annotations"],
@@ -211,7 +210,7 @@ const nodeOf = (
     case "string":
       return new SchemaAST.String(annotations, checks)
     case "number":
-      // Only numbers that are checked to be finite are numbers to JSON, and keep their other checks.
+      // JSON Schema describes only finite numbers as `number` and keeps their other checks.
       return new SchemaAST.Number(annotations, [Schema.isFinite(), ...(checks ?? [])])
     case "boolean":
       return new SchemaAST.Boolean(annotations, checks)

@@ -1,6 +1,5 @@
 /**
- * A pattern of JavaScript with the `u` flag as MongoDB's PCRE reads it; `undefined` where the two languages differ in a
- * way that can't be written otherwise.
+ * Translates a JavaScript pattern with the flag `u` into MongoDB's PCRE; `undefined` if PCRE can't express it.
  *
  * @internal
  */
@@ -32,10 +31,10 @@ const tokens = new RegExp(
 
 const outside = (token: string): string | undefined => {
   switch (token) {
-    // JavaScript's end is the very end.
+    // In JavaScript `$` matches only at the very end.
     case "$":
       return "$(?!\\n)"
-    // JavaScript's dot leaves out four line ends, PCRE's only one.
+    // In JavaScript the dot excludes four line terminators, in PCRE only one.
     case ".":
       return "[^\\n\\r\u2028\u2029]"
     case "\\s":
@@ -48,12 +47,12 @@ const outside = (token: string): string | undefined => {
     case "(?=":
     case "(?!":
       return token
-    // PCRE takes the end of a class without members for its first member.
+    // PCRE reads the closing bracket of an empty class as its first member.
     case "[]":
     case "[^]":
       return undefined
   }
-  // Nothing refers to a group by its name, since nothing that does is written.
+  // Group names can go, since named references are not translated.
   if (token.startsWith("(?")) return token.endsWith(">") ? "(" : undefined
   return token.startsWith("[") ? translatedClass(token) : escape(token)
 }
@@ -65,7 +64,7 @@ const translatedClass = (token: string): string | undefined => {
 
 const inClass = (token: string): string | undefined => {
   switch (token) {
-    // It may begin the name of a class in PCRE.
+    // In PCRE it may start the name of a character class.
     case "[":
       return "\\["
     case "\\s":
@@ -96,7 +95,7 @@ const escape = (token: string): string | undefined => {
   }
 }
 
-/** The character itself, from the digits of `\xHH`, `\uHHHH`, `\u{H}`, or `\uHHHH\uHHHH`. */
+/** The character of the hex digits in `\xHH`, `\uHHHH`, `\u{H}`, or `\uHHHH\uHHHH`. */
 const literal = (digits: string): string | undefined => {
   const units = digits.replaceAll(/[{}]/gu, "").split(/\\u/iu).map((unit) => Number.parseInt(unit, 16))
   const character = units.length === 2 ? String.fromCharCode(...units) : String.fromCodePoint(units[0]!)
@@ -105,7 +104,7 @@ const literal = (digits: string): string | undefined => {
   return /[\^$\\.*+?()[\]{}|/-]/u.test(character) ? `\\${character}` : character
 }
 
-/** General categories by their short names and scripts by their long ones are called the same in both languages. */
+/** Both languages use the same short names of general categories and the same long names of scripts. */
 const property = (token: string): string | undefined => {
   const [, kind, name] = /^\\([pP])\{(?:Script=|sc=)([A-Z][a-z]{4,})\}$/u.exec(token) ?? []
   if (name !== undefined) return `\\${kind}{${name}}`

@@ -10,22 +10,22 @@ import * as Node from "./node.ts"
 type JsonSchema = Node.JsonSchema
 
 /**
- * Which of a model's forms is described, and how.
+ * Which form of a model to describe, and how.
  *
  * @internal
  */
 export interface Form {
   /**
-   * On the wire, values are JSON, and what has a name stands under `definitions`. In the store, they are BSON, the
-   * identifier is `_id`, and all stands where it is used; where something comes up inside itself, only its type does.
+   * The wire form describes JSON, with named schemas under `definitions`. The stored form describes BSON with the
+   * identifier `_id` and inlines all schemas; a recursive reference is reduced to its type.
    */
   readonly variant: "wire" | "store"
-  /** Whether objects may have properties that the schema does not name. */
+  /** Whether objects may have undeclared properties. */
   readonly additionalProperties: boolean
 }
 
 /**
- * The documents of a model in the words of draft-04, where `type` may be one of BSON's, too.
+ * The draft-04 schema of a model's documents. In the stored form, `type` may also be a BSON type.
  *
  * @internal
  */
@@ -33,7 +33,7 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
   const isWire = form.variant === "wire"
   const { definitions, place } = isWire ? defining(identityOf(model)) : inlining(identityOf(model))
 
-  /** `name` is the one to use for an object that has none itself. */
+  /** `name` applies to an object without an identifier. */
   const write = (ast: SchemaAST.AST, name?: string): JsonSchema => {
     const inner = modelOf(ast)
     const end = Node.endOf(ast)
@@ -60,13 +60,13 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
       return {
         key: !isWire && isRoot && managed === "id" ? "_id" : field,
         schema: optional === true ? Node.nullable(writeMember(type)) : writeMember(type),
-        // Who sends a document need not give `_type`, nor what the server supplies. What is stored has it all.
+        // Callers need not send `_type` or values that the server supplies. Stored documents have both.
         isRequired: isWire ? hasToBeSent(owner, field) : !SchemaAST.isOptional(Node.endOf(type))
       }
     })
     const own: ReadonlyArray<[string, JsonSchema]> = members.map(({ key, schema }) => [key, schema])
     const required = members.flatMap(({ isRequired, key }) => isRequired ? [key] : [])
-    // What the framework or the store puts into a document is none of the fields either.
+    // The framework and the store add properties to documents that are not declared fields.
     const more: ReadonlyArray<[string, JsonSchema]> = !isRoot || form.additionalProperties
       ? []
       : isWire
@@ -130,7 +130,7 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
       ...(elements.length === 0 ? {} : { items: elements.map(writeMember) }),
       ...(others === undefined
         ? { minItems: first, maxItems: elements.length }
-        // Draft-04 can't tell the last elements from those before them.
+        // Draft-04 can't describe the last elements separately.
         : { minItems: first + rest.length - 1, additionalItems: rest.length === 1 ? others : true })
     }
   }
@@ -155,7 +155,7 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
       additionalProperties: isRecord
         ? ofAny[0]
         : form.additionalProperties || records.some(({ keys }) => Predicate.isString(keys)),
-      // A record's type is that of all keys, also of those that have a type of their own.
+      // An index signature applies to all keys, including those with a declared property.
       ...(isRecord || ofAny.length === 0
         ? {}
         : { allOf: ofAny.map((value) => ({ type: "object", additionalProperties: value })) })
@@ -167,11 +167,11 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
   return Object.keys(defined).length === 0 ? root : { ...root, definitions: defined }
 }
 
-/** A model's class and those that it extends have this in common. */
+/** A class and the classes it extends share this object. */
 const identityOf = (model: ModelLike): object => model.wire
 
 interface Placement {
-  /** Writes what stands for `key`, where it is used or somewhere else. */
+  /** Writes the schema of `key` in place, or writes a reference to its definition. */
   readonly place: (
     key: object,
     kind: string | undefined,
@@ -181,7 +181,7 @@ interface Placement {
   readonly definitions: () => { readonly [name: string]: JsonSchema }
 }
 
-/** Everything where it is used. Something that comes up inside itself has no end, so that only its type is named there. */
+/** Inlines every schema. A recursive reference would never end, so it is reduced to its type. */
 const inlining = (root: object): Placement => {
   const open = new Set([root])
   return {
@@ -203,7 +203,7 @@ interface Place {
   schema: JsonSchema | undefined
 }
 
-/** What has a name, or comes up inside itself, is defined once and referred to. */
+/** Defines each named or recursive schema once and refers to it. */
 const defining = (root: object): Placement => {
   const places: Array<Place> = [{ key: root, wanted: "", ref: "#", schema: undefined }]
   const named = new Map<string, Place>()
@@ -224,7 +224,7 @@ const defining = (root: object): Placement => {
       places.push(place)
       const schema = write()
       const isAnonymous = name === undefined && place.ref === undefined
-      // The same schema is another object where it may be missing.
+      // The same schema has another syntax tree where it is optional.
       const text = JSON.stringify(schema)
       const twin = isAnonymous
         ? undefined
@@ -244,7 +244,7 @@ const defining = (root: object): Placement => {
 const kindOf = (ast: SchemaAST.AST): string | undefined =>
   ast._tag === "Objects" ? "object" : ast._tag === "Arrays" ? "array" : undefined
 
-/** Nothing stands beside a reference. */
+/** A `$ref` may not have sibling keywords. */
 const withTexts = (schema: JsonSchema, annotations: SchemaAST.AST["annotations"]): JsonSchema => {
   const { description, title } = annotations ?? {}
   return "$ref" in schema ? schema : {
@@ -257,7 +257,7 @@ const withTexts = (schema: JsonSchema, annotations: SchemaAST.AST["annotations"]
 const describedAsJson = (ast: SchemaAST.AST): JsonSchema =>
   Result.getOrElse(Node.described(ast), (): JsonSchema => ({}))
 
-/** Numbers that JSON has no name for are text, unless the number is checked to be none of them. */
+/** Non-finite numbers are written as text, unless checks exclude them. */
 const numberAsJson = (ast: SchemaAST.Number): JsonSchema => {
   const isValid = Schema.is(Schema.make(ast))
   const names = ["NaN", "Infinity", "-Infinity"].filter((name) => isValid(Number(name)))
@@ -265,10 +265,10 @@ const numberAsJson = (ast: SchemaAST.Number): JsonSchema => {
   return names.length === 0 ? number : Node.alternatives([number, { type: "string", enum: names }])
 }
 
-/** BSON's own types; `bsonType` is what a declared type says of itself. */
+/** The BSON type of a declared type, which its annotation `bsonType` defines. */
 const storedAs = (ast: SchemaAST.Declaration): JsonSchema => {
   const { bsonType, [temporalKind]: temporal } = ast.annotations ?? {}
-  // Other programs may have written an int.
+  // Other programs may have stored an int.
   if (bsonType === "long") return { type: ["int", "long"] }
   if (Predicate.isString(bsonType)) return { type: bsonType }
   return temporal !== undefined || nameOf(ast) === "effect/schema/Date" ? { type: "date" } : {}
@@ -287,7 +287,7 @@ const links: JsonSchema = {
   }
 }
 
-// The calendar's days: months of 31, of 30, of 28, and the 29th of February of leap years.
+// The days of the calendar: in months of 31, of 30 and of 28 days, and 29 February in leap years.
 const days = [
   "[0-9]{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])",
   "[0-9]{4}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)",

@@ -4,49 +4,50 @@ import type { Converter } from "../Converter.ts"
 import type { Index } from "../FieldIndex.ts"
 
 /**
- * Marks the stored side of a date or a date-time.
+ * Marks the encoded side of a date or a date-time.
  *
  * @internal
  */
 export const temporalKind = "appkernel/temporal"
 
 /**
- * Where a check carries the name and the argument under which a validator is reported.
+ * The annotation of a check that holds the validator's name and argument for error reports.
  *
  * @internal
  */
 export const validatorAnnotation = "appkernel/validator"
 
 /**
- * Marks the validator that asks for a value to be there.
+ * Marks the validator that requires a non-empty value.
  *
  * @internal
  */
 export const notEmptyTypeId = "~appkernel/Validator/notEmpty"
 
 /**
- * Where a check of a whole struct carries the field that it is about.
+ * The annotation of a struct's check that holds the field which the check reports on.
  *
  * @internal
  */
 export const relatedAnnotation = "appkernel/related"
 
 /**
- * Marks the checks that say which values can be stored.
+ * Marks the checks that test whether a value can be stored.
  *
  * @internal
  */
 export const storableAnnotation = "appkernel/storable"
 
 /**
- * Where a model's class and its variants carry the model, as a function, since the class is annotated before it exists.
+ * The annotation that links a model's class and variants to the model. It holds a function, since the class is
+ * annotated before it exists.
  *
  * @internal
  */
 export const modelAnnotation = "appkernel/model"
 
 /**
- * What a validator says of itself.
+ * The name and the argument that a validator is reported with.
  *
  * @internal
  */
@@ -56,31 +57,31 @@ export interface ValidatorEntry {
 }
 
 /**
- * What a field has beyond its type.
+ * The attributes of a field beside its type.
  *
  * @internal
  */
 export interface FieldAttributes {
-  /** Supplies a value when there is none. */
+  /** Supplies the value when the input has none. */
   readonly generator?: Effect.Effect<unknown> | undefined
-  /** The value when there is none and no generator. */
+  /** The value when the input has none and there is no generator. */
   readonly default?: (() => unknown) | undefined
-  /** Changes a value that is there, before validation. */
+  /** Converts a given value before validation. */
   readonly converter?: Converter<unknown> | undefined
-  /** What a value has to be that is yet to be converted. */
+  /** The schema of a value before conversion. */
   readonly unconverted?: Schema.Top | undefined
-  /** Need not be there; `null` is as good as nothing. */
+  /** The field may be missing, and `null` means missing. */
   readonly optional?: boolean | undefined
-  /** Stored and sent in forms of its own. */
+  /** The field has its own stored form and its own wire form. */
   readonly marshalled?: boolean | undefined
-  /** Never part of an output. */
+  /** The field is excluded from every output. */
   readonly omitted?: boolean | undefined
-  /** Set by the server: seen by a caller, and not sent. */
+  /** The server sets the field: callers read it and can't send it. */
   readonly readOnly?: boolean | undefined
   readonly index?: Index | undefined
   /**
-   * The place that the framework itself keeps up to date: the identifier, the version, the audit, the deletion, the
-   * number of the state.
+   * The purpose for which the framework itself keeps the field up to date: the identifier, the version, the audit
+   * fields, the deletion time, the revision number.
    */
   readonly managed?:
     | "id"

@@ -1,7 +1,7 @@
 /**
- * The kinds of values that BSON has and JSON has not, without BSON's own classes: what is written is a `Date`, a
- * `bigint`, a `BigDecimal`, a `Uint8Array` or an {@link ObjectIdText}, of which the repository makes BSON's values. What
- * is read may be either.
+ * The value types that BSON has and JSON lacks, without BSON's own classes. Encoding writes a `Date`, a `bigint`, a
+ * `BigDecimal`, a `Uint8Array` or an {@link ObjectIdText}, and the repository converts these into BSON's classes.
+ * Decoding accepts both forms.
  */
 import * as BigDecimal from "effect/BigDecimal"
 import * as DateTime from "effect/DateTime"
@@ -16,7 +16,7 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import { storableAnnotation } from "./annotations.ts"
 
 /**
- * An ObjectId on its way into the store.
+ * An ObjectId in a document that is about to be stored.
  *
  * @internal
  */
@@ -33,11 +33,11 @@ export class ObjectIdText {
   }
 }
 
-/** A value of one of BSON's classes, which all print themselves. */
+/** Whether the value is an instance of the BSON class. All BSON classes carry their name on the prototype. */
 const isOfClass = (value: unknown, name: string): boolean =>
   Predicate.isObject(value) && !Object.hasOwn(value, "_bsontype") && Reflect.get(value, "_bsontype") === name
 
-/** What is stored: values that `read` can read. As JSON, it is what the value is that was read. */
+/** The schema of stored values that `read` accepts. In JSON a stored value has the form of the decoded value. */
 const stored = <S extends Schema.Top>(
   bsonType: string,
   expected: string,
@@ -55,7 +55,7 @@ const stored = <S extends Schema.Top>(
       })
   })
 
-/** From a value to what is stored of it. */
+/** The link between a value and its stored form. */
 const link = <A>(to: Schema.Top, read: (value: unknown) => A | undefined, write: (value: A) => unknown) =>
   Schema.link<A>()(to, {
     decode: SchemaGetter.transformEffect((value: unknown) => orInvalid(read(value))),
@@ -95,7 +95,7 @@ const readLong = (value: unknown): bigint | undefined =>
     : undefined
 
 /**
- * Whether an integer can be stored.
+ * Whether the integer fits into 64 bits.
  *
  * @internal
  */
@@ -117,7 +117,7 @@ export const long: SchemaAST.Link = link(
 
 const maxDigits = 10n ** 34n
 
-/** What Decimal128 holds without rounding: 34 digits, and an exponent from -6176 to 6111. */
+/** Decimal128 holds up to 34 digits and an exponent from -6176 to 6111 without rounding. */
 const isDecimal = (value: BigDecimal.BigDecimal): boolean => {
   const { scale, value: digits } = BigDecimal.normalize(value)
   return scale <= 6176 && scale >= -6111 && digits < maxDigits && digits > -maxDigits
@@ -131,7 +131,7 @@ const readDecimal = (value: unknown): BigDecimal.BigDecimal | undefined =>
     : undefined
 
 /**
- * Whether a decimal can be stored.
+ * Whether the decimal fits into Decimal128.
  *
  * @internal
  */
@@ -154,7 +154,7 @@ export const decimal: SchemaAST.Link = link(
 const readBytes = (value: unknown): Uint8Array | undefined => {
   if (Predicate.isUint8Array(value)) return value
   if (!isOfClass(value, "Binary")) return undefined
-  // What BSON's class has: a buffer that may be longer than what is in it.
+  // BSON's `Binary` has a buffer that may be longer than its content.
   const { buffer, position } = value as { readonly buffer: Uint8Array; readonly position: number }
   return Uint8Array.from(buffer.subarray(0, position))
 }

@@ -8,7 +8,7 @@ import type { Converter } from "../Converter.ts"
 import { validatorAnnotation, type ValidatorEntry } from "./annotations.ts"
 
 /**
- * What is reported of a value that is yet to be converted.
+ * The validator name that unconverted values are reported with.
  *
  * @internal
  */
@@ -18,7 +18,8 @@ export const unconvertedEntry: ValidatorEntry = { type: "Converted" }
 export const unconvertedMessage = "must be converted first, as Model.finalise does"
 
 /**
- * The converter that applies `first` and then `next`. What `next` makes is left alone, since `first` never sees it.
+ * Applies `first`, then `next`. A value that `next` has produced already stays unchanged, since `first` never sees such
+ * a value.
  *
  * @internal
  */
@@ -32,7 +33,7 @@ export const chained = (first: Converter<unknown>, next: Converter<unknown>): Co
 }
 
 /**
- * Converts a value whatever it looks like: what a caller sends was never converted before.
+ * Converts a value whatever it looks like, since a value from a caller was never converted before.
  *
  * @internal
  */
@@ -40,7 +41,7 @@ export const always = <A>(converter: Converter<A>, value: A): Effect.Effect<A> =
   converter.convert === undefined ? converter(value) : converter.convert(value)
 
 /**
- * Whether the converter makes such a value; `undefined` for a converter that does not say what it makes.
+ * Whether the converter can produce the value; `undefined` if the converter does not declare its output.
  *
  * @internal
  */
@@ -48,8 +49,8 @@ export const madeBy = ({ makes }: Converter<unknown>): ((value: unknown) => bool
   makes === undefined ? undefined : SchemaParser.is(makes)
 
 /**
- * Accepts what the converter makes, as far as that is known at once. A converter that does not say what it makes makes
- * what it gives back unchanged; one that needs time for its answer is only asked before a write.
+ * Accepts the converter's output, as far as this can be tested synchronously. Without a declared output, a value counts
+ * as converted if the converter returns it unchanged. An asynchronous converter is only tested before a write.
  *
  * @internal
  */
@@ -74,7 +75,7 @@ const isConvertedAtOnce = (converter: Converter<unknown>, value: unknown): boole
 }
 
 /**
- * Whether the converter makes such a value.
+ * Whether the converter can produce the value.
  *
  * @internal
  */

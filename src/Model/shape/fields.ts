@@ -38,8 +38,8 @@ export type Schemas = { readonly [V in Variant]?: Schema.Top }
 export type Change = { readonly [V in Variant]?: (schema: Schema.Top) => Schema.Top }
 
 /**
- * A field taken apart: the schemas of its value, what combinators put around them, in their order, and the rest. Checks
- * go to the value, whether or not it may be missing.
+ * The parts of a field: its value's schemas, the wrappers that combinators added, in order, and its attributes. Checks
+ * apply to the value, whether or not the field is optional.
  */
 interface Parts {
   readonly value: Schemas
@@ -50,7 +50,7 @@ interface Parts {
 const partsKey = Symbol.for("~appkernel/Model/Field/parts")
 
 /**
- * The schemas of a field by variant, whichever way it was written.
+ * The schemas of a field by variant, for fields and bare schemas alike.
  *
  * @internal
  */
@@ -63,7 +63,7 @@ export const schemasOf = (self: FieldInput): Schemas => {
 export const attributesOf = (self: FieldInput): FieldAttributes => partsOf(self).attributes
 
 /**
- * The field with `change` put around the schemas that it has so far.
+ * The field with `change` applied around its current schemas.
  *
  * @internal
  */
@@ -87,7 +87,7 @@ export const evolveValue = (
 }
 
 /**
- * The field whose value passes the check as well. Of a field that is converted, the check is for what conversion gives.
+ * The field with one more check on its value. The check of a field with a converter applies to the converted value.
  *
  * @internal
  */
@@ -104,15 +104,14 @@ export const checked = (self: FieldInput, check: SchemaAST.Check<never>): FieldI
 }
 
 /**
- * The value's stored schema.
+ * The stored schema of the field's value.
  *
  * @internal
  */
 export const valueOf = (self: FieldInput): Schema.Top | undefined => partsOf(self).value.store
 
 /**
- * The schema without its checks, but for those that tell integers and finite numbers from others, and what can be stored
- * from what can't.
+ * The schema without its checks, except those that define integers, finite numbers and storable values.
  *
  * @internal
  */
@@ -123,12 +122,12 @@ export const stripped = (schema: Schema.Top): Schema.Top =>
   )
 
 /**
- * The schema that accepts only what the converter makes, as far as that is known at once.
+ * The schema that accepts converted values only, as far as this can be tested synchronously.
  *
  * @internal
  */
 export const convertedOnly = (schema: Schema.Top, converter: Converter<unknown>): Schema.Top =>
-  // The class of a model would be another schema with a check.
+  // A model's class with a check added would be another schema.
   isModelLike(schema)
     ? schema
     : convertedChecks(converter).reduce<Schema.Top>(
@@ -156,7 +155,7 @@ export const changed = (schemas: Schemas, change: Change): Schemas => {
 }
 
 /**
- * Whether the check says what kind of number a number is.
+ * Whether the check defines the kind of number.
  *
  * @internal
  */
@@ -188,7 +187,7 @@ const optional = (schema: Schema.Top, instance: (schema: Schema.Top) => Schema.T
 })
 
 /**
- * What makes a field one that need not be there. `null` is as good as nothing.
+ * Makes a field optional. `null` means missing.
  *
  * @internal
  */
@@ -208,7 +207,7 @@ export const optionality = (instance: (schema: Schema.Top) => Schema.Top): Chang
 const variantsOf = (schema: Schema.Top): Schemas => {
   const store = storable(schema)
   const create = nested(schema, "create")
-  // What a caller creates is not looked at again before it is stored.
+  // A created document is not checked again before it is stored.
   const limit = store === schema ? undefined : limitOf(store.ast)
   return {
     store,
@@ -218,9 +217,9 @@ const variantsOf = (schema: Schema.Top): Schemas => {
   }
 }
 
-/** A field is either a schema or made of several. */
+/** A field input that is no variant field is a schema. */
 const asSchema = (self: FieldInput): Schema.Top => self as Schema.Top
 
-// A check asks for values of the schema's type, which `Schema.Top` has forgotten.
+// A check expects values of the schema's type, which `Schema.Top` does not carry.
 const withCheck = (self: Schema.Top, check: SchemaAST.Check<never>): Schema.Top =>
   (self.check as (check: SchemaAST.Check<never>) => Schema.Top).call(self, check)

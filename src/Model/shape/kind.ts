@@ -5,8 +5,8 @@ import { jsonLinkOf, nameOf } from "./storedForm.ts"
 import { modelOf } from "./variants.ts"
 
 /**
- * What values a schema has, in the words of the metadata: `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`,
- * `enum`, the name of a model, or `any`. Whether there may be none is another question.
+ * The type name of a schema's values in the metadata: `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`,
+ * `enum`, the name of a model, or `any`. Optionality is not part of it.
  *
  * @internal
  */
@@ -43,7 +43,7 @@ export const kindOf = (ast: SchemaAST.AST): string => {
 }
 
 /**
- * The values that an enumeration consists of, as on the wire.
+ * The members of an enumeration in their wire form.
  *
  * @internal
  */
@@ -61,7 +61,7 @@ export const choicesOf = (ast: SchemaAST.AST): ReadonlyArray<string | number | b
       return []
   }
 }
-/** Of a declared type, what its values are as JSON. */
+/** The type name of a declared type's JSON form. */
 const declaredKindOf = (ast: SchemaAST.Declaration): string => {
   const kind = SchemaAST.toEncoded(ast).annotations?.[temporalKind]
   if (typeof kind === "string") return kind

@@ -1,8 +1,7 @@
 import type * as SchemaAST from "effect/SchemaAST"
 
 /**
- * A copy of a node with other parts. A node has no constructor that changes one of its parts alone; the copy differs from
- * it in nothing else.
+ * A copy of a node with some of its properties replaced. Effect's nodes have no public constructor for this.
  *
  * @internal
  */
@@ -12,12 +11,12 @@ export const withParts = <A extends SchemaAST.AST>(ast: A, parts: { readonly [ke
     ...Object.getOwnPropertyDescriptors(ast),
     ...Object.fromEntries(properties)
   })
-  // It is of the same class.
+  // The copy has the same prototype.
   return copy as A
 }
 
 /**
- * The nodes that a node is made of, and those that it is encoded to.
+ * The direct children of a node, including those of its encoding.
  *
  * @internal
  */

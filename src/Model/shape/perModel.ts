@@ -1,7 +1,7 @@
 import type { ModelLike } from "./variants.ts"
 
 /**
- * What is made of a model once, when it is first asked for.
+ * Caches a value for each model. The first access computes it.
  *
  * @internal
  */

@@ -4,18 +4,18 @@ import { isBson, jsonLinkOf, nameOf } from "./storedForm.ts"
 import { die, isName, modelOf } from "./variants.ts"
 
 /**
- * Why values of a schema can't be stored, or can't be shown to a caller where they are visible; `undefined` when nothing
- * is in the way.
+ * The reason why values of a schema can't be stored, or can't be shown to a caller if they are visible. `undefined` if
+ * there is none.
  */
 const obstacleIn = (ast: SchemaAST.AST, options: {
-  /** Whether a caller sees the values. */
+  /** Whether callers see the values. */
   readonly isVisible: boolean
-  /** Whether to look into suspended schemas, which are not there yet while their class is being made. */
+  /** Whether to follow suspended schemas. They can't be resolved while their class is being declared. */
   readonly suspended: boolean
 }): string | undefined => obstacle(ast, options, new Set())
 
 /**
- * Dies when values of the field can't be stored, or can't be shown.
+ * Dies if values of the field can't be stored or can't be shown.
  *
  * @internal
  */
@@ -29,7 +29,7 @@ type Options = Parameters<typeof obstacleIn>[1]
 const obstacle = (ast: SchemaAST.AST, options: Options, seen: Set<SchemaAST.AST>): string | undefined => {
   if (seen.has(ast)) return undefined
   seen.add(ast)
-  // A model has been asked when it was declared.
+  // A model is checked at its own declaration.
   if (modelOf(ast) !== undefined) return undefined
   const end = ast.encoding?.at(-1)?.to
   const [own, parts] = end === undefined ? atEnd(ast, options) : [hiding(ast, options), [end]]
@@ -41,7 +41,7 @@ const obstacle = (ast: SchemaAST.AST, options: Options, seen: Set<SchemaAST.AST>
   return undefined
 }
 
-/** What is wrong with a node that is stored as it is or as its JSON, and the parts that are to be looked at. */
+/** The problem of a node without an encoding, and the children to check next. */
 const atEnd = (
   ast: SchemaAST.AST,
   options: Options
@@ -73,14 +73,14 @@ const declared = (
       []
     ]
   }
-  // Their content can only be read by waiting for it.
+  // The content of these types can only be read asynchronously.
   if (waiting.has(nameOf(ast))) return ["files, which can't be stored", []]
   return [undefined, isBson(ast) || json.link === undefined ? [] : [json.link.to]]
 }
 
 const waiting: ReadonlySet<unknown> = new Set(["effect/schema/File", "effect/schema/FormData"])
 
-/** What is redacted is for nobody's eyes. */
+/** A redacted value must not reach a caller. */
 const hiding = (ast: SchemaAST.AST, { isVisible }: Options): string | undefined =>
   isVisible && nameOf(ast) === "effect/schema/Redacted"
     ? "redacted values, which no caller may see: pipe it through `Model.omitted`"

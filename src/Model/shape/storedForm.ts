@@ -1,7 +1,8 @@
 /**
- * How the values of any schema are stored: as the BSON type that fits, else through the schema's canonical JSON codec.
+ * Derives how values of any schema are stored: as the matching BSON type, otherwise through the schema's canonical JSON
+ * codec.
  *
- * A schema whose values are stored as they are, or that says itself how they are stored, is left as it is.
+ * A schema stays unchanged if its values are stored as they are, or if it defines its stored form itself.
  */
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
@@ -15,7 +16,7 @@ import * as Bson from "./bsonKinds.ts"
 import { partsOf, withParts } from "./nodes.ts"
 
 /**
- * The node whose encoded side is what is stored.
+ * The node whose encoded side is the stored form.
  *
  * @internal
  */
@@ -67,7 +68,7 @@ const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
 }
 
 /**
- * Whether a declared type says of itself what it is in BSON.
+ * Whether a declared type defines its BSON type.
  *
  * @internal
  */
@@ -75,7 +76,7 @@ export const isBson = ({ annotations }: SchemaAST.AST): boolean =>
   Predicate.isString(annotations?.["bsonType"]) || annotations?.[temporalKind] !== undefined
 
 /**
- * The name under which Effect knows a declared type or a check.
+ * The identifier of one of Effect's declared types or checks.
  *
  * @internal
  */
@@ -85,14 +86,15 @@ export const nameOf = ({ annotations }: Pick<SchemaAST.AST, "annotations">): unk
 }
 
 /**
- * How a declared type becomes JSON; `undefined` when it does not say, and nothing where its values are JSON.
+ * How a declared type is converted to JSON: `undefined` if it defines no JSON form, without a link if its values are
+ * JSON already.
  *
  * @internal
  */
 export const jsonLinkOf = (ast: SchemaAST.Declaration): { readonly link?: SchemaAST.Link | undefined } | undefined => {
   const make: unknown = ast.annotations?.["toCodecJson"] ?? ast.annotations?.["toCodec"]
   if (!Predicate.isFunction(make)) return undefined
-  // What these annotations hold: a function from the encoded type parameters.
+  // These annotations hold a function of the encoded type parameters.
   const link = make(ast.typeParameters.map((part) => Schema.make(SchemaAST.toEncoded(part)))) as
     | SchemaAST.Link
     | undefined
@@ -109,11 +111,11 @@ const storedForms = (nodes: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<SchemaA
   return forms.every((form, i) => form === nodes[i]) ? nodes : forms
 }
 
-/** The node itself where no part changes. */
+/** Returns the same node if no property changes. */
 const changed = <A extends SchemaAST.AST>(ast: A, parts: { readonly [K in keyof A]?: unknown }): A =>
   Object.entries(parts).every(([key, part]) => Reflect.get(ast, key) === part) ? ast : withParts(ast, parts)
 
-/** What may be missing may be missing in the store, too. */
+/** Keeps an optional property optional in the store. */
 const linked = (ast: SchemaAST.AST, link: SchemaAST.Link, check?: SchemaAST.Check<never>): SchemaAST.AST => {
   const to = SchemaAST.isOptional(ast) ? Schema.optionalKey(Schema.make<Schema.Top>(link.to)).ast : link.to
   return withParts(ast, {
@@ -143,14 +145,14 @@ const declared = (ast: SchemaAST.Declaration): SchemaAST.AST => {
 }
 
 /**
- * What tells the values that can be stored from others; `undefined` where all can.
+ * The check that accepts only values which can be stored; `undefined` if all can.
  *
  * @internal
  */
 export const limitOf = (form: SchemaAST.AST): SchemaAST.Check<never> | undefined =>
   form.checks?.find(isStorable) ?? (isPartlyStorable(form, new Set()) ? isEncodable(form) : undefined)
 
-/** Where only a part of what is stored says which values can be, so does the whole. */
+/** Adds a check to the node if a part of its stored form is restricted. */
 const encodable = <A extends SchemaAST.AST>(ast: A): A =>
   isPartlyStorable(ast.encoding!.at(-1)!.to, new Set())
     ? withParts(ast, { checks: [...ast.checks ?? [], isEncodable(ast)] })
@@ -159,7 +161,7 @@ const encodable = <A extends SchemaAST.AST>(ast: A): A =>
 const isEncodable = (ast: SchemaAST.AST): SchemaAST.Check<unknown> => {
   let encode: ((value: unknown) => Exit.Exit<unknown, unknown>) | undefined
   return Schema.makeFilter((value: unknown) => {
-    // Fields are plain codecs, and may be stored as nothing at all.
+    // A field may be encoded to a missing property.
     encode ??= SchemaParser.encodeUnknownExit(Schema.Struct({ value: Schema.make<Schema.Codec<unknown>>(ast) }))
     return Exit.isSuccess(encode({ value }))
   }, { expected: "a value that can be stored", [storableAnnotation]: true })
@@ -173,16 +175,16 @@ const isPartlyStorable = (ast: SchemaAST.AST, seen: Set<SchemaAST.AST>): boolean
   return ast.checks?.some(isStorable) === true || partsOf(ast, false).some((part) => isPartlyStorable(part, seen))
 }
 
-/** Only its JSON may be forbidden: the store is told. */
+/** Only the JSON form of a redacted value may be forbidden. The store gets the value itself. */
 const revealing = ({ to, transformation }: SchemaAST.Link): SchemaAST.Link =>
   Schema.link<Redacted.Redacted<unknown>>()(Schema.make<Schema.Top>(to), {
-    // It is one of two getters, and no middleware.
+    // The link holds a getter on each side, never a middleware.
     decode: transformation.decode as SchemaGetter.Getter<Redacted.Redacted<unknown>, unknown>,
     encode: SchemaGetter.transform(Redacted.value)
   })
 
 const objects = (ast: SchemaAST.Objects): SchemaAST.AST => {
-  // Keys that are not text become text as they do in JSON.
+  // Keys that are not strings are encoded as they are in JSON.
   if (ast.indexSignatures.some(({ parameter }) => !isText(SchemaAST.toEncoded(parameter)))) return asJson(ast)
   const properties = ast.propertySignatures.map((signature) => {
     const type = storedForm(signature.type)
@@ -201,7 +203,10 @@ const isText = (ast: SchemaAST.AST): boolean =>
   ast._tag === "String" || ast._tag === "TemplateLiteral" ||
   ast._tag === "Literal" && typeof ast.literal === "string" || ast._tag === "Union" && ast.types.every(isText)
 
-/** A number that was read does not tell which of BSON's numbers it was, so that only JSON tells several kinds apart. */
+/**
+ * A decoded number does not tell which BSON number type it came from, so a union of several number types is stored as
+ * JSON.
+ */
 const union = (ast: SchemaAST.Union): SchemaAST.AST => {
   const types = storedForms(ast.types)
   if (types === ast.types) return ast

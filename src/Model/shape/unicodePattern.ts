@@ -1,11 +1,12 @@
 import * as Result from "effect/Result"
 
 /**
- * The pattern with the flag `u` where it means the same with it, for every well-formed text; else the pattern itself.
+ * Adds the flag `u` to a pattern if the pattern then matches the same well-formed texts; otherwise returns the pattern
+ * unchanged.
  *
- * Without the flag a pattern sees a character beyond U+FFFF as two. That makes no difference to a pattern that names what
- * it matches, nor to one that matches runs of other characters (`[^@]+`, `.*`), as long as two runs can't meet between
- * the two halves. What is not known to mean the same is taken to mean something else.
+ * Without the flag a character beyond U+FFFF counts as two. This makes no difference to a pattern that lists the
+ * characters it matches. It makes none to runs of unlisted characters (`[^@]+`, `.*`) either, unless two runs can meet
+ * between the two halves. Any other pattern is assumed to differ.
  *
  * @internal
  */
@@ -15,13 +16,13 @@ export const asUnicode = (pattern: RegExp): RegExp => {
 }
 
 const isUnicodeAgnostic = (source: string): boolean => {
-  // Characters that differ by themselves, and escapes that mean something else or nothing with the flag.
+  // Rejects surrogates, and escapes that change or lose their meaning with the flag.
   if (/[\ud800-\udfff]|\\(?:[pPkc1-9]|u\{|u[dD][89a-fA-F])/.test(source) || !compiles(source)) return false
   const found = [...source.matchAll(tokens)].map(([token]) => token)
   const runs = found.flatMap((token, i) => isWide(token) ? [i] : [])
   if (runs.length === 0) return true
-  // Where a part may be left out or comes again, what stands beside a run is not what stands there in the source. What
-  // must not come next may be missing between two halves.
+  // With an optional or repeated part, the neighbours of a run differ from those in the source. A negative lookahead
+  // may match between two halves.
   if (
     found.some((token, i) => /^(?:\||\\B|\(\?(?:!|<[=!]))$/u.test(token) || token === ")" && isQuantifier(found[i + 1]))
   ) {
@@ -39,12 +40,12 @@ const compiles = (source: string): boolean => Result.isSuccess(Result.try(() => 
 const tokens =
   /\[(?:\\.|[^\]\\])*\]|\\(?:u[\da-fA-F]{4}|x[\da-fA-F]{2}|.)|\{\d+(?:,\d*)?\}|\(\?(?:<[^=!][^>]*>|<?[=!]|:)|[^]/gu
 
-/** Whether it matches characters that it does not name. */
+/** Whether the token matches characters that it does not list. */
 const isWide = (token: string): boolean =>
   token === "." || token.startsWith("[^") || /^\\[DSW]$/u.test(token) ||
   token.startsWith("[") && /\\[DSW]/u.test(token)
 
-/** Whether it matches exactly one character, of those that it names. */
+/** Whether the token matches exactly one character from a list. */
 const isNarrow = (token: string): boolean => !isWide(token) && !/^(?:[\^$()*+?]|\(\?.*|\\[bB]|\{.*)$/u.test(token)
 
 const isQuantifier = (token: string | undefined): boolean =>

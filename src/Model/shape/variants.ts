@@ -9,7 +9,8 @@ import { partsOf } from "./nodes.ts"
 import { storedForm } from "./storedForm.ts"
 
 /**
- * The schemas that one model has: what is stored, what a caller sees, what a caller may send, what a caller may change.
+ * The schemas of a model: what is stored, what callers read, what callers send to create, and what callers send to
+ * change.
  *
  * @internal
  */
@@ -28,7 +29,7 @@ export const modelTypeId = "~appkernel/Model"
 export const validationTypeId = "~appkernel/Model/validation"
 
 /**
- * Looks at all fields of an instance.
+ * A rule over all fields of an instance.
  *
  * @internal
  */
@@ -46,9 +47,9 @@ export interface ModelLike extends Schema.Top {
 }
 
 /**
- * What a schema becomes in a variant: a nested model its own variant, a list the list of what its elements become,
- * anything else itself. Lists are replaced as a whole by a patch, so their elements are those of `create`; structs and
- * records are merged, so any part of them may be there, or be `null`.
+ * The type of a schema in a variant: a nested model becomes its own variant, a list becomes a list of its converted
+ * elements, any other schema stays as it is. A patch replaces a list as a whole, so its elements have the `create`
+ * form. A patch merges structs and records, so each of their parts is optional and may be `null`.
  *
  * @internal
  */
@@ -64,7 +65,7 @@ export type Nested<S, V extends Variant> = V extends "store" ? S
   : S
 
 /**
- * What a JSON merge patch may say of a value.
+ * The type of a JSON merge patch for a value.
  */
 type MergePatch<S> = S extends
   { readonly ast: SchemaAST.Objects; readonly fields: infer F extends Schema.Struct.Fields }
@@ -77,7 +78,7 @@ type MergePatch<S> = S extends
 type Named<S> = S extends { readonly schema: infer Inner; readonly "~type.optionality": "optional" } ? Inner : S
 
 /**
- * Whether the model says anything of several of its fields at once.
+ * Whether the model has rules over several fields.
  *
  * @internal
  */
@@ -88,7 +89,7 @@ export const hasRules = (model: ModelLike): boolean =>
 export const isModelLike = (u: unknown): u is ModelLike => typeof u === "function" && modelTypeId in u
 
 /**
- * The model whose class or variant this is the syntax tree of.
+ * The model whose class or variant has this syntax tree.
  *
  * @internal
  */
@@ -108,7 +109,7 @@ const hasValue = (u: Schema.Top): u is Schema.$Array<Schema.Top> =>
 const hasMembers = (u: Schema.Top): u is Schema.Union<ReadonlyArray<Schema.Top>> =>
   u.ast._tag === "Union" && "members" in u && Array.isArray(u.members)
 
-/** What stands beside `null` in a union with it. */
+/** The other member of a union of two with `null`. */
 const nullable = (u: Schema.Top): Schema.Top | undefined => {
   if (!hasMembers(u) || u.members.length !== 2) return undefined
   const other = u.members.filter((member) => member.ast._tag !== "Null")
@@ -116,7 +117,7 @@ const nullable = (u: Schema.Top): Schema.Top | undefined => {
 }
 
 /**
- * The second schema with the checks of the first, too.
+ * The target schema with the checks of the source added.
  *
  * @internal
  */
@@ -125,7 +126,7 @@ export const withChecksOf = (source: Schema.Top, target: Schema.Top): Schema.Top
   return check === undefined ? target : target.check(check, ...others)
 }
 
-/** A recursive model names itself in a suspended schema, which has no class yet when it is made. */
+/** A recursive model refers to itself by a suspended schema, since the class does not exist yet at that point. */
 const suspended = (schema: Schema.Top): Schema.Top | undefined => {
   const { ast } = schema
   return ast._tag === "Suspend" ? modelOf(ast.thunk()) ?? Schema.make<Schema.Top>(ast.thunk()) : undefined
@@ -139,7 +140,7 @@ export const nested = (schema: Schema.Top, variant: Variant): Schema.Top => {
     const inner = nested(schema.schema, variant)
     return inner === schema.schema ? schema : Schema.optionalKey(inner)
   }
-  // What is in lists of lists is not looked for, so that a model there is refused.
+  // Lists of lists are not converted, so that a model inside them is rejected.
   if (hasValue(schema) && hasValue(nullable(schema.value) ?? schema.value)) return schema
   if (hasValue(schema)) {
     const item = nested(schema.value, variant === "patch" ? "create" : variant)
@@ -154,7 +155,7 @@ export const nested = (schema: Schema.Top, variant: Variant): Schema.Top => {
 }
 
 /**
- * The schema whose encoded side is what is stored, with the parts that `nested` and `unwrapped` look for.
+ * The schema whose encoded side is the stored form. It keeps the properties that `nested` and `unwrapped` read.
  *
  * @internal
  */
@@ -169,7 +170,8 @@ export const storable = (schema: Schema.Top): Schema.Top => {
 }
 
 /**
- * The schema without `undefined`, where that is one of its values: then there need not be one.
+ * The schema without its member `undefined`; a field of such a schema is optional. `undefined` if there is no such
+ * member.
  *
  * @internal
  */
@@ -186,7 +188,7 @@ export const defined = (schema: Schema.Top): Schema.Top | undefined => {
 }
 
 /**
- * A field's own schema, without what optionality and defaults put around it.
+ * The schema of a field's value without the wrappers of optionality and defaults.
  *
  * @internal
  */
@@ -199,14 +201,14 @@ export const unwrapped = (schema: Schema.Top): Schema.Top => {
   return inner === undefined ? schema : unwrapped(inner)
 }
 
-/** Whether values that are there are encoded to themselves, whatever stands for those that are not. */
+/** Whether present values are encoded to themselves. A transformation may still supply missing ones. */
 const isKept = ({ encoding }: SchemaAST.AST): boolean =>
   encoding?.every(({ transformation }) =>
     transformation._tag === "Transformation" && transformation.encode._tag === "Passthrough"
   ) === true
 
 /**
- * The schema of the elements of a list; `undefined` when the field is none.
+ * The schema of a list's elements; `undefined` if the field is no list.
  *
  * @internal
  */
@@ -216,7 +218,7 @@ export const elementOf = (schema: Schema.Top): Schema.Top | undefined => {
 }
 
 /**
- * The model that a field holds: alone, in a list, or perhaps not at all.
+ * The model in a field, directly, in a list, or optional.
  *
  * @internal
  */
@@ -228,7 +230,7 @@ export const nestedModel = (schema: unknown): ModelLike | undefined => {
 }
 
 /**
- * Dies when the field has a name that documents and answers use themselves.
+ * Dies if the field has a name that documents and responses use themselves.
  *
  * @internal
  */
@@ -242,7 +244,7 @@ export const assertNotReserved = (model: string, field: string): void => {
 }
 
 /**
- * Whether a field may have this name: dots separate the names of a path, and a dollar begins an operator.
+ * Whether the name is allowed for a field. Dots separate the segments of a path, and a dollar sign starts an operator.
  *
  * @internal
  */
@@ -250,13 +252,13 @@ export const isName = (name: string): boolean =>
   name !== "" && !name.includes(".") && !name.startsWith("$") && !name.includes("\0")
 
 /**
- * Dies when a variant other than the stored one holds a model as it is stored: in a record, a tuple, or wherever else
- * `nested` doesn't look. What a model omits would be seen there, and nothing would be filled in.
+ * Dies if a variant other than the stored one contains the stored form of a model, as in a record or a tuple, which
+ * `nested` does not convert. Omitted fields would be visible there, and no defaults would be applied.
  *
  * @internal
  */
 export const assertSeparable = (model: string, field: string, schema: Schema.Top, options: {
-  /** Whether to look into suspended schemas, which are not there yet while their class is being made. */
+  /** Whether to follow suspended schemas. They can't be resolved while their class is being declared. */
   readonly suspended: boolean
 }): void => {
   const hidden = storedModelIn(schema.ast, options.suspended, new Set())
@@ -269,7 +271,7 @@ export const assertSeparable = (model: string, field: string, schema: Schema.Top
 }
 
 /**
- * A model that is declared wrongly is a mistake in the program: nothing could be done about it while it runs.
+ * Dies with a mistake in a declaration, which the running program can't recover from.
  *
  * @internal
  */
@@ -291,21 +293,21 @@ const storedModelIn = (
 }
 
 /**
- * Whether a caller who creates a document has to send the field: not where it is optional, where the server supplies a
- * value, and where a caller can't send one.
+ * Whether a caller has to send the field to create a document. A field is not required if it is optional, if the server
+ * supplies it, or if callers can't send it.
  *
  * @internal
  */
 export const hasToBeSent = (model: ModelLike, field: string): boolean => {
   const { default: byDefault, generator } = model[modelTypeId][field] ?? {}
   const sent = model.create.fields[field]
-  // A field of a struct is a schema.
+  // Every struct field is a schema.
   return sent !== undefined && !SchemaAST.isOptional(SchemaAST.toEncoded((sent as Schema.Top).ast)) &&
     byDefault === undefined && generator === undefined
 }
 
 /**
- * The field that the framework keeps up to date for this purpose, if the model has one.
+ * The field that the framework manages for the purpose, if the model has one.
  *
  * @internal
  */

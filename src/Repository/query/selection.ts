@@ -49,7 +49,7 @@ const makeSelection = (model: ModelLike, names: ReadonlyArray<string>): Selectio
   const idField = managedField(model, "id")
   const projection: { [path: string]: 0 | 1 } = { _id: 0 }
   for (const path of pathsOf(model, root, "")) projection[path === idField ? "_id" : path] = 1
-  // Fields are plain codecs.
+  // Fields need no services.
   const schema = schemaOf(model, root) as unknown as Schema.Codec<unknown>
   const decode = SchemaParser.decodeUnknownExit(schema, { disableChecks: true, errors: "all" })
   return {
