@@ -43,14 +43,30 @@ const texts = Array.from({ length: size / 20 }, (_, _id) => ({
 
 const notes = many.map(({ _id, n, text }) => new Note({ id: `${_id}`.padStart(7, "0"), n, text }))
 
+const indexed = Effect.flatMap(
+  store,
+  (store) =>
+    Effect.andThen(
+      Effect.forEach(["things", "written"], (name) => store.createIndexes(name, [{ name: "n", key: { n: 1 } }])),
+      Effect.andThen(
+        store.createIndexes("noted", [{ name: "text", key: { text: 1 } }]),
+        store.insertMany("noted", many)
+      )
+    )
+)
+
 const page = Effect.flatMap(
   Repository.for(Note),
   (repository) => repository.findAndCountDocuments({ filter: {}, sort: { _id: 1 }, limit: 1 })
 )
 
+// Each number below `size` once, in no order.
+const scattered = many.map((_, i) => (i * 7919) % size)
+
 // In this order: some use what others have left.
 const allRows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ["insertMany", Effect.flatMap(store, (store) => store.insertMany("things", many))],
+  ["indexed: insertMany", indexed],
   [
     "8 × insertMany",
     Effect.flatMap(store, (store) =>
@@ -64,8 +80,24 @@ const allRows: ReadonlyMap<string, Row> = new Map<string, Row>([
     Effect.flatMap(store, (store) => store.updateMany("things", { n: { $gte: 0 } }, { $inc: { n: 1 } }))
   ],
   [
+    "transaction: insertMany",
+    Effect.flatMap(store, (store) => store.transaction(store.insertMany("written", many)))
+  ],
+  [
+    "transaction: updateMany",
+    Effect.flatMap(store, (store) => store.transaction(store.updateMany("written", {}, { $inc: { n: 1 } })))
+  ],
+  [
     "$in of all _ids",
     Effect.flatMap(store, (store) => store.count("things", { _id: { $in: many.map(({ _id }) => _id) } }))
+  ],
+  [
+    "$in by an index",
+    Effect.flatMap(store, (store) => store.count("things", { n: { $in: scattered.map((n) => n * 10) } }))
+  ],
+  [
+    "$in of texts",
+    Effect.flatMap(store, (store) => store.count("noted", { text: { $in: scattered.map((n) => `text ${n}`) } }))
   ],
   ["text: insertMany", Effect.flatMap(store, (store) => store.insertMany("texts", texts))],
   [

@@ -94,7 +94,7 @@ import { makeVersions } from "./embedded/transaction/snapshots.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
 import * as keyValueLmdb from "./storage/lmdb/store.ts"
 import * as keyValueMemory from "./storage/memory/store.ts"
-import type { KeyValue } from "./storage/orderedStore.ts"
+import type { SteppedKeyValue } from "./storage/orderedStore.ts"
 import { makeTransactional } from "./store/transactionRunner.ts"
 
 /**
@@ -174,7 +174,7 @@ export const layerMemory: Layer.Layer<DocumentStore> = Layer.effect(DocumentStor
 // internal
 
 const fromKeyValue = (
-  store: KeyValue,
+  store: SteppedKeyValue,
   place: string
 ): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {

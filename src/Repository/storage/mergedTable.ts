@@ -11,11 +11,11 @@ export interface Change<Value> {
 }
 
 /**
- * Finds the first change in a range.
+ * Gives the changes in a range, one after the other.
  *
  * @internal
  */
-export type FirstChange<Value> = (range: Range) => Change<Value> | undefined
+export type Changes<Value> = (range: Range) => () => Change<Value> | undefined
 
 /**
  * {@link Table.scan} of a table with changes.
@@ -24,13 +24,13 @@ export type FirstChange<Value> = (range: Range) => Change<Value> | undefined
  */
 export const scanMerged = <Value>(
   base: Pick<Table<Value>, "scan">,
-  first: FirstChange<Value>,
+  changes: Changes<Value>,
   range: Range,
   visit: Visit<string, Value>
 ): void =>
   merge(
     range,
-    first,
+    changes,
     visit,
     (see) => base.scan(range, (key, value, bytes) => see(key, () => visit(key, value, bytes)))
   )
@@ -42,22 +42,23 @@ export const scanMerged = <Value>(
  */
 export const scanMergedKeys = <Value>(
   base: Pick<Table<Value>, "scanKeys">,
-  first: FirstChange<Value>,
+  changes: Changes<Value>,
   range: Range,
   visit: (key: string) => boolean
-): void => merge(range, first, visit, (see) => base.scanKeys(range, (key) => see(key, () => visit(key))))
+): void => merge(range, changes, visit, (see) => base.scanKeys(range, (key) => see(key, () => visit(key))))
 
 /** Shows changes between what is there, and in its place. */
 const merge = <Value>(
   range: Range,
-  first: FirstChange<Value>,
+  changes: Changes<Value>,
   visit: Visit<string, Value>,
   scanBase: (see: (key: string, visit: () => boolean) => boolean) => void
 ): void => {
-  let change = first(range)
+  const nextChange = changes(range)
+  let change = nextChange()
   let isDone = false
-  const next = (key: string): void => {
-    change = first(range.reverse ? { ...range, end: key } : { ...range, start: `${key}\0` })
+  const next = (): void => {
+    change = nextChange()
   }
   const show = ({ key, value }: Change<Value>): boolean => {
     isDone = value !== undefined && !visit(key, value, 0)
@@ -67,11 +68,11 @@ const merge = <Value>(
     // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- `next` changes it
     while (change !== undefined && (range.reverse ? change.key > key : change.key < key)) {
       if (!show(change)) return false
-      next(change.key)
+      next()
     }
     if (change?.key === key) {
       const isMore = show(change)
-      next(key)
+      next()
       return isMore
     }
     isDone = !visitBase()
@@ -79,6 +80,6 @@ const merge = <Value>(
   })
   // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- `show` and `next` change them
   while (!isDone && change !== undefined) {
-    if (show(change)) next(change.key)
+    if (show(change)) next()
   }
 }

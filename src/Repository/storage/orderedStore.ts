@@ -4,6 +4,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
+import { beginStep, isStepDone } from "../mql/limits/costBudget.ts"
 import type { StoreUnavailable } from "../RepositoryError.ts"
 
 /**
@@ -98,6 +99,34 @@ export interface KeyValue {
   /** Runs a step of reading. */
   readonly read: <A>(operation: string, step: () => A) => Result.Result<A, StoreUnavailable>
   readonly listen: (listener: Listener) => void
+}
+
+/**
+ * What a job does, a little in each step, and its result.
+ *
+ * @internal
+ */
+export type Steps<A> = Iterator<void, A>
+
+/** @internal */
+export interface SteppedKeyValue extends KeyValue {
+  /**
+   * {@link KeyValue.write} for a job that may take long. Others run between its steps: they read what was there before the
+   * job, and what they write waits. All of it is kept, or nothing.
+   */
+  readonly writeInSteps: <A>(operation: string, job: () => Steps<A>) => Effect.Effect<A, StoreUnavailable>
+}
+
+/**
+ * Takes as many steps as there is time for in one turn.
+ *
+ * @internal
+ */
+export const takeSteps = <A>(steps: Steps<A>): IteratorResult<void, A> => {
+  beginStep()
+  let result = steps.next()
+  while (result.done !== true && !isStepDone()) result = steps.next()
+  return result
 }
 
 /**

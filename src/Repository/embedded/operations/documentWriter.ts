@@ -52,8 +52,12 @@ const firstKeyOf = (document: Document): string | undefined => {
   return undefined
 }
 
-// To write a document, or an entry of it.
-const writeCost = 300
+/**
+ * What it costs to write a document, or an entry of it.
+ *
+ * @internal
+ */
+export const writeCost = 300
 
 interface IndexChange {
   readonly index: Index

@@ -3,8 +3,9 @@
  *
  * A transaction reads a snapshot of the last commit before it began, and keeps what it writes in memory. It commits in one
  * job, which first checks that nobody has written since what the transaction has read: documents by their identifiers,
- * and ranges of keys, so that no document comes into a range that was searched. Then it is as if all of it happened at
- * the moment of the commit; a transaction that has written nothing is as if it happened when it began, and checks nothing.
+ * and ranges of keys, so that no document comes into a range that was searched. The job takes many turns when it has much
+ * to write: until it is committed others read what was there before it, and their writes wait. Then it is as if all of it
+ * happened at the moment of the commit; a transaction that has written nothing is as if it happened when it began, and checks nothing.
  *
  * One that was overtaken runs again: in line with the others that were, and, when that is in vain as well, once with the
  * store for itself, while all others that write wait for it; but for no longer than a second.
@@ -17,13 +18,14 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import { recordIdOf } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
+import { spend } from "../../mql/limits/costBudget.ts"
 import { inTurn, makeRetry } from "../../repository/retryOnVersionConflict.ts"
 import type { StoreUnavailable } from "../../RepositoryError.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"
-import type { Encoded, KeyValue, Listener, WatchedKeyValue } from "../../storage/orderedStore.ts"
+import type { Encoded, KeyValue, Listener, SteppedKeyValue, WatchedKeyValue } from "../../storage/orderedStore.ts"
 import { Again, type Attempt, isAgain, overtakenTooOften, type Policy } from "../../store/transactionRunner.ts"
 import { Catalog, type Collection, type Index, type RecordIds } from "../catalog/catalog.ts"
-import { DocumentWriter, worsen } from "../operations/documentWriter.ts"
+import { DocumentWriter, worsen, writeCost } from "../operations/documentWriter.ts"
 import { makeReading } from "../operations/reads.ts"
 import { makeWriting } from "../operations/writes.ts"
 import type { Snapshot, Versions } from "./snapshots.ts"
@@ -36,21 +38,21 @@ import { OverlayTable } from "./writeBuffer.ts"
  */
 export interface Gate {
   /** The store for everybody else. */
-  readonly store: WatchedKeyValue
+  readonly store: SteppedKeyValue & WatchedKeyValue
   readonly close: Effect.Effect<void>
   readonly open: Effect.Effect<void>
 }
 
 /** @internal */
-export const makeGate = (store: WatchedKeyValue): Gate => {
+export const makeGate = (store: SteppedKeyValue & WatchedKeyValue): Gate => {
   let opened: Deferred.Deferred<void> | undefined
+  const whenOpen = <A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    opened === undefined ? write : Effect.andThen(Deferred.await(opened), write)
   return {
     store: {
       ...store,
-      write: (operation, job) =>
-        opened === undefined
-          ? store.write(operation, job)
-          : Effect.andThen(Deferred.await(opened), store.write(operation, job))
+      write: (operation, job) => whenOpen(store.write(operation, job)),
+      writeInSteps: (operation, job) => whenOpen(store.writeInSteps(operation, job))
     },
     close: Effect.sync(() => {
       opened = Deferred.makeUnsafe()
@@ -75,7 +77,7 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
   const begin = (isExclusive: boolean): Attempt => {
     const overlay = new Overlay(store, catalog, open())
     // Whoever is exclusive has held up the others.
-    const { write } = isExclusive ? store : gate.store
+    const { writeInSteps } = isExclusive ? store : gate.store
     const end = Effect.sync(() => overlay.close())
     return {
       operations: overlay.operations,
@@ -86,11 +88,7 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
           overlay.isUnchanged
             ? Effect.void
             : Effect.flatMap(
-              write("transaction", () => {
-                if (overlay.isOvertaken) return false
-                for (const _ of overlay.apply());
-                return true
-              }),
+              writeInSteps("transaction", () => overlay.commit()),
               (isCommitted) => isCommitted ? Effect.void : Effect.fail(new Again(overtakenTooOften()))
             )
         ),
@@ -193,8 +191,14 @@ class Overlay {
     return false
   }
 
-  /** For jobs: writes what was written, some of it in each step. */
-  *apply(): Generator<void, void> {
+  /** For jobs: writes what was written, unless others have written what was read; says which. */
+  *commit(): Generator<void, boolean> {
+    if (this.isOvertaken) return false
+    yield* this.#apply()
+    return true
+  }
+
+  *#apply(): Generator<void, void> {
     for (const name of this.#names.used.keys()) {
       const source = this.#names.pending(name)
       const documents = source === undefined ? undefined : this.#documents.get(source.number)
@@ -213,6 +217,7 @@ class Overlay {
       if (value !== undefined) documents.put(recordId, this.#encoded.get(value) ?? value, before)
       else if (before !== undefined) documents.remove(recordId, before)
       this.#catalog.wrote(target, recordId, before, value)
+      spend(writeCost)
       yield
     }
     let isWorse = false
@@ -225,6 +230,7 @@ class Overlay {
         if (recordId === before) continue
         if (recordId !== undefined) entries.put(key, recordId, before)
         else if (before !== undefined) entries.remove(key, before)
+        spend(writeCost)
         yield
       }
       isWorse = worsen(index.traits, traits) || isWorse

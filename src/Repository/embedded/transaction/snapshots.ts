@@ -8,13 +8,13 @@
  */
 import type { Document } from "../../DocumentStore.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"
-import { scanMerged, scanMergedKeys } from "../../storage/mergedTable.ts"
+import { type Change, scanMerged, scanMergedKeys } from "../../storage/mergedTable.ts"
 import {
   type Encoded,
   everything,
-  type KeyValue,
   type Listener,
   type Range,
+  type SteppedKeyValue,
   type Table,
   visitEach,
   type WatchedKeyValue
@@ -48,12 +48,12 @@ export interface VersionedTable<Value, Written = Value>
 /** @internal */
 export interface Versions {
   /** The store, whose writes are remembered. */
-  readonly store: WatchedKeyValue
+  readonly store: SteppedKeyValue & WatchedKeyValue
   readonly open: () => Snapshot
 }
 
 /** @internal */
-export const makeVersions = (store: KeyValue): Versions => {
+export const makeVersions = (store: SteppedKeyValue): Versions => {
   const log = new Log()
   const documents = new Map<number, Versioned<Document, Encoded>>()
   const entries = new Map<number, Versioned<string>>()
@@ -176,24 +176,24 @@ class ReplacedValues<Value> {
     return this.#versions.get(key)?.find((version) => version.commit > commit)
   }
 
-  first(range: Range, commit: number): { readonly key: string; readonly value: Value | undefined } | undefined {
-    let first: { readonly key: string; readonly value: Value | undefined } | undefined
-    this.#versions.scan(range, (key, versions) => {
-      const version = versions.find((version) => version.commit > commit)
-      if (version === undefined) return true
-      first = { key, value: version.before }
-      return false
-    })
-    return first
+  changesIn(range: Range, commit: number): () => Change<Value> | undefined {
+    const next = this.#versions.keysIn(range)
+    return () => {
+      for (let key = next(); key !== undefined; key = next()) {
+        const version = this.at(key, commit)
+        if (version !== undefined) return { key, value: version.before }
+      }
+      return undefined
+    }
   }
 
   since(commit: number): ReadonlyArray<string> {
-    return Array.from(this.#versions.all, ([key]) => key).filter((key) => this.at(key, commit) !== undefined)
+    return Array.from(this.#versions.entries(), ([key]) => key).filter((key) => this.at(key, commit) !== undefined)
   }
 
   isWritten(keys: ReadonlySet<string>, ranges: Iterable<Range>, commit: number): boolean {
     if (this.isEmpty) return false
-    for (const range of ranges) if (this.first(range, commit) !== undefined) return true
+    for (const range of ranges) if (this.changesIn(range, commit)() !== undefined) return true
     if (keys.size <= this.#keys) {
       for (const key of keys) if (this.at(key, commit) !== undefined) return true
       return false
@@ -345,13 +345,13 @@ const tableAt = <Value, Written>(
     const version = replaced.isEmpty ? undefined : replaced.at(key, commit)
     return version === undefined ? base.get(key) : version.before
   }
-  const first = (range: Range) => replaced.first(range, commit)
+  const changes = (range: Range) => replaced.changesIn(range, commit)
   return {
     get,
     has: (key) => replaced.isEmpty ? base.has(key) : get(key) !== undefined,
     visit: (keys, visit) => replaced.isEmpty ? base.visit(keys, visit) : visitEach(keys, get, visit),
-    scan: (range, visit) => scanMerged(base, first, range, visit),
-    scanKeys: (range, visit) => scanMergedKeys(base, first, range, visit),
+    scan: (range, visit) => scanMerged(base, changes, range, visit),
+    scanKeys: (range, visit) => scanMergedKeys(base, changes, range, visit),
     isWritten: (keys, ranges) => replaced.isWritten(keys, ranges, commit)
   }
 }

@@ -33,9 +33,9 @@ export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encode
     this.#toValue = toValue
   }
 
-  /** What was written, in the order in which the keys came. */
+  /** What was written, in the order of the keys. */
   get written(): Iterable<readonly [key: string, written: Written<Value>]> {
-    return this.#written.all
+    return this.#written.entries()
   }
 
   /** Whether others have written what was read. */
@@ -66,7 +66,7 @@ export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encode
 
   readonly scan = (range: Range, visit: Visit<string, Value>): void => {
     let stoppedAt: string | undefined
-    scanMerged(this.#base, this.#first, range, (key, value, bytes) => {
+    scanMerged(this.#base, this.#changes, range, (key, value, bytes) => {
       const goesOn = visit(key, value, bytes)
       if (!goesOn) stoppedAt = key
       return goesOn
@@ -76,7 +76,7 @@ export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encode
 
   readonly scanKeys = (range: Range, visit: (key: string) => boolean): void => {
     let stoppedAt: string | undefined
-    scanMergedKeys(this.#base, this.#first, range, (key) => {
+    scanMergedKeys(this.#base, this.#changes, range, (key) => {
       const goesOn = visit(key)
       if (!goesOn) stoppedAt = key
       return goesOn
@@ -84,13 +84,12 @@ export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encode
     this.#ranges.add(range, stoppedAt)
   }
 
-  readonly #first = (range: Range): Change<Value> | undefined => {
-    let first: Change<Value> | undefined
-    this.#written.scan(range, (key, { value }) => {
-      first = { key, value }
-      return false
-    })
-    return first
+  readonly #changes = (range: Range): () => Change<Value> | undefined => {
+    const next = this.#written.keysIn(range)
+    return () => {
+      const key = next()
+      return key === undefined ? undefined : { key, value: this.#written.get(key)?.value }
+    }
   }
 }
 

@@ -1,18 +1,22 @@
 /**
  * Writes that wait together and are committed together: the disk is waited for once for all of them.
+ *
+ * A job that takes long is the last of its batch, and goes on in the following turns of the event loop, in the same
+ * transaction.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { constants } from "node:os"
 import { workDone } from "../../mql/limits/costBudget.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
-import type { KeyValue, Listener } from "../orderedStore.ts"
+import { type Listener, type SteppedKeyValue, type Steps, takeSteps } from "../orderedStore.ts"
 import { codeOf } from "./preflight.ts"
 
 const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno
 
 interface Job {
-  readonly run: () => void
+  /** Does as much as there is time for. Gives what does the rest, and says whether there is still more, unless it is done. */
+  readonly run: () => (() => boolean) | undefined
   readonly succeed: () => void
   readonly fail: (cause: unknown) => void
   /** Ends the job without running it. */
@@ -21,8 +25,9 @@ interface Job {
 
 /** @internal */
 export interface Writer {
-  readonly write: KeyValue["write"]
-  readonly listen: KeyValue["listen"]
+  readonly write: SteppedKeyValue["write"]
+  readonly writeInSteps: SteppedKeyValue["writeInSteps"]
+  readonly listen: SteppedKeyValue["listen"]
   /** Refuses further writes, and succeeds when those before are done. */
   readonly finish: Effect.Effect<void>
 }
@@ -32,14 +37,21 @@ const maxBatch = 256
 const maxWork = 2_000_000
 
 /**
- * `transact` runs its argument in a transaction of its own, which it gives up when the answer is `false`, and resolves
- * when it is on disk. `settled` is called when that is done or was in vain, before anybody hears of it. `obstacle` says why
+ * What has become of a transaction after a turn.
+ *
+ * @internal
+ */
+export type Turn = "done" | "failed" | "more"
+
+/**
+ * `transact` runs its argument in a transaction of its own, again in other turns while there is more, gives the transaction
+ * up when it has failed, and resolves when it is on disk. `settled` is called when that is done or was in vain, before anybody hears of it. `obstacle` says why
  * nothing may be written now.
  *
  * @internal
  */
 export const makeWriter = (
-  transact: (run: () => boolean) => Promise<unknown>,
+  transact: (run: () => Turn) => Promise<unknown>,
   settled: () => void,
   obstacle: () => string | undefined
 ): Writer => {
@@ -64,23 +76,26 @@ export const makeWriter = (
     }
     let batch: Array<Job> = []
     let ran: Result.Result<void, unknown> = Result.succeed(undefined)
-    const run = () => {
+    let rest: (() => boolean) | undefined
+    const runSome = () => {
+      if (rest !== undefined) {
+        if (!rest()) rest = undefined
+        return
+      }
       // Only now, so that whoever came since is part of it.
       batch = []
       const end = workDone() + maxWork
-      ran = Result.try({
-        try: () => {
-          do {
-            const job = waiting.shift()
-            if (job === undefined) break
-            batch.push(job)
-            job.run()
-            // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- a job changes it
-          } while (alone === 0 && batch.length < maxBatch && workDone() < end)
-        },
-        catch: (cause) => cause
-      })
-      return Result.isSuccess(ran)
+      do {
+        const job = waiting.shift()
+        if (job === undefined) break
+        batch.push(job)
+        rest = job.run()
+        // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- a job changes it
+      } while (rest === undefined && alone === 0 && batch.length < maxBatch && workDone() < end)
+    }
+    const run = (): Turn => {
+      ran = Result.try({ try: runSome, catch: (cause) => cause })
+      return Result.isFailure(ran) ? "failed" : rest === undefined ? "done" : "more"
     }
     const settle = (failure: unknown): void => {
       const cause = Result.isFailure(ran) ? ran.failure : failure
@@ -115,24 +130,44 @@ export const makeWriter = (
     for (const job of batch.length === 0 ? waiting.splice(0) : batch) job.fail(cause)
   }
 
+  const enqueue = <A>(
+    operation: string,
+    run: (end: (result: A) => void) => ReturnType<Job["run"]>
+  ): Effect.Effect<A, StoreUnavailable> =>
+    Effect.uninterruptible(Effect.callback<A, StoreUnavailable>((resume) => {
+      if (isClosed) {
+        resume(closed(operation))
+        return
+      }
+      let result: Effect.Effect<A> = Effect.die("a write was not run")
+      const end = (given: A) => {
+        result = Effect.succeed(given)
+      }
+      waiting.push({
+        run: () => run(end),
+        succeed: () => resume(result),
+        fail: (cause) => resume(Effect.suspend(() => unavailable(operation, cause) ?? Effect.die(cause))),
+        refuse: (detail) => resume(new StoreUnavailable({ operation, detail, retryable: false }))
+      })
+      if (!isBusy) next()
+    }))
+
   return {
     write: <A>(operation: string, job: () => A) =>
-      Effect.uninterruptible(Effect.callback<A, StoreUnavailable>((resume) => {
-        if (isClosed) {
-          resume(closed(operation))
-          return
+      enqueue<A>(operation, (end) => {
+        end(job())
+        return undefined
+      }),
+    writeInSteps: <A>(operation: string, job: () => Steps<A>) =>
+      enqueue<A>(operation, (end) => {
+        const steps = job()
+        const isMore = () => {
+          const result = takeSteps(steps)
+          if (result.done === true) end(result.value)
+          return result.done !== true
         }
-        let result: Effect.Effect<A> = Effect.die("a write was not run")
-        waiting.push({
-          run: () => {
-            result = Effect.succeed(job())
-          },
-          succeed: () => resume(result),
-          fail: (cause) => resume(Effect.suspend(() => unavailable(operation, cause) ?? Effect.die(cause))),
-          refuse: (detail) => resume(new StoreUnavailable({ operation, detail, retryable: false }))
-        })
-        if (!isBusy) next()
-      })),
+        return isMore() ? isMore : undefined
+      }),
     listen: (given) => {
       listener = given
     },

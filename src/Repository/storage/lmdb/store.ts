@@ -5,16 +5,16 @@ import * as BSON from "bson"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import { ABORT, type Database, open, type RootDatabase } from "lmdb"
+import { ABORT, type Database, open, type RangeOptions, type RootDatabase, type Transaction } from "lmdb"
 import * as path from "node:path"
 import { makeFolder } from "../../../internal/makeFolder.ts"
 import { decodeDocument } from "../../bson/decoder.ts"
 import { numberOfRecord, recordIdLength } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
-import { type Encoded, everything, type KeyValue, type Range, type Table, visitEach } from "../orderedStore.ts"
+import { type Encoded, everything, type Range, type SteppedKeyValue, type Table, visitEach } from "../orderedStore.ts"
 import { lockFolder } from "./folderLock.ts"
-import { closed, makeWriter, unavailable } from "./groupCommit.ts"
+import { closed, makeWriter, type Turn, unavailable } from "./groupCommit.ts"
 import { problemOfFolder, watchFolder } from "./preflight.ts"
 import { TableCache } from "./recordCache.ts"
 
@@ -66,19 +66,26 @@ interface Form<Value, Written> {
   readonly encode: (value: Written) => Uint8Array
 }
 
+/** The transaction to read in; without one it is lmdb's own: that of the job that runs, or else the last commit. */
+type Reading = () => Transaction | undefined
+
 const tableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
-  { decode, encode }: Form<Value, Written>
+  { decode, encode }: Form<Value, Written>,
+  reading: Reading
 ): Table<Value, Written> => {
   // lmdb leaves the beginning out of neither, and the end out of both: backwards it is the other way round.
-  const boundsOf = ({ end, reverse, start }: Range) =>
-    reverse
+  const boundsOf = ({ end, reverse, start }: Range): RangeOptions => {
+    const bounds = reverse
       ? { start: prefix + end, end: prefix + start, reverse, exclusiveStart: true, inclusiveEnd: true }
       : { start: prefix + start, end: prefix + end }
+    const transaction = reading()
+    return transaction === undefined ? bounds : { ...bounds, transaction }
+  }
   let size = 0
   const get = (key: string): Value | undefined => {
-    const bytes = database.get(prefix + key)
+    const bytes = bytesAt(database, prefix + key, reading())
     if (bytes === undefined) return undefined
     size = bytes.length
     return decode(bytes, key)
@@ -100,7 +107,7 @@ const tableOf = <Value, Written>(
         if (!visit(place, decode(value, key), size)) return
       }
     },
-    has: (key) => database.doesExist(prefix + key),
+    has: (key) => bytesAt(database, prefix + key, reading()) !== undefined,
     put: (key, value) => {
       database.putSync(prefix + key, encode(value))
     },
@@ -119,6 +126,13 @@ const tableOf = <Value, Written>(
       }
     }
   }
+}
+
+// Whatever transaction it is given, lmdb gets a single value from the one that writes, if there is one.
+const bytesAt = (database: Bytes, key: string, transaction: Transaction | undefined): Uint8Array | undefined => {
+  if (transaction === undefined) return database.get(key)
+  for (const { value } of database.getRange({ start: key, end: `${key}\0`, limit: 1, transaction })) return value
+  return undefined
 }
 
 // To go from one to the next is cheaper than to look for each, even if some between them are passed over.
@@ -152,16 +166,20 @@ const cachedTableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
   { decode, encode }: Form<Value, Written>,
-  { cache, isWriting }: { readonly cache: TableCache; readonly isWriting: () => boolean }
+  { cache, isWriting, reading }: {
+    readonly cache: TableCache
+    readonly isWriting: () => boolean
+    readonly reading: Reading
+  }
 ): Table<Value, Written> => {
   const cached = cache.table<Value>()
-  const table = tableOf(database, prefix, { decode, encode })
+  const table = tableOf(database, prefix, { decode, encode }, reading)
   let size = 0
   const find = (key: string): Value | undefined => {
     size = 0
     const known = cached.get(key)
     if (known !== undefined) return known
-    const bytes = database.get(prefix + key)
+    const bytes = bytesAt(database, prefix + key, reading())
     if (bytes === undefined) return undefined
     size = bytes.length
     const value = decode(bytes, key)
@@ -172,7 +190,12 @@ const cachedTableOf = <Value, Written>(
   return {
     ...table,
     // Whoever looks at all values meets those that are known, but makes none known.
-    scan: tableOf(database, prefix, { decode: (bytes, key) => cached.peek(key) ?? decode(bytes, key), encode }).scan,
+    scan: tableOf(
+      database,
+      prefix,
+      { decode: (bytes, key) => cached.peek(key) ?? decode(bytes, key), encode },
+      reading
+    ).scan,
     get: (key) => cache.isUseful() ? find(key) : table.get(key),
     visit: (keys, visit) => cache.isUseful() ? visitEach(keys, find, visit, () => size) : table.visit(keys, visit),
     put: (key, value) => {
@@ -245,7 +268,7 @@ const takeFormat = (
  *
  * @internal
  */
-export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, Scope.Scope> =>
+export const make = (folder: string): Effect.Effect<SteppedKeyValue, StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {
     const location = path.resolve(folder)
     const failed = (detail: string) =>
@@ -285,10 +308,13 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
       environment.openDB<Uint8Array, string>({ name, ...encodingBehind(prefixLength) })
     const cache = new TableCache(maxCacheBytes)
     let isWriting = false
-    const caching = { cache, isWriting: () => isWriting }
+    // What is read between the turns of a job: the last commit.
+    let committed: Transaction | undefined
+    const reading = () => isWriting ? undefined : committed
+    const caching = { cache, isWriting: () => isWriting, reading }
     const prepared = yield* Effect.try({
       try: () => {
-        const catalog = tableOf(database("catalog", 0), "", documentForm)
+        const catalog = tableOf(database("catalog", 0), "", documentForm, reading)
         return {
           catalog,
           documents: tablesOf(
@@ -307,17 +333,32 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
     const { catalog, documents, entries, refusal } = prepared
     if (refusal !== undefined) return yield* refusal
     const loss = yield* watchFolder(location)
+    const transact = (run: () => Turn): Promise<unknown> => {
+      const takeTurn = (): Turn => {
+        isWriting = true
+        const turn = run()
+        isWriting = false
+        return turn
+      }
+      const rest: Effect.Effect<void, string> = Effect.flatMap(Effect.yieldNow, () => {
+        const turn = takeTurn()
+        return turn === "more" ? rest : turn === "done" ? Effect.void : Effect.fail("a job has failed")
+      })
+      return environment.childTransaction((): unknown => {
+        const turn = takeTurn()
+        if (turn !== "more") return turn === "done" ? undefined : ABORT
+        committed = environment.useReadTransaction()
+        // lmdb gives the transaction up when it is rejected.
+        return Effect.runPromise(rest)
+      })
+    }
     const writer = yield* Effect.acquireRelease(
       Effect.sync(() =>
         makeWriter(
-          (run) =>
-            environment.childTransaction(() => {
-              isWriting = true
-              const isDone = run()
-              isWriting = false
-              return isDone ? undefined : ABORT
-            }),
+          transact,
           () => {
+            committed?.done()
+            committed = undefined
             // Who reads from now on reads what is there now.
             const isRenewed = Result.try(() => environment.resetReadTxn())
             if (Result.isSuccess(isRenewed)) cache.settle()
@@ -339,6 +380,7 @@ export const make = (folder: string): Effect.Effect<KeyValue, StoreUnavailable, 
           : Result.succeed(bytes)
       },
       write: writer.write,
+      writeInSteps: writer.writeInSteps,
       read: (operation, step) =>
         isOpen
           ? Result.try({

@@ -1,19 +1,26 @@
 /**
  * Tables in memory, gone with the process.
  */
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { Document } from "../../DocumentStore.ts"
+import { type Changes, scanMerged, scanMergedKeys } from "../mergedTable.ts"
 import {
   type Encoded,
-  type KeyValue,
+  everything,
   type Listener,
   type Range,
+  type SteppedKeyValue,
+  type Steps,
   type Table,
+  takeSteps,
   type Visit,
   visitEach
 } from "../orderedStore.ts"
 import { RecordTable } from "./recordTable.ts"
+import { ShardedMap } from "./shardedMap.ts"
 
 // Small enough to insert into, large enough to be few.
 const blockLength = 256
@@ -28,14 +35,9 @@ const maxUnordered = 2048
  * @internal
  */
 export class MemoryTable<Value> implements Table<Value> {
-  readonly #values = new Map<string, Value>()
+  readonly #values = new ShardedMap<Value>()
   readonly #blocks: Array<Array<string>> = []
   #unordered: Array<string> = []
-
-  /** In the order in which the keys came. */
-  get all(): Iterable<readonly [key: string, value: Value]> {
-    return this.#values
-  }
 
   readonly get = (key: string): Value | undefined => this.#values.get(key)
 
@@ -44,8 +46,7 @@ export class MemoryTable<Value> implements Table<Value> {
   readonly has = (key: string): boolean => this.#values.has(key)
 
   readonly put = (key: string, value: Value): void => {
-    const { size } = this.#values
-    if (this.#values.set(key, value).size === size) return
+    if (!this.#values.set(key, value)) return
     this.#unordered.push(key)
     if (this.#unordered.length >= maxUnordered) this.#order()
   }
@@ -65,20 +66,40 @@ export class MemoryTable<Value> implements Table<Value> {
       return value === undefined || visit(key, value, 0)
     })
 
-  readonly scanKeys = ({ end, reverse, start }: Range, visit: (key: string) => boolean): void => {
+  readonly scanKeys = (range: Range, visit: (key: string) => boolean): void => {
+    const next = this.keysIn(range)
+    for (let key = next(); key !== undefined && visit(key); key = next());
+  }
+
+  /** Gives the keys of a range, one after the other. Nothing may be written before the last. */
+  keysIn({ end, reverse, start }: Range): () => string | undefined {
     this.#order()
+    const blocks = this.#blocks
     const sign = reverse ? -1 : 1
     // Backwards, begin with the last key before the end.
     const from = reverse ? end : start
-    let at = Math.min(this.#blockOf(from), this.#blocks.length - 1)
-    let place = positionOf(this.#blocks[at] ?? [], from) - (reverse ? 1 : 0)
-    for (; at >= 0 && at < this.#blocks.length; at += sign, place = reverse ? (this.#blocks[at]?.length ?? 0) - 1 : 0) {
-      const block = this.#blocks[at] ?? []
-      for (; place >= 0 && place < block.length; place += sign) {
-        const key = block[place] ?? ""
-        if (reverse ? key < start : key >= end) return
-        if (!visit(key)) return
+    let at = Math.min(this.#blockOf(from), blocks.length - 1)
+    let place = positionOf(blocks[at] ?? [], from) - (reverse ? 1 : 0)
+    return () => {
+      let key = blocks[at]?.[place]
+      if (key === undefined) {
+        at += sign
+        const block = blocks[at]
+        place = reverse && block !== undefined ? block.length - 1 : 0
+        key = block?.[place]
+        if (key === undefined) return undefined
       }
+      place += sign
+      return (reverse ? key < start : key >= end) ? undefined : key
+    }
+  }
+
+  /** In the order of the keys. Nothing may be written before the end. */
+  *entries(): Iterable<readonly [key: string, value: Value]> {
+    const next = this.keysIn(everything)
+    for (let key = next(); key !== undefined; key = next()) {
+      const value = this.#values.get(key)
+      if (value !== undefined) yield [key, value]
     }
   }
 
@@ -132,12 +153,113 @@ const positionOf = (block: ReadonlyArray<string>, key: string): number => {
   return low
 }
 
+/** A job that is being done in steps. */
+interface LongJob {
+  /** Others run between two of its turns. */
+  isPaused: boolean
+  /** What takes back what it wrote to the tables. */
+  readonly undo: Array<() => void>
+  /** Succeeds when it is done. */
+  readonly done: Deferred.Deferred<void>
+}
+
+/** A table of which others see, while a long job is paused, what it held before the job. */
+const steppedTable = <Value>(table: Table<Value>, current: () => LongJob | undefined): Table<Value> => {
+  let writtenBy: LongJob | undefined
+  let replaced = new MemoryTable<{ readonly before: Value | undefined }>()
+  const isHidden = () => writtenBy !== undefined && writtenBy === current() && writtenBy.isPaused
+  const changes: Changes<Value> = (range) => {
+    const next = replaced.keysIn(range)
+    return () => {
+      const key = next()
+      return key === undefined ? undefined : { key, value: replaced.get(key)?.before }
+    }
+  }
+  const undo = () => {
+    for (const [key, { before }] of replaced.entries()) {
+      if (before === undefined) table.remove(key, undefined)
+      else table.put(key, before, undefined)
+    }
+  }
+  const remember = (key: string, before: Value | undefined) => {
+    const job = current()
+    if (job === undefined) return
+    if (writtenBy !== job) {
+      writtenBy = job
+      replaced = new MemoryTable()
+      job.undo.push(undo)
+    }
+    if (!replaced.has(key)) replaced.put(key, { before })
+  }
+  const get = (key: string): Value | undefined => {
+    const version = isHidden() ? replaced.get(key) : undefined
+    return version === undefined ? table.get(key) : version.before
+  }
+  return {
+    get,
+    has: (key) => get(key) !== undefined,
+    visit: (keys, visit) => visitEach(keys, get, visit),
+    put: (key, value, before) => {
+      remember(key, before)
+      table.put(key, value, before)
+    },
+    remove: (key, before) => {
+      remember(key, before)
+      table.remove(key, before)
+    },
+    scan: (range, visit) => isHidden() ? scanMerged(table, changes, range, visit) : table.scan(range, visit),
+    scanKeys: (range, visit) => isHidden() ? scanMergedKeys(table, changes, range, visit) : table.scanKeys(range, visit)
+  }
+}
+
 /** @internal */
-export const make: Effect.Effect<KeyValue> = Effect.sync(() => {
+export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
   const catalog = new MemoryTable<Document>()
   const documents = new Map<number, Table<Document, Encoded>>()
   const entries = new Map<number, Table<string>>()
   let listener: Listener | undefined
+  let current: LongJob | undefined
+  const longJob = () => current
+
+  const write = <A>(_: string, job: () => A): Effect.Effect<A> =>
+    Effect.suspend(() => {
+      if (current !== undefined) return Effect.andThen(Deferred.await(current.done), write(_, job))
+      const result = job()
+      listener?.committed()
+      return Effect.succeed(result)
+    })
+
+  const end = (job: LongJob, isDone: boolean): Effect.Effect<unknown> =>
+    Effect.suspend(() => {
+      current = undefined
+      if (isDone) listener?.committed()
+      else {
+        for (const undo of job.undo) undo()
+        listener?.aborted()
+      }
+      return Deferred.succeed(job.done, undefined)
+    })
+
+  const goOn = <A>(job: LongJob, steps: Steps<A>): Effect.Effect<A> =>
+    Effect.suspend(() => {
+      job.isPaused = false
+      const result = takeSteps(steps)
+      if (result.done === true) return Effect.succeed(result.value)
+      job.isPaused = true
+      return Effect.flatMap(Effect.yieldNow, () => goOn(job, steps))
+    })
+
+  const writeInSteps = <A>(_: string, makeSteps: () => Steps<A>): Effect.Effect<A> =>
+    Effect.uninterruptible(Effect.suspend(() => {
+      if (current !== undefined) return Effect.andThen(Deferred.await(current.done), writeInSteps(_, makeSteps))
+      const job = { isPaused: false, undo: [], done: Deferred.makeUnsafe<void>() }
+      current = job
+      return Effect.onExit(
+        Effect.suspend(() => goOn(job, makeSteps())),
+        (exit) => end(job, Exit.isSuccess(exit))
+      )
+    }))
+
   return {
     description: "memory",
     catalog,
@@ -145,24 +267,20 @@ export const make: Effect.Effect<KeyValue> = Effect.sync(() => {
       const known = documents.get(collection)
       if (known !== undefined) return known
       // What `encode` made is a document.
-      const table = new RecordTable<Document>() as Table<Document, Encoded>
+      const table = steppedTable(new RecordTable<Document>(), longJob) as Table<Document, Encoded>
       documents.set(collection, table)
       return table
     },
     entries: (index) => {
       const known = entries.get(index)
       if (known !== undefined) return known
-      const table = new MemoryTable<string>()
+      const table = steppedTable(new MemoryTable<string>(), longJob)
       entries.set(index, table)
       return table
     },
     encode: Result.succeed,
-    write: (_, job) =>
-      Effect.sync(() => {
-        const result = job()
-        listener?.committed()
-        return result
-      }),
+    write,
+    writeInSteps,
     read: (_, step) => Result.succeed(step()),
     listen: (given) => {
       listener = given

@@ -7,7 +7,7 @@ import { makeWriting } from "../../../../src/Repository/embedded/operations/writ
 import { makeVersions } from "../../../../src/Repository/embedded/transaction/snapshots.ts"
 import * as keyValueLmdb from "../../../../src/Repository/storage/lmdb/store.ts"
 import * as keyValueMemory from "../../../../src/Repository/storage/memory/store.ts"
-import type { KeyValue } from "../../../../src/Repository/storage/orderedStore.ts"
+import type { SteppedKeyValue } from "../../../../src/Repository/storage/orderedStore.ts"
 import { freshDirectory } from "../../../support/folders.ts"
 
 describe("embeddedInsert", () => {
@@ -17,9 +17,9 @@ describe("embeddedInsert", () => {
   ] as const
 
   /** The most documents that were ready at one time, but not written. */
-  const mostReady = Effect.fnUntraced(function*(store: KeyValue, documents: ReadonlyArray<Document>) {
+  const mostReady = Effect.fnUntraced(function*(store: SteppedKeyValue, documents: ReadonlyArray<Document>) {
     let [ready, most] = [0, 0]
-    const counting: KeyValue = {
+    const counting: SteppedKeyValue = {
       ...store,
       encode: (document) => {
         ready += 1

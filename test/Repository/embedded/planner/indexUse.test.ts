@@ -9,7 +9,7 @@ import { makeWriting } from "../../../../src/Repository/embedded/operations/writ
 import { makeVersions } from "../../../../src/Repository/embedded/transaction/snapshots.ts"
 import { workDone } from "../../../../src/Repository/mql/limits/costBudget.ts"
 import * as keyValueMemory from "../../../../src/Repository/storage/memory/store.ts"
-import type { KeyValue } from "../../../../src/Repository/storage/orderedStore.ts"
+import type { SteppedKeyValue } from "../../../../src/Repository/storage/orderedStore.ts"
 
 const numbers = <A>(length: number, make: (i: number) => A): ReadonlyArray<A> =>
   Array.from({ length }, (_, i) => make(i))
@@ -266,12 +266,12 @@ const valueAt = (document: unknown, path: string): unknown =>
   path.split(".").reduce((value, key) => Reflect.get(Object(value), key), document)
 
 /** A store that counts the documents that are looked at; `looks` begins anew with each answer. */
-const counting = (store: KeyValue) => {
+const counting = (store: SteppedKeyValue) => {
   let count = 0
   return {
     store: {
       ...store,
-      documents: (collection: number): ReturnType<KeyValue["documents"]> => {
+      documents: (collection: number): ReturnType<SteppedKeyValue["documents"]> => {
         const table = store.documents(collection)
         return {
           ...table,

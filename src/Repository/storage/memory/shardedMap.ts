@@ -1,0 +1,77 @@
+/**
+ * A map from text keys that grows a little at a time (extendible hashing): a JavaScript `Map` copies all that it has
+ * whenever it doubles, which takes half a second for two million keys.
+ */
+
+/** @internal */
+export class ShardedMap<Value> {
+  /** By the last bits of the keys' hashes. */
+  #shards: Array<Shard<Value>> = [{ map: new Map(), depth: 0, most: shardLength }]
+
+  #shardOf(key: string): Shard<Value> {
+    const shards = this.#shards
+    // There is one for each of these bits.
+    return shards[shards.length === 1 ? 0 : hashOf(key) & (shards.length - 1)]!
+  }
+
+  get(key: string): Value | undefined {
+    return this.#shardOf(key).map.get(key)
+  }
+
+  has(key: string): boolean {
+    return this.#shardOf(key).map.has(key)
+  }
+
+  /** Whether the key is new. */
+  set(key: string, value: Value): boolean {
+    const shard = this.#shardOf(key)
+    const { size } = shard.map
+    if (shard.map.set(key, value).size === size) return false
+    if (size >= shard.most && shard.depth < maxDepth) this.#split(shard)
+    return true
+  }
+
+  delete(key: string): boolean {
+    return this.#shardOf(key).map.delete(key)
+  }
+
+  #split(shard: Shard<Value>): void {
+    const { depth, map } = shard
+    const bit = 1 << depth
+    if (bit === this.#shards.length) this.#shards = [...this.#shards, ...this.#shards]
+    const place = this.#shards.indexOf(shard)
+    const zero: Shard<Value> = shardAt(depth + 1, place)
+    const one: Shard<Value> = shardAt(depth + 1, place + bit)
+    for (const [key, value] of map) ((hashOf(key) & bit) === 0 ? zero : one).map.set(key, value)
+    for (let i = place; i < this.#shards.length; i += bit) this.#shards[i] = (i & bit) === 0 ? zero : one
+  }
+}
+
+// internal
+
+// A map of so many, or up to twice as many, has to be in parts.
+const shardLength = 8192
+
+interface Shard<Value> {
+  readonly map: Map<string, Value>
+  /** How many of the last bits of a key's hash they have in common. */
+  readonly depth: number
+  readonly most: number
+}
+
+// So that keys of one hash don't make it grow for ever.
+const maxDepth = 20
+
+// They don't all have to be split at the same time.
+const shardAt = <Value>(depth: number, place: number): Shard<Value> => ({
+  map: new Map(),
+  depth,
+  most: shardLength + (Math.imul(place, 0x9e37_79b1) >>> 0) % shardLength
+})
+
+// FNV-1a, whose lower bits take in the higher ones at the end.
+const hashOf = (key: string): number => {
+  let hash = 0x811c_9dc5
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x0100_0193)
+  return hash ^ hash >>> 15
+}
