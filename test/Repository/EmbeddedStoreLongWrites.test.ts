@@ -67,6 +67,17 @@ for (
         60_000
       )
 
+      it.effect("lets others run while transactions write 100,000 documents", () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore.DocumentStore
+          yield* store.createIndexes("written", [{ name: "n", key: { n: 1 } }])
+          yield* lasting({
+            insertMany: store.transaction(store.insertMany("written", things(100_000))),
+            deleteMany: store.transaction(store.deleteMany("written", {}))
+          })
+          assert.strictEqual(yield* store.count("written", {}), 0)
+        }), 60_000)
+
       it.effect("lets others run while it indexes texts, searches them and writes them", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore

@@ -1,10 +1,12 @@
 /** What transactions see of each other. */
 import { assert, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, type Layer, Random, Ref } from "effect"
+import { Clock, Effect, Exit, Fiber, type Layer, Random, Ref } from "effect"
 import { setImmediate } from "node:timers/promises"
 import { type Document, DocumentStore } from "../../../src/Repository/DocumentStore.ts"
 import type { StoreError } from "../../../src/Repository/RepositoryError.ts"
 import { collectionOf, type Store } from "./documentStore/collection.ts"
+
+const byOther = /,"by":"other"/g
 
 /** Runs in a fiber that knows nothing of the transaction around. */
 const outside = (effect: Effect.Effect<unknown, unknown>) => Effect.promise(() => Effect.runPromise(effect))
@@ -75,6 +77,61 @@ export const isolationContract = <E>(
           ]])
         }))
 
+      test("commits many writes at one moment, and goes on with other reads and writes before and after", () =>
+        Effect.gen(function*() {
+          const { name, reads, see, state, store, transaction } = yield* manyWrites(8_000)
+          const before = yield* see
+          const fiber = yield* Effect.forkChild(transaction)
+          const seen: Array<ReadonlyArray<string>> = []
+          let other: Fiber.Fiber<unknown, unknown> | undefined
+          while (fiber.pollUnsafe() === undefined) {
+            if (!state.isCommitting) yield* Effect.yieldNow
+            else {
+              // Whatever writes now comes afterwards.
+              other ??= yield* Effect.forkChild(store.updateOne(name, { _id: 7_999 }, { $set: { by: "other" } }))
+              seen.push(yield* see)
+            }
+          }
+          yield* Fiber.join(fiber)
+          if (other !== undefined) yield* Fiber.join(other)
+          assert.isAbove(seen.length, 3)
+          yield* store.updateOne(name, { _id: 7_999 }, { $unset: { by: 1 } })
+          const after = yield* see
+          for (const [i, read] of reads.entries()) {
+            assert.notStrictEqual(before[i], after[i], read)
+            const states = seen.map((results) =>
+              results[i] === before[i] ? "before" : results[i]?.replace(byOther, "") === after[i] ? "after" : results[i]
+            )
+            assert.deepStrictEqual(
+              states,
+              states.toSorted((a, b) => Number(a === "after") - Number(b === "after")),
+              read
+            )
+            assert.deepStrictEqual(states.filter((state) => state !== "before" && state !== "after"), [], read)
+          }
+          assert.strictEqual(yield* store.count(name, { at: "old" }), 0)
+          assert.strictEqual(yield* store.count(name, { at: "new" }), 10_000)
+        }))
+
+      test("writes all of it or nothing, whenever a transaction of many writes is interrupted", () =>
+        Effect.gen(function*() {
+          const { see, state, transaction } = yield* manyWrites(4_000)
+          const before = yield* see
+          const early = yield* Effect.forkChild(transaction, { startImmediately: true })
+          yield* Fiber.interrupt(early)
+          assert.deepStrictEqual([state.isCommitting, yield* see], [false, before])
+          const late = yield* Effect.forkChild(transaction)
+          while (!state.isCommitting) yield* Effect.yieldNow
+          // The commit is waited for, and its outcome is another than the caller is told of.
+          const exit = yield* Effect.andThen(Fiber.interrupt(late), Fiber.await(late))
+          assert.isTrue(Exit.hasInterrupts(exit))
+          const after = yield* see
+          assert.isTrue(after.every((found, i) => found !== before[i]))
+          // Without a commit in between, it is as it was.
+          yield* Effect.sleep("20 millis")
+          assert.deepStrictEqual(yield* see, after)
+        }))
+
       test("lets no two transactions each write what the other one has read", () =>
         Effect.gen(function*() {
           // One of two doctors has to stay on call.
@@ -115,6 +172,34 @@ export const isolationContract = <E>(
         }))
     }
   })
+
+/** What a transaction makes of many documents, and what others may see meanwhile: all of it or nothing. */
+const manyWrites = Effect.fnUntraced(function*(size: number) {
+  const { name, store } = yield* collectionOf(
+    Array.from({ length: size }, (_, _id) => ({ _id, n: _id % 10, at: "old" }))
+  )
+  yield* store.createIndexes(name, [{ name: "n", key: { n: 1 } }])
+  const state = { isCommitting: false }
+  const transaction = store.transaction(Effect.gen(function*() {
+    yield* store.updateMany(name, {}, { $set: { at: "new" }, $inc: { n: 100 } })
+    yield* store.deleteMany(name, { _id: { $lt: size / 4 } })
+    yield* store.insertMany(name, Array.from({ length: size / 2 }, (_, i) => ({ _id: size + i, n: i % 10, at: "new" })))
+    state.isCommitting = true
+  }))
+  const some = [0, 1, size / 2, size - 1, size, size + 1]
+  const reads: { readonly [name: string]: Effect.Effect<ReadonlyArray<Document>, StoreError> } = {
+    findById: Effect.map(store.findById(name, size - 1), (found) => found === undefined ? [] : [found]),
+    byIds: store.find(name, { filter: { _id: { $in: some } }, sort: { _id: 1 } }),
+    first: store.find(name, { limit: 3 }),
+    last: store.find(name, { sort: { _id: -1 }, limit: 3 }),
+    lowest: store.find(name, { sort: { n: 1 }, limit: 3 }),
+    highest: store.find(name, { sort: { n: -1 }, limit: 3 }),
+    ofIndex: store.find(name, { filter: { n: 5 }, limit: 3 }),
+    count: Effect.map(store.estimatedCount(name), (count) => [{ count }])
+  }
+  const see = Effect.forEach(Object.entries(reads), ([, read]) => Effect.map(read, (found) => JSON.stringify(found)))
+  return { name, store, reads: Object.keys(reads), see, state, transaction }
+})
 
 /**
  * Transfers between accounts for so long, beside audits that only read, and checks that read all and write. Fails when

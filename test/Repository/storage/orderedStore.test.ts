@@ -1,9 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Context, Effect, Layer, Result, Schema } from "effect"
+import { Arbitrary, Context, Effect, Exit, Fiber, Layer, Result, Schema } from "effect"
 import { recordIdOf } from "../../../src/Repository/bson/keyEncoding.ts"
+import { spend } from "../../../src/Repository/mql/limits/costBudget.ts"
 import * as keyValueLmdb from "../../../src/Repository/storage/lmdb/store.ts"
 import * as keyValueMemory from "../../../src/Repository/storage/memory/store.ts"
-import { everything, type KeyValue, type Range } from "../../../src/Repository/storage/orderedStore.ts"
+import {
+  everything,
+  type KeyValue,
+  type Range,
+  type SteppedKeyValue
+} from "../../../src/Repository/storage/orderedStore.ts"
 import { freshDirectory } from "../../support/folders.ts"
 
 const byte = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))
@@ -59,7 +65,7 @@ const passOverCache = (store: KeyValue) =>
     for (const key of keys) documents.get(key)
   })
 
-class Tables extends Context.Service<Tables, KeyValue>()("test/Tables") {}
+class Tables extends Context.Service<Tables, SteppedKeyValue>()("test/Tables") {}
 
 let tables = 0
 
@@ -135,6 +141,64 @@ for (
         assert.deepStrictEqual(seen, (reverse ? ordered.toReversed() : ordered).slice(0, limit))
         assert.deepStrictEqual(keys, seen)
       }), { arbitrary: { runs: 300 }, timeout: 30_000 })
+
+    it.effect.prop("shows nothing of a long job before its end, and keeps all of it or nothing", {
+      kept: Arbitrary.array(change, { maxLength: 20 }),
+      changes: Arbitrary.array(change, { minLength: 1, maxLength: 20 }),
+      start: key,
+      end: key,
+      reverse: Schema.Boolean,
+      fails: Schema.Boolean
+    }, ({ changes, end, fails, kept, reverse, start }) =>
+      Effect.gen(function*() {
+        const store = yield* Tables
+        const entries = store.entries(tables += 1)
+        const keys = Array.from(new Set([...kept, ...changes].map(({ key }) => key)))
+        const put = ({ isRemoved, key }: { readonly isRemoved: boolean; readonly key: string }, value: string) => {
+          const before = entries.get(key)
+          if (isRemoved) entries.remove(key, before)
+          else entries.put(key, value, before)
+        }
+        const state = () => {
+          const scanned: Array<string> = []
+          const scannedKeys: Array<string> = []
+          entries.scan({ start, end, reverse }, (key, value) => scanned.push(`${key}=${value}`) > 0)
+          entries.scanKeys({ start, end, reverse }, (key) => scannedKeys.push(key) > 0)
+          return {
+            scanned,
+            scannedKeys,
+            got: keys.map((key) => entries.get(key)),
+            has: keys.map((key) => entries.has(key))
+          }
+        }
+        yield* store.write("test", () => {
+          for (const change of kept) put(change, "old")
+        })
+        const before = state()
+        let within = before
+        const job = function*() {
+          for (const change of changes) {
+            put(change, "new")
+            within = state()
+            // Enough for one turn.
+            spend(1_000_000)
+            yield
+          }
+          if (fails) Effect.runSync(Effect.die("it fails"))
+          return "done"
+        }
+        const fiber = yield* Effect.forkChild(Effect.exit(store.writeInSteps("test", job)), { startImmediately: true })
+        const other = yield* Effect.forkChild(store.write("test", () => "other"), { startImmediately: true })
+        while (fiber.pollUnsafe() === undefined) {
+          assert.deepStrictEqual(state(), before)
+          assert.isUndefined(other.pollUnsafe())
+          yield* Effect.yieldNow
+        }
+        const exit = yield* Fiber.join(fiber)
+        assert.strictEqual(Exit.isSuccess(exit), !fails)
+        assert.strictEqual(yield* Fiber.join(other), "other")
+        assert.deepStrictEqual(state(), fails ? before : within)
+      }), { arbitrary: { runs: 50 }, timeout: 30_000 })
 
     it.effect.prop("shows the values of any keys, as it gives each, until it is enough", {
       kept: Arbitrary.array(recordId, { minLength: 20, maxLength: 40 }),
