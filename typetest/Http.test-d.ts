@@ -288,3 +288,57 @@ describe("actions, hooks and services", () => {
     void Resource.make(User).afterPost(() => Effect.void)
   })
 })
+
+class Count extends Model.Class<Count>()("Count", { id: Schema.Int, note: Schema.String }) {}
+
+class Coupon extends Model.Class<Coupon>()("Coupon", {
+  id: Schema.String.pipe(Schema.brand("Coupon")),
+  note: Schema.String
+}) {}
+
+class Event extends Model.Class<Event>()("Event", { id: Schema.DateTimeUtc, note: Schema.String }) {}
+
+const identified = KernelEngine.make("identified")
+  .register(
+    Resource.make(Count, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+      .action("shout", { path: "shout/{times}", success: Schema.String }, ({ note }) => Effect.succeed(note))
+      .beforePatch((_, { id }) => {
+        expectTypeOf(id).toEqualTypeOf<Option.Option<number>>()
+        return Effect.void
+      })
+  )
+  .register(Coupon, { methods: ["GET", "POST"] })
+  .register(Event, { methods: ["GET", "DELETE"] })
+
+declare const made: Effect.Success<ReturnType<typeof makeIdentified>>
+const makeIdentified = () => KernelClient.make(identified)
+
+describe("identifiers of a typed client", () => {
+  it("are those of the model", () => {
+    const params = { id: 7 }
+    const payload = { id: 7, note: "a" }
+    const read = made.counts.get({ params })
+    expectTypeOf<Effect.Success<typeof read>["id"]>().toEqualTypeOf<number>()
+    const created = made.counts.create({ payload })
+    expectTypeOf<Effect.Success<typeof created>["result"]>().toEqualTypeOf<number>()
+    const several = made.counts.create({ payload: [payload] })
+    expectTypeOf<Effect.Success<typeof several>["result"]>().toEqualTypeOf<ReadonlyArray<number>>()
+    const replaced = made.counts.replace({ params, payload })
+    expectTypeOf<Effect.Success<typeof replaced>["result"]>().toEqualTypeOf<number>()
+    expectTypeOf(made.counts.get).toBeCallableWith({ params })
+    expectTypeOf(made.counts.patch).toBeCallableWith({ params, payload: { note: "b" } })
+    expectTypeOf(made.counts.delete).toBeCallableWith({ params })
+    expectTypeOf(made.counts.shout).toBeCallableWith({ params: { id: 7, times: "2" } })
+    expectTypeOf(made.events.get).parameter(0).toHaveProperty("params").toEqualTypeOf<{ readonly id: DateTime.Utc }>()
+    const coupon = made.coupons.create({ payload: new Coupon({ id: null!, note: "a" }) })
+    expectTypeOf<Effect.Success<typeof coupon>["result"]>().toEqualTypeOf<Coupon["id"]>()
+    // @ts-expect-error a text is no number
+    void made.counts.get({ params: { id: "7" } })
+    // @ts-expect-error a text is no number
+    void made.counts.delete({ params: { id: "7" } })
+    // @ts-expect-error a text is no number
+    void made.counts.shout({ params: { id: "7", times: "2" } })
+    // @ts-expect-error a text is not yet one of this brand
+    void made.coupons.get({ params: { id: "C1" } })
+  })
+})

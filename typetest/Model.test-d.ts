@@ -252,6 +252,18 @@ describe("a field by its attributes", () => {
 
   it("takes attributes of its own type only", () => {
     expectTypeOf(Model.field(Schema.Int, { default: 3 })).not.toBeNever()
+    class Named extends Model.Class<Named>()("Named", {
+      name: Model.field(Schema.String, { validators: [Validator.max(9), Validator.notEmpty] }),
+      tags: Model.field(Schema.Array(Schema.String), { validators: [Validator.notEmpty], omit: true }),
+      note: Model.field(Schema.String, { validators: [Validator.max(9)] }),
+      rest: Model.field(Schema.String, { validators: [] })
+    }) {}
+    expectTypeOf<Named["name"]>().toEqualTypeOf<string>()
+    expectTypeOf<Named["tags"]>().toEqualTypeOf<ReadonlyArray<string>>()
+    expectTypeOf<Pick<Named, "note" | "rest">>().toEqualTypeOf<{ readonly note?: string; readonly rest?: string }>()
+    expectTypeOf(Named.make).toBeCallableWith({ name: "a", tags: ["b"] })
+    // @ts-expect-error what must not be empty has to be there
+    Named.make({ tags: ["b"] })
     // @ts-expect-error the default is no number
     Model.field(Schema.Int, { default: "3" })
     // @ts-expect-error the marshaller is for moments

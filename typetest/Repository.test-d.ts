@@ -10,7 +10,7 @@ import {
   Update,
   Validator
 } from "appkernel"
-import { type DateTime, type Effect, type Option, Schema, type Stream } from "effect"
+import { type BigDecimal, type DateTime, Effect, type Option, Schema, type Stream } from "effect"
 import { describe, expectTypeOf, it } from "vitest"
 
 class Address extends Model.Class<Address>()("Address", {
@@ -298,5 +298,124 @@ describe("a repository of a model with a history", () => {
   it("changes neither the mark nor the number of the state", () => {
     expectTypeOf<Update.Fields<typeof Page>>().not.toHaveProperty("deleted")
     expectTypeOf<Update.Fields<typeof Page>>().not.toHaveProperty("revision")
+  })
+})
+
+class Kinds extends Model.Class<Kinds>()("Kinds", {
+  id: Schema.Int,
+  price: Schema.BigDecimal,
+  count: Schema.BigInt,
+  content: Schema.Uint8Array,
+  made: Schema.DateTimeUtc,
+  sold: Schema.DateTimeUtc.pipe(Model.optional),
+  prices: Schema.Array(Schema.BigDecimal),
+  contents: Schema.Array(Schema.Uint8Array).pipe(Model.optional)
+}) {}
+
+declare const decimal: BigDecimal.BigDecimal
+
+describe("fields of decimals, big integers, bytes and moments", () => {
+  const whereKind = (condition: Query.Where<typeof Kinds>) => condition
+  const changeKind = (changes: Update.Changes<typeof Kinds>) => changes
+
+  it("are compared as what they are", () => {
+    whereKind(($) => {
+      expectTypeOf($.price).toEqualTypeOf<Query.Ordered<BigDecimal.BigDecimal>>()
+      expectTypeOf($.count).toEqualTypeOf<Query.Ordered<bigint>>()
+      expectTypeOf($.content).toEqualTypeOf<Query.Field<Uint8Array<ArrayBufferLike>>>()
+      expectTypeOf($.made).toEqualTypeOf<Query.Moment<DateTime.Utc>>()
+      expectTypeOf($.sold).toEqualTypeOf<Query.Moment<DateTime.Utc>>()
+      expectTypeOf($.prices).toEqualTypeOf<Query.List<ReadonlyArray<BigDecimal.BigDecimal>, BigDecimal.BigDecimal>>()
+      return $.price.between(decimal, decimal).and($.count.greaterThan(2n ** 60n))
+        .and($.content.equals(new Uint8Array([1]))).and($.made.before(moment)).and($.sold.isMissing())
+        .and($.prices.contains(decimal)).and($.contents.contains(new Uint8Array()))
+    })
+    // @ts-expect-error a number is no decimal
+    whereKind(($) => $.price.greaterThan(1.5))
+    // @ts-expect-error a number is no big integer
+    whereKind(($) => $.count.equals(1))
+    // @ts-expect-error bytes have no order
+    whereKind(($) => $.content.greaterThan(new Uint8Array()))
+    // @ts-expect-error a text is no bytes
+    whereKind(($) => $.content.equals("AQ=="))
+    // @ts-expect-error a moment is no JavaScript date
+    whereKind(($) => $.made.after(new Date(0)))
+    // @ts-expect-error an element is a decimal
+    whereKind(($) => $.prices.contains(1n))
+  })
+
+  it("are changed to what they are", () => {
+    changeKind(($) => [
+      $.price.set(decimal),
+      $.count.set(1n),
+      $.content.set(new Uint8Array([1])),
+      $.made.set(moment),
+      $.sold.unset(),
+      $.prices.append(decimal)
+    ])
+    // @ts-expect-error a number is no decimal
+    changeKind(($) => [$.price.set(1)])
+    // @ts-expect-error a number is no big integer
+    changeKind(($) => [$.count.set(1)])
+    // @ts-expect-error bytes can't be added to
+    changeKind(($) => [$.content.increment(1)])
+  })
+})
+
+class Coupon extends Model.Class<Coupon>()("Coupon", {
+  id: Schema.String.pipe(Schema.brand("Coupon")),
+  note: Schema.String,
+  ...Model.historied,
+  ...Model.softDeleted
+}) {}
+
+class Held extends Model.Class<Held>()("Held", { code: Model.id(), note: Schema.String }) {}
+
+declare const kinds: Repository.Repository<typeof Kinds>
+declare const coupons: Repository.Repository<typeof Coupon>
+declare const held: Repository.Repository<typeof Held>
+declare const coupon: Coupon["id"]
+
+describe("identifiers", () => {
+  it("are those of the model", () => {
+    expectTypeOf<Model.Id<typeof Kinds>>().toEqualTypeOf<number>()
+    expectTypeOf<Model.Id<typeof Coupon>>().toEqualTypeOf<Coupon["id"]>()
+    expectTypeOf<Model.Id<typeof Order>>().toEqualTypeOf<string>()
+    expectTypeOf<Model.Id<typeof Held>>().toEqualTypeOf<string>()
+    expectTypeOf<Model.Id<Model.Any>>().toEqualTypeOf<unknown>()
+  })
+
+  it("are what repositories take", () => {
+    for (
+      const operation of [
+        kinds.findById(1),
+        kinds.patch(1, {}),
+        kinds.modify(1, (kind) => Effect.succeed(kind)),
+        kinds.deleteById(1),
+        kinds.findDocumentById(1),
+        orders.findById("O1"),
+        held.deleteById("x"),
+        coupons.findById(coupon),
+        coupons.history(coupon),
+        coupons.versionAt(coupon, 1),
+        coupons.purgeHistory(coupon),
+        coupons.restoreById(coupon),
+        coupons.purgeById(coupon)
+      ]
+    ) expectTypeOf(operation).not.toBeAny()
+    expectTypeOf(coupons.historyStream).parameter(0).toEqualTypeOf<Coupon["id"]>()
+    expectTypeOf<Repository.Version<typeof Coupon>["id"]>().toEqualTypeOf<Coupon["id"]>()
+    // @ts-expect-error a text is no number
+    void kinds.findById("1")
+    // @ts-expect-error a text is no number
+    void kinds.patch("1", {})
+    // @ts-expect-error a text is no number
+    void kinds.deleteById("1")
+    // @ts-expect-error a text is not yet one of this brand
+    void coupons.history("C1")
+    // @ts-expect-error a text is not yet one of this brand
+    void coupons.restoreById("C1")
+    // @ts-expect-error a number is no text
+    void orders.findById(1)
   })
 })

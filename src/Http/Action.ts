@@ -8,6 +8,7 @@ import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
+import type { Id } from "./Endpoint.ts"
 import type * as Operation from "./Operation.ts"
 
 /**
@@ -77,16 +78,20 @@ export const make = <M extends Model.Any, const Name extends string, const O ext
  * @category models
  * @since 0.1.0
  */
-export interface Endpoint<Name extends string, O extends Options> extends
-  HttpApiEndpoint.HttpApiEndpoint<
-    Name,
-    Operation.MethodOf<O>,
-    `/${string}`,
-    Schema.Struct<{ readonly [K in "id" | Operation.PathParameters<O["path"]>]: Schema.String }>,
-    Operation.QueryOf<O>,
-    Operation.PayloadSchemaOf<O>,
-    never,
-    Operation.AnswerOf<Operation.SuccessOf<O>>,
-    Operation.FailureOf<O>
-  >
+export interface Endpoint<M extends Model.Any, Name extends string, O extends Options>
+  extends
+    HttpApiEndpoint.HttpApiEndpoint<
+      Name,
+      Operation.MethodOf<O>,
+      `/${string}`,
+      Schema.Struct<
+        & { readonly id: Id<M> }
+        & { readonly [K in Exclude<Operation.PathParameters<O["path"]>, "id">]: Schema.String }
+      >,
+      Operation.QueryOf<O>,
+      Operation.PayloadSchemaOf<O>,
+      never,
+      Operation.AnswerOf<Operation.SuccessOf<O>>,
+      Operation.FailureOf<O>
+    >
 {}

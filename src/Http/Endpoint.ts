@@ -7,6 +7,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
+import { wireIdOf } from "./description/identifier.ts"
 import { deepPartial } from "./description/partialFields.ts"
 import { NotModifiedWire, Wire as Errors } from "./HttpError.ts"
 import { Links, OperationCount, OperationIds, OperationResult } from "./Wire.ts"
@@ -67,7 +68,7 @@ export interface Get<M extends Model.Any, E extends Schema.Top = never> extends
     "get",
     "GET",
     "/:id",
-    ById,
+    ById<M>,
     typeof GetQuery,
     never,
     typeof Conditions,
@@ -113,7 +114,7 @@ export interface Create<M extends Model.Any, E extends Schema.Top = never> exten
     never,
     M["create"] | Schema.$Array<M["create"]>,
     typeof WriteHeaders,
-    typeof OperationResult | typeof OperationIds | Representation<M>,
+    Result<M> | Results<M> | Representation<M>,
     BodyFailure | WireErrors["Conflict" | "PreconditionFailed"] | E
   >
 {
@@ -131,11 +132,11 @@ export interface Replace<M extends Model.Any, E extends Schema.Top = never> exte
     "replace",
     "PUT",
     "/:id",
-    ById,
+    ById<M>,
     never,
     M["create"],
     typeof WriteHeaders,
-    typeof OperationResult | Representation<M>,
+    Result<M> | Representation<M>,
     BodyFailure | WireErrors["NotFound" | "Conflict" | "PreconditionFailed"] | E
   >
 {
@@ -153,11 +154,11 @@ export interface Patch<M extends Model.Any, E extends Schema.Top = never> extend
     "patch",
     "PATCH",
     "/:id",
-    ById,
+    ById<M>,
     never,
     M["patch"],
     typeof WriteHeaders,
-    typeof OperationResult | Representation<M>,
+    Result<M> | Representation<M>,
     BodyFailure | WireErrors["NotFound" | "Conflict" | "PreconditionFailed"] | E
   >
 {
@@ -170,12 +171,12 @@ export interface Patch<M extends Model.Any, E extends Schema.Top = never> extend
  * @category models
  * @since 0.1.0
  */
-export interface Delete<E extends Schema.Top = never> extends
+export interface Delete<M extends Model.Any, E extends Schema.Top = never> extends
   HttpApiEndpoint.HttpApiEndpoint<
     "delete",
     "DELETE",
     "/:id",
-    ById,
+    ById<M>,
     never,
     never,
     typeof Conditions,
@@ -235,7 +236,7 @@ export interface ByMethod<M extends Model.Any, E extends ByMethod.Errors> {
   readonly POST: Create<M, E["POST"]>
   readonly PUT: Replace<M, E["PUT"]>
   readonly PATCH: Patch<M, E["PATCH"]>
-  readonly DELETE: Delete<E["DELETE"]>
+  readonly DELETE: Delete<M, E["DELETE"]>
 }
 
 /**
@@ -278,7 +279,7 @@ export const forMethod = (
     case "PATCH":
       return [patch(model, errors)]
     case "DELETE":
-      return [remove(errors)]
+      return [remove(model, errors)]
   }
 }
 
@@ -289,6 +290,79 @@ export const forMethod = (
  * @since 0.1.0
  */
 export const standing = (): ReadonlyArray<HttpApiEndpoint.Constraint> => [schema(), meta()]
+
+/**
+ * The identifier of a model's documents as callers see and send it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Id<M extends Model.Any> = M["wire"]["fields"] extends { readonly id: infer S extends Schema.Top } ? S
+  : Schema.String
+
+/**
+ * The parameter of a path that leads to one document.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ById<M extends Model.Any> extends Schema.Struct<{ readonly id: Id<M> }> {}
+
+/**
+ * The schema of {@link ById}.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const byId = <M extends Model.Any>(model: M): ById<M> =>
+  // A model whose identifiers are any text, or can't be seen, is addressed by text.
+  Schema.Struct({ id: wireIdOf(model) ?? Schema.String }) as never
+
+/**
+ * What a write did: the identifier of the document that was written.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Result<M extends Model.Any>
+  extends Schema.Struct<{ readonly _type: Schema.tag<"OperationResult">; readonly result: Id<M> }>
+{}
+
+/**
+ * The schema of {@link Result}.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const result = <M extends Model.Any>(model: M): Result<M> => {
+  const id = wireIdOf(model)
+  // As above.
+  return (id === undefined ? OperationResult : Schema.Struct({ ...OperationResult.fields, result: id })) as never
+}
+
+/**
+ * What the insertion of a list did: the identifiers of the documents, in their order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Results<M extends Model.Any>
+  extends Schema.Struct<{ readonly _type: Schema.tag<"OperationResult">; readonly result: Schema.$Array<Id<M>> }>
+{}
+
+/**
+ * The schema of {@link Results}.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const results = <M extends Model.Any>(model: M): Results<M> => {
+  const id = wireIdOf(model)
+  return (
+    // As above.
+    id === undefined ? OperationIds : Schema.Struct({ ...OperationIds.fields, result: Schema.Array(id) })
+  ) as never
+}
 
 /**
  * A document as a caller sees it.
@@ -415,10 +489,6 @@ const GetQuery = Schema.Struct({
   fields: text
 })
 
-const byId = Schema.Struct({ id: Schema.String })
-
-type ById = typeof byId
-
 const Document = Schema.Record(Schema.String, Schema.Unknown)
 
 const AggregateQuery = Schema.Struct({ pipe: Schema.String })
@@ -499,7 +569,7 @@ const list = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
 
 const get = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.get("get", "/:id", {
-    params: byId,
+    params: byId(model),
     query: GetQuery,
     headers: Conditions,
     success: [representation(model), selection(model)],
@@ -518,33 +588,33 @@ const create = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
     headers: WriteHeaders,
     payload: [model.create, Schema.Array(model.create)],
     success: [
-      ...[OperationResult, OperationIds, representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(201))),
-      ...[OperationResult, representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(200)))
+      ...[result(model), results(model), representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(201))),
+      ...[result(model), representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(200)))
     ],
     error: [...errors, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
   })
 
 const replace = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.put("replace", "/:id", {
-    params: byId,
+    params: byId(model),
     headers: WriteHeaders,
     payload: model.create,
-    success: [OperationResult, representation(model)],
+    success: [result(model), representation(model)],
     error: [...errors, Errors.NotFound, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
   })
 
 const patch = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.patch("patch", "/:id", {
-    params: byId,
+    params: byId(model),
     headers: WriteHeaders,
     payload: model.patch,
-    success: [OperationResult, representation(model)],
+    success: [result(model), representation(model)],
     error: [...errors, Errors.NotFound, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
   })
 
-const remove = (errors: ReadonlyArray<Schema.Top>) =>
+const remove = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
   HttpApiEndpoint.delete("delete", "/:id", {
-    params: byId,
+    params: byId(model),
     headers: Conditions,
     success: OperationCount,
     error: [...errors, Errors.BadRequest, Errors.NotFound, Errors.PreconditionFailed, ...failures]

@@ -26,7 +26,7 @@ export type Name = `${"before" | "after"}${Capitalize<Lowercase<Method>>}`
  */
 export interface Request<M extends Model.Any> {
   /** The identifier in the URL; none when the request is about the collection. */
-  readonly id: Option.Option<string>
+  readonly id: Option.Option<Model.Id<M>>
   /** The stored model that is changed, replaced or removed; none where there is none yet. */
   readonly previous: Option.Option<M["Type"]>
 }

@@ -14,7 +14,6 @@ import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import type * as Model from "../Model/Model.ts"
 import type * as Endpoint from "./Endpoint.ts"
-import type { OperationIds, OperationResult } from "./Wire.ts"
 
 /**
  * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails with
@@ -81,10 +80,10 @@ export declare namespace KernelClient {
   /** Reads a document. */
   export interface Get<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
-      request: ById & { readonly query: { readonly fields: string }; readonly headers?: Conditions } & Asked<R>
+      request: ById<M> & { readonly query: { readonly fields: string }; readonly headers?: Conditions } & Asked<R>
     ): Answer<E, Endpoint.Selection<M>["Type"], R>
     <R extends Mode = "decoded-only">(
-      request: ById & { readonly query?: { readonly fields?: never }; readonly headers?: Conditions } & Asked<R>
+      request: ById<M> & { readonly query?: { readonly fields?: never }; readonly headers?: Conditions } & Asked<R>
     ): Answer<E, Endpoint.Representation<M>["Type"], R>
   }
 
@@ -92,23 +91,23 @@ export declare namespace KernelClient {
   export interface Create<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
       request: { readonly payload: ReadonlyArray<M["create"]["Type"]> } & Asked<R>
-    ): Answer<E, (typeof OperationIds)["Type"], R>
+    ): Answer<E, Endpoint.Results<M>["Type"], R>
     <R extends Mode = "decoded-only">(
       request: { readonly payload: M["create"]["Type"]; readonly headers: Shown } & Asked<R>
     ): Answer<E, Endpoint.Representation<M>["Type"], R>
     <R extends Mode = "decoded-only">(
       request: { readonly payload: M["create"]["Type"]; readonly headers?: Told } & Asked<R>
-    ): Answer<E, (typeof OperationResult)["Type"], R>
+    ): Answer<E, Endpoint.Result<M>["Type"], R>
   }
 
   /** Changes a document. */
   export interface Write<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Payload> {
     <R extends Mode = "decoded-only">(
-      request: ById & { readonly payload: Payload; readonly headers: Shown } & Asked<R>
+      request: ById<M> & { readonly payload: Payload; readonly headers: Shown } & Asked<R>
     ): Answer<E, Endpoint.Representation<M>["Type"], R>
     <R extends Mode = "decoded-only">(
-      request: ById & { readonly payload: Payload; readonly headers?: Told } & Asked<R>
-    ): Answer<E, (typeof OperationResult)["Type"], R>
+      request: ById<M> & { readonly payload: Payload; readonly headers?: Told } & Asked<R>
+    ): Answer<E, Endpoint.Result<M>["Type"], R>
   }
 
   /** The preconditions of a request (RFC 9110, section 13). */
@@ -133,8 +132,8 @@ export declare namespace KernelClient {
   }
 
   /** The document that a call is about. */
-  export interface ById {
-    readonly params: { readonly id: string }
+  export interface ById<M extends Model.Any> {
+    readonly params: { readonly id: Endpoint.Id<M>["Type"] }
   }
 
   /** What a call gives, and how it fails. */

@@ -12,12 +12,13 @@ import * as EffectOpenApi from "effect/http-api/OpenApi"
 import type * as Model from "../Model/Model.ts"
 import { Tags } from "./description/tags.ts"
 import * as KernelConfig from "./KernelConfig.ts"
+import { closing, strictOperations } from "./openapi/closed.ts"
 import * as Json from "./openapi/node.ts"
 import { tagsOf } from "./openapi/operationTags.ts"
 import { inReadingOrder, joined } from "./openapi/paths.ts"
 import { bracedOf, queriesOf, withQuery } from "./openapi/queries.ts"
 import * as Schemas from "./openapi/schemas.ts"
-import { completeStandard, isBelow } from "./openapi/standardOperations.ts"
+import { completeStandard, isBelow, withId } from "./openapi/standardOperations.ts"
 import { describeStatus, statusTexts, summaryOf } from "./openapi/texts.ts"
 import type * as Operations from "./Operation.ts"
 
@@ -138,10 +139,17 @@ export interface SecurityScheme {
 export interface Source {
   readonly api: HttpApi.Constraint
   readonly registrations: ReadonlyArray<
-    | { readonly _tag: "Service"; readonly calls: ReadonlyArray<Call> }
+    | {
+      readonly _tag: "Service"
+      readonly calls: ReadonlyArray<Call>
+      /** Whether bodies may have keys that nobody declared. They may, unless it says `error`. */
+      readonly onExcessProperty?: "ignore" | "error" | undefined
+    }
     | {
       readonly _tag: "Resource"
       readonly calls: ReadonlyArray<Call>
+      /** Whether bodies may have keys that nobody declared. They may, unless it says `error`. */
+      readonly onExcessProperty?: "ignore" | "error" | undefined
       readonly model: Model.Any
       /** Where the collection is: `/api/v1/users`. */
       readonly path: `/${string}`
@@ -208,8 +216,9 @@ export interface Security {
  *
  * **Gotchas**
  *
- * Schemas don't refuse properties that they don't name: the server ignores them, and answers may get more of them. Rules
- * that are code (`Validator.past`, filters) can't be said.
+ * Schemas don't refuse properties that they don't name: the server ignores them, and answers may get more of them. Those
+ * of bodies do (`additionalProperties: false`) where the registration does, with `onExcessProperty: "error"`. Rules that are
+ * code (`Validator.past`, filters) can't be said.
  *
  * **Example** (The document of an engine)
  *
@@ -235,22 +244,25 @@ export const make = ({ api: described, registrations }: Source, options: Options
   const resources = registrations.filter((registration) => registration._tag === "Resource")
   const schemas = Schemas.make(api, resources, queriesOf(registrations.flatMap(({ calls }) => calls)))
   const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
-  const { complete, components, known, queryOf } = schemas.finish(generated)
+  const { complete, components: open, ignored, known, queryOf } = schemas.finish(generated)
+  const { close, finish } = closing(open, ignored)
+  const isStrict = strictOperations(registrations)
   const limits = options.limits ?? KernelConfig.Limits.defaultValue()
   const details = detailsOf(api)
-  const paths = Json.mapValues(
+  const operations = Json.mapValues(
     inReadingOrder(Json.omitBy(generated.paths, Schemas.isStanding), resources),
     (item, path) =>
       Json.mapValues(Json.nodeOf(item), (value, method) => {
         const { name, tags } = details.get(`${method} ${path}`) ?? { name: `${method} ${path}`, tags: [] }
         const operation = Json.mapSchemas(withQuery(Json.nodeOf(value), queryOf(`${method} ${path}`)), complete)
         const resource = resources.find((resource) => isBelow(resource, path))
-        const completed = resource === undefined
+        const given = resource === undefined ? undefined : { resource, limits, known }
+        const completed = given === undefined
           ? operation
-          : completeStandard(operation, method, path, { resource, limits, known })
+          : completeStandard(withId(operation, path, given), method, path, given)
         return ordered(secured(
           {
-            ...withAnswers(completed),
+            ...withAnswers(isStrict.has(`${method} ${path}`) ? close(completed) : completed),
             summary: completed["summary"] ?? summaryOf(name),
             tags: tags.length === 0 ? operation["tags"] : tags
           },
@@ -259,7 +271,13 @@ export const make = ({ api: described, registrations }: Source, options: Options
         ))
       })
   )
-  const operations = Object.values(paths).flatMap((item) => Object.values(Json.nodeOf(item)).map(Json.nodeOf))
+  const { components, rename } = finish(
+    Object.values(operations).flatMap((item) => Object.values(Json.nodeOf(item)).map(Json.nodeOf))
+  )
+  const paths = Json.mapValues(
+    operations,
+    (item) => Json.mapValues(Json.nodeOf(item), (operation) => rename(Json.nodeOf(operation)))
+  )
   const { description, license, summary } = generated.info
   return {
     openapi: "3.1.0",
@@ -273,7 +291,7 @@ export const make = ({ api: described, registrations }: Source, options: Options
     tags: tagsOf(paths, resources, generated.tags),
     paths: joined(paths) as Document["paths"], // what the type says of operations is what they have by now
     components: {
-      schemas: Schemas.reachable(components, operations) as Document["components"]["schemas"], // objects, all of them
+      schemas: components as Document["components"]["schemas"], // objects, all of them
       ...securitySchemesOf(options.security, generated.components.securitySchemes)
     }
   }

@@ -33,8 +33,9 @@ export interface Options<Name extends string> {
   /** Whether documents carry `_links`; pages always link to one another. Defaults to true. */
   readonly enableHateoas?: boolean | undefined
   /**
-   * What becomes of keys in a body that the model does not have, nested models included: they are ignored, or a 400 that
-   * names them. Defaults to `ignore`. What a caller sees and can't set, `_links` included, is ignored either way.
+   * What becomes of keys that a body should not have, at any depth, in documents as in the payloads of actions and
+   * operations: they are ignored, or a 400 that names them. Defaults to `ignore`. What a caller sees of a model and can't
+   * set, `_links` included, is ignored either way. What a query should not have is a 400 in any case.
    */
   readonly onExcessProperty?: "ignore" | "error" | undefined
   /** The segment of the path. Defaults to the name in the plural: {@link segmentOf}. */
@@ -205,6 +206,7 @@ export interface ServiceInfo {
   readonly _tag: "Service"
   readonly name: string
   readonly path: `/${string}`
+  readonly onExcessProperty: "ignore" | "error"
   readonly calls: ReadonlyArray<Call>
   readonly tags: ReadonlyArray<string>
   /** The names of the options that were given, unknown ones included. */
@@ -236,7 +238,6 @@ export const ofResource = (resource: Resource.Any, options: Options<string> = {}
     transactional,
     hooks,
     enableHateoas: options.enableHateoas ?? true,
-    onExcessProperty: options.onExcessProperty ?? "ignore",
     calls: resource.actions.map((action) => ({
       ...action,
       method: methodOf(action.options),
@@ -286,7 +287,8 @@ export const group = (registration: Registration): HttpApiGroup.Constraint => {
     tags
   )
   const placed: HttpApiGroup.Constraint = erased(standard.reduce(added, own)).prefix(path)
-  return calls.reduce((group, call) => added(group, endpointOf(call)), placed)
+  const model = registration._tag === "Service" ? undefined : registration.model
+  return calls.reduce((group, call) => added(group, endpointOf(call, model)), placed)
 }
 
 // -----------------------------------------------------------------------------
@@ -316,6 +318,7 @@ const placeOf = (name: string, options: Options<string>) => {
     name: own ?? segmentOf(name),
     path: routeOf([urlBase ?? "", segment]),
     tags: tags ?? [segment],
+    onExcessProperty: options.onExcessProperty ?? "ignore",
     givenOptions: Object.keys(options)
   }
 }

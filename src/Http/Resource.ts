@@ -76,10 +76,10 @@ export interface Resource<
       name: N,
       options: O,
       handler: Action.Handler<M, O, R2>
-    ): Resource<M, Methods, Actions | Action.Endpoint<N, O>, E, R | R2>
+    ): Resource<M, Methods, Actions | Action.Endpoint<M, N, O>, E, R | R2>
     <N extends string, O extends Action.Options, R2>(
       action: Action.Action<M, N, O, R2>
-    ): Resource<M, Methods, Actions | Action.Endpoint<N, O>, E, R | R2>
+    ): Resource<M, Methods, Actions | Action.Endpoint<M, N, O>, E, R | R2>
   }
 }
 

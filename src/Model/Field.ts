@@ -128,15 +128,12 @@ export declare namespace Field {
 
   /** The attributes of a field of type `A`, all in one place. */
   export interface Options<A> {
-    /**
-     * Whether the field must have a value. Defaults to false, and to true with `Validator.notEmpty`, which types don't
-     * tell.
-     */
+    /** Whether the field must have a value. Defaults to false, and to true with `Validator.notEmpty`. */
     readonly required?: boolean | undefined
     /** The value when there is none, or a function that gives it. */
     readonly default?: A | (() => A) | undefined
     /** Rules for the value: the combinators of `Validator`. What a converter gives has to follow them. */
-    readonly validators?: ReadonlyArray<(self: ValidatorInput<A>) => Input> | undefined
+    readonly validators?: ReadonlyArray<((self: ValidatorInput<A>) => Input) | Demanding<A>> | undefined
     /** Supplies the value when there is none, before the default. */
     readonly generator?: Generator.Generator<A | undefined> | undefined
     /** Changes a value that is there. */
@@ -152,6 +149,17 @@ export declare namespace Field {
 
   /** @internal */
   export type ValidatorInput<A> = Schema.Top & { readonly Type: A }
+
+  /**
+   * A validator that asks for a value to be there. It stands beside the others, so that the compiler keeps each as it is
+   * written, with what it has beyond its signature.
+   *
+   * @internal
+   */
+  export interface Demanding<A> {
+    (self: ValidatorInput<A>): Input
+    readonly [notEmptyTypeId]: true
+  }
 
   /** @internal */
   export type AnyMarshaller<A> = Marshaller<
@@ -170,7 +178,11 @@ export declare namespace Field {
     : Same<S>
   type SuppliedBy<O, F> = O extends { readonly default: unknown } ? Defaulted<GeneratedBy<O, F>>
     : O extends { readonly required: true } ? GeneratedBy<O, F>
+    : HasNotEmpty<O> extends true ? GeneratedBy<O, F>
     : GeneratedBy<O, Optional<F>>
+  type HasNotEmpty<O> = O extends { readonly validators: ReadonlyArray<infer V> }
+    ? [Extract<V, { readonly [notEmptyTypeId]: true }>] extends [never] ? false : true
+    : false
   type ReadOnlyBy<O, F> = O extends { readonly readOnly: true } ? ReadOnly<F> : F
   type GeneratedBy<O, F> = O extends { readonly generator: unknown } ? Supplied<F> : F
   type OmittedBy<O, F> = O extends { readonly omit: true } ? Omitted<F> : F

@@ -105,6 +105,16 @@ export {
 export interface Any extends ModelLike {}
 
 /**
+ * What identifies an instance of the model: a value of its field `id`, or text where the identifier has another name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Id<M extends Any> = M["Type"] extends { readonly id: infer I } ? I
+  : unknown extends M["Type"] ? unknown
+  : string
+
+/**
  * The type of a class that {@link Class} makes.
  *
  * @category models

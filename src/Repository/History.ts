@@ -29,7 +29,7 @@ export type Change = "baseline" | "insert" | "replace" | "patch" | "update" | "d
  */
 export interface Version<M extends Model.Any> {
   /** The identifier of the document. */
-  readonly id: string
+  readonly id: Model.Id<M>
   /** Counts the states of this document from 1 upwards; 0 is that of the `baseline`. */
   readonly revision: number
   readonly change: Change
@@ -64,16 +64,16 @@ export interface Histories<M extends Model.Any> {
    * the last revision of this one.
    */
   readonly history: (
-    id: string,
+    id: Model.Id<M>,
     options?: { readonly pageSize?: number | undefined; readonly before?: number | undefined }
   ) => Effect.Effect<ReadonlyArray<Version<M>>, ReadError>
   /** The states of a document, the latest first, read as they are pulled. */
-  readonly historyStream: (id: string) => Stream.Stream<Version<M>, ReadError>
+  readonly historyStream: (id: Model.Id<M>) => Stream.Stream<Version<M>, ReadError>
   /** The state of this revision, or the one at this moment; none, when the document was not there or was deleted then. */
   readonly versionAt: (
-    id: string,
+    id: Model.Id<M>,
     at: number | DateTime.Utc
   ) => Effect.Effect<Option.Option<Version<M>>, ReadError>
   /** Forgets all states of a document, whether it is there or not; the result is their number. */
-  readonly purgeHistory: (id: string) => Effect.Effect<number, ReadError>
+  readonly purgeHistory: (id: Model.Id<M>) => Effect.Effect<number, ReadError>
 }

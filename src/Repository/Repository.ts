@@ -131,7 +131,7 @@ export interface Operations<M extends Model.Any> {
   readonly collection: string
   /** The instance with this identifier. */
   readonly findById: (
-    id: string,
+    id: Model.Id<M>,
     options?: DeletedOptions<M>
   ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | ReadError>
   /** The first instance that fulfils the condition. */
@@ -201,7 +201,7 @@ export interface Operations<M extends Model.Any> {
    * so that of many patches at once none is lost. `version` among the changes is the expected one.
    */
   readonly patch: (
-    id: string,
+    id: Model.Id<M>,
     changes: M["patch"]["Type"]
   ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | StoreError>
   /**
@@ -212,7 +212,7 @@ export interface Operations<M extends Model.Any> {
    * nothing is written when nothing differs. What differs has to be valid.
    */
   readonly modify: <E, R>(
-    id: string,
+    id: Model.Id<M>,
     change: (current: M["Type"]) => Effect.Effect<M["Type"], E, R>
   ) => Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | ModelError | VersionConflict | StoreError, R>
   /**
@@ -244,7 +244,7 @@ export interface Operations<M extends Model.Any> {
     }
   ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ModelError | StoreError>
   /** Removes the instance, which must be there; with `Model.softDeleted` it is marked instead, as by all that delete. */
-  readonly deleteById: (id: string) => Effect.Effect<void, DocumentNotFound | ReadError>
+  readonly deleteById: (id: Model.Id<M>) => Effect.Effect<void, DocumentNotFound | ReadError>
   /** Removes the instances that fulfil the condition; the result is their number. */
   readonly deleteMany: (where: Query.Where<M>) => Effect.Effect<number, ReadError>
   /** Removes all instances; the result is their number. */
@@ -254,7 +254,10 @@ export interface Operations<M extends Model.Any> {
   /** Has the store look at documents by the model's JSON schema, where it can: see `DocumentStore.setValidator`. */
   readonly installValidator: (options?: ValidatorOptions) => Effect.Effect<void, ReadError>
   /** The stored document with this identifier as it is, or `undefined`. */
-  readonly findDocumentById: (id: string, options?: ReadOptions) => Effect.Effect<Document | undefined, ReadError>
+  readonly findDocumentById: (
+    id: Model.Id<M>,
+    options?: ReadOptions
+  ) => Effect.Effect<Document | undefined, ReadError>
   /** Stored documents as they are. */
   readonly findDocuments: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Stored documents as they are, and how many match altogether: see `DocumentStore.findAndCount`. */

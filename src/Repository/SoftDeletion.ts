@@ -50,11 +50,11 @@ export interface SoftDeletes<M extends Model.Any> {
    * Makes the deleted instance one like any other again. Fails with `DocumentNotFound` when none of this identifier is
    * deleted, and with `DuplicateKey` when another one has meanwhile taken a value that was free.
    */
-  readonly restoreById: (id: string) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | StoreError>
+  readonly restoreById: (id: Model.Id<M>) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | StoreError>
   /** Makes the deleted instances that fulfil the condition ones like any other again; the result is their number. */
   readonly restoreMany: (where: Query.Where<M>) => Effect.Effect<number, StoreError>
   /** Removes the instance, deleted or not, for good. */
-  readonly purgeById: (id: string) => Effect.Effect<void, DocumentNotFound | ReadError>
+  readonly purgeById: (id: Model.Id<M>) => Effect.Effect<void, DocumentNotFound | ReadError>
   /** Removes the deleted instances that fulfil the condition for good; the result is their number. */
   readonly purge: (where?: Query.Where<M>) => Effect.Effect<number, ReadError>
 }

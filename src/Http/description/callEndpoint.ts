@@ -3,6 +3,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { elementOf, isModelLike } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
 import * as Endpoint from "../Endpoint.ts"
 import { Wire } from "../HttpError.ts"
 import type * as Operation from "../Operation.ts"
@@ -31,11 +32,14 @@ export const payloadOf = (
 export const hasBody = (method: string): boolean => method !== "GET" && method !== "DELETE"
 
 /**
- * The endpoint of an action or an operation.
+ * The endpoint of an operation, or of an action of a document of the model.
  *
  * @internal
  */
-export const endpointOf = ({ method, name, options, path }: Call): HttpApiEndpoint.Constraint => {
+export const endpointOf = (
+  { method, name, options, path }: Call,
+  model?: Model.Any
+): HttpApiEndpoint.Constraint => {
   const payload = payloadOf(options)
   const parameters = path.split("/").filter((segment) => segment.startsWith(":")).map((segment) => segment.slice(1))
   // A client takes the first that an answer fits: an error of the application's own has more than one of the engine's.
@@ -52,7 +56,10 @@ export const endpointOf = ({ method, name, options, path }: Call): HttpApiEndpoi
   const endpoint = HttpApiEndpoint.make(method)(name, path, {
     params: parameters.length === 0
       ? undefined
-      : Schema.Struct(Object.fromEntries(parameters.map((name) => [name, Schema.String]))),
+      : Schema.Struct({
+        ...Object.fromEntries(parameters.map((name) => [name, Schema.String])),
+        ...model === undefined ? {} : Endpoint.byId(model).fields
+      }),
     // Whether texts can stand for its values, and any schema be the payload, the type of a method that varies can't say.
     query: Object.keys(query).length === 0 ? undefined : Schema.Struct(query) as never,
     payload: isPayloadInQuery ? undefined : payload as never,

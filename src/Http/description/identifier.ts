@@ -1,8 +1,9 @@
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
+import { quote } from "../../internal/json.ts"
 import { managedField, type ModelLike, nameOf, perModel, unwrapped } from "../../Model/introspection.ts"
-import { idSchemaOf } from "../../Repository/query/storedIdentifier.ts"
+import { idSchemaOf, instanceIdOf } from "../../Repository/query/storedIdentifier.ts"
 
 /**
  * The identifiers of a model's documents as text: in URLs, and in answers that name a document.
@@ -16,6 +17,8 @@ export interface Identifier {
   readonly jsonOf: (id: unknown) => unknown
   /** The text of a stored identifier. */
   readonly print: (stored: unknown) => string
+  /** The JSON text of a stored identifier. */
+  readonly write: (stored: unknown) => string
   /** A stored identifier as instances have it. */
   readonly valueOf: (stored: unknown) => unknown
 }
@@ -23,26 +26,25 @@ export interface Identifier {
 /** @internal */
 export const identifierOf: (model: ModelLike) => Identifier = perModel((model: ModelLike): Identifier => {
   const stored = idSchemaOf(model)
-  // Fields of a struct are schemas.
-  const seen = model.wire.fields[managedField(model, "id") ?? ""] as Schema.Top | undefined
+  const seen = shownIdOf(model)
   if (stored === undefined || seen === undefined || isText(stored)) return plain
   if (stored.ast._tag === "String" && stored.ast.encoding === undefined) {
     const isId = Schema.is(stored)
     return { ...plain, parse: (text) => isId(text) ? text : undefined }
   }
-  const decodeStored = SchemaParser.decodeUnknownExit(stored, { disableChecks: true })
   // Fields need no services.
-  const codec = Schema.toCodecJson(unwrapped(seen) as Schema.Codec<unknown>)
+  const codec = Schema.toCodecJson(seen as Schema.Codec<unknown>)
   const decode = SchemaParser.decodeUnknownExit(codec)
   const encode = SchemaParser.encodeUnknownExit(codec, { disableChecks: true })
-  const textOf = (value: unknown): string => {
-    const json = encode(value)
-    return Exit.isFailure(json) ? "" : typeof json.value === "string" ? json.value : JSON.stringify(json.value)
+  const jsonOf = (id: unknown): unknown => {
+    const json = encode(id)
+    return Exit.isSuccess(json) ? json.value : undefined
   }
-  const valueOf = (id: unknown): unknown => {
-    const value = decodeStored(id)
-    return Exit.isSuccess(value) ? value.value : id
+  const textOf = (id: unknown): string => {
+    const json = jsonOf(id)
+    return json === undefined ? "" : typeof json === "string" ? json : JSON.stringify(json)
   }
+  const valueOf = instanceIdOf(model)
   return {
     parse: (text) => {
       for (const json of number.test(text) ? [text, Number(text)] : [text]) {
@@ -52,11 +54,9 @@ export const identifierOf: (model: ModelLike) => Identifier = perModel((model: M
       }
       return undefined
     },
-    jsonOf: (id) => {
-      const json = encode(id)
-      return Exit.isSuccess(json) ? json.value : undefined
-    },
+    jsonOf,
     print: (id) => textOf(valueOf(id)),
+    write: (id) => JSON.stringify(jsonOf(valueOf(id))),
     valueOf
   }
 })
@@ -68,4 +68,27 @@ const isText = ({ ast }: Schema.Top): boolean =>
   ast._tag === "String" && ast.encoding === undefined &&
   (ast.checks ?? []).every((check) => nameOf(check) === "effect/schema/isMinLength")
 
-const plain: Identifier = { parse: (text) => text, jsonOf: (id) => id, print: String, valueOf: (id) => id }
+const plain: Identifier = {
+  parse: (text) => text,
+  jsonOf: (id) => id,
+  print: String,
+  write: (id) => quote(String(id)),
+  valueOf: (id) => id
+}
+
+/** The schema of the identifier as callers see it; `undefined` where they don't. */
+const shownIdOf = (model: ModelLike): Schema.Top | undefined => {
+  const field = model.wire.fields[managedField(model, "id") ?? ""]
+  // Fields of a struct are schemas.
+  return field === undefined ? undefined : unwrapped(field as Schema.Top)
+}
+
+/**
+ * The schema of identifiers on the wire; `undefined` where any text is one.
+ *
+ * @internal
+ */
+export const wireIdOf = (model: ModelLike): Schema.Top | undefined => {
+  const stored = idSchemaOf(model)
+  return stored === undefined || isText(stored) ? undefined : shownIdOf(model)
+}

@@ -7,6 +7,8 @@ import type * as SchemaRepresentation from "effect/SchemaRepresentation"
 import { modelOf, modelTypeId, nestedModel } from "../../Model/introspection.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import * as Model from "../../Model/Model.ts"
+import { ignoredKeysOf } from "../description/ignoredKeys.ts"
+import * as Endpoint from "../Endpoint.ts"
 import * as Wire from "../Wire.ts"
 import { errorMessageOf, errorOf, isPlainError } from "./errors.ts"
 import { aliasesIn, finalNames } from "./names.ts"
@@ -52,6 +54,8 @@ interface Generated {
 interface Finished {
   /** The components by name: one for each schema, however often it was described. */
   readonly components: Node
+  /** Of what callers send, by the name of the component: the keys that they see and can't send. */
+  readonly ignored: ReadonlyMap<string, ReadonlyArray<string>>
   /** Completes a schema that stands where it is used. */
   readonly complete: (schema: Node) => Node
   /** References to the schemas that every document has. */
@@ -63,9 +67,12 @@ interface Finished {
 /** @internal */
 export interface Known {
   readonly errorMessage: Node
-  readonly operationResult: Node
-  /** Of several documents that were created. */
-  readonly operationIds: Node
+  /** What a write of a document answers. */
+  readonly resultOf: (model: Model.Any) => Node
+  /** What the creation of several documents answers. */
+  readonly resultsOf: (model: Model.Any) => Node
+  /** The identifier of a document. */
+  readonly idOf: (model: Model.Any) => Node
   readonly jsonPatch: Node
   readonly documentOf: (model: Model.Any) => Node
 }
@@ -102,10 +109,13 @@ export const make = (
   }
 
   const finish = ({ components: { schemas }, paths }: Generated): Finished => {
+    const sent = new Map<string, ReadonlyArray<string>>()
     const described = Document.mapValues(schemas, (value, name) => {
       const schema = Document.rewrite(Document.nodeOf(value), plain)
       const found = formOf(wantedNames.get(name) ?? name, schema, models)
-      return found === undefined ? schema : describe(schema, found, withoutLinks.has(found.model))
+      if (found === undefined) return schema
+      if (found.form !== "wire") sent.set(name, ignoredKeysOf(found.model, found.form))
+      return describe(schema, found, withoutLinks.has(found.model))
     })
     const errorName = nameAt(paths, 0)
     const aliases = aliasesIn(described, wantedNames, errorName)
@@ -134,24 +144,29 @@ export const make = (
         ]]
       })
     )
-    const refAt = (index: number): Node => complete(Document.refTo(nameAt(paths, index)))
+    const schemaAt = (index: number): Node => complete(schemasAt(paths, index)[0] ?? {})
+    /** Of what every model has one, by the place among those. */
+    const schemaOf = (model: Model.Any, place: number): Node =>
+      schemaAt(standing.length + place * documents.length + documents.indexOf(model))
     const known = {
       errorMessage: refOf(errorName),
-      operationResult: refAt(1),
-      jsonPatch: refAt(2),
-      operationIds: refAt(3),
-      documentOf: (model: Model.Any) => refAt(standing.length + documents.indexOf(model))
+      jsonPatch: schemaAt(2),
+      documentOf: (model: Model.Any) => schemaOf(model, 0),
+      resultOf: (model: Model.Any) => schemaOf(model, 1),
+      resultsOf: (model: Model.Any) => schemaOf(model, 2),
+      idOf: (model: Model.Any) => Document.nodeOf(Document.nodeOf(schemaOf(model, 3)["properties"])["id"])
     }
     const queryOf = (operation: string): Node => {
       const index = [...queries.keys()].indexOf(operation)
-      return index < 0 ? {} : propertiesAt(paths, standing.length + documents.length + index)
+      return index < 0 ? {} : propertiesAt(paths, standing.length + 4 * documents.length + index)
     }
-    return { components, complete, known, queryOf }
+    const ignored = new Map(Array.from(sent, ([name, keys]) => [names.get(aliases.get(name) ?? name) ?? name, keys]))
+    return { components, complete, ignored, known, queryOf }
   }
 
   const all = [
     ...standing,
-    ...documents.map(documentOf),
+    ...[documentOf, Endpoint.result, Endpoint.results, Endpoint.byId].flatMap((schemaOf) => documents.map(schemaOf)),
     ...Array.from(queries.values(), (fields) => Schema.Struct(fields))
   ]
   return { api: withSchemas(api, all), referencePolicy, finish }
@@ -191,12 +206,7 @@ const JsonPatch = Schema.Array(Schema.Struct({
   value: Schema.optionalKey(Schema.Unknown)
 })).annotate({ identifier: "JsonPatch" })
 
-/** What was done to several documents: their identifiers. */
-const OperationIds = Schema.Struct({ ...Wire.OperationResult.fields, result: Schema.Array(Schema.String) }).annotate({
-  identifier: "OperationIds"
-})
-
-const standing: ReadonlyArray<Schema.Top> = [Wire.ErrorMessage, Wire.OperationResult, JsonPatch, OperationIds]
+const standing: ReadonlyArray<Schema.Top> = [Wire.ErrorMessage, Wire.OperationResult, JsonPatch, Wire.OperationIds]
 
 /** Not a path that a service has, nor is the name of the group one that it has. */
 const standingPath = "/~appkernel/"

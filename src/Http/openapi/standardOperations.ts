@@ -43,6 +43,16 @@ const ordinary = (operation: Node): Node => ({
   )
 })
 
+/**
+ * The operation with the identifier in its path as the model has it: the generator knows only its text.
+ *
+ * @internal
+ */
+export const withId = (operation: Node, path: string, { known, resource }: Given): Node => {
+  const isOfDocument = `${path}/`.startsWith(`${resource.path}/{id}/`)
+  return isOfDocument ? withDetails(operation, { id: { schema: known.idOf(resource.model) } }) : operation
+}
+
 /** @internal */
 export const isBelow = ({ path: own }: Resource, path: string): boolean => path === own || path.startsWith(`${own}/`)
 
@@ -294,8 +304,8 @@ const writing = (
     "application/json": {
       schema: {
         oneOf: [
-          known.operationResult,
-          ...(takesLists && status === "201" ? [known.operationIds] : []),
+          known.resultOf(model),
+          ...(takesLists && status === "201" ? [known.resultsOf(model)] : []),
           known.documentOf(model)
         ]
       }

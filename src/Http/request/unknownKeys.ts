@@ -1,25 +1,30 @@
-import type * as Schema from "effect/Schema"
-import {
-  type bodyDecoder,
-  bounded,
-  elementOf,
-  type FieldProblem,
-  type ModelLike,
-  nestedModel
-} from "../../Model/introspection.ts"
+/**
+ * Keys of a body that nobody declared. A registration with `onExcessProperty: "error"` refuses them, at every depth.
+ *
+ * Of a union's members, those count that take the value.
+ */
+import * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
+import * as SchemaParser from "effect/SchemaParser"
+import { type bodyDecoder, bounded, type FieldProblem, type ModelLike, modelOf } from "../../Model/introspection.ts"
+import { shownKeys } from "../description/ignoredKeys.ts"
 
 type Decode = ReturnType<typeof bodyDecoder>
 
 /**
- * Decodes a body as `decode` does, and refuses the keys that the model, or one within it, does not have.
+ * Decodes a body as `decode` does, and refuses the keys that the schema does not have.
  *
  * @internal
  */
-export const refusingExcess = (model: ModelLike, decode: Decode): Decode => (body) => {
-  const decoded = decode(body)
-  const excess = excessIn(model, body, "")
-  if (excess.length === 0) return decoded
-  return { _tag: "Invalid", problems: bounded([...excess, ...(decoded._tag === "Valid" ? [] : decoded.problems)]) }
+export const refusingExcess = (schema: Schema.Struct<Schema.Struct.Fields>, decode: Decode): Decode => {
+  // Fields need no services.
+  const excessIn = finderOf(Schema.toCodecJson(schema as unknown as Schema.Codec<unknown>).ast)
+  return (body) => {
+    const decoded = decode(body)
+    const excess = excessIn?.(body, "") ?? []
+    if (excess.length === 0) return decoded
+    return { _tag: "Invalid", problems: bounded([...excess, ...(decoded._tag === "Valid" ? [] : decoded.problems)]) }
+  }
 }
 
 /**
@@ -33,21 +38,91 @@ export const excessProblem = (field: string): FieldProblem => ({
   message: "is not a field of the model"
 })
 
-/** What answers say beside the fields, so that a document that was read can be sent back. */
-const shown: ReadonlySet<string> = new Set(["_type", "_links"])
+// internal
 
-const excessIn = (model: ModelLike, value: unknown, path: string): ReadonlyArray<FieldProblem> => {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return []
-  return Object.entries(value).flatMap(([key, part]) => {
-    if (!Object.hasOwn(model.store.fields, key)) return shown.has(key) ? [] : [excessProblem(`${path}${key}`)]
-    // A field of a struct is a schema.
-    const schema = model.store.fields[key] as Schema.Top
-    const inner = nestedModel(schema)
-    if (inner === undefined) return []
-    return elementOf(schema) === undefined
-      ? excessIn(inner, part, `${path}${key}.`)
-      : Array.isArray(part)
-      ? part.flatMap((item: unknown, i) => excessIn(inner, item, `${path}${key}.${i}.`))
-      : []
-  })
+type Find = (value: unknown, path: string) => ReadonlyArray<FieldProblem>
+
+/** `undefined` where any key is taken. */
+const finderOf = (ast: SchemaAST.AST, whose?: ModelLike): Find | undefined => {
+  // A class's own struct does not know whose it is.
+  const model = modelOf(ast) ?? whose
+  const end = ast.encoding?.at(-1)
+  if (end !== undefined) return finderOf(end.to, model)
+  switch (ast._tag) {
+    case "Objects":
+      return ofObject(ast, model)
+    case "Arrays":
+      return ofList(ast)
+    case "Union":
+      return ofUnion(ast)
+    case "Suspend":
+      return (value, path) => {
+        const inner = ast.thunk()
+        const known = suspended.get(inner) ?? { find: finderOf(inner) }
+        suspended.set(inner, known)
+        return known.find?.(value, path) ?? []
+      }
+    default:
+      return undefined
+  }
+}
+
+/** A recursive schema is looked through as the first of its kind was. */
+const suspended = new WeakMap<SchemaAST.AST, { readonly find: Find | undefined }>()
+
+const ofObject = (ast: SchemaAST.Objects, model: ModelLike | undefined): Find | undefined => {
+  const finders = new Map(ast.propertySignatures.map(({ name, type }) => [String(name), finderOf(type)] as const))
+  const [others, ...more] = ast.indexSignatures.map(({ type }) => finderOf(type))
+  // `{}` takes anything.
+  const isOpen = ast.indexSignatures.length > 0 || finders.size === 0
+  const isFree = isOpen && others === undefined && Array.from(finders.values()).every((find) => find === undefined)
+  if (isFree || more.length > 0) return undefined
+  const ignored = new Set(model === undefined ? [] : [...shownKeys, ...Object.keys(model.store.fields)])
+  const problemOf = model === undefined ? unexpected : excessProblem
+  return (value, path) =>
+    typeof value !== "object" || value === null || Array.isArray(value) ? [] : Object.entries(value).flatMap(
+      ([key, part]) =>
+        finders.has(key)
+          ? finders.get(key)?.(part, `${path}${key}.`) ?? []
+          : isOpen
+          ? others?.(part, `${path}${key}.`) ?? []
+          : ignored.has(key)
+          ? []
+          : [problemOf(`${path}${key}`)]
+    )
+}
+
+const unexpected = (field: string): FieldProblem => ({ ...excessProblem(field), message: "is not a field here" })
+
+const ofList = ({ elements, rest }: SchemaAST.Arrays): Find | undefined => {
+  const first = elements.map((ast) => finderOf(ast))
+  const [others] = rest.map((ast) => finderOf(ast))
+  return others === undefined && first.every((find) => find === undefined)
+    ? undefined
+    : (value, path) =>
+      Array.isArray(value)
+        ? value.flatMap((item: unknown, i) => (i < first.length ? first[i] : others)?.(item, `${path}${i}.`) ?? [])
+        : []
+}
+
+const ofUnion = ({ types }: SchemaAST.Union): Find | undefined => {
+  const members = types.map((type) => ({ find: finderOf(type), takes: takerOf(type) }))
+  const finders = members.flatMap(({ find }) => find ?? [])
+  if (finders.length === 0) return undefined
+  // What is optional may be `null`, which has no keys.
+  if (finders.length === 1 && types.every((type, i) => members[i]!.find !== undefined || isNull(type))) {
+    return finders[0]
+  }
+  return (value, path) => {
+    const found = members.flatMap(({ find, takes }) => takes(value) ? [find?.(value, path) ?? []] : [])
+    return found.find((excess) => excess.length === 0) ?? found[0] ?? []
+  }
+}
+
+const isNull = ({ _tag }: SchemaAST.AST): boolean => _tag === "Null"
+
+const takerOf = (ast: SchemaAST.AST): (value: unknown) => boolean => {
+  // Parts of a codec are codecs.
+  const decode = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast))
+  return (value) => decode(value)._tag === "Success"
 }

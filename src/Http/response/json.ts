@@ -59,14 +59,13 @@ export const invalid = (problems: ReadonlyArray<FieldProblem>): BadRequest => {
 export const messageOf = (error: BadRequest): string | undefined =>
   saidOf(error) === undefined ? error.message : undefined
 
-/** @internal */
+/**
+ * What was done. `result` is JSON.
+ *
+ * @internal
+ */
 export const operationResult = (
-  result: string | number | ReadonlyArray<string>,
+  result: string,
   status = 200,
   headers?: { readonly [name: string]: string }
-): HttpServerResponse.HttpServerResponse =>
-  json(
-    `{"_type":"OperationResult","result":${typeof result === "string" ? quote(result) : JSON.stringify(result)}}`,
-    status,
-    headers
-  )
+): HttpServerResponse.HttpServerResponse => json(`{"_type":"OperationResult","result":${result}}`, status, headers)

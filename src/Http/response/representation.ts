@@ -46,8 +46,7 @@ export const representationOf = (
     versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField])) }
   const corrupt = (document: Document): Answer =>
     Effect.flatMap(
-      // Repositories call the identifiers of all models strings.
-      repository.findById(valueOf(document["_id"]) as string),
+      repository.findById(valueOf(document["_id"])),
       () => Effect.die(new Error(`${model.modelName} ${print(document["_id"])} can't be written`))
     )
   const textBy = (serialise: Serialiser) => (document: Document) => serialise(document, links(print(document["_id"])))

@@ -83,7 +83,7 @@ export const completeAll = Effect.fnUntraced(function*<A>(
 })
 
 /**
- * Inserts all of the items or none; the result is their identifiers, in order. `complete` fills an item in, `toDocument`
+ * Inserts all of the items or none; the result is their identifiers, in order, as they are stored. `complete` fills an item in, `toDocument`
  * gives it as it is stored, and `insertDocuments` is the repository's.
  *
  * Fails with `BadRequest` when an item can't be filled in or the store does not take it, and with `Conflict`, which names
@@ -93,15 +93,13 @@ export const completeAll = Effect.fnUntraced(function*<A>(
  */
 export const insertAll = Effect.fnUntraced(function*(
   items: ReadonlyArray<Values>,
-  { complete, idOf, insertDocuments, toDocument, transaction }: {
+  { complete, insertDocuments, toDocument, transaction }: {
     readonly complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<Values, ModelError>
     readonly insertDocuments: (documents: ReadonlyArray<Values>) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
     readonly toDocument: (completed: Values) => Values
-    /** The identifier in answers. */
-    readonly idOf: (document: Values) => string
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
-): Effect.fn.Return<ReadonlyArray<string>, BadRequest | Conflict | StoreError> {
+): Effect.fn.Return<ReadonlyArray<unknown>, BadRequest | Conflict | StoreError> {
   // What is generated is generated once, however often the transaction has to be repeated.
   const documents = (yield* completeAll(items, complete)).map(toDocument)
   yield* Effect.catchIf(
@@ -109,7 +107,7 @@ export const insertAll = Effect.fnUntraced(function*(
     (error): error is BulkInsertFailed => error._tag === "BulkInsertFailed",
     ({ failures: [first] }) => Effect.fail(refusalOf(first?.index ?? 0, first?.error))
   )
-  return documents.map(idOf)
+  return documents.map(({ _id }) => _id)
 })
 
 /**

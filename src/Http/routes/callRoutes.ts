@@ -34,6 +34,7 @@ import { parameters as parametersOf, placesIn } from "../messages/translationPla
 import type { Parameters } from "../query/urlQuery.ts"
 import type { Call } from "../Registration.ts"
 import { readJson } from "../request/jsonBody.ts"
+import { refusingExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/failures.ts"
 import * as answers from "../response/json.ts"
 import type { DocumentLinks } from "../response/links.ts"
@@ -55,6 +56,8 @@ export const callRoutes = (
 /** @internal */
 export interface Surroundings {
   readonly limits: Limits
+  /** Whether keys that a payload does not have are refused. */
+  readonly isStrict: boolean
   readonly lists: ListAnswers
   readonly translations: Translations
   readonly repository: Repository<Model.Any> | undefined
@@ -64,7 +67,7 @@ export interface Surroundings {
 
 const routeOf = (
   { handler, method, name, options, path }: Call,
-  { limits, linksOf, lists, repository, translations }: Surroundings
+  { isStrict, limits, linksOf, lists, repository, translations }: Surroundings
 ): Route => {
   const payload = payloadOf(options)
   const model = options.requestModel
@@ -75,7 +78,7 @@ const routeOf = (
   const readPayload = payload === undefined
     ? undefined
     : hasBody(method)
-    ? fromBody(bodyDecoder(payload), limits)
+    ? fromBody(isStrict ? refusingExcess(payload, bodyDecoder(payload)) : bodyDecoder(payload), limits)
     : fromQuery(payload)
   const readParameters = options.queryParams === undefined ? undefined : fromQuery(Schema.Struct(options.queryParams))
   const finalise = options.requestModel === undefined
@@ -138,8 +141,7 @@ const addressed = (
   text: string
 ): Effect.Effect<unknown, CallFailure> => {
   const id = identifierOf(repository.model).parse(text)
-  // Repositories call the identifiers of all models strings.
-  return id === undefined ? Effect.fail(notFound(repository.model, text)) : repository.findById(id as string)
+  return id === undefined ? Effect.fail(notFound(repository.model, text)) : repository.findById(id)
 }
 
 /** What was sent is not what is declared. */

@@ -11,7 +11,6 @@ import { applyPatch } from "../../Repository/repository/mergePatch.ts"
 import { makeRetry } from "../../Repository/repository/retryOnVersionConflict.ts"
 import { sentWritesOf } from "../../Repository/repository/validatedWrites.ts"
 import { DocumentNotFound, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
-import { identifierOf } from "../description/identifier.ts"
 import type { BadRequest } from "../HttpError.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import * as preconditions from "../request/preconditions.ts"
@@ -38,7 +37,8 @@ const ofItem = (index: number, failed: HookFailed): HookFailed | BadRequest =>
  * @internal
  */
 export interface Written {
-  readonly id: string
+  /** The identifier, as it is stored. */
+  readonly id: unknown
   /** As it is stored now; `undefined` where that was not read. */
   readonly document: Document | undefined
   readonly created: boolean
@@ -60,13 +60,13 @@ type Changes =
  * @internal
  */
 export interface Writes {
-  /** Inserts documents, all of them or none; the result is their identifiers. */
-  readonly createAll: (values: ReadonlyArray<Values>) => Effect.Effect<ReadonlyArray<string>, CallFailure>
+  /** Inserts documents, all of them or none; the result is their identifiers, as they are stored. */
+  readonly createAll: (values: ReadonlyArray<Values>) => Effect.Effect<ReadonlyArray<unknown>, CallFailure>
   /** Inserts a document, or replaces that of the same identifier. */
   readonly create: (value: Values, conditions: preconditions.Preconditions) => Write
-  readonly replace: (id: string, value: Values, conditions: preconditions.Preconditions) => Write
-  readonly patch: (id: string, changes: Changes, conditions: preconditions.Preconditions) => Write
-  readonly remove: (id: string, conditions: preconditions.Preconditions) => Effect.Effect<void, CallFailure>
+  readonly replace: (id: unknown, value: Values, conditions: preconditions.Preconditions) => Write
+  readonly patch: (id: unknown, changes: Changes, conditions: preconditions.Preconditions) => Write
+  readonly remove: (id: unknown, conditions: preconditions.Preconditions) => Effect.Effect<void, CallFailure>
 }
 
 /** @internal */
@@ -76,7 +76,6 @@ export const writesOf = (
   store: DocumentStore["Service"]
 ): Writes => {
   const complete = completer(model)
-  const { print } = identifierOf(model)
   const finalise = finaliser(model)
   const patched = patcher(model)
   const sent = sentWritesOf(repository)
@@ -89,25 +88,25 @@ export const writesOf = (
 
   const written = (instance: Instance, created: boolean): Written => {
     const document = toDocument(instance)
-    return { id: print(document["_id"]), document, created }
+    return { id: document["_id"], document, created }
   }
   const versionOf = (instance: Instance): number | undefined => {
     const version: unknown = versionField === undefined ? undefined : Reflect.get(Object(instance), versionField)
     return typeof version === "number" ? version : undefined
   }
-  const stored = (id: string) => repository.findById(id)
+  const stored = (id: unknown) => repository.findById(id)
   const retry = makeRetry()
   /** For a write that means whichever version there is. */
   const retryConflicts = <A, E extends { readonly _tag: string }>(
-    id: string,
+    id: unknown,
     write: Effect.Effect<A, E>
-  ): Effect.Effect<A, E> => retry(id, ({ _tag }) => _tag === "VersionConflict", write)
+  ): Effect.Effect<A, E> => retry(textOfId(id), ({ _tag }) => _tag === "VersionConflict", write)
   /**
    * Writes under the conditions, `write` while the document has the version that they ask for. A body that names another
    * one contradicts them.
    */
   const guarded = <A>(
-    id: string,
+    id: unknown,
     named: unknown,
     conditions: preconditions.Preconditions,
     write: (expected: number | undefined) => Effect.Effect<A, WriteFailure>
@@ -126,7 +125,7 @@ export const writesOf = (
   const atomically = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | StoreError> =>
     transactional ? store.transaction(effect) : effect
   /** What was read has the version that is to be changed, if any is named. */
-  const checked = <A extends Instance>(id: string, there: A, expected: unknown): Effect.Effect<A, VersionConflict> =>
+  const checked = <A extends Instance>(id: unknown, there: A, expected: unknown): Effect.Effect<A, VersionConflict> =>
     expected === undefined || expected === versionOf(there)
       ? Effect.succeed(there)
       : Effect.fail(new VersionConflict({ model: model.modelName, id: textOfId(id), expected: Number(expected) }))
@@ -134,7 +133,7 @@ export const writesOf = (
   /** A write between hooks, of what `load` gives: the instance to be written and that which is there. */
   const between = <E>(
     { after, before }: MethodHooks,
-    id: Option.Option<string>,
+    id: Option.Option<unknown>,
     load: Effect.Effect<{ readonly instance: Instance; readonly previous: Option.Option<Instance> }, E>,
     write: (instance: Instance, previous: Option.Option<Instance>) => Effect.Effect<Instance, WriteFailure>
   ): Effect.Effect<Written, WriteFailure | E> => {
@@ -152,7 +151,7 @@ export const writesOf = (
 
   /** The instance with the version that a body or a condition expects, or else that which is there. */
   const replacement = (
-    id: string,
+    id: unknown,
     value: Values,
     expected: number | undefined,
     { previous, version }: { readonly previous: Instance; readonly version: unknown }
@@ -168,7 +167,7 @@ export const writesOf = (
       Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
         return Effect.as(sent.insertDocument(document), {
-          id: print(document["_id"]),
+          id: document["_id"],
           document: undefined,
           created: true
         })
@@ -212,8 +211,8 @@ export const writesOf = (
 
   const replaceOnce = (
     hooks: MethodHooks,
-    place: Option.Option<string>,
-    id: string,
+    place: Option.Option<unknown>,
+    id: unknown,
     value: Values,
     expected: number | undefined
   ): Effect.Effect<Written, WriteFailure> =>
@@ -241,8 +240,8 @@ export const writesOf = (
   /** Without a version in the body, whichever is stored is replaced, however many write at once. */
   const replaceWith = (
     hooks: MethodHooks,
-    place: Option.Option<string>,
-    id: string,
+    place: Option.Option<unknown>,
+    id: unknown,
     value: Values,
     conditions: preconditions.Preconditions
   ): Effect.Effect<Written, WriteFailure> =>
@@ -255,7 +254,7 @@ export const writesOf = (
 
   /** Inserts what nobody has the identifier of; `taken` says what becomes of it when somebody has just got it. */
   const createUnlessThere = (
-    id: string,
+    id: unknown,
     value: Values,
     taken: Effect.Effect<Written, WriteFailure>
   ): Effect.Effect<Written, WriteFailure> =>
@@ -270,7 +269,7 @@ export const writesOf = (
       ))
 
   const createWith = (
-    id: string,
+    id: unknown,
     value: Values,
     conditions: preconditions.Preconditions
   ): Effect.Effect<Written, WriteFailure> => {
@@ -292,7 +291,7 @@ export const writesOf = (
   /** The change is made of what is there and written only while that is there; it may have to be made anew. */
   const patchBetweenHooks = (
     { after, before }: MethodHooks,
-    id: string,
+    id: unknown,
     changes: Changes,
     expected: number | undefined
   ) =>
@@ -317,7 +316,7 @@ export const writesOf = (
         ))
     })
 
-  const mergePatch = (id: string, changes: Values, expected: number | undefined) =>
+  const mergePatch = (id: unknown, changes: Values, expected: number | undefined) =>
     Effect.map(
       sent.patch(
         id,
@@ -329,13 +328,13 @@ export const writesOf = (
     )
 
   /** Removes the document while it has the version that is expected. */
-  const removeOnce = (id: string, expected: number | undefined): Effect.Effect<void, WriteFailure> =>
+  const removeOnce = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> =>
     versionField === undefined || expected === undefined
       ? repository.deleteById(id)
       : deleteVersion(repository, { id, versionField, expected })
 
   /** What is removed is what the hooks have seen, where that can be told by its version. */
-  const removeBetweenHooks = (id: string, expected: number | undefined): Effect.Effect<void, WriteFailure> => {
+  const removeBetweenHooks = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> => {
     const once = between(
       onDelete,
       Option.some(id),
@@ -355,14 +354,12 @@ export const writesOf = (
         : insertAll(values, {
           complete: (value) => complete(value),
           toDocument,
-          idOf: ({ _id }) => print(_id),
           insertDocuments: sent.insertDocuments,
           transaction: store.transaction
         }),
     create: (value, conditions) => {
       const id = value["id"]
-      // Repositories call the identifiers of all models strings.
-      if (id !== undefined && id !== null) return unwrapped(createWith(id as string, value, conditions))
+      if (id !== undefined && id !== null) return unwrapped(createWith(id, value, conditions))
       return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : create(value)
     },
     replace: (id, value, conditions) => unwrapped(replaceWith(onPut, Option.some(id), id, value, conditions)),

@@ -63,18 +63,18 @@ export const readRoutes = (
     return forbidden === undefined ? refuse(problems) : Effect.fail(forbidden)
   }
 
-  const hooked = (id: string | undefined, answer: Answer): Answer =>
+  const hooked = (id: Option.Option<unknown>, answer: Answer): Answer =>
     before === undefined
       ? answer
-      : Effect.andThen(before({ id: Option.fromUndefinedOr(id), previous: Option.none() }), answer)
+      : Effect.andThen(before({ id, previous: Option.none() }), answer)
 
   /** Shows the documents to the hooks after reading. */
-  const shown = (id: string | undefined, documents: ReadonlyArray<Document>, answer: Answer): Answer =>
+  const shown = (id: Option.Option<unknown>, documents: ReadonlyArray<Document>, answer: Answer): Answer =>
     after === undefined ? answer : Effect.andThen(
       Effect.forEach(documents, (document) =>
         Effect.flatMap(
           fromDocument(document),
-          (instance) => unwrapped(after(instance, { id: Option.fromUndefinedOr(id), previous: Option.none() }))
+          (instance) => unwrapped(after(instance, { id, previous: Option.none() }))
         ), { discard: true }),
       answer
     )
@@ -106,13 +106,13 @@ export const readRoutes = (
     if (unknown.length > 0) return refuse(unknown.map(unknownParameter))
     if (read !== undefined && Result.isFailure(read)) return refused(read.failure)
     return hooked(
-      id,
+      Option.some(id),
       Effect.flatMap(
         repository.findDocumentById(id),
         (document) =>
           document === undefined
             ? Effect.fail(notFound(model, id))
-            : shown(id, [document], one(document, headersOf(request), read?.success.fields))
+            : shown(Option.some(id), [document], one(document, headersOf(request), read?.success.fields))
       )
     )
   })
@@ -154,7 +154,7 @@ export const readRoutes = (
         if (ended === "too large" && query.keyset === undefined) return refuse([tooLarge("page_size", pageAdvice)])
         const links = linksOf(parameters, query, page, total)
         const counted = query.count === "exact" ? { "x-total-count": String(total) } : undefined
-        return shown(undefined, page.documents, Effect.sync(() => items.finish(links, counted)))
+        return shown(Option.none(), page.documents, Effect.sync(() => items.finish(links, counted)))
       })
     }
 
@@ -167,7 +167,7 @@ export const readRoutes = (
           query.count === "estimated" ? repository.estimatedCount : Effect.succeed(undefined),
           (total) => Effect.as(repository.findDocuments({ ...options, take }), total)
         )
-    return hooked(undefined, Effect.suspend(() => answer(lists.begin(maxPageBytes), find)))
+    return hooked(Option.none(), Effect.suspend(() => answer(lists.begin(maxPageBytes), find)))
   })
 
   const aggregate = withParameters((parameters) => {
@@ -199,7 +199,7 @@ export const readRoutes = (
         return items.finish(`"_links":{"self":{"href":${self}}}`)
       }))
     })
-    return hooked(undefined, Effect.catchTag(written, "TooLarge", () => refuse([tooLarge("pipe", pipeAdvice)])))
+    return hooked(Option.none(), Effect.catchTag(written, "TooLarge", () => refuse([tooLarge("pipe", pipeAdvice)])))
   })
 
   return [

@@ -80,13 +80,12 @@ export const withId = (use: (id: string, request: HttpServerRequest.HttpServerRe
  */
 export const withIdOf = (
   model: Model.Any,
-  use: (id: string, request: HttpServerRequest.HttpServerRequest) => Answer
+  use: (id: unknown, request: HttpServerRequest.HttpServerRequest) => Answer
 ): Answer => {
   const { parse } = identifierOf(model)
   return withId((text, request) => {
     const id = parse(text)
-    // Repositories call the identifiers of all models strings.
-    return id === undefined ? Effect.fail(notFound(model, text)) : use(id as string, request)
+    return id === undefined ? Effect.fail(notFound(model, text)) : use(id, request)
   })
 }
 
@@ -97,7 +96,7 @@ export const withIdOf = (
  */
 export const withIdAndParameters = (
   model: Model.Any,
-  use: (id: string, request: HttpServerRequest.HttpServerRequest, parameters: Parameters) => Answer
+  use: (id: unknown, request: HttpServerRequest.HttpServerRequest, parameters: Parameters) => Answer
 ): Answer => withIdOf(model, (id, request) => withParameters((parameters) => use(id, request, parameters)))
 
 /**
@@ -138,5 +137,5 @@ export const unknownParameters = (
   }))
 
 /** @internal */
-export const notFound = (model: Model.Any, id: string) =>
+export const notFound = (model: Model.Any, id: unknown) =>
   new DocumentNotFound({ model: model.modelName, id: textOfId(id) })

@@ -51,9 +51,10 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
   const routes: Array<Route> = []
   for (const registration of registrations) {
-    const { calls } = registration
+    const { calls, onExcessProperty } = registration
+    const common = { isStrict: onExcessProperty === "error", limits, lists, translations }
     if (registration._tag === "Service") {
-      routes.push(...callRoutes(calls, { limits, lists, translations, linksOf, repository: undefined }))
+      routes.push(...callRoutes(calls, { ...common, linksOf, repository: undefined }))
       continue
     }
     const { model } = registration
@@ -63,7 +64,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
     repositories = Context.add(repositories, key, repository)
     routes.push(
       ...routesOf(registration, repository, store, { limits, lists, translations }),
-      ...callRoutes(calls, { limits, lists, translations, linksOf: linksFrom(registration, linksOf), repository })
+      ...callRoutes(calls, { ...common, linksOf: linksFrom(registration, linksOf), repository })
     )
   }
   if (openApi !== undefined) {

@@ -13,7 +13,7 @@ import { DocumentNotFound, type ReadError, VersionConflict } from "../../Reposit
  */
 export const deleteVersion = Effect.fnUntraced(function*<M extends Model.Any>(
   repository: Pick<Operations<M>, "deleteMany" | "findDocumentById" | "model">,
-  { expected, id, versionField }: { readonly id: string; readonly versionField: string; readonly expected: number }
+  { expected, id, versionField }: { readonly id: Model.Id<M>; readonly versionField: string; readonly expected: number }
 ): Effect.fn.Return<void, DocumentNotFound | VersionConflict | ReadError> {
   const deleted = yield* repository.deleteMany(() =>
     Query.native({ _id: storedIdOf(repository.model)(id), [versionField]: expected })

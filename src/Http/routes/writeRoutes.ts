@@ -43,21 +43,19 @@ export const writeRoutes = (
   { limits, refuse, tell }: { readonly limits: Limits; readonly refuse: Refuse; readonly tell: Tell }
 ): { readonly [K in Exclude<Method, "GET">]: Handled } => {
   const { model, path } = registration
-  const { jsonOf, parse } = identifierOf(model)
+  const { jsonOf, parse, print, valueOf, write: writeId } = identifierOf(model)
   const idField = managedField(model, "id")
   /** The identifier stands in the URL: a body need not repeat it. */
   const isNamedByUrl = idField !== undefined && hasToBeSent(model, idField)
-  const naming = (body: unknown, id: string): unknown =>
+  const naming = (body: unknown, id: unknown): unknown =>
     isNamedByUrl && Predicate.isObject(body) && (Reflect.get(body, idField) ?? null) === null
       ? { ...body, [idField]: jsonOf(id) }
       : body
-  // Repositories call the identifiers of all models strings.
-  const addressed = (text: string) => parse(text) as string
-  const isOwn = (id: string) => (named: unknown) => typeof named === "string" && Equal.equals(parse(named), id)
+  const isOwn = (id: unknown) => (named: unknown) => typeof named === "string" && Equal.equals(parse(named), id)
   const writes = writesOf(registration, repository, store)
   const isStrict = registration.onExcessProperty === "error"
   const decoderOf = (variant: Model.Any["create"]) =>
-    isStrict ? refusingExcess(model, bodyDecoder(variant)) : bodyDecoder(variant)
+    isStrict ? refusingExcess(variant, bodyDecoder(variant)) : bodyDecoder(variant)
   const create = decoderOf(model.create)
   const patch = decoderOf(model.patch)
   const patcher = documentPatcher(model, {
@@ -99,17 +97,19 @@ export const writeRoutes = (
       const status = written.created ? 201 : 200
       const own = headersFor(written)
       const headers = preferred === undefined ? own : { ...own, ...preference.appliedHeaders[preferred] }
-      if (preferred !== "representation") return Effect.succeed(answers.operationResult(written.id, status, headers))
+      if (preferred !== "representation") {
+        return Effect.succeed(answers.operationResult(writeId(written.id), status, headers))
+      }
       return Effect.flatMap(
         written.document === undefined
-          ? repository.findDocumentById(addressed(written.id))
+          ? repository.findDocumentById(valueOf(written.id))
           : Effect.succeed(written.document),
         (document) =>
           document === undefined
-            ? Effect.fail(notFound(model, written.id))
+            ? Effect.fail(notFound(model, print(written.id)))
             : representation.answer(document, status, {
               ...headers,
-              "content-location": Links.hrefOf(path, written.id)
+              "content-location": Links.hrefOf(path, print(written.id))
             })
       )
     })
@@ -118,7 +118,7 @@ export const writeRoutes = (
   /** Of every write of a versioned document its `ETag`, of an insertion its `Location`. */
   const headersFor = ({ created, document, id }: Written): { readonly [name: string]: string } | undefined => {
     const etag = document === undefined ? inserted : representation.headersOf(document)
-    return created ? { location: Links.hrefOf(path, id), ...etag } : etag
+    return created ? { location: Links.hrefOf(path, print(id)), ...etag } : etag
   }
   const inserted = versionField === undefined ? undefined : { etag: preconditions.etagOf(1) }
 
@@ -130,7 +130,10 @@ export const writeRoutes = (
     })
     return items._tag === "Invalid"
       ? refuse(items.problems)
-      : Effect.map(writes.createAll(items.values), (ids) => answers.operationResult(ids, 201))
+      : Effect.map(
+        writes.createAll(items.values),
+        (ids) => answers.operationResult(`[${ids.map(writeId).join(",")}]`, 201)
+      )
   }
 
   const createOne = (request: Request, body: Decoded): Answer => {
@@ -179,7 +182,7 @@ export const writeRoutes = (
   const remove = withIdOf(
     model,
     (id, request) =>
-      conditional(request, (conditions) => Effect.as(writes.remove(id, conditions), answers.operationResult(1)))
+      conditional(request, (conditions) => Effect.as(writes.remove(id, conditions), answers.operationResult("1")))
   )
 
   /** `PUT …/schema` would be about a document of that name, which there never is: only `GET` means the schema. */

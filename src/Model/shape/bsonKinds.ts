@@ -178,6 +178,6 @@ export const objectId = stored(
   "objectId",
   "an ObjectId",
   readObjectId,
-  Schema.String,
+  Schema.String.check(Schema.isPattern(/^[\da-fA-F]{24}$/u, { expected: "an ObjectId" })),
   (text) => new ObjectIdText(text.toLowerCase())
 )

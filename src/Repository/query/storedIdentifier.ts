@@ -37,3 +37,18 @@ export const storedIdOf = perModel((model: ModelLike): (id: unknown) => unknown 
     return Exit.isSuccess(stored) ? toBson(stored.value) : id
   }
 })
+
+/**
+ * From the identifier of a document to that of instances. What the model can't read stays as it is.
+ *
+ * @internal
+ */
+export const instanceIdOf = perModel((model: ModelLike): (stored: unknown) => unknown => {
+  const schema = idSchemaOf(model)
+  if (schema === undefined || schema.ast.encoding === undefined) return (stored) => stored
+  const decode = SchemaParser.decodeUnknownExit(schema, { disableChecks: true })
+  return (stored) => {
+    const id = decode(stored)
+    return Exit.isSuccess(id) ? id.value : stored
+  }
+})

@@ -125,12 +125,12 @@ export const makeSoftDeletion = <M extends Model.Any>(
 
 // internal
 
-const notFound = (model: Model.Any, id: string) => new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
+const notFound = (model: Model.Any, id: unknown) => new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
 
 /** There has to be one. */
 const found = <E>(
   model: Model.Any,
-  id: string,
+  id: unknown,
   count: Effect.Effect<number, E>
 ): Effect.Effect<void, E | DocumentNotFound> =>
   Effect.flatMap(count, (count) => count === 0 ? Effect.fail(notFound(model, id)) : Effect.void)

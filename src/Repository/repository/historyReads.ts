@@ -6,7 +6,7 @@ import type * as Model from "../../Model/Model.ts"
 import { dateOf } from "../bson/value.ts"
 import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
 import type { Change, Histories, Version } from "../History.ts"
-import { storedIdOf } from "../query/storedIdentifier.ts"
+import { instanceIdOf, storedIdOf } from "../query/storedIdentifier.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import { entryId, historyOf } from "./historyEntry.ts"
 import { traced, tracedStream } from "./instrumented.ts"
@@ -24,12 +24,14 @@ export const makeHistoryReading = <M extends Model.Any>(
   const collection = model.modelName
   const history = historyOf(collection)
   const storedId = storedIdOf(model)
+  const instanceId = instanceIdOf(model)
 
   const versionOf = (entry: Document): Version<M> => {
     // Only the history writer makes entries.
     const { at, by, change, document, document_id, revision } = entry as unknown as Entry
     return {
-      id: document_id,
+      // What the schema of the identifier reads is of its type.
+      id: instanceId(document_id) as Model.Id<M>,
       revision,
       change,
       at: DateTime.fromDateUnsafe(at),
@@ -39,7 +41,7 @@ export const makeHistoryReading = <M extends Model.Any>(
     }
   }
 
-  const stateAt = (id: string, at: DateTime.Utc) =>
+  const stateAt = (id: unknown, at: DateTime.Utc) =>
     Effect.map(
       store.find(history, { ...latest(storedId(id), { at: { $lte: dateOf(at.epochMilliseconds) } }), limit: 1 }),
       ([entry]) => entry === undefined || gone.has(entry["change"]) ? Option.none() : Option.some(versionOf(entry))
@@ -73,7 +75,7 @@ export const makeHistoryReading = <M extends Model.Any>(
 // internal
 
 interface Entry {
-  readonly document_id: string
+  readonly document_id: unknown
   readonly revision: number
   readonly change: Change
   readonly at: Date

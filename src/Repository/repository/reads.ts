@@ -11,7 +11,7 @@ import * as Query from "../Query.ts"
 import { fieldNamed } from "../query/fieldPath.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
 import type { FindOptions as RepositoryFindOptions, Operations } from "../Repository.ts"
-import { DocumentNotFound } from "../RepositoryError.ts"
+import { type DocumentInvalid, DocumentNotFound, type ReadError } from "../RepositoryError.ts"
 import type { Deleted, DeletedOptions } from "../SoftDeletion.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import { traced, tracedStream } from "./instrumented.ts"
@@ -49,24 +49,32 @@ export const makeReading = <M extends Model.Any>(
   const collection = model.modelName
   const storedId = storedIdOf(model)
 
-  const findById = Effect.fnUntraced(function*(id: string, options?: DeletedOptions<M>) {
+  const findById = Effect.fnUntraced(function*(id: unknown, options?: DeletedOptions<M>) {
     const document = yield* documents.findById(storedId(id), deletedOf(options))
     return document === undefined
       ? yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
       : yield* fromDocument(document)
   })
 
-  const find = Effect.fnUntraced(function*(
+  const find = Effect.fnUntraced(function*(where: Query.Where<M> | undefined, options: RepositoryFindOptions<M> = {}) {
+    const found = yield* documents.find(
+      { filter: Query.toFilter(model, where), ...pageOf(model, options) },
+      deletedOf(options)
+    )
+    return yield* Effect.forEach(found, fromDocument)
+  })
+
+  const findSelected = Effect.fnUntraced(function*(
     where: Query.Where<M> | undefined,
-    options: RepositoryFindOptions<M> & { readonly select?: ReadonlyArray<Query.Path<M>> | undefined } = {}
+    options: RepositoryFindOptions<M>,
+    select: ReadonlyArray<Query.Path<M>>
   ) {
-    const selection = options.select === undefined ? undefined : Query.select(model, options.select)
-    const found = yield* documents.find({
-      filter: Query.toFilter(model, where),
-      ...pageOf(model, options),
-      ...(selection === undefined ? {} : { projection: selection.projection })
-    }, deletedOf(options))
-    return yield* Effect.forEach(found, selection === undefined ? fromDocument : selection.fromDocument)
+    const { fromDocument, projection } = Query.select(model, select)
+    const found = yield* documents.find(
+      { filter: Query.toFilter(model, where), ...pageOf(model, options), projection },
+      deletedOf(options)
+    )
+    return yield* Effect.forEach(found, fromDocument)
   })
 
   const findPage: Operations<M>["findPage"] = Effect.fnUntraced(function*(where, options) {
@@ -116,7 +124,15 @@ export const makeReading = <M extends Model.Any>(
         Effect.map(find(where, { ...options, page: 1, pageSize: 1 }), ([first]) => Option.fromUndefinedOr(first))
     ),
     // The selection decides about the type of the result.
-    find: traced("find", collection, find) as Operations<M>["find"],
+    find: traced(
+      "find",
+      collection,
+      (
+        where: Query.Where<M> | undefined,
+        options: RepositoryFindOptions<M> & { readonly select?: ReadonlyArray<Query.Path<M>> | undefined } = {}
+      ): Effect.Effect<ReadonlyArray<unknown>, DocumentInvalid | ReadError> =>
+        options.select === undefined ? find(where, options) : findSelected(where, options, options.select)
+    ) as Operations<M>["find"],
     findPage: traced("findPage", collection, findPage),
     stream: tracedStream("stream", collection, (where, options = {}) =>
       Stream.mapEffect(

@@ -22,7 +22,7 @@ export interface SentWrites<A> {
   readonly insertDocument: (document: Document) => Effect.Effect<void, StoreError>
   readonly insertDocuments: (documents: ReadonlyArray<Document>) => Effect.Effect<number, BulkInsertFailed | ReadError>
   readonly patch: (
-    id: string,
+    id: unknown,
     changes: object
   ) => Effect.Effect<A, DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | StoreError>
 }

@@ -8,7 +8,7 @@ import type { ModelError } from "../../Model/ModelError.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { isStoredAlike } from "../query/bsonForm.ts"
-import { storedIdOf } from "../query/storedIdentifier.ts"
+import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
 import type { Operations } from "../Repository.ts"
 import {
   BulkInsertFailed,
@@ -85,10 +85,10 @@ export const makeWriting = <M extends Model.Any>(
   const withVersion = (document: Document, version: number): Document =>
     versionField === undefined ? document : { ...document, [versionField]: version }
 
-  const notFound = (id: unknown) => new DocumentNotFound({ model: model.modelName, id: String(id) })
+  const notFound = (id: unknown) => new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
 
   const conflict = (id: unknown, expected: number) =>
-    new VersionConflict({ model: model.modelName, id: String(id), expected })
+    new VersionConflict({ model: model.modelName, id: textOfId(id), expected })
 
   /** The stored document is another version, or there is none. */
   const conflictOrNotFound = Effect.fnUntraced(function*(id: unknown, expected: number | undefined) {
@@ -194,7 +194,7 @@ export const makeWriting = <M extends Model.Any>(
 
   /** One try. */
   const modifyOnce = Effect.fnUntraced(function*<E, R>(
-    id: string,
+    id: unknown,
     plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
   ): Effect.fn.Return<M["Type"], E | Lost | DocumentNotFound | DocumentInvalid | StoreError, R> {
     const fiber = yield* Effect.fiber
@@ -216,12 +216,12 @@ export const makeWriting = <M extends Model.Any>(
   const retry = makeRetry()
 
   const modify = <E, R>(
-    id: string,
+    id: unknown,
     plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
   ): Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | VersionConflict | StoreError, R> =>
     Effect.catchIf(
       retry(
-        id,
+        textOfId(id),
         (error: E | Lost | DocumentNotFound | DocumentInvalid | StoreError) => isLost(error),
         modifyOnce(id, plan)
       ),
@@ -235,7 +235,7 @@ export const makeWriting = <M extends Model.Any>(
   const readByPatch = hasRules(model) ? fields : []
 
   const planOfPatch = Effect.fnUntraced(function*(
-    id: string,
+    id: unknown,
     changes: { readonly [field: string]: unknown },
     isSent: boolean,
     current: M["Type"],
@@ -248,7 +248,7 @@ export const makeWriting = <M extends Model.Any>(
     return { after: toDocument(changed), named: Object.keys(changes), read: readByPatch }
   })
 
-  const patchOf = (isSent: boolean) => (id: string, changes: object) =>
+  const patchOf = (isSent: boolean) => (id: unknown, changes: object) =>
     modify(id, (current, stored) => planOfPatch(id, { ...changes }, isSent, current, stored))
 
   /** What is changed is what differs from what was read, whatever the store has of fields that are new in the model. */

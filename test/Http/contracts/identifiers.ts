@@ -1,6 +1,6 @@
 /** Identifiers of any kind: a document is found, changed, linked, listed and removed under the text of its own. */
 import { assert, it } from "@effect/vitest"
-import { Arbitrary, Effect, type Layer, Schema } from "effect"
+import { Arbitrary, Effect, Equal, type Layer, Schema } from "effect"
 import { type DocumentStore, Generator, KernelEngine, Model, Repository, Resource } from "../../../src/index.ts"
 import { refused, send, serving } from "../../support/rest.ts"
 
@@ -59,7 +59,7 @@ export const identifiersContract = <E>(name: string, store: Layer.Layer<Document
           const path = `/${name}/${encodeURIComponent(String(json))}`
           const created = yield* send("POST", `/${name}`, { id: json, note: "a" })
           assert.deepStrictEqual([created.status, created.headers["location"]], [201, path], created.text)
-          assert.strictEqual(created.body.result, String(json))
+          assert.deepStrictEqual(created.body.result, json)
           const again = yield* send("POST", `/${name}`, { id: json, note: "b" })
           assert.strictEqual(again.status, 200, "the one that is there is updated")
 
@@ -76,9 +76,10 @@ export const identifiersContract = <E>(name: string, store: Layer.Layer<Document
           assert.strictEqual((yield* send("PUT", path, { note: "e" })).status, 200)
 
           const repository = yield* Repository.for(model)
-          // Repositories call the identifiers of all models strings.
-          assert.strictEqual((yield* repository.findById(id as string)).note, "e")
-          assert.isAtLeast((yield* repository.history(id as string)).length, 4)
+          assert.strictEqual((yield* repository.findById(id)).note, "e")
+          const versions = yield* repository.history(id)
+          assert.isAtLeast(versions.length, 4)
+          for (const version of versions) assert.isTrue(Equal.equals(version.id, id), "a state has the same identifier")
 
           const list = (query: string) =>
             Effect.map(send("GET", `/${name}?${query}`), ({ body }) => body._items ?? body)
@@ -90,6 +91,9 @@ export const identifiersContract = <E>(name: string, store: Layer.Layer<Document
           assert.strictEqual((yield* send("DELETE", path)).status, 200)
           refused(404, yield* send("GET", path))
           refused(404, yield* send("DELETE", path))
+          const all = yield* send("POST", `/${name}`, [{ id: json, note: "f" }])
+          assert.deepStrictEqual(all.body.result, [json])
+          assert.strictEqual((yield* send("DELETE", path)).status, 200)
         }), { arbitrary: { runs: 5 } })
 
       it.effect(`what is none of ${name} is not found`, () =>

@@ -79,10 +79,10 @@ const bulkContract = <E>(name: string, store: Layer.Layer<DocumentStore.Document
             newUser({ email: "b@example.com", address: { street: "Main", city: "Bern" } }),
             newUser({ email: "c@example.com", id: "UC" })
           ])
-          const [first, second = "", third] = ids
+          const [first, second, third] = ids.map(String)
           assert.deepStrictEqual([first, third, ids.length], ["UA", "UC", 3])
           const users = yield* Repository.for(User)
-          const user = yield* users.findById(second)
+          const user = yield* users.findById(second ?? "")
           assert.deepStrictEqual([user.email, user.version, user.roles, user.address?.city], [
             "b@example.com",
             1,
