@@ -42,7 +42,7 @@ import type * as OpenApi from "./OpenApi.ts"
 import * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
 import { serve } from "./routes/serve.ts"
-import { announce, announcedLast } from "./server/announcement.ts"
+import { readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
 import type { TranslationsInvalid } from "./Translations.ts"
 
@@ -234,7 +234,7 @@ const makeEngine = (parts: Parts): never => {
     api,
     registrations: parts.registrations,
     layerServe,
-    layer: Layer.effectContext(announcedLast(Layer.build(layer))),
+    layer: Layer.effectContext(readyLast(Layer.build(layer))),
     launch: KernelServer.launchWith(parts.options),
     testClient: testClient(api, layerServe),
     enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
@@ -254,7 +254,7 @@ const makeEngine = (parts: Parts): never => {
 }
 
 const whereabouts = Layer.effectDiscard(
-  Effect.flatMap(DocumentStore, ({ description }) => announce(`Documents are in ${description}`))
+  Effect.flatMap(DocumentStore, ({ description }) => whenReady(Effect.logInfo(`Documents are in ${description}`)))
 )
 
 type RegisterOptions = Resource.Options<ReadonlyArray<Resource.Method>> & Registration.Options<string>

@@ -21,19 +21,22 @@ import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
-import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
+import * as NetAddress from "effect/net/NetAddress"
+import * as Result from "effect/Result"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { lookup } from "node:dns/promises"
 import { constants } from "node:os"
 import process from "node:process"
 import { Misdeclared } from "../internal/misdeclared.ts"
 import { problemsOf } from "../Model/introspection.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import * as KernelLogger from "./KernelLogger.ts"
-import { announce, announcedLast } from "./server/announcement.ts"
+import { ListenFailed } from "./server/listenFailed.ts"
 import { type HttpServer as NodeServer, makeServer } from "./server/nodeServer.ts"
+import { readyLast, whenReady } from "./server/readiness.ts"
 
 /**
  * Options of {@link launchWith}.
@@ -42,22 +45,6 @@ import { type HttpServer as NodeServer, makeServer } from "./server/nodeServer.t
  * @since 0.1.0
  */
 export interface LaunchOptions extends KernelConfig.Options, KernelLogger.Options {}
-
-/**
- * Occurs when the service can't start to listen: the port is in use, or the address is not this machine's.
- *
- * @category errors
- * @since 0.1.0
- */
-export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
-  address: Schema.String,
-  port: Schema.Int,
-  detail: Schema.String
-}) {
-  override get message(): string {
-    return `Can't listen on ${this.address}:${this.port}: ${this.detail}`
-  }
-}
 
 /**
  * Occurs when a service could not start. The reason is logged already.
@@ -72,33 +59,26 @@ export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed"
   }
 }
 
+export {
+  /**
+   * Occurs when the service can't start to listen: the port is in use, or the address is not this machine's.
+   *
+   * @category errors
+   * @since 0.1.0
+   */
+  ListenFailed
+} from "./server/listenFailed.ts"
+
 /**
- * A server that listens until the scope closes; see above for how it stops.
+ * A server that listens until the scope closes; see above for how it stops. With `launch`, and in the layer of an engine,
+ * it begins to listen when all else is ready, and elsewhere at once.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make: (
+export const make = (
   options: KernelConfig.ServerOptions
-) => Effect.Effect<HttpServer.HttpServer["Service"], ListenFailed, Scope.Scope> = Effect.fnUntraced(
-  function*({ address, backlog, port, requestTimeout, shutdownTimeout }: KernelConfig.ServerOptions) {
-    const time = Duration.fromInputUnsafe(shutdownTimeout ?? "20 seconds")
-    const server = makeServer({
-      requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"),
-      shutdownTimeout: time
-    })
-    const listening = yield* NodeHttpServer.make(() => server, {
-      host: address,
-      port,
-      ...(backlog === undefined ? {} : { backlog }),
-      // The server itself answers what takes longer; its callers have a moment to read that.
-      gracefulShutdownTimeout: Duration.sum(time, Duration.seconds(1))
-    }).pipe(Effect.mapError((error) => listenFailed(error, address, port)))
-    // After the time for running requests, and before the wait for the last connection to close.
-    yield* Effect.addFinalizer(() => cut(server, time))
-    return listening
-  }
-)
+): Effect.Effect<HttpServer.HttpServer["Service"], ListenFailed, Scope.Scope> => made(options, () => Effect.void)
 
 /**
  * {@link make} as a layer.
@@ -111,19 +91,17 @@ export const layerWith = (
 ): Layer.Layer<HttpServer.HttpServer, ListenFailed> => Layer.effect(HttpServer.HttpServer, make(options))
 
 /**
- * {@link make} as a layer, with the options that the configuration has. The log says where it listens: with `launch`, and
- * in the layer of an engine, when all else is ready.
+ * {@link make} as a layer, with the options that the configuration has. The log says where it listens, when it does.
  *
  * @category layers
  * @since 0.1.0
  */
 export const layer: Layer.Layer<HttpServer.HttpServer, ListenFailed | Config.ConfigError> = Layer.effect(
   HttpServer.HttpServer,
-  Effect.gen(function*() {
-    const server = yield* make(yield* KernelConfig.server)
-    yield* announce(`Listening on ${HttpServer.formatAddress(server.address)}`)
-    return server
-  })
+  Effect.flatMap(
+    KernelConfig.server,
+    (options) => made(options, ({ address }) => Effect.logInfo(`Listening on ${HttpServer.formatAddress(address)}`))
+  )
 )
 
 /**
@@ -150,13 +128,54 @@ export const launchWith =
 // internal
 // -----------------------------------------------------------------------------
 
+type Server = HttpServer.HttpServer["Service"]
+
+/** `opened` runs when the server listens. */
+const made = Effect.fnUntraced(function*(
+  { address, backlog, port, requestTimeout, shutdownTimeout }: KernelConfig.ServerOptions,
+  opened: (server: Server) => Effect.Effect<void>
+) {
+  const failed = (cause: unknown): ListenFailed => listenFailed(cause, address, port)
+  const time = Duration.fromInputUnsafe(shutdownTimeout ?? "20 seconds")
+  const { address: host } = yield* Effect.tryPromise({ try: () => lookup(address), catch: failed })
+  const node = makeServer({
+    requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"),
+    shutdownTimeout: time
+  })
+  node.hold()
+  const { address: planned, serve } = yield* NodeHttpServer.make(() => node, {
+    host,
+    port,
+    ...(backlog === undefined ? {} : { backlog }),
+    // The server itself answers what takes longer; its callers have a moment to read that.
+    gracefulShutdownTimeout: Duration.sum(time, Duration.seconds(1))
+  }).pipe(Effect.mapError(({ cause }) => failed(cause)))
+  // After the time for running requests, and before the wait for the last connection to close.
+  yield* Effect.addFinalizer(() => cut(node, time))
+  const server: Server = {
+    serve,
+    // A port that the system chooses is known when the server listens.
+    get address() {
+      const bound = node.address()
+      return bound === null || typeof bound === "string"
+        ? planned
+        : Result.getOrElse(NetAddress.inetAddressFromIpString(bound.address, bound.port), () => planned)
+    }
+  }
+  const opening = Effect.callback<void, ListenFailed>((resume) =>
+    node.open((error) => resume(error === undefined ? Effect.void : Effect.fail(failed(error))))
+  )
+  yield* whenReady(Effect.andThen(opening, Effect.suspend(() => opened(server))))
+  return server
+})
+
 const launched = <A, E, R>(
   layer: Layer.Layer<A, E, R>,
   options: LaunchOptions | undefined
 ): Effect.Effect<never, StartFailed, R> => {
   const stopping = Effect.logInfo("Stopping: no more requests, the running ones are answered")
   const running = Effect.scoped(
-    Effect.andThen(announcedLast(Layer.build(layer)), Effect.onInterrupt(Effect.never, () => stopping))
+    Effect.andThen(readyLast(Layer.build(layer)), Effect.onInterrupt(Effect.never, () => stopping))
   )
   return Effect.scoped(Effect.gen(function*() {
     yield* signals
@@ -229,7 +248,7 @@ const sameSignal = 0.2
 /** What `runMain` exits with when its effect was interrupted. */
 const interrupted = 130
 
-const listenFailed = ({ cause }: HttpServerError.ServeError, address: string, port: number): ListenFailed => {
+const listenFailed = (cause: unknown, address: string, port: number): ListenFailed => {
   const code: unknown = Reflect.get(Object(cause), "code")
   const detail = code === "EADDRINUSE"
     ? "the port is in use"

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Exit, Layer, Logger, Schema } from "effect"
+import { ConfigProvider, Effect, Exit, Fiber, Layer, Logger, Schedule, Schema } from "effect"
+import { connect } from "node:net"
+import * as KernelServer from "../../src/Http/KernelServer.ts"
 import {
   DocumentStore,
   EmbeddedStore,
@@ -11,6 +13,7 @@ import {
 } from "../../src/index.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
+import { freePort } from "../support/processes.ts"
 import { restContract } from "./contracts/rest.ts"
 
 restContract("memory", EmbeddedStore.layerMemory)
@@ -46,6 +49,36 @@ describe("KernelEngine / what the log says of a start", () => {
       )
       assert.isFalse(started)
       assert.deepStrictEqual(lines, [])
+    }))
+})
+
+describe("KernelEngine / the port of a start", () => {
+  it.live("takes no connection before all is ready", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      const connected = Effect.callback<string>((resume) => {
+        const socket = connect({ host: "127.0.0.1", port })
+        const end = (outcome: string) => resume(Effect.sync(() => void socket.destroy()).pipe(Effect.as(outcome)))
+        socket.once("connect", () => end("connected"))
+        socket.once("error", (error: NodeJS.ErrnoException) => end(String(error.code)))
+      })
+      const outcomes: Array<string> = []
+      const probe = Layer.effectDiscard(Effect.map(connected, (outcome) => void outcomes.push(outcome)))
+      const environment = ConfigProvider.fromEnv({ env: { APPKERNEL_SERVER_PORT: String(port) } })
+      // Before the server, among the routes, and behind the engine.
+      const service = probe.pipe(
+        Layer.provide(engine.use(Layer.fresh(probe)).layer),
+        Layer.provide([Layer.fresh(probe), EmbeddedStore.layerMemory])
+      )
+      const launched = yield* Effect.forkScoped(Effect.provide(
+        KernelServer.launch(service),
+        [ConfigProvider.layer(environment), Logger.layer([])]
+      ))
+      yield* connected.pipe(
+        Effect.repeat({ until: (outcome) => outcome === "connected", schedule: Schedule.spaced("20 millis") })
+      )
+      assert.deepStrictEqual(outcomes, ["ECONNREFUSED", "ECONNREFUSED", "ECONNREFUSED"])
+      yield* Fiber.interrupt(launched)
     }))
 })
 

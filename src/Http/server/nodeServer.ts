@@ -6,7 +6,7 @@ import {
   type Server,
   ServerResponse
 } from "node:http"
-import type { Socket } from "node:net"
+import type { AddressInfo, ListenOptions, Socket } from "node:net"
 import process from "node:process"
 import type { Duplex } from "node:stream"
 // Not the global ones, which tests may replace.
@@ -33,6 +33,7 @@ const probeInterval = 250
 /**
  * Node's server with these differences:
  *
+ * - It can be told where to listen before it does.
  * - It has time limits against callers who send slowly or nothing.
  * - What it refuses is answered with an `ErrorMessage`.
  * - A caller who closes its sending side gets its answer.
@@ -42,6 +43,10 @@ const probeInterval = 250
  * @internal
  */
 export interface HttpServer extends Server {
+  /** Has `listen` only say where: the platform asks for it when nobody answers requests yet. */
+  readonly hold: () => void
+  /** Begins to listen there, and says so, or what keeps it from that. */
+  readonly open: (done: (error?: Error) => void) => void
   /** The connections that are open. */
   readonly sockets: ReadonlySet<Socket>
   /** How many requests were answered 503, or cut in the middle of an answer, because they took too long to finish. */
@@ -77,6 +82,29 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
   class Closing extends Listener<typeof Response> {
     readonly sockets: ReadonlySet<Socket> = sockets
     readonly cutRequests = (): number => cut
+    #isHeld = false
+    #place: ListenOptions = {}
+    readonly hold = (): void => {
+      this.#isHeld = true
+    }
+    override listen(...options: ReadonlyArray<unknown>): this {
+      if (!this.#isHeld) return Reflect.apply(super.listen, this, options)
+      const [place, done] = options
+      this.#place = Object(place)
+      if (typeof done === "function") process.nextTick(done)
+      return this
+    }
+    readonly open = (done: (error?: Error) => void): void => {
+      this.once("error", done)
+      super.listen(this.#place, () => {
+        this.off("error", done)
+        done()
+      })
+    }
+    override address(): AddressInfo | string | null {
+      const { host, port = 0 } = this.#place
+      return super.address() ?? (host === undefined ? null : { address: host, port, family: "" })
+    }
     override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
       if (event === "request" || event === "checkContinue") {
         const [request, response] = values
