@@ -110,7 +110,7 @@ const validatorsOf = (model: ModelLike, name: string): ReadonlyArray<ValidatorEn
       entryOf
     )
   )
-  return entries.filter((entry, i) => entries.findIndex((other) => isSame(entry, other)) === i)
+  return entries.filter((entry, i) => entries.findIndex((other) => isIdentical(entry, other)) === i)
 }
 
 const entriesOf = (ast: SchemaAST.AST): ReadonlyArray<ValidatorEntry> => (ast.checks ?? []).flatMap(entryOf)
@@ -121,7 +121,7 @@ const entryOf = (check: SchemaAST.Check<never>): ReadonlyArray<ValidatorEntry> =
   return entry === undefined || isConvertedCheck(check) ? [] : [entry as ValidatorEntry]
 }
 
-const isSame = (self: ValidatorEntry, that: ValidatorEntry): boolean =>
+const isIdentical = (self: ValidatorEntry, that: ValidatorEntry): boolean =>
   self.type === that.type && self.value === that.value
 
 const describeType = (schema: Schema.Top): TypeMetadata => {

@@ -2,7 +2,7 @@ const values: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["yes", true],
   ["y", true],
-  // What a browser sends for a checkbox without a value.
+  // Browsers send `on` for a checkbox without a value.
   ["on", true],
   ["false", false],
   ["no", false],
@@ -11,7 +11,7 @@ const values: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * The boolean that a text of a URL or of a form stands for; `undefined` when it is none.
+ * Parses a boolean of a URL or a form; `undefined` for any other text.
  *
  * @internal
  */

@@ -1,5 +1,5 @@
 /**
- * Times in the configuration: a number of seconds, or a text such as `500 millis`.
+ * Durations in the configuration: a number of seconds, or a text such as `500 millis`.
  */
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -8,18 +8,18 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
 /**
- * The time that a text stands for.
+ * Parses a duration; `undefined` for any other text.
  *
  * @internal
  */
 export const durationOf = (text: string): Duration.Duration | undefined =>
   /^\s*\d+(\.\d+)?\s*$/u.test(text)
     ? Duration.seconds(Number(text))
-    // What is no duration's text is refused by the parser, whose type can only say which texts are.
+    // The type lists only valid texts; the parser checks at run time and returns none for others.
     : Option.getOrUndefined(Duration.fromInput(text.trim() as Duration.Input))
 
 /**
- * A time that may be configured.
+ * An optional duration of the configuration.
  *
  * @internal
  */

@@ -3,9 +3,9 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 /**
- * Makes a folder and those above it, and says why it couldn't.
+ * Creates a folder and its parents; returns why it failed, or `undefined`.
  *
- * Node's own way to make all folders of a path never ends where nothing can be made, as in /proc.
+ * `fs.mkdirSync` with `recursive` loops forever where no folder can be created, as in /proc.
  *
  * @internal
  */
@@ -16,22 +16,22 @@ export const makeFolder = (folder: string): string | undefined =>
   })
 
 /**
- * What somebody found to be wrong, or what was thrown meanwhile.
+ * The problem that a check returns, or the message of what it throws.
  *
  * @internal
  */
-export const problemOf = (look: () => string | undefined): string | undefined =>
+export const problemOf = (check: () => string | undefined): string | undefined =>
   Result.getOrElse(
-    Result.try({ try: look, catch: (cause) => cause instanceof Error ? cause.message : "it can't be used" }),
+    Result.try({ try: check, catch: (cause) => cause instanceof Error ? cause.message : "it can't be used" }),
     (problem) => problem
   )
 
 const ensureFolder = (folder: string): void => {
-  const isThere = () => fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
+  const exists = () => fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
   const parent = path.dirname(folder)
-  if (isThere()) return
+  if (exists()) return
   if (parent !== folder) ensureFolder(parent)
   const made = Result.try({ try: () => fs.mkdirSync(folder), catch: (cause) => cause })
-  // Another process may have made it meanwhile.
-  if (!isThere()) Result.getOrThrowWith(made, (cause) => cause)
+  // Another process may have created it meanwhile.
+  if (!exists()) Result.getOrThrowWith(made, (cause) => cause)
 }

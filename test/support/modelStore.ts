@@ -54,7 +54,7 @@ const without = (things: Things, ids: ReadonlyArray<number>): Things => {
 
 const inOrder = (things: Things): ReadonlyArray<Thing> => Array.from(things.values()).toSorted((a, b) => a._id - b._id)
 
-const isSame = (a: Thing, b: Thing): boolean => isDeepStrictEqual(a, b)
+const isIdentical = (a: Thing, b: Thing): boolean => isDeepStrictEqual(a, b)
 
 export const matching = (things: Things, { holds }: Condition): ReadonlyArray<Thing> =>
   inOrder(things).filter((thing) => holds(thing))
@@ -98,7 +98,7 @@ const write = (
 const counts = ({ after, before }: Written): Document =>
   before === undefined
     ? { matchedCount: 0, modifiedCount: 0, ...after === undefined ? {} : { upsertedId: after._id } }
-    : { matchedCount: 1, modifiedCount: after === undefined || isSame(before, after) ? 0 : 1 }
+    : { matchedCount: 1, modifiedCount: after === undefined || isIdentical(before, after) ? 0 : 1 }
 
 const documentOf = (which: "before" | "after") => (written: Written): unknown => written[which]
 
@@ -136,7 +136,7 @@ export const updateMany = (things: Things, condition: Condition, change: Change)
   const changed = found.map((thing) => change.apply(thing))
   return answered(changed.reduce<Things>((all, thing) => put(all, thing), things), {
     matchedCount: found.length,
-    modifiedCount: found.filter((thing, i) => !isSame(thing, changed[i] ?? thing)).length
+    modifiedCount: found.filter((thing, i) => !isIdentical(thing, changed[i] ?? thing)).length
   })
 }
 

@@ -194,9 +194,9 @@ const objects = (ast: SchemaAST.Objects): SchemaAST.AST => {
     const type = storedForm(signature.type)
     return type === signature.type ? signature : new SchemaAST.IndexSignature(signature.parameter, type)
   })
-  const isSame = properties.every((property, i) => property === ast.propertySignatures[i]) &&
+  const isIdentical = properties.every((property, i) => property === ast.propertySignatures[i]) &&
     indexes.every((index, i) => index === ast.indexSignatures[i])
-  return isSame ? ast : withParts(ast, { propertySignatures: properties, indexSignatures: indexes })
+  return isIdentical ? ast : withParts(ast, { propertySignatures: properties, indexSignatures: indexes })
 }
 
 const isText = (ast: SchemaAST.AST): boolean =>

@@ -1,14 +1,17 @@
 /**
- * Stored documents as they are read: the values that most documents are made of are decoded here, everything else by
- * `bson`, and the outcome is the same.
+ * A fast decoder of BSON for the common types. A document with anything else is decoded by `bson`; the result is the same.
+ *
+ * It remembers which field name followed which one, and short strings: documents of a collection are alike, so a name is
+ * compared with the expected one instead of decoded. The state is module-wide, since decoding never yields.
  */
 import * as BSON from "bson"
 import type { Document } from "../DocumentStore.ts"
-import { dateOf } from "./value.ts"
+import { maxDepth } from "./limits.ts"
+import { dateOf } from "./normalise.ts"
 
 /**
- * The document in these bytes, which may be overwritten afterwards: nothing of it refers to them. Throws what `bson`
- * throws about bytes that are no document.
+ * Decodes a document. It does not refer to the bytes, which may be overwritten afterwards. Throws what `bson` throws for
+ * malformed BSON.
  *
  * @internal
  */
@@ -19,19 +22,19 @@ export const decodeDocument = (given: Uint8Array): Document => {
   end = at + length
   const decoded = int32() === length ? fieldsTo(end, start, 1) : other
   if (length > maxHeld) lookInto(none)
-  // `bson` lets binary values share what they were made of.
+  // Copied: binary values that `bson` decodes share the buffer.
   return decoded === other ? BSON.deserialize(Uint8Array.prototype.slice.call(given, 0, length)) : decoded
 }
 
 // internal
 
-// In place of what is left to `bson`: other types, special names, and whatever is odd.
+// Returned instead of a value that `bson` must decode: other types, special names, malformed bytes.
 const other: unique symbol = Symbol("other")
 
 type Other = typeof other
 
-// What the bytes that are decoded are in, how far they are decoded, and where they end: nothing else is meanwhile. Small
-// documents are often in the same buffer as the one before.
+// The buffer that is being decoded, the position in it, and the end of the document. The views are reused, since small
+// documents often share the buffer of the previous one.
 const none = new ArrayBuffer(0)
 let view: DataView = new DataView(none)
 let bytes: Buffer = Buffer.from(none)
@@ -45,12 +48,9 @@ const lookInto = (buffer: ArrayBufferLike): void => {
   bytes = Buffer.from(buffer)
 }
 
-// What is stored is not nested more deeply.
-const maxDepth = 200
-
 const { latin1Slice, utf8Slice } = Buffer.prototype
 
-// Behind the end there is nothing, or somebody else's: callers see then that they are too far.
+// Never reads beyond the end, where another document may be: callers notice by `at`.
 const int32 = (): number => {
   const from = at
   at = from + 4
@@ -63,9 +63,9 @@ const float64 = (): number => {
   return at <= end ? view.getFloat64(from, true) : 0
 }
 
-const fieldsTo = (last: number, place: Place, depth: number): { [key: string]: unknown } | Other => {
+const fieldsTo = (last: number, slot: NameSlot, depth: number): { [key: string]: unknown } | Other => {
   const document: { [key: string]: unknown } = {}
-  let previous = place
+  let previous = slot
   while (at < end) {
     const type = bytes[at++]
     if (type === 0) return at === last ? document : other
@@ -79,25 +79,25 @@ const fieldsTo = (last: number, place: Place, depth: number): { [key: string]: u
   return other
 }
 
-// Copied: of a literal, V8 may come to believe that all that it makes lives long.
+// Copied with `slice`: V8 pretenures an array literal at a hot site, and only a major GC frees pretenured arrays.
 const noItems: ReadonlyArray<unknown> = []
 
-const itemsTo = (last: number, place: Place, depth: number): ReadonlyArray<unknown> | Other => {
+const itemsTo = (last: number, slot: NameSlot, depth: number): ReadonlyArray<unknown> | Other => {
   const items = noItems.slice()
   while (at < end) {
     const type = bytes[at++]
     if (type === 0) return at === last ? items : other
-    // Their names are their places.
+    // Skips the name, which is the index.
     while (at < end && bytes[at] !== 0) at += 1
     at += 1
-    const value = valueOf(type, place, depth)
+    const value = valueOf(type, slot, depth)
     if (value === other) return other
     items.push(value)
   }
   return other
 }
 
-const valueOf = (type: number | undefined, place: Place, depth: number): unknown => {
+const valueOf = (type: number | undefined, slot: NameSlot, depth: number): unknown => {
   switch (type) {
     case 0x01:
       return float64()
@@ -107,7 +107,7 @@ const valueOf = (type: number | undefined, place: Place, depth: number): unknown
     case 0x04: {
       const last = at + int32()
       if (last > end || depth >= maxDepth) return other
-      return type === 0x03 ? fieldsTo(last, place, depth + 1) : itemsTo(last, place, depth + 1)
+      return type === 0x03 ? fieldsTo(last, slot, depth + 1) : itemsTo(last, slot, depth + 1)
     }
     case 0x07:
       at += 12
@@ -141,7 +141,7 @@ const text = (): string | Other => {
   if (length < 0 || to >= end || bytes[to] !== 0) return other
   at = to + 1
   if (length <= maxShort) return shortText(from, length)
-  // One byte for each character. The last four may have been among those before.
+  // Four bytes at a time; the last four may overlap the previous ones.
   let all = view.getInt32(to - 4, true)
   for (let i = from; i < to - 4; i += 4) all |= view.getInt32(i, true)
   return (all & notAscii) === 0 ? latin1Slice.call(bytes, from, to) : wide(from, to)
@@ -149,7 +149,7 @@ const text = (): string | Other => {
 
 const notAscii = 0x8080_8080 | 0
 
-// Many short texts are one of a few. Three times four bytes are all of them.
+// A cache of short strings, which repeat across documents. Three words identify a string of up to 12 bytes.
 const maxShort = 12
 const shorts = Array.from({ length: 1024 }, () => "")
 const shortWords = new Int32Array(3 * shorts.length)
@@ -161,9 +161,9 @@ const shortText = (from: number, length: number): string | Other => {
   const middle = length > 8 ? view.getInt32(from + 4, true) : 0
   if (((first | middle | last) & notAscii) !== 0) return wide(from, from + length)
   const hash = Math.imul(Math.imul(first ^ length, 0x9e37_79b1) ^ middle, 0x85eb_ca6b) ^ Math.imul(last, 0xc2b2_ae35)
-  const place = (hash ^ hash >>> 15) & 1023
-  const words = 3 * place
-  const known = shorts[place]!
+  const index = (hash ^ hash >>> 15) & 1023
+  const words = 3 * index
+  const known = shorts[index]!
   if (
     known.length === length
     && shortWords[words] === first && shortWords[words + 1] === middle && shortWords[words + 2] === last
@@ -171,7 +171,7 @@ const shortText = (from: number, length: number): string | Other => {
   shortWords[words] = first
   shortWords[words + 1] = middle
   shortWords[words + 2] = last
-  return shorts[place] = latin1Slice.call(bytes, from, from + length)
+  return shorts[index] = latin1Slice.call(bytes, from, from + length)
 }
 
 const fewBytes = (from: number, length: number): number =>
@@ -179,22 +179,22 @@ const fewBytes = (from: number, length: number): number =>
 
 const wide = (from: number, to: number): string | Other => {
   const value = utf8Slice.call(bytes, from, to)
-  // It may stand for bytes that are no UTF-8.
+  // U+FFFD may replace invalid UTF-8, which `bson` judges.
   return value.includes("\ufffd") ? other : value
 }
 
-// A place between fields, with the names that were found there lately.
-class Place {
+// A slot between two fields: the names that followed here in recent documents.
+class NameSlot {
   next: Name | undefined = undefined
   alternative: Name | undefined = undefined
 }
 
-class Name extends Place {
+class Name extends NameSlot {
   readonly text: string
   readonly bytes: Uint8Array
   readonly view: DataView
-  /** The beginning of a document in the field. */
-  readonly inside = new Place()
+  /** The slot before the first field of a nested document in this field. */
+  readonly inside = new NameSlot()
 
   constructor(text: string, bytes: Uint8Array) {
     super()
@@ -204,35 +204,35 @@ class Name extends Place {
   }
 }
 
-let start = new Place()
+let start = new NameSlot()
 
-// As many as most programs have. When there are more, they begin anew: what is not used any more has to be forgotten.
+// Enough for most programs. When it is exceeded, the cache is emptied, so that unused names don't stay forever.
 const maxNames = 4096
 
 let names = new Map<string, Name>()
 
-const nameAfter = (place: Place): Name | undefined => {
-  const { next } = place
+const nameAfter = (slot: NameSlot): Name | undefined => {
+  const { next } = slot
   if (next !== undefined && isAt(next)) {
     at += next.bytes.length
     return next
   }
-  const { alternative } = place
+  const { alternative } = slot
   if (alternative !== undefined && isAt(alternative)) {
     at += alternative.bytes.length
-    place.alternative = next
-    place.next = alternative
+    slot.alternative = next
+    slot.next = alternative
     return alternative
   }
   const name = nameHere()
   if (name !== undefined) {
-    place.alternative = next
-    place.next = name
+    slot.alternative = next
+    slot.next = name
   }
   return name
 }
 
-// With the zero at the end.
+// Whether these bytes come next, the terminating zero included.
 const isAt = ({ bytes: expected, view: expectedView }: Name): boolean => {
   const from = at
   const { length } = expected
@@ -257,7 +257,7 @@ const nameHere = (): Name | undefined => {
   if (known !== undefined) return known
   if (names.size >= maxNames) {
     names = new Map()
-    start = new Place()
+    start = new NameSlot()
   }
   const made = new Name(text, Uint8Array.prototype.slice.call(bytes, from, at))
   names.set(text, made)

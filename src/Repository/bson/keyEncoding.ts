@@ -1,14 +1,17 @@
 /**
- * Values as keys that order like the values: strings of single bytes (one character each), compared byte by byte. A
- * component says itself where it ends.
+ * Encodes values as index keys that compare byte by byte in MongoDB's order. A key is a string with one byte in each
+ * character.
+ *
+ * A component is self-delimiting, so that the components of a compound key are concatenated. Keys have a limited length
+ * in lmdb: a longer one is cut and ends in a digest, which keeps it distinct but not in order. {@link KeyNotes} tells.
  */
 import type { Binary, ObjectId, Timestamp } from "bson"
 import * as crypto from "node:crypto"
 import { type BsonNumber, residue, toDouble } from "./number.ts"
-import { bytesOf, plain, Rank, rankOf } from "./value.ts"
+import { bytesOf, documentOf, Rank, rankOf } from "./value.ts"
 
 /**
- * What became of the keys that were made: `inexact` ones are as distinct as their values, but not quite in their order.
+ * Collects whether a key is `inexact`: as distinct as its values, but not in their order.
  *
  * @internal
  */
@@ -16,7 +19,7 @@ export interface KeyNotes {
   inexact: boolean
 }
 
-// A key may have 1,978 bytes in lmdb: those of an entry, those of the document it points to, and a table's number.
+// lmdb's keys have at most 1,978 bytes, for the key of an entry, the document's record id and the table's number.
 const maxLength = 900
 const hashLength = 32
 
@@ -31,7 +34,7 @@ const double = (value: number): string => {
   return doubleBytes.toString("latin1")
 }
 
-// Printable ASCII is its own UTF-8. Most texts in keys are too short for a regular expression to pay.
+// Printable ASCII needs no UTF-8 encoding. For short texts, this loop is faster than a regular expression.
 const isSimple = (text: string): boolean => {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -43,7 +46,7 @@ const isSimple = (text: string): boolean => {
 const text = (value: string): string =>
   isSimple(value) ? value : Buffer.from(value).toString("latin1").replaceAll("\0", "\0\xff")
 
-// No text's bytes begin with all of another's, so that they also compare when they are inverted.
+// No terminated text is a prefix of another one, so that inverted texts compare correctly, too.
 const terminated = (value: string): string => `${text(value)}\0\x01`
 
 const tag = (rank: Rank): string => String.fromCharCode(rank)
@@ -65,7 +68,7 @@ const latin1 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")
 
 /**
- * A value as a component of a key, ascending.
+ * Encodes a value as a component of an ascending key.
  *
  * @internal
  */
@@ -74,7 +77,7 @@ export const component = (value: unknown, notes: KeyNotes): string => {
   return tag(rank) + payload(rank, value, notes)
 }
 
-// The casts in here follow from the rank.
+// The casts follow from the rank.
 const payload = (rank: Rank, value: unknown, notes: KeyNotes): string => {
   switch (rank) {
     case Rank.string:
@@ -89,7 +92,7 @@ const payload = (rank: Rank, value: unknown, notes: KeyNotes): string => {
       return latin1((value as ObjectId).id)
     case Rank.document:
       return `${
-        Object.entries(plain(value as object))
+        Object.entries(documentOf(value as object))
           .map(([name, field]) => `${tag(rankOf(field))}${terminated(name)}${component(field, notes)}`)
           .join("")
       }\0`
@@ -115,35 +118,35 @@ const payload = (rank: Rank, value: unknown, notes: KeyNotes): string => {
 }
 
 /**
- * What the components of all values that are equal to this one begin with: those of smaller ones come before it, those of
- * larger ones after all that begin with it.
+ * The common prefix of the components of all values that equal this one. Components of smaller values order before it,
+ * those of larger values after all components with this prefix.
  *
  * @internal
  */
 export const bound = (value: unknown): string => {
   const rank = rankOf(value)
   return rank === Rank.number
-    // The cast follows from the rank. What follows the double tells numbers apart that share it.
+    // The cast follows from the rank. The bytes after the double distinguish numbers with the same nearest double.
     ? tag(rank) + double(toDouble(value as BsonNumber))
     : component(value, { inexact: false })
 }
 
 /**
- * What the components of all texts begin with that begin so.
+ * The common prefix of the components of all texts that begin with this one.
  *
  * @internal
  */
 export const beginning = (value: string): string => tag(Rank.string) + text(value)
 
 /**
- * What all components of a class of values begin with.
+ * The common prefix of the components of all values of a rank.
  *
  * @internal
  */
 export const rankBound: (rank: Rank) => string = tag
 
 /**
- * A component of a descending key.
+ * Inverts the bytes of a component, for a descending key.
  *
  * @internal
  */
@@ -154,7 +157,7 @@ export const invert = (key: string): string => {
 }
 
 /**
- * A key of bounded length: a long one ends in a digest of itself.
+ * Bounds the length of a key: replaces the end of a long one by a digest of the key.
  *
  * @internal
  */
@@ -166,8 +169,8 @@ export const fit = (key: string, notes: KeyNotes): string => {
 }
 
 /**
- * The range of what begins with `from` to what begins with `to`, both included, as keys that were {@link fit} are found
- * in it.
+ * The range from all keys with the prefix `from` to all keys with the prefix `to`, both included, widened so that it
+ * contains the keys that {@link fit} has cut.
  *
  * @internal
  */
@@ -176,14 +179,15 @@ export const fitRange = (from: string, to: string): { readonly start: string; re
   end: following(to.slice(0, maxLength - hashLength))
 })
 
-// What follows everything that begins with a prefix; no prefix has no other byte than 0xff.
+// The least key after all keys with a prefix. A prefix always has a byte other than 0xff.
 const following = (prefix: string): string => {
-  const kept = prefix.replace(/\xff+$/, "")
-  return kept.slice(0, -1) + String.fromCharCode(kept.charCodeAt(kept.length - 1) + 1)
+  const incrementable = prefix.replace(/\xff+$/, "")
+  const last = incrementable.charCodeAt(incrementable.length - 1)
+  return incrementable.slice(0, -1) + String.fromCharCode(last + 1)
 }
 
 /**
- * A document's number as a key: where it is among the documents of its collection.
+ * The record id of a document: its number within the collection as a key that orders like the number.
  *
  * @internal
  */
@@ -200,14 +204,14 @@ export const recordIdOf = (number: number): string => {
 }
 
 /**
- * How many bytes a record identifier has.
+ * How many bytes a record id has.
  *
  * @internal
  */
 export const recordIdLength = 6
 
 /**
- * The number that {@link recordIdOf} made a key of.
+ * The inverse of {@link recordIdOf}.
  *
  * @internal
  */
@@ -218,7 +222,7 @@ export const numberOfRecord = (recordId: string): number => {
 }
 
 /**
- * The key of the identifier of a document.
+ * The key of a document's `_id`.
  *
  * @internal
  */

@@ -1,5 +1,6 @@
 /**
- * BSON's numbers as JavaScript has them after reading: `number`, a `Long` beyond the safe integers, and `Decimal128`.
+ * BSON's numbers after reading: `number`, a `Long` beyond the safe integers, and `Decimal128`. Order and arithmetic are
+ * exact across the types.
  */
 import { Decimal128, Long } from "bson"
 
@@ -32,7 +33,7 @@ const exactOf = (value: BsonNumber): Exact | undefined => {
   return { digits: BigInt(`${sign}${whole}${fraction}`), exponent: Number(exponent) - fraction.length }
 }
 
-// A double is a fraction over a power of two, which is a power of ten's: halving is multiplying by 5 and moving the point.
+// A double's denominator is a power of two, so it has finitely many decimal digits: x / 2 = 5x / 10.
 const exactDouble = (value: number): Exact => {
   let scaled = value
   let halvings = 0
@@ -56,19 +57,19 @@ const compareDoubles = (a: number, b: number): number =>
   a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(Number.isNaN(b)) - Number(Number.isNaN(a))
 
 /**
- * The order of two numbers, whatever their types: exact, with NaN below all others and equal to itself.
+ * The exact order of two numbers of any types. NaN is less than all others and equals itself.
  *
  * @internal
  */
 export const compareNumbers = (a: BsonNumber, b: BsonNumber): number => {
   if (typeof a === "number" && typeof b === "number") return compareDoubles(a, b)
-  // Rounding keeps the order, so doubles that differ decide.
+  // Rounding is monotonic, so different doubles decide.
   const rough = compareDoubles(toDouble(a), toDouble(b))
   if (rough !== 0) return rough
   const [x, y] = [exactOf(a), exactOf(b)]
   if (x === undefined || y === undefined) {
     if (x === y) return 0
-    // One is infinite, the other only too large for a double.
+    // One is infinite, the other is finite but too large for a double.
     const infinite = toDouble(a) > 0 ? 1 : -1
     return x === undefined ? infinite : -infinite
   }
@@ -77,8 +78,8 @@ export const compareNumbers = (a: BsonNumber, b: BsonNumber): number => {
 }
 
 /**
- * How a number differs from its nearest double: its side, and a text that equal numbers share. `undefined` when it
- * doesn't differ.
+ * How a number differs from its nearest double: in which direction, and a text that equal numbers share. `undefined` when
+ * it is exactly a double.
  *
  * @internal
  */
@@ -102,11 +103,11 @@ const combine = (
 ): BsonNumber | undefined => {
   const decimal = isDecimal(a) || isDecimal(b)
   const [x, y] = [exactOf(a), exactOf(b)]
-  const plain = doubles(toDouble(a), toDouble(b))
-  const whole = Number.isInteger(toDouble(a)) && Number.isInteger(toDouble(b))
-  if (x === undefined || y === undefined) return decimal ? Decimal128.fromString(String(plain)) : plain
-  if (!decimal && (Number.isSafeInteger(plain) || !whole || (typeof a === "number" && typeof b === "number"))) {
-    return plain
+  const double = doubles(toDouble(a), toDouble(b))
+  const isIntegral = Number.isInteger(toDouble(a)) && Number.isInteger(toDouble(b))
+  if (x === undefined || y === undefined) return decimal ? Decimal128.fromString(String(double)) : double
+  if (!decimal && (Number.isSafeInteger(double) || !isIntegral || (typeof a === "number" && typeof b === "number"))) {
+    return double
   }
   const { digits, exponent } = exacts(x, y)
   if (decimal) return Decimal128.fromStringWithRounding(`${digits}E${exponent}`)
@@ -115,20 +116,20 @@ const combine = (
 }
 
 /**
- * What a 64-bit integer is once it was read: a `number` where that is exact.
+ * A 64-bit integer as it is read: a `number` where that is exact, else the `Long`.
  *
  * @internal
  */
 export const fromLong = (value: Long): number | Long => {
   const double = value.toNumber()
-  // BSON's own reader takes 2 ** 53 and its negative for numbers as well.
+  // `bson` reads 2 ** 53 and its negative as numbers, too.
   const isNumber = Number.isSafeInteger(double) ||
     (Math.abs(double) === 2 ** 53 && Long.fromNumber(double).equals(value))
   return isNumber ? double : value
 }
 
 /**
- * The sum in the wider of the two types; `undefined` when it leaves the 64-bit integers.
+ * The sum in the wider of the two types; `undefined` when it overflows a 64-bit integer.
  *
  * @internal
  */
@@ -139,7 +140,7 @@ export const add = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
   })
 
 /**
- * The product in the wider of the two types; `undefined` when it leaves the 64-bit integers.
+ * The product in the wider of the two types; `undefined` when it overflows a 64-bit integer.
  *
  * @internal
  */
@@ -147,7 +148,7 @@ export const multiply = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =
   combine(
     a,
     b,
-    // Whole numbers have no negative zero.
+    // Integers have no negative zero.
     (x, y) => Number.isInteger(x) && Number.isInteger(y) ? x * y + 0 : x * y,
     (x, y) => ({ digits: x.digits * y.digits, exponent: x.exponent + y.exponent })
   )

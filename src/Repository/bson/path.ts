@@ -1,5 +1,12 @@
 /**
- * What a document holds at dotted paths, as MongoDB's indexes and sorts see it.
+ * Dotted paths: the one place where a path is walked through a document.
+ *
+ * MongoDB reads a path in five ways, which differ at arrays:
+ * - {@link keysOf} and {@link sortKeyOf}: one key for each item of an array, for indexes and sorts.
+ * - {@link someAt}: whether any value at the path meets a condition, for filters.
+ * - {@link forEachValue}: each value at the path, items of a final array one by one, for `distinct` and text search.
+ * - {@link valueAt} and {@link withValue}: through documents only, for projections and stages.
+ * - {@link childOf}: one step into a document, or to an array's item by its index, for updates and expressions.
  */
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
@@ -11,66 +18,128 @@ export type Segments = ReadonlyArray<string>
 /** @internal */
 export const segmentsOf = (path: string): Segments => path.split(".")
 
-/** @internal */
-export const isPosition = (segment: string): boolean =>
-  // Names mostly begin with a letter, which is behind the digits.
+/**
+ * Whether a segment is an array index.
+ *
+ * @internal
+ */
+export const isArrayIndex = (segment: string): boolean =>
+  // Most names begin with a letter, whose code is above the digits, and so need no regular expression.
   segment.charCodeAt(0) <= 0x39 && /^(?:0|[1-9]\d*)$/.test(segment)
 
 /**
- * One value for each path. What is missing counts as `null`; an array without items, as nothing (`undefined`).
+ * The value one step along a path: a field of a document, or an item of an array by its index; else `undefined`.
+ *
+ * @internal
+ */
+export const childOf = (node: unknown, segment: string): unknown =>
+  isDocument(node)
+    ? fieldOf(node, segment)
+    : isArray(node) && isArrayIndex(segment)
+    ? node[Number(segment)]
+    : undefined
+
+/**
+ * Whether a value at the path passes the test, as filters read paths: an array on the way is entered both by index and
+ * through each of its documents. A missing value is tested as `undefined`. `isItem` says that the last segment was an
+ * array index.
+ *
+ * @internal
+ */
+export const someAt = (
+  node: unknown,
+  path: Segments,
+  at: number,
+  test: (value: unknown, isItem: boolean) => boolean,
+  isItem = false
+): boolean => {
+  const segment = path[at]
+  if (segment === undefined) return test(node, isItem)
+  if (isDocument(node)) return someAt(fieldOf(node, segment), path, at + 1, test)
+  if (!isArray(node)) return test(undefined, false)
+  // An index beyond the last item leads to a missing value.
+  if (isArrayIndex(segment) && someAt(node[Number(segment)], path, at + 1, test, true)) return true
+  return node.some((item) => isDocument(item) && someAt(item, path, at, test))
+}
+
+/**
+ * Visits each value at the path: an array on the way is entered by index, or else through its documents, and a final
+ * array is visited item by item. Missing values are not visited.
+ *
+ * @internal
+ */
+export const forEachValue = (
+  node: unknown,
+  path: Segments,
+  visit: (value: unknown) => void,
+  at = 0
+): void => {
+  const segment = path[at]
+  if (segment === undefined) {
+    if (isArray(node)) node.forEach((item) => visit(item))
+    else if (node !== undefined) visit(node)
+  } else if (isDocument(node)) forEachValue(fieldOf(node, segment), path, visit, at + 1)
+  else if (isArray(node)) {
+    if (isArrayIndex(segment)) forEachValue(node[Number(segment)], path, visit, at + 1)
+    else for (const item of node) if (isDocument(item)) forEachValue(item, path, visit, at)
+  }
+}
+
+/**
+ * One value for each path. A missing value is `null`; an empty array is `undefined`, which orders before `null`.
  *
  * @internal
  */
 export type KeyValues = ReadonlyArray<unknown>
 
 /**
- * The keys of a document: one for each item of an array on the way.
+ * The index keys of a document: one for each item of an array on the path.
  *
  * @internal
  */
 export interface DocumentKeys {
   readonly keys: ReadonlyArray<KeyValues>
-  /** Whether the document has several keys, or might have had. */
+  /** Whether an array is on a path, which makes the index multikey. */
   readonly multiple: boolean
 }
 
-// Where a walk along a path stands: at `node`, with the rest of the path before it.
-interface Walk {
+// A position on a path: `node` is the value at it, `at` the index of the next segment.
+interface PathPosition {
   readonly node: unknown
   readonly path: Segments
   readonly at: number
 }
 
-// To the end of the path, or to the first array.
-const advance = (walk: Walk): Walk => {
-  let { node, at } = walk
-  while (at < walk.path.length) {
-    const segment = walk.path[at] ?? ""
+// Moves to the end of the path, or to the first array that the path does not index.
+const advance = (position: PathPosition): PathPosition => {
+  let { node, at } = position
+  while (at < position.path.length) {
+    const segment = position.path[at] ?? ""
     if (isArray(node)) {
-      if (!isPosition(segment)) break
+      if (!isArrayIndex(segment)) break
       node = node[Number(segment)]
     } else if (isDocument(node)) node = fieldOf(node, segment)
     else {
       node = undefined
-      at = walk.path.length
+      at = position.path.length
       break
     }
     at += 1
   }
-  return { node, path: walk.path, at }
+  return { node, path: position.path, at }
 }
 
 /**
- * The keys of a document for an index or a sort over these paths; fails with the paths of two different arrays, of
- * which MongoDB can't make keys.
+ * The keys of a document for an index or a sort over these paths. Fails when two paths lead through different arrays,
+ * since MongoDB can't index parallel arrays.
  *
  * @internal
  */
 export const keysOf = (document: Document, paths: ReadonlyArray<Segments>): Result.Result<DocumentKeys, string> =>
   expand(paths.map((path) => ({ node: document, path, at: 0 })))
 
-const expand = (walks: ReadonlyArray<Walk>): Result.Result<DocumentKeys, string> => {
-  const stops = walks.map(advance)
+const expand = (positions: ReadonlyArray<PathPosition>): Result.Result<DocumentKeys, string> => {
+  const stops = positions.map(advance)
   const atArrays = stops.filter(({ node }) => isArray(node))
   const [first] = atArrays
   if (first === undefined || !isArray(first.node)) {
@@ -91,14 +160,14 @@ const expand = (walks: ReadonlyArray<Walk>): Result.Result<DocumentKeys, string>
   for (const item of array) {
     const inner = expand(stops.map((stop) => stop.node === array ? enter(stop, item) : stop))
     if (Result.isFailure(inner)) return inner
-    // There may be more of them than a call takes arguments.
+    // Not spread into one call of `push`: the number of arguments is limited.
     for (const key of inner.success.keys) keys.push(key)
   }
   return Result.succeed({ keys, multiple: true })
 }
 
-// An array in an array is a value of its own, into which no path leads.
-const enter = (stop: Walk, item: unknown): Walk =>
+// An array in an array is an opaque value: MongoDB follows no path into it.
+const enter = (stop: PathPosition, item: unknown): PathPosition =>
   isArray(item)
     ? { node: stop.at === stop.path.length ? new Opaque(item) : undefined, path: stop.path, at: stop.path.length }
     : { node: item, path: stop.path, at: stop.at }
@@ -113,7 +182,7 @@ class Opaque {
 const unwrap = (value: unknown): unknown => value instanceof Opaque ? value.value : value
 
 /**
- * A path and its direction.
+ * A path of a sort or an index, and its direction.
  *
  * @internal
  */
@@ -132,7 +201,7 @@ export const compareKeys = (a: KeyValues, b: KeyValues, directions: ReadonlyArra
 }
 
 /**
- * The key by which a document is sorted: the first of its keys in that order.
+ * The key by which a document is sorted: the least of its keys in the order of the sort.
  *
  * @internal
  */
@@ -140,28 +209,27 @@ export const sortKeyOf = (
   document: Document,
   directions: ReadonlyArray<Direction>
 ): Result.Result<KeyValues, string> => {
-  const plain = plainKeyOf(document, directions)
-  return plain !== undefined ? Result.succeed(plain) : Result.map(
+  const topLevel = topLevelKeyOf(document, directions)
+  return topLevel !== undefined ? Result.succeed(topLevel) : Result.map(
     keysOf(document, directions.map(({ path }) => path)),
     ({ keys }) => keys.reduce((least, key) => compareKeys(key, least, directions) < 0 ? key : least)
   )
 }
 
-/** The one key that there is where no path leads into anything, and to no array: mostly. */
-const plainKeyOf = (document: Document, directions: ReadonlyArray<Direction>): KeyValues | undefined => {
+/** The fast path for most sorts: the only key, if all paths are top-level fields without arrays; else `undefined`. */
+const topLevelKeyOf = (document: Document, directions: ReadonlyArray<Direction>): KeyValues | undefined => {
   const key: Array<unknown> = []
   for (const { path } of directions) {
-    const value = path.length === 1 ? fieldOf(document, path[0]!) : nothing
-    if (value === nothing || isArray(value)) return undefined
+    if (path.length !== 1) return undefined
+    const value = fieldOf(document, path[0]!)
+    if (isArray(value)) return undefined
     key.push(unwrap(value ?? null))
   }
   return key
 }
 
-const nothing = Symbol("nothing")
-
 /**
- * What is at a path that leads through documents only.
+ * The value at a path through documents only; `undefined` where the path meets an array.
  *
  * @internal
  */
@@ -169,7 +237,7 @@ export const valueAt = (document: Document, path: Segments): unknown =>
   path.reduce<unknown>((node, segment) => isDocument(node) ? fieldOf(node, segment) : undefined, document)
 
 /**
- * A copy of the document with another value at a path; `undefined` leaves it out.
+ * A copy of the document with another value at a path; `undefined` removes the field.
  *
  * @internal
  */

@@ -1,20 +1,19 @@
 /**
- * Values as documents hold them: what they become when they are stored, and MongoDB's order of all of them.
+ * BSON values: their types, and MongoDB's order over all of them.
  */
-import { Binary, type DBRef, Long, type ObjectId, type Timestamp, UUID } from "bson"
-import * as Result from "effect/Result"
+import type { Binary, DBRef, ObjectId, Timestamp } from "bson"
 import type { Document } from "../DocumentStore.ts"
-import { type BsonNumber, compareNumbers, fromLong } from "./number.ts"
+import { type BsonNumber, compareNumbers } from "./number.ts"
 
 /**
- * The classes of values, in MongoDB's order: values of different classes compare by it.
+ * The rank of each BSON type in MongoDB's comparison order: values of different types compare by it.
  *
  * @internal
  */
 export const Rank = {
   minKey: 0x08,
-  // No stored value: the index key of an empty array, which comes before `null`.
-  nothing: 0x10,
+  // Never stored: the index key of an empty array, which orders before `null`.
+  undefined: 0x10,
   null: 0x18,
   number: 0x20,
   string: 0x28,
@@ -33,7 +32,7 @@ export const Rank = {
 /** @internal */
 export type Rank = typeof Rank[keyof typeof Rank]
 
-// By tag, not `instanceof`: the package has a CommonJS and a module build, each with classes of its own.
+// By tag, not `instanceof`: `bson` has a CommonJS and a module build, and each has its own classes.
 const rankByTag = new Map<unknown, Rank>([
   ["MinKey", Rank.minKey],
   ["Long", Rank.number],
@@ -47,7 +46,7 @@ const rankByTag = new Map<unknown, Rank>([
 ])
 
 /**
- * The class of a normalised value; of `undefined`, that of nothing at all.
+ * The rank of a normalised value.
  *
  * @internal
  */
@@ -66,22 +65,33 @@ export const rankOf = (value: unknown): Rank => {
       if (value instanceof RegExp) return Rank.regularExpression
       return rankByTag.get(tagOf(value)) ?? Rank.document
     default:
-      return Rank.nothing
+      return Rank.undefined
   }
 }
 
-/** The name of the `bson` class of an object, if it is of one; a key of that name doesn't make it one. */
-const tagOf = (value: object): unknown =>
+/**
+ * The name of the `bson` class of an object, or `undefined`. An own key `_bsontype` does not count: it comes from outside.
+ *
+ * @internal
+ */
+export const tagOf = (value: object): unknown =>
   "_bsontype" in value && !Object.hasOwn(value, "_bsontype") ? value._bsontype : undefined
 
 /**
- * Whether a value is a nested document: neither an array nor of a class of BSON.
+ * Whether `bson` has a class with this tag whose values are stored as they are.
+ *
+ * @internal
+ */
+export const isStorableTag = (tag: unknown): boolean => rankByTag.has(tag)
+
+/**
+ * Whether a value is a nested document: neither an array nor an instance of a `bson` class.
  *
  * @internal
  */
 export const isDocument = (value: unknown): value is Document =>
   typeof value === "object" && value !== null
-  // Nearly all of them are made by nobody else, and have no tag to look for.
+  // The fast path: a plain object has no tag.
   && (Object.getPrototypeOf(value) === Object.prototype
     || (!Array.isArray(value) && rankOf(value) === Rank.document && tagOf(value) === undefined))
 
@@ -92,7 +102,7 @@ export const isArray = (value: unknown): value is ReadonlyArray<unknown> => Arra
 export const isNumber = (value: unknown): value is BsonNumber => rankOf(value) === Rank.number
 
 /**
- * An own field, never one of the prototype.
+ * An own field of a document; inherited ones are `undefined`.
  *
  * @internal
  */
@@ -100,7 +110,7 @@ export const fieldOf = (document: Document, key: string): unknown =>
   Object.hasOwn(document, key) ? document[key] : undefined
 
 /**
- * Sets a field of a document that is being built; `__proto__` is a key like any other.
+ * Sets a field of a new document. `__proto__` becomes an ordinary key.
  *
  * @internal
  */
@@ -111,197 +121,28 @@ export const setField = (document: { [key: string]: unknown }, key: string, valu
 }
 
 /**
- * What stands for a key `__proto__` in what mingo is given, which would change the prototype of an object with it. No
- * other key has a null character.
+ * Replaces a key `__proto__` in documents for mingo, which would set an object's prototype with it. It can't collide: no
+ * stored key contains a null character.
  *
  * @internal
  */
 export const escapedProto = "\0__proto__"
 
-// MongoDB refuses documents that are nested more deeply.
-const maxDepth = 200
-
 /**
- * A frozen copy of what storing and reading would make of a document, or what is wrong with it. `undefined` drops its
- * key; in what is `asked`, it is `null`.
+ * The bytes of a binary value; its buffer may be longer.
  *
  * @internal
  */
-export const normalise = (document: unknown, asked = false): Result.Result<Document, string> => {
-  if (typeof document !== "object" || document === null || Array.isArray(document)) {
-    return Result.fail("a document is needed")
-  }
-  const normaliser = new Normaliser(asked)
-  const copy = normaliser.fields(document, 1)
-  return normaliser.problem === undefined ? Result.succeed(copy) : Result.fail(normaliser.problem)
-}
-
-/**
- * {@link normalise} of a single value that is asked for.
- *
- * @internal
- */
-export const normaliseValue = (value: unknown): Result.Result<unknown, string> =>
-  Result.map(normalise({ value }, true), (document) => document["value"])
-
-/**
- * BSON's date of so many milliseconds.
- *
- * @internal
- */
-// BSON's own type, made for every date that is written: by way of `DateTime` it takes five times as long.
-// @effect-diagnostics-next-line globalDate:off
-export const dateOf = (milliseconds: number): Date => new Date(milliseconds)
-
-// Neither `__proto__` nor `_bsontype`, nor anything that has to be escaped.
-const plainKey = /^[$A-Za-z][\w$.-]*$|^_id$/
-
-// Most documents have the same few keys.
-const plainKeys = new Set<string>()
-
-/**
- * Whether there is nothing odd about a key.
- *
- * @internal
- */
-export const isPlainKey = (name: string): boolean => {
-  if (plainKeys.has(name)) return true
-  const isPlain = plainKey.test(name)
-  if (isPlain && plainKeys.size < 10_000) plainKeys.add(name)
-  return isPlain
-}
-
-class Normaliser {
-  problem: string | undefined = undefined
-  readonly #asked: boolean
-
-  constructor(asked: boolean) {
-    this.#asked = asked
-  }
-
-  #reject(problem: string): undefined {
-    this.problem ??= problem
-    return undefined
-  }
-
-  fields(source: object, depth: number): Document {
-    return this.#plainFields(source, depth) ?? this.#anyFields(source, depth)
-  }
-
-  /** The copy of a document with nothing odd about its keys, as quick as it can be; `undefined` for any other. */
-  #plainFields(source: object, depth: number): Document | undefined {
-    if (depth > maxDepth || source instanceof Map) return undefined
-    const copy: { [key: string]: unknown } = { ...source }
-    for (const name in copy) {
-      const given = copy[name]
-      if (given === undefined || !isPlainKey(name)) return undefined
-      const value = this.value(given, depth)
-      if (value === undefined) return undefined
-      if (value !== given) copy[name] = value
-    }
-    return Object.freeze(copy)
-  }
-
-  #anyFields(source: object, depth: number): Document {
-    const copy: { [key: string]: unknown } = {}
-    if (depth > maxDepth) {
-      this.#reject(`nested more than ${maxDepth} levels deep`)
-      return copy
-    }
-    if (source instanceof Map) { for (const [name, field] of source) this.#field(copy, String(name), field, depth) }
-    else for (const name of Object.keys(source)) this.#field(copy, name, Reflect.get(source, name), depth)
-    return Object.freeze(copy)
-  }
-
-  #field(copy: { [key: string]: unknown }, name: string, field: unknown, depth: number): void {
-    const value = this.value(field, depth)
-    if (value === undefined && !this.#asked) return
-    if (plainKey.test(name)) {
-      copy[name] = value ?? null
-      return
-    }
-    const key = name === escapedProto ? "__proto__" : name
-    if (key.includes("\0")) this.#reject("a key contains a null character")
-    if (key === "_bsontype") this.#reject("\"_bsontype\" can't be a key")
-    setField(copy, key.toWellFormed(), value ?? null)
-  }
-
-  value(value: unknown, depth: number): unknown {
-    switch (typeof value) {
-      case "string":
-        return value.isWellFormed() ? value : value.toWellFormed()
-      case "number":
-      case "boolean":
-      case "undefined":
-        return value
-      case "bigint":
-        return fromLong(Long.fromBigInt(value))
-      case "object":
-        return value === null ? null : this.#object(value, depth)
-      default:
-        return this.#asked ? this.#reject(`a ${typeof value} is not a value`) : undefined
-    }
-  }
-
-  #object(value: object, depth: number): unknown {
-    if (Array.isArray(value)) {
-      if (depth >= maxDepth) return this.#reject(`nested more than ${maxDepth} levels deep`)
-      // No longer than it has to be, unlike an array that grows.
-      const copy: Array<unknown> = [...value]
-      // What was never set is `null`, too.
-      for (let i = 0; i < copy.length; i++) copy[i] = this.value(copy[i], depth + 1) ?? null
-      return Object.freeze(copy)
-    }
-    if (value instanceof Date) return dateOf(Number.isNaN(value.getTime()) ? 0 : value.getTime())
-    if (value instanceof RegExp) return new RegExp(value.source, value.flags.replace(/[^gim]/g, ""))
-    if (value instanceof Uint8Array) return new Binary(Uint8Array.from(value))
-    if ("toBSON" in value && typeof value.toBSON === "function") {
-      const replaced: unknown = value.toBSON()
-      return replaced === value ? this.fields(value, depth + 1) : this.value(replaced, depth)
-    }
-    const tag = tagOf(value)
-    return tag === undefined ? this.fields(value, depth + 1) : this.#tagged(value, tag)
-  }
-
-  // The casts in here follow from the tag.
-  #tagged(value: object, tag: unknown): unknown {
-    switch (tag) {
-      case "Long":
-        return fromLong(value as Long)
-      case "Int32":
-      case "Double":
-      case "BSONSymbol":
-        return value.valueOf()
-      case "BSONRegExp": {
-        const { pattern, options } = value as { readonly pattern: string; readonly options: string }
-        const flags = options.replace("s", "g").replace(/[^gim]/g, "")
-        return Result.getOrElse(
-          Result.try(() => new RegExp(pattern, flags)),
-          () => this.#reject("an unreadable regular expression")
-        )
-      }
-      case "Binary": {
-        const bytes = Uint8Array.from(bytesOf(value as Binary))
-        const { sub_type: subtype } = value as Binary
-        return subtype === Binary.SUBTYPE_UUID && bytes.length === 16 ? new UUID(bytes) : new Binary(bytes, subtype)
-      }
-      default:
-        return rankByTag.has(tag) ? value : this.#reject(`an unknown class of values, "${String(tag)}"`)
-    }
-  }
-}
-
-/** @internal */
 export const bytesOf = (binary: Binary): Uint8Array => binary.buffer.subarray(0, binary.position)
 
-// By code points, as UTF-8's bytes compare; JavaScript compares UTF-16's units.
+// By code points, the order of UTF-8's bytes; JavaScript compares UTF-16 code units.
 const compareStrings = (a: string, b: string): number => {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
     const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)]
     if (x === y) continue
-    // Surrogates stand for what comes after all single units.
+    // A surrogate pair's code point is greater than any single unit's.
     const [astralX, astralY] = [isSurrogate(x), isSurrogate(y)]
     return astralX === astralY ? x - y : astralX ? 1 : -1
   }
@@ -313,8 +154,8 @@ const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff
 const compareBytes = (a: Uint8Array, b: Uint8Array): number => Buffer.compare(a, b)
 
 /**
- * MongoDB's order of two normalised values: by class, then within it; documents field by field in their order (class,
- * name, value), arrays item by item. `undefined` comes before `null`.
+ * MongoDB's order of two normalised values: by type, then by value. Documents compare field by field (type, name, value),
+ * arrays item by item. `undefined` orders before `null`.
  *
  * @internal
  */
@@ -326,7 +167,7 @@ export const compare = (a: unknown, b: unknown): number => {
   return rankA === rankB ? compareWithin(rankA, a, b) : rankA - rankB
 }
 
-// The casts in here follow from the rank, which both values have.
+// The casts follow from the rank, which both values share.
 const compareWithin = (rank: Rank, a: unknown, b: unknown): number => {
   switch (rank) {
     case Rank.number:
@@ -342,7 +183,7 @@ const compareWithin = (rank: Rank, a: unknown, b: unknown): number => {
     case Rank.array:
       return compareItems(a as ReadonlyArray<unknown>, b as ReadonlyArray<unknown>)
     case Rank.document:
-      return compareFields(Object.entries(plain(a as object)), Object.entries(plain(b as object)))
+      return compareFields(Object.entries(documentOf(a as object)), Object.entries(documentOf(b as object)))
     case Rank.binary:
       return compareBinary(a as Binary, b as Binary)
     case Rank.timestamp:
@@ -384,28 +225,28 @@ const compareBinary = (a: Binary, b: Binary): number =>
   a.position - b.position || a.sub_type - b.sub_type || compareBytes(bytesOf(a), bytesOf(b))
 
 /**
- * The fields of a document, those of a reference included.
+ * A value of the rank `document` as a document: a `DBRef` becomes one.
  *
  * @internal
  */
-export const plain = (value: object): Document =>
-  // Any object is a record of what it has.
+export const documentOf = (value: object): Document =>
+  // Any object of this rank other than a `DBRef` is a plain one.
   tagOf(value) === "DBRef" ? { ...(value as DBRef).toJSON() } : value as Document
 
 /** @internal */
 export const equals = (a: unknown, b: unknown): boolean => compare(a, b) === 0
 
 /**
- * Whether two values would be stored as the same: 1 equals a `Decimal128` of 1, but is not the same.
+ * Whether two values have the same BSON: stricter than {@link equals}, by which 1 equals a `Decimal128` of 1.
  *
  * @internal
  */
-export const isSame = (a: unknown, b: unknown): boolean => {
+export const isIdentical = (a: unknown, b: unknown): boolean => {
   if (a === b) return true
-  if (isArray(a) && isArray(b)) return a.length === b.length && a.every((item, i) => isSame(item, b[i]))
+  if (isArray(a) && isArray(b)) return a.length === b.length && a.every((item, i) => isIdentical(item, b[i]))
   if (isDocument(a) && isDocument(b)) {
     const [keysA, keysB] = [Object.keys(a), Object.keys(b)]
-    return keysA.length === keysB.length && keysA.every((key, i) => key === keysB[i] && isSame(a[key], b[key]))
+    return keysA.length === keysB.length && keysA.every((key, i) => key === keysB[i] && isIdentical(a[key], b[key]))
   }
   return equals(a, b) && (isNumber(a) ? typeof a === typeof b && tagOf(Object(a)) === tagOf(Object(b)) : true)
 }

@@ -273,11 +273,11 @@ const byId = (id: unknown): Filter => ({
 // An update's filter travels with its update, so the option above can't tell them apart.
 const pinned = (filter: Filter): Filter => {
   const pin = (value: unknown): unknown =>
-    value === undefined ? null : Array.isArray(value) ? value.map(pin) : isPlain(value) ? pinned(value) : value
+    value === undefined ? null : Array.isArray(value) ? value.map(pin) : isPlainObject(value) ? pinned(value) : value
   return Object.fromEntries(Object.entries(filter).map(([key, value]) => [key, pin(value)]))
 }
 
-const isPlain = (value: unknown): value is Document => {
+const isPlainObject = (value: unknown): value is Document => {
   if (typeof value !== "object" || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null

@@ -7,7 +7,8 @@ import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type * as SchemaAST from "effect/SchemaAST"
 import { type ModelLike, ObjectIdText, partsOf, perModel, recordEncoder } from "../../Model/introspection.ts"
-import { isSame, normaliseValue } from "../bson/value.ts"
+import { normaliseOperand } from "../bson/normalise.ts"
+import { isIdentical } from "../bson/value.ts"
 
 /**
  * Stored documents of instances, whose identifier is `_id`.
@@ -61,8 +62,8 @@ const holdsBson = (ast: SchemaAST.AST, seen: Set<SchemaAST.AST> = new Set()): bo
 export const isStoredAlike = (a: unknown, b: unknown): boolean => {
   if (Equal.equals(a, b)) return true
   if (a === undefined || b === undefined) return false
-  const [first, second] = [normaliseValue(a), normaliseValue(b)]
-  return Result.isSuccess(first) && Result.isSuccess(second) && isSame(first.success, second.success)
+  const [first, second] = [normaliseOperand(a), normaliseOperand(b)]
+  return Result.isSuccess(first) && Result.isSuccess(second) && isIdentical(first.success, second.success)
 }
 
 // internal

@@ -2,7 +2,7 @@ import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
 import { CurrentUserId } from "../../Model/Generator.ts"
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
-import { dateOf } from "../bson/value.ts"
+import { dateOf } from "../bson/normalise.ts"
 import type { Document } from "../DocumentStore.ts"
 
 type Running = Fiber.Fiber<unknown, unknown>

@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
 import { CurrentUserId } from "../../Model/Generator.ts"
 import { isDate } from "../../Model/introspection.ts"
-import { dateOf } from "../bson/value.ts"
+import { dateOf } from "../bson/normalise.ts"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
 import type { Change } from "../History.ts"
 

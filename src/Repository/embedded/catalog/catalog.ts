@@ -3,7 +3,7 @@
  */
 import * as Result from "effect/Result"
 import { component, numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
-import { type Direction, isPosition, segmentsOf } from "../../bson/path.ts"
+import { type Direction, isArrayIndex, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document, IndexDescription } from "../../DocumentStore.ts"
 import type { TextField } from "../../mql/text/textSearch.ts"
@@ -94,7 +94,7 @@ export const makeIndex = (number: number, description: IndexDescription): Index 
  * @internal
  */
 export const isSearchable = (index: Index): boolean =>
-  index.isReady && index.text === undefined && !index.directions.some(({ path }) => path.some(isPosition))
+  index.isReady && index.text === undefined && !index.directions.some(({ path }) => path.some(isArrayIndex))
 
 /**
  * The index that knows the words of a collection's texts, when there is one to be read.

@@ -3,7 +3,7 @@
  */
 import * as Result from "effect/Result"
 import { component, fit, invert } from "../../bson/keyEncoding.ts"
-import { isPosition, keysOf, type Segments } from "../../bson/path.ts"
+import { isArrayIndex, keysOf, type Segments } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { indexedWords, type TextField } from "../../mql/text/textSearch.ts"
@@ -76,6 +76,6 @@ const leadsSomewhere = (node: unknown, path: Segments, at: number): boolean => {
   if (segment === undefined) return node !== undefined
   if (isDocument(node)) return leadsSomewhere(fieldOf(node, segment), path, at + 1)
   if (!isArray(node)) return false
-  return (isPosition(segment) && leadsSomewhere(node[Number(segment)], path, at + 1))
+  return (isArrayIndex(segment) && leadsSomewhere(node[Number(segment)], path, at + 1))
     || node.some((item) => isDocument(item) && leadsSomewhere(item, path, at))
 }

@@ -2,7 +2,8 @@
  * Which documents a partial index holds, and which queries ask for no others.
  */
 import * as Result from "effect/Result"
-import { compare, isArray, isDocument, normalise, Rank, rankOf } from "../../bson/value.ts"
+import { normalise } from "../../bson/normalise.ts"
+import { compare, isArray, isDocument, Rank, rankOf } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type Constraint, parseFilter } from "../../mql/filter/parseFilter.ts"
 import { type Problem, rejected, unsupported } from "../../mql/limits/queryProblem.ts"

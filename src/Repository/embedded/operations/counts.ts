@@ -4,7 +4,7 @@
  */
 import * as Result from "effect/Result"
 import { isDocument } from "../../bson/value.ts"
-import { ended, fromArray, mapChunks, type Source } from "../../mql/execution/batchIterator.ts"
+import { type BatchIterator, ended, fromArray, mapChunks } from "../../mql/execution/batchIterator.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import { Operand } from "../../mql/predicate/comparison.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
@@ -22,8 +22,8 @@ export const countSource = (
   catalog: Catalog,
   name: string,
   filter: Filter,
-  findMatches: () => Source<Found>
-): Source<number> => {
+  findMatches: () => BatchIterator<Found>
+): BatchIterator<number> => {
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
   const field = missingField(filter)
@@ -31,7 +31,7 @@ export const countSource = (
   const documents = store.documents(collection.number)
   const counting = field === undefined ? countingAll(documents) : countingMatches(documents, filter)
   const counter = catalog.counterOf(collection, field ?? "", counting)
-  let rest: Source<number> | undefined
+  let rest: BatchIterator<number> | undefined
   return () => {
     if (rest !== undefined) return rest()
     const value = counter?.value
@@ -48,10 +48,10 @@ export const countSource = (
 
 const nothingCounted: Result.Result<ReadonlyArray<number>> = Result.succeed([])
 
-const lengthsOf = (source: Source<unknown>): Source<number> =>
+const lengthsOf = (source: BatchIterator<unknown>): BatchIterator<number> =>
   mapChunks(source, (found) => Result.succeed([found.length]))
 
-const each = (step: CountStep): Source<number> => {
+const each = (step: CountStep): BatchIterator<number> => {
   let next: string | undefined = everything.start
   return () => {
     if (next === undefined) return ended

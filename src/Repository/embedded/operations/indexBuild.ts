@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
-import { normalise } from "../../bson/value.ts"
+import { normalise } from "../../bson/normalise.ts"
 import type { DocumentStore, IndexDescription } from "../../DocumentStore.ts"
 import { beginStep, isStepDone } from "../../mql/limits/costBudget.ts"
 import { type Problem, toError, unsupported } from "../../mql/limits/queryProblem.ts"

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { normalise } from "../../bson/value.ts"
+import { normalise } from "../../bson/normalise.ts"
 import type { Document, DocumentStore, InsertManyResult } from "../../DocumentStore.ts"
 import { beginStep, isStepDone } from "../../mql/limits/costBudget.ts"
 import { type Problem, rejected, toError } from "../../mql/limits/queryProblem.ts"

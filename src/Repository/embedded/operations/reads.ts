@@ -10,12 +10,13 @@ import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { documentKey } from "../../bson/keyEncoding.ts"
+import { normalise, normaliseOperand } from "../../bson/normalise.ts"
 import { type Direction, segmentsOf } from "../../bson/path.ts"
-import { normalise, normaliseValue } from "../../bson/value.ts"
 import type { Document, DocumentStore, FindOptions } from "../../DocumentStore.ts"
 import { distinctValues } from "../../mql/aggregation/distinct.ts"
 import { asFind, parsePipeline } from "../../mql/aggregation/pipeline.ts"
-import { ended, mapChunks, mapEach, slice, sorted, type Source, within } from "../../mql/execution/batchIterator.ts"
+import { type BatchIterator, ended, mapChunks, mapEach, retaining, slice } from "../../mql/execution/batchIterator.ts"
+import { sorted } from "../../mql/execution/mergeSort.ts"
 import { type Filter, matchAll, parseFilter } from "../../mql/filter/parseFilter.ts"
 import { beginStep } from "../../mql/limits/costBudget.ts"
 import { overtaken, type Problem, rejected, toError } from "../../mql/limits/queryProblem.ts"
@@ -73,12 +74,12 @@ export const take = <A>(
 export const drain = <A>(
   store: KeyValue,
   operation: string,
-  open: () => Result.Result<Source<A>, Problem>,
+  open: () => Result.Result<BatchIterator<A>, Problem>,
   stopwatch?: Stopwatch,
   taker?: (items: ReadonlyArray<A>) => boolean
 ): Effect.Effect<ReadonlyArray<A>, ReadError> => {
   const all: Array<A> = []
-  let source: Source<A> | undefined
+  let source: BatchIterator<A> | undefined
   const turn = (): Result.Result<boolean, Problem> => {
     if (source === undefined) {
       const opened = open()
@@ -131,7 +132,7 @@ export const findSource = (
   onMatches?: (matches: number) => void,
   /** What all of a pipeline has; a sort by itself has as much. */
   memory?: Memory
-): Source<Found> => {
+): BatchIterator<Found> => {
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
   const plan = planOf(collection, filter.constraints, sort, filter.search?.words)
@@ -160,7 +161,12 @@ export const findSource = (
 const sortedBytes = ({ bytes = 0 }: Found): number => 100 + 2 * bytes
 
 // What an index knew that was dropped is gone, some of it perhaps from one step to the next.
-const whileThere = (catalog: Catalog, collection: Collection, plan: Plan, source: Source<Found>): Source<Found> => {
+const whileThere = (
+  catalog: Catalog,
+  collection: Collection,
+  plan: Plan,
+  source: BatchIterator<Found>
+): BatchIterator<Found> => {
   if (plan.kind === "all" || plan.index === collection.identifiers) return source
   const { number } = plan.index
   return () =>
@@ -179,7 +185,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     now: number,
     onMatches?: (matches: number) => void,
     memory?: Memory
-  ): Result.Result<Source, Problem> => {
+  ): Result.Result<BatchIterator, Problem> => {
     const { limit, projection, skip = 0, sort } = options
     if (!isCount(skip) || !isCount(limit ?? 0)) {
       return Result.fail(rejected("skip and limit must be whole numbers from 0"))
@@ -206,10 +212,10 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
   const findAll: typeof find = (options, ...given) =>
     Result.map(
       find(options, ...given),
-      (source) => computes(options.projection) ? within(makeMemory(), source) : source
+      (source) => computes(options.projection) ? retaining(makeMemory(), source) : source
     )
 
-  const collection = (name: string): Source =>
+  const collection = (name: string): BatchIterator =>
     mapChunks(
       findSource(store, catalog, name, matchAll),
       (items) => Result.succeed(items.map(({ document }) => document))
@@ -220,7 +226,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     pipeline: ReadonlyArray<Document>,
     now: number,
     random: () => number
-  ): Result.Result<Source, Problem> => {
+  ): Result.Result<BatchIterator, Problem> => {
     const stages = Result.map(
       Result.mapError(normalise({ pipeline }, true), rejected),
       (document) => Arr.ensure(document["pipeline"])
@@ -233,7 +239,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     return Result.map(find(options, name, now, undefined, memory), transform.success)
   }
 
-  const count = (name: string, filter: Filter): Source<number> =>
+  const count = (name: string, filter: Filter): BatchIterator<number> =>
     countSource(store, catalog, name, filter, () => findSource(store, catalog, name, filter))
 
   const distinct = (
@@ -241,7 +247,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     path: string,
     filter: unknown,
     now: number
-  ): Result.Result<Source<unknown>, Problem> =>
+  ): Result.Result<BatchIterator<unknown>, Problem> =>
     path === "" || path.startsWith("$")
       ? Result.fail(rejected(`"${path}" is no path`))
       : Result.map(parse(name, filter, now), (parsed) =>
@@ -261,7 +267,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
       return recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
     }
     if (typeof id === "string") return Result.succeed(documentOf(id.toWellFormed()))
-    return Result.map(Result.mapError(normaliseValue(id), rejected), documentOf)
+    return Result.map(Result.mapError(normaliseOperand(id), rejected), documentOf)
   }
 
   const countDocuments: Reading["count"] = (name, filter, options) =>
@@ -336,7 +342,7 @@ const run = <A>(
   store: KeyValue,
   operation: string,
   timeLimit: Duration.Input | undefined,
-  make: (now: number) => Result.Result<Source<A>, Problem>,
+  make: (now: number) => Result.Result<BatchIterator<A>, Problem>,
   taker?: (items: ReadonlyArray<A>) => boolean
 ): Effect.Effect<ReadonlyArray<A>, ReadError> =>
   Effect.withFiber((fiber) => {
@@ -350,7 +356,7 @@ const pulled = (
   store: KeyValue,
   operation: string,
   timeLimit: Duration.Input | undefined,
-  make: Effect.Effect<(now: number) => Result.Result<Source, Problem>>
+  make: Effect.Effect<(now: number) => Result.Result<BatchIterator, Problem>>
 ): Stream.Stream<Document, ReadError> =>
   Stream.fromPull(Effect.flatMap(make, (make) =>
     Effect.withFiber((fiber) => {
@@ -365,7 +371,7 @@ const pulled = (
 const pullFrom = (
   store: KeyValue,
   operation: string,
-  source: Source,
+  source: BatchIterator,
   stopwatch: Stopwatch
 ): Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> => {
   let steps = 0

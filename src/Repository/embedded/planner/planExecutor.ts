@@ -7,7 +7,7 @@
 import * as Result from "effect/Result"
 import { numberOfRecord } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { mapEach, type Several, type Source } from "../../mql/execution/batchIterator.ts"
+import { type BatchIterator, type LazySequence, mapEach } from "../../mql/execution/batchIterator.ts"
 import { attempt, problemOfThrown } from "../../mql/expression/operators.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import { isStepDone } from "../../mql/limits/costBudget.ts"
@@ -58,7 +58,7 @@ export const scan = (
   plan: Plan,
   filter: Filter,
   options: ScanOptions
-): Source<Found> => {
+): BatchIterator<Found> => {
   const candidates = candidatesOf(store, collection, plan, options)
   if (filter.isComputed) return computed(candidates, filter)
   let missing = options.wanted
@@ -81,7 +81,7 @@ export const scan = (
 }
 
 // It may take long for each of them: as many are tested in one step as there is time for.
-const computed = (candidates: Candidates, filter: Filter): Source<Found> =>
+const computed = (candidates: Candidates, filter: Filter): BatchIterator<Found> =>
   mapEach(
     () => Result.succeed(candidates(minCost, () => true)),
     (found) => Result.map(attempt(() => filter.matches(found.document)), (isMatch) => isMatch ? found : undefined)
@@ -155,7 +155,7 @@ const inOrder = (documents: Documents, end: string): Candidates => {
 const behind = (range: Range, last: string): Range =>
   range.reverse ? { ...range, end: last } : { ...range, start: `${last}\0` }
 
-const byEntries = (documents: Documents, entries: Entries, keys: Several<string>): Candidates => {
+const byEntries = (documents: Documents, entries: Entries, keys: LazySequence<string>): Candidates => {
   const met = new RecordSet()
   let at = 0
   return (cost, test) => {
@@ -270,7 +270,7 @@ const fromHere = (range: Range, key: string | undefined, isOpen: boolean): Range
 }
 
 /** The first of the ranges from a place on that the scan has not passed when it is at this key. */
-const firstReaching = (ranges: Several<Range>, from: number, key: string): number => {
+const firstReaching = (ranges: LazySequence<Range>, from: number, key: string): number => {
   let [low, high] = [from, ranges.length]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)

@@ -4,7 +4,7 @@
 import { beginning, bound, component, fit, fitRange, invert, rankBound } from "../../bson/keyEncoding.ts"
 import type { Direction } from "../../bson/path.ts"
 import { Rank, rankOf } from "../../bson/value.ts"
-import { type Several, several } from "../../mql/execution/batchIterator.ts"
+import { type LazySequence, sequenceOf } from "../../mql/execution/batchIterator.ts"
 import type { Constraint } from "../../mql/filter/parseFilter.ts"
 import type { Range } from "../../storage/orderedStore.ts"
 import { everything } from "../../storage/orderedStore.ts"
@@ -19,7 +19,7 @@ export type Plan =
   | {
     readonly kind: "entries"
     readonly index: Index
-    readonly keys: Several<string>
+    readonly keys: LazySequence<string>
     readonly isOrdered: boolean
   }
   /**
@@ -29,7 +29,7 @@ export type Plan =
   | {
     readonly kind: "scan"
     readonly index: Index
-    readonly ranges: Several<Range>
+    readonly ranges: LazySequence<Range>
     readonly isOrdered: boolean
   }
 
@@ -62,7 +62,7 @@ export const planOf = (
   for (const index of collection.indexes) {
     // It can't get any better.
     const entry = entryOf(index, constraints)
-    if (entry !== undefined) return { kind: "entries", index, keys: several([entry]), isOrdered: true }
+    if (entry !== undefined) return { kind: "entries", index, keys: sequenceOf([entry]), isOrdered: true }
     const candidate = ofIndex(index, constraints, sort, !inexact)
     if (candidate !== undefined && (best === undefined || candidate.worth > best.worth)) best = candidate
   }
@@ -82,7 +82,7 @@ const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): Readonl
 const byWords = (index: Index, words: ReadonlyArray<string>, sort: ReadonlyArray<Direction>): Plan => ({
   kind: "scan",
   index,
-  ranges: several(words.map(wordKey).toSorted().map((key) => ({ ...fitRange(key, key), reverse: false }))),
+  ranges: sequenceOf(words.map(wordKey).toSorted().map((key) => ({ ...fitRange(key, key), reverse: false }))),
   isOrdered: sort.length === 0
 })
 
@@ -211,7 +211,7 @@ const planBy = (
   const [choice, ...others] = choices
   if (isWhole && choice !== undefined && others.length === 0 && order === undefined) {
     // In any order, but each of them once: two values may be equal, as 1 and 1.0 are.
-    const keys = several(Array.from(new Set(choice.values.map((_, i) => keyOf(choice, i)))))
+    const keys = sequenceOf(Array.from(new Set(choice.values.map((_, i) => keyOf(choice, i)))))
     return { kind: "entries", index, keys, isOrdered: sort.length === 0 || keys.length <= 1 }
   }
   const prefixes = productOf(choices.map(componentsOf))
@@ -222,7 +222,7 @@ const planBy = (
     return { kind: "entries", index, keys, isOrdered: isOrdered || keys.length <= 1 }
   }
   const each = Math.max(1, spans.length)
-  const places: Several<Range> = {
+  const places: LazySequence<Range> = {
     length: prefixes.length * each,
     at: (i) => {
       const prefix = prefixes.at(Math.floor(i / each))
@@ -253,7 +253,7 @@ const componentsOf = ({ descending, values }: Choice): ReadonlyArray<string> => 
 }
 
 /** Each of the first texts before each of the second ones, and so on: in order when they are. */
-const productOf = (factors: ReadonlyArray<ReadonlyArray<string>>): Several<string> => ({
+const productOf = (factors: ReadonlyArray<ReadonlyArray<string>>): LazySequence<string> => ({
   length: factors.reduce((product, factor) => product * factor.length, 1),
   at: (i) => {
     let rest = i
@@ -266,7 +266,7 @@ const productOf = (factors: ReadonlyArray<ReadonlyArray<string>>): Several<strin
   }
 })
 
-const inOrder = <A, B>(items: Several<A>, reverse: boolean, f: (item: A) => B): Several<B> => ({
+const inOrder = <A, B>(items: LazySequence<A>, reverse: boolean, f: (item: A) => B): LazySequence<B> => ({
   length: items.length,
   at: (i) => f(items.at(reverse ? items.length - 1 - i : i))
 })

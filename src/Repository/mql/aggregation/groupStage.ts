@@ -7,14 +7,15 @@ import { component } from "../../bson/keyEncoding.ts"
 import type { Direction } from "../../bson/path.ts"
 import { compare, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { after, concat, ended, mapEach, released, sorted, type Source } from "../execution/batchIterator.ts"
+import { type BatchIterator, concat, consumeThen, ended, mapEach, releasing } from "../execution/batchIterator.ts"
+import { sorted } from "../execution/mergeSort.ts"
 import { prepared } from "../expression/fieldReferences.ts"
 import { defined } from "../expression/mingoCopies.ts"
 import { type EvaluationOptions, isNothing } from "../expression/operatorContext.ts"
 import { attempt, evaluationOptions, isExpression, problemOf } from "../expression/operators.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { type Problem, refuse, rejected, unsupported } from "../limits/queryProblem.ts"
-import { type Memory, memoryOf, sized, sizeOfValue } from "../limits/sizeLimits.ts"
+import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import { type Accumulations, parseAccumulations, valueOf } from "./accumulators.ts"
 import type { StageParser } from "./stageContext.ts"
 
@@ -27,7 +28,7 @@ export const parseGroup: StageParser = (operand, { memory, now }) => {
   return Result.map(parseAccumulations("$group", fields, now), (accumulations) => (source) => {
     const options = evaluationOptions()
     const groups = new Map<string, Group>()
-    return after(source, (document) =>
+    return consumeThen(source, (document) =>
       problemIn(() => {
         const value = key.success(document, options)
         const text = textOf(value)
@@ -66,7 +67,7 @@ export const parseBucketAuto: StageParser = (operand, { memory, now }) => {
           memory.release(group.held)
           return withoutNothing(group.document({ min: group.key, max: max === undefined ? last : max }))
         }),
-        sized
+        checkSize
       )
     // An array is as good a key as any, and not each of its items.
     const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), byKey, Infinity, memory)
@@ -150,10 +151,10 @@ class Group {
   }
 }
 
-const finished = (groups: ReadonlyArray<Group>, memory: Memory): Source =>
+const finished = (groups: ReadonlyArray<Group>, memory: Memory): BatchIterator =>
   mapEach(
-    released(groups, memory, ({ held }) => held),
-    (group) => Result.flatMap(attempt(() => group.document(group.key)), sized)
+    releasing(groups, memory, ({ held }) => held),
+    (group) => Result.flatMap(attempt(() => group.document(group.key)), checkSize)
   )
 
 interface Bucket {

@@ -7,18 +7,18 @@ import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, withValue } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { after, mapEach, type Source } from "../execution/batchIterator.ts"
+import { type BatchIterator, consumeThen, mapEach } from "../execution/batchIterator.ts"
 import { follow, prepared } from "../expression/fieldReferences.ts"
 import { evaluate } from "../expression/operatorContext.ts"
 import { attempt, evaluationOptions, isExpression, problemOf } from "../expression/operators.ts"
 import { type Filter, matchAll, parseFilter } from "../filter/parseFilter.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
-import { memoryOf, sized, sizeOfValue } from "../limits/sizeLimits.ts"
-import type { StageParser, Surroundings } from "./stageContext.ts"
+import { checkSize, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
+import type { StageContext, StageParser } from "./stageContext.ts"
 
 /** @internal */
-export const parseLookup: StageParser = (operand, surroundings) => {
+export const parseLookup: StageParser = (operand, context) => {
   const { as, foreignField, from, localField, pipeline } = isDocument(operand) ? { ...operand } : {}
   if (pipeline !== undefined) return Result.fail(unsupported("$lookup with a pipeline"))
   if (!isName(from) || !isName(localField) || !isName(foreignField) || !isName(as)) {
@@ -26,7 +26,7 @@ export const parseLookup: StageParser = (operand, surroundings) => {
   }
   const place = segmentsOf(as)
   return Result.succeed((source) =>
-    withOthers(from, foreignField, surroundings, (others) =>
+    withOthers(from, foreignField, context, (others) =>
       mapEach(
         mapEach(source, (document) =>
           attempt(() => {
@@ -37,20 +37,20 @@ export const parseLookup: StageParser = (operand, surroundings) => {
               : Array.from(new Set(values.flatMap((value) => others(value))))
             return withValue(document, place, matches)
           })),
-        sized
+        checkSize
       ))
   )
 }
 
 /** @internal */
-export const parseGraphLookup: StageParser = (operand, surroundings) => {
+export const parseGraphLookup: StageParser = (operand, context) => {
   const { as, connectFromField, connectToField, depthField, from, maxDepth, restrictSearchWithMatch, startWith } =
     isDocument(operand) ? { ...operand } : {}
   if (
     !isName(from) || !isName(connectFromField) || !isName(connectToField) || !isName(as) || startWith === undefined
     || !(depthField === undefined || isName(depthField)) || !(maxDepth === undefined || isNumber(maxDepth))
   ) return Result.fail(rejected("$graphLookup needs a collection, a startWith, the fields to connect and an as"))
-  const { now } = surroundings
+  const { now } = context
   const problem = problemOf(startWith, isExpression)
   if (problem !== undefined) return Result.fail(problem)
   const filter = restrictSearchWithMatch === undefined
@@ -61,7 +61,7 @@ export const parseGraphLookup: StageParser = (operand, surroundings) => {
   const place = segmentsOf(as)
   const depths = maxDepth === undefined ? Infinity : toDouble(maxDepth)
   return Result.succeed((source) =>
-    withOthers(from, connectToField, surroundings, (others) => {
+    withOthers(from, connectToField, context, (others) => {
       const options = evaluationOptions()
       const search = (document: Document): ReadonlyArray<Document> => {
         beginEvaluation()
@@ -84,7 +84,7 @@ export const parseGraphLookup: StageParser = (operand, surroundings) => {
       return mapEach(
         source,
         (document) =>
-          Result.flatMap(attempt(() => search(document)), (found) => sized(withValue(document, place, found)))
+          Result.flatMap(attempt(() => search(document)), (found) => checkSize(withValue(document, place, found)))
       )
     })
   )
@@ -115,9 +115,9 @@ const textOf = (value: unknown): string => {
 const withOthers = (
   from: string,
   path: string,
-  { collection, memory }: Surroundings,
-  next: (others: (value: unknown) => ReadonlyArray<Document>) => Source
-): Source => {
+  { collection, memory }: StageContext,
+  next: (others: (value: unknown) => ReadonlyArray<Document>) => BatchIterator
+): BatchIterator => {
   const known = new Map<string, Array<Document>>()
   const add = (other: Document): Problem | undefined => {
     beginEvaluation()
@@ -132,7 +132,7 @@ const withOthers = (
     }
     return memory.hold(bytes)
   }
-  return after(collection(from), add, () =>
+  return consumeThen(collection(from), add, () =>
     next((value) => {
       const found = known.get(textOf(value)) ?? []
       charge(found.length * 10)

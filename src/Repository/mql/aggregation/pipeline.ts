@@ -8,18 +8,18 @@ import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
 import { compare, isArray, isDocument, isNumber, setField } from "../../bson/value.ts"
 import type { Document, FindOptions, Sort } from "../../DocumentStore.ts"
 import {
-  after,
-  collected,
+  type BatchIterator,
+  collectThen,
   concat,
-  expanded,
+  consumeThen,
+  flatMapEach,
   fromArray,
   mapEach,
-  released,
-  several,
-  slice,
-  sorted,
-  type Source
+  releasing,
+  sequenceOf,
+  slice
 } from "../execution/batchIterator.ts"
+import { sorted } from "../execution/mergeSort.ts"
 import { prepared } from "../expression/fieldReferences.ts"
 import { thaw } from "../expression/mingoCopies.ts"
 import { attempt, evaluationOptions, isExpression, problemOf, stageOf } from "../expression/operators.ts"
@@ -32,7 +32,7 @@ import { parseSort } from "../projection/sortSpec.ts"
 import { parseBucketAuto, parseGroup } from "./groupStage.ts"
 import { parseGraphLookup, parseLookup } from "./lookupStage.ts"
 import { parseProject } from "./projectStage.ts"
-import type { StageParser, Surroundings, Transform } from "./stageContext.ts"
+import type { StageContext, StageParser, Transform } from "./stageContext.ts"
 
 /**
  * Reads a pipeline, whose stages are normalised.
@@ -41,12 +41,12 @@ import type { StageParser, Surroundings, Transform } from "./stageContext.ts"
  */
 export const parsePipeline = (
   stages: ReadonlyArray<unknown>,
-  surroundings: Surroundings
+  context: StageContext
 ): Result.Result<Transform, Problem> =>
   stages.length > maxStages
     ? Result.fail(rejected(`a pipeline may have ${maxStages} stages at most`))
     : Result.map(
-      Result.all(stages.map((stage, i) => parseStage(stage, stages[i + 1], surroundings))),
+      Result.all(stages.map((stage, i) => parseStage(stage, stages[i + 1], context))),
       (transforms) => (source) => transforms.reduce((upstream, transform) => transform(upstream), source)
     )
 
@@ -98,17 +98,17 @@ const unsupportedStages = new Set([
 const parseStage = (
   stage: unknown,
   next: unknown,
-  surroundings: Surroundings
+  context: StageContext
 ): Result.Result<Transform, Problem> => {
   if (!isDocument(stage)) return Result.fail(rejected("a stage must be a document"))
   const [name = "", ...others] = Object.keys(stage)
   if (others.length > 0 || name === "") return Result.fail(rejected("a stage must have exactly one field"))
   const operand = stage[name]
-  if (name === "$sort") return parseSortStage(operand, limitIn(next), surroundings.memory)
+  if (name === "$sort") return parseSortStage(operand, limitIn(next), context.memory)
   const own = ownStages.get(name)
-  if (own !== undefined) return own(operand, surroundings)
+  if (own !== undefined) return own(operand, context)
   if (unsupportedStages.has(name)) return Result.fail(unsupported(name))
-  return foreignStage(name, operand, surroundings)
+  return foreignStage(name, operand, context)
 }
 
 const parseMatch: StageParser = (operand, { now }) =>
@@ -157,7 +157,7 @@ const parseCount: StageParser = (operand) => {
   }
   return Result.succeed((source) => {
     let count = 0
-    return after(source, () => {
+    return consumeThen(source, () => {
       count += 1
       return undefined
     }, () => fromArray(count === 0 ? [] : [{ [operand]: count }]))
@@ -171,25 +171,25 @@ const parseSample: StageParser = (operand, { memory, random }) => {
     // Each document has the same chance to be among those kept.
     const kept: Array<Document> = []
     let seen = 0
-    return after(source, (document) => {
+    return consumeThen(source, (document) => {
       seen += 1
       const place = kept.length < size ? kept.length : Math.floor(random() * seen)
       if (place >= size) return undefined
       const before = kept[place]
       kept[place] = document
       return memory.hold(memoryOf(document) - (before === undefined ? 0 : memoryOf(before)))
-    }, () => released(kept, memory))
+    }, () => releasing(kept, memory))
   })
 }
 
-const parseSortByCount: StageParser = (operand, surroundings) =>
+const parseSortByCount: StageParser = (operand, context) =>
   parsePipeline(
     [{ $group: { _id: operand, count: { $sum: 1 } } }, { $sort: { count: -1 } }],
-    surroundings
+    context
   )
 
 // mingo's own counts a boundary to the bucket below it.
-const parseBucket: StageParser = (operand, surroundings) => {
+const parseBucket: StageParser = (operand, context) => {
   const specification: Document = isDocument(operand) ? operand : {}
   const { boundaries, groupBy, output = { count: { $sum: 1 } } } = { ...specification }
   if (!isArray(boundaries) || boundaries.length < 2 || groupBy === undefined || !isDocument(output)) {
@@ -205,7 +205,7 @@ const parseBucket: StageParser = (operand, surroundings) => {
   const other = Object.hasOwn(specification, "default") ? { default: { $literal: specification["default"] } } : {}
   return parsePipeline(
     [{ $group: { ...output, _id: { $switch: { branches, ...other } } } }, { $sort: { _id: 1 } }],
-    surroundings
+    context
   )
 }
 
@@ -223,7 +223,7 @@ const parseUnwind: StageParser = (operand) => {
   const placed = (document: Document, index: number | null) =>
     place === undefined ? document : withValue(document, place, index)
   return Result.succeed((source) =>
-    expanded(source, (document) => {
+    flatMapEach(source, (document) => {
       const value = valueAt(document, segments)
       if (isArray(value) && value.length > 0) {
         const keys = Object.keys(document).length
@@ -236,52 +236,52 @@ const parseUnwind: StageParser = (operand) => {
         }
       }
       const isEmpty = isArray(value) || value === undefined || value === null
-      if (!isEmpty) return several([placed(document, null)])
-      if (preserveNullAndEmptyArrays !== true) return several([])
-      return several([placed(isArray(value) ? withValue(document, segments, undefined) : document, null)])
+      if (!isEmpty) return sequenceOf([placed(document, null)])
+      if (preserveNullAndEmptyArrays !== true) return sequenceOf([])
+      return sequenceOf([placed(isArray(value) ? withValue(document, segments, undefined) : document, null)])
     })
   )
 }
 
 const unwindCost = 10
 
-const parseFacet: StageParser = (operand, surroundings) => {
+const parseFacet: StageParser = (operand, context) => {
   if (!isDocument(operand) || Object.keys(operand).length === 0) {
     return Result.fail(rejected("$facet needs named pipelines"))
   }
   const facets = Object.entries(operand).map(([name, pipeline]) =>
     isArray(pipeline)
-      ? Result.map(parsePipeline(pipeline, surroundings), (transform) => [name, transform] as const)
+      ? Result.map(parsePipeline(pipeline, context), (transform) => [name, transform] as const)
       : Result.fail(rejected(`"${name}" of $facet needs a pipeline`))
   )
   return Result.map(Result.all(facets), (named) => (source) =>
-    collected(source, surroundings.memory, (documents) => {
+    collectThen(source, context.memory, (documents) => {
       const result: { [name: string]: unknown } = {}
       const grow = makeSize()
-      return named.reduceRight<() => Source>(
+      return named.reduceRight<() => BatchIterator>(
         (next, [name, transform]) => () => {
           const items: Array<Document> = []
           setField(result, name, items)
-          return after(transform(fromArray(documents)), (item) => {
+          return consumeThen(transform(fromArray(documents)), (item) => {
             items.push(item)
             return grow(item)
           }, next)
         },
         () => {
-          for (const document of documents) surroundings.memory.release(memoryOf(document))
+          for (const document of documents) context.memory.release(memoryOf(document))
           return fromArray([result])
         }
       )()
     }))
 }
 
-const parseUnionWith: StageParser = (operand, surroundings) => {
+const parseUnionWith: StageParser = (operand, context) => {
   const specification: Document = isDocument(operand) ? operand : { coll: operand }
   const { coll, pipeline = [] } = { ...specification }
   if (typeof coll !== "string" || !isArray(pipeline)) return Result.fail(rejected("$unionWith needs a collection"))
   return Result.map(
-    parsePipeline(pipeline, surroundings),
-    (transform) => (source) => concat(source, transform(surroundings.collection(coll)))
+    parsePipeline(pipeline, context),
+    (transform) => (source) => concat(source, transform(context.collection(coll)))
   )
 }
 
@@ -316,7 +316,7 @@ const streaming = new Set([
 const foreignStage = (
   name: string,
   operand: unknown,
-  { memory, now }: Surroundings
+  { memory, now }: StageContext
 ): Result.Result<Transform, Problem> => {
   if (stageOf(name) === undefined) return Result.fail(rejected(`${name} is no stage`))
   const problem = problemOf(operand, isExpression)
@@ -328,7 +328,7 @@ const foreignStage = (
   return Result.succeed((source) =>
     streaming.has(name)
       ? eachIn(source, phasesOf(name, timed, options))
-      : collected(
+      : collectThen(
         mapEach(source, (document) => Result.succeed(thaw(document))),
         memory,
         (documents) => ofAll(name, documents, timed, options, memory)

@@ -2,7 +2,7 @@
  * The stages of a pipeline.
  */
 import type * as Result from "effect/Result"
-import type { Source } from "../execution/batchIterator.ts"
+import type { BatchIterator } from "../execution/batchIterator.ts"
 import type { Problem } from "../limits/queryProblem.ts"
 import type { Memory } from "../limits/sizeLimits.ts"
 
@@ -11,23 +11,23 @@ import type { Memory } from "../limits/sizeLimits.ts"
  *
  * @internal
  */
-export interface Surroundings {
+export interface StageContext {
   /** What `$$NOW` stands for, in milliseconds. */
   readonly now: number
   /** A number from 0 to 1, without 1. */
   readonly random: () => number
   /** All documents of another collection. */
-  readonly collection: (name: string) => Source
+  readonly collection: (name: string) => BatchIterator
   /** What all stages together may keep. */
   readonly memory: Memory
 }
 
 /** @internal */
-export type Transform = (source: Source) => Source
+export type Transform = (source: BatchIterator) => BatchIterator
 
 /**
  * Reads the operand of a stage.
  *
  * @internal
  */
-export type StageParser = (operand: unknown, surroundings: Surroundings) => Result.Result<Transform, Problem>
+export type StageParser = (operand: unknown, context: StageContext) => Result.Result<Transform, Problem>

@@ -1,32 +1,37 @@
 /**
- * Documents on their way, in small steps: between two of them others may run.
+ * Pull-based iterators of batches, the operators of a query: each step does a bounded amount of work, and other fibers
+ * run between two steps. An iterator is used once.
  */
 import * as Result from "effect/Result"
-import { compareKeys, type Direction, type KeyValues, sortKeyOf } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { isStepDone, spend } from "../limits/costBudget.ts"
-import { type Problem, rejected } from "../limits/queryProblem.ts"
+import { isStepDone } from "../limits/costBudget.ts"
+import type { Problem } from "../limits/queryProblem.ts"
 import { type Memory, memoryOf } from "../limits/sizeLimits.ts"
 
 /**
- * Takes one step, of a millisecond or so: gives the documents it came to, perhaps none, or `undefined` at the end.
+ * Takes a step of about a millisecond. Returns the next documents, perhaps none, or `undefined` at the end.
  *
  * @internal
  */
-export type Source<A = Document> = () => Result.Result<ReadonlyArray<A> | undefined, Problem>
+export type BatchIterator<A = Document> = () => Result.Result<ReadonlyArray<A> | undefined, Problem>
 
 const step = <A>(items: ReadonlyArray<A>): Result.Result<ReadonlyArray<A> | undefined, Problem> => Result.succeed(items)
 
-const nothingYet: Result.Result<ReadonlyArray<never> | undefined, Problem> = Result.succeed([])
+/**
+ * A step that has produced nothing, but is not the end.
+ *
+ * @internal
+ */
+export const emptyStep: Result.Result<ReadonlyArray<never> | undefined, Problem> = Result.succeed([])
 
 /** @internal */
 export const ended: Result.Result<undefined, Problem> = Result.succeed(undefined)
 
-// Few enough documents for one step, many enough to make the steps cheap.
+// The size of a batch: small enough for one step, large enough to make the overhead of a step negligible.
 const chunkSize = 128
 
 /** @internal */
-export const fromArray = <A>(items: ReadonlyArray<A>): Source<A> => {
+export const fromArray = <A>(items: ReadonlyArray<A>): BatchIterator<A> => {
   let at = 0
   return () => {
     if (at >= items.length) return ended
@@ -37,22 +42,19 @@ export const fromArray = <A>(items: ReadonlyArray<A>): Source<A> => {
 
 /** @internal */
 export const mapChunks = <A, B>(
-  source: Source<A>,
+  source: BatchIterator<A>,
   f: (items: ReadonlyArray<A>) => Result.Result<ReadonlyArray<B>, Problem>
-): Source<B> =>
+): BatchIterator<B> =>
 () =>
   Result.flatMap(
     source(),
     (items): Result.Result<ReadonlyArray<B> | undefined, Problem> =>
-      items === undefined ? ended : items.length === 0 ? nothingYet : f(items)
+      items === undefined ? ended : items.length === 0 ? emptyStep : f(items)
   )
 
-/**
- * Goes through the items of a source: no more of them at a time than there is work in one step. What it gives says
- * whether there may be more.
- */
+/** Visits the items of a source, as many in a step as its budget allows. A step returns whether there may be more. */
 const visiting = <A>(
-  source: Source<A>,
+  source: BatchIterator<A>,
   visit: (item: A) => Problem | undefined
 ): () => Result.Result<boolean, Problem> => {
   let waiting: ReadonlyArray<A> = []
@@ -61,11 +63,11 @@ const visiting = <A>(
     if (at === waiting.length) {
       const items = source()
       if (Result.isFailure(items)) return Result.fail(items.failure)
-      if (items.success === undefined) return isAtEnd
+      if (items.success === undefined) return atEnd
       waiting = items.success
       at = 0
-      // What it took to get there was enough.
-      if (isStepDone()) return isOnTheWay
+      // Reading the batch may have used up the budget.
+      if (isStepDone()) return mayHaveMore
     }
     for (const item of at === 0 ? waiting : waiting.slice(at)) {
       at += 1
@@ -77,19 +79,23 @@ const visiting = <A>(
       waiting = []
       at = 0
     }
-    return isOnTheWay
+    return mayHaveMore
   }
 }
 
-const isAtEnd: Result.Result<boolean, Problem> = Result.succeed(false)
-const isOnTheWay: Result.Result<boolean, Problem> = Result.succeed(true)
+const atEnd: Result.Result<boolean, Problem> = Result.succeed(false)
+const mayHaveMore: Result.Result<boolean, Problem> = Result.succeed(true)
 
 /**
- * What a function makes of each item, which may be nothing. It may take long for one item, but not for many in one step.
+ * Maps each item; `undefined` drops it. The budget is checked after each item, so a costly function still makes short
+ * steps.
  *
  * @internal
  */
-export const mapEach = <A, B>(source: Source<A>, f: (item: A) => Result.Result<B | undefined, Problem>): Source<B> => {
+export const mapEach = <A, B>(
+  source: BatchIterator<A>,
+  f: (item: A) => Result.Result<B | undefined, Problem>
+): BatchIterator<B> => {
   let made: Array<B> = []
   const visit = visiting(source, (item) => {
     const result = f(item)
@@ -98,37 +104,37 @@ export const mapEach = <A, B>(source: Source<A>, f: (item: A) => Result.Result<B
     return undefined
   })
   return () =>
-    Result.map(visit(), (isOn) => {
-      const some = made
+    Result.map(visit(), (mayContinue) => {
+      const batch = made
       made = []
-      return isOn ? some : undefined
+      return mayContinue ? batch : undefined
     })
 }
 
 /**
- * Several items for one, of which each is made when its turn comes.
+ * A sequence whose items are computed when they are asked for.
  *
  * @internal
  */
-export interface Several<A> {
+export interface LazySequence<A> {
   readonly length: number
   readonly at: (index: number) => A
 }
 
 /** @internal */
-export const several = <A>(items: ReadonlyArray<A>): Several<A> => ({
+export const sequenceOf = <A>(items: ReadonlyArray<A>): LazySequence<A> => ({
   length: items.length,
-  // There is one at each of these places.
+  // The index is always in range.
   at: (index) => items[index] as A
 })
 
 /**
- * What becomes of each item, one after the other; there may be so many that they never all exist at one time.
+ * Maps each item to a sequence and concatenates the sequences. A sequence is never in memory as a whole.
  *
  * @internal
  */
-export const expanded = <A, B>(source: Source<A>, expand: (item: A) => Several<B>): Source<B> => {
-  let waiting: Array<Several<B>> = []
+export const flatMapEach = <A, B>(source: BatchIterator<A>, expand: (item: A) => LazySequence<B>): BatchIterator<B> => {
+  let waiting: Array<LazySequence<B>> = []
   let at = 0
   return () => {
     if (waiting.length === 0) {
@@ -136,7 +142,7 @@ export const expanded = <A, B>(source: Source<A>, expand: (item: A) => Several<B
       if (Result.isFailure(items)) return Result.fail(items.failure)
       if (items.success === undefined) return ended
       waiting = items.success.map(expand).toReversed()
-      if (isStepDone()) return nothingYet
+      if (isStepDone()) return emptyStep
     }
     const made: Array<B> = []
     for (let next = waiting.at(-1); next !== undefined && made.length < chunkSize; next = waiting.at(-1)) {
@@ -149,8 +155,12 @@ export const expanded = <A, B>(source: Source<A>, expand: (item: A) => Several<B
   }
 }
 
-/** @internal */
-export const slice = <A>(source: Source<A>, skip: number, limit: number | undefined): Source<A> => {
+/**
+ * Skips documents, then takes at most `limit`; `undefined` takes all.
+ *
+ * @internal
+ */
+export const slice = <A>(source: BatchIterator<A>, skip: number, limit: number | undefined): BatchIterator<A> => {
   if (skip === 0 && limit === undefined) return source
   let left = skip
   let wanted = limit ?? Infinity
@@ -167,51 +177,51 @@ export const slice = <A>(source: Source<A>, skip: number, limit: number | undefi
 }
 
 /**
- * One source after the other.
+ * The items of one source, then those of another.
  *
  * @internal
  */
-export const concat = <A>(first: Source<A>, second: Source<A>): Source<A> => {
+export const concat = <A>(first: BatchIterator<A>, second: BatchIterator<A>): BatchIterator<A> => {
   let source = first
   return () =>
     Result.flatMap(source(), (items) => {
       if (items !== undefined || source === second) return Result.succeed(items)
       source = second
-      return nothingYet
+      return emptyStep
     })
 }
 
 /**
- * Takes in a whole source, then goes on as another one.
+ * Consumes a source to its end, then continues as another one.
  *
  * @internal
  */
-export const after = <A, B>(
-  source: Source<A>,
+export const consumeThen = <A, B>(
+  source: BatchIterator<A>,
   take: (item: A) => Problem | undefined,
-  next: () => Source<B>
-): Source<B> => {
-  let following: Source<B> | undefined
+  next: () => BatchIterator<B>
+): BatchIterator<B> => {
+  let following: BatchIterator<B> | undefined
   const visit = visiting(source, take)
   return () => {
     if (following !== undefined) return following()
-    return Result.map(visit(), (isOn) => {
-      if (!isOn) following = next()
+    return Result.map(visit(), (mayContinue) => {
+      if (!mayContinue) following = next()
       return []
     })
   }
 }
 
 /**
- * Items that take memory, which they give back on their way.
+ * Items that hold memory; their bytes are released when they are returned.
  *
  * @internal
  */
-export const released = <A>(
+export const releasing = <A>(
   items: ReadonlyArray<A>,
   memory: Memory,
   sizeOf: (item: A) => number = memoryOf
-): Source<A> => {
+): BatchIterator<A> => {
   const left = items.toReversed()
   return () => {
     if (left.length === 0) return ended
@@ -222,24 +232,28 @@ export const released = <A>(
 }
 
 /**
- * A source whose items all stay in memory.
+ * Reserves the memory of all items: the caller keeps them.
  *
  * @internal
  */
-export const within = <A>(memory: Memory, source: Source<A>): Source<A> =>
+export const retaining = <A>(memory: Memory, source: BatchIterator<A>): BatchIterator<A> =>
   mapEach(source, (item) => {
     const problem = memory.hold(memoryOf(item))
     return problem === undefined ? Result.succeed(item) : Result.fail(problem)
   })
 
-/** @internal */
-export const collected = <A, B>(
-  source: Source<A>,
+/**
+ * Collects all items in memory, then continues as the source that `next` makes of them.
+ *
+ * @internal
+ */
+export const collectThen = <A, B>(
+  source: BatchIterator<A>,
   memory: Memory,
-  next: (items: ReadonlyArray<A>) => Source<B>
-): Source<B> => {
+  next: (items: ReadonlyArray<A>) => BatchIterator<B>
+): BatchIterator<B> => {
   let all: Array<A> = []
-  return after(source, (item) => {
+  return consumeThen(source, (item) => {
     all.push(item)
     return memory.hold(memoryOf(item))
   }, () => {
@@ -247,160 +261,4 @@ export const collected = <A, B>(
     all = []
     return next(items)
   })
-}
-
-interface Sortable<A> {
-  readonly key: KeyValues
-  readonly item: A
-  /** How much longer than usual it takes to compare. */
-  readonly weight: number
-}
-
-// As many as are sorted, or merged, in one step.
-const runLength = 1024
-
-// The best of more than these would take too long to tell in one step.
-const maxBest = 8 * runLength
-
-/**
- * A source in order; items that are equal stay in the order they came in. Only the first `wanted` need be right: when
- * they are few, the others are not kept. Those that are take memory until they go on.
- *
- * @internal
- */
-export const sorted = <A>(
-  source: Source<A>,
-  documentOf: (item: A) => Document,
-  directions: ReadonlyArray<Direction>,
-  wanted: number,
-  memory: Memory,
-  sizeOf = (item: A) => memoryOf(documentOf(item))
-): Source<A> => {
-  const limit = wanted <= maxBest ? wanted : undefined
-  const order: Order<A> = (a, b) => compareKeys(a.key, b.key, directions)
-  let runs: Array<ReadonlyArray<Sortable<A>>> = []
-  let run: Array<Sortable<A>> = []
-  let runWeight = 0
-  let runBytes = 0
-  const endRun = () => {
-    run.sort(order)
-    spend(run.length * compareCost + runWeight)
-    const previous = limit === undefined ? undefined : runs.pop()
-    if (previous === undefined) runs.push(limit === undefined ? run : cut(run))
-    else runs.push(cut(merged(previous, run, order).finish()))
-    run = []
-    runWeight = 0
-    runBytes = 0
-  }
-  const cut = (all: ReadonlyArray<Sortable<A>>) => {
-    for (const { item } of all.slice(limit)) memory.release(sizeOf(item))
-    return all.slice(0, limit)
-  }
-  const length = Math.max(runLength, limit ?? 0)
-  return after(source, (item) => {
-    const key = sortKeyOf(documentOf(item), directions)
-    if (Result.isFailure(key)) return rejected(key.failure)
-    const weight = weightOf(key.success)
-    run.push({ key: key.success, item, weight })
-    runWeight += weight
-    const bytes = sizeOf(item)
-    runBytes += bytes
-    const problem = memory.hold(bytes)
-    if (run.length >= length || runWeight >= maxRunWeight || runBytes >= maxRunBytes) endRun()
-    return problem
-  }, () => {
-    endRun()
-    const all = runs
-    runs = []
-    return mergedRuns(all, order, memory, sizeOf)
-  })
-}
-
-// What a run costs, in units of work.
-const compareCost = 50
-
-// Of large items, those that are not wanted are let go early.
-const maxRunBytes = 16 * 1024 * 1024
-
-// Items that take long to compare are sorted fewer at a time.
-const maxRunWeight = 200_000
-
-const weightOf = (key: KeyValues): number => {
-  let weight = 0
-  for (const value of key) {
-    if (typeof value === "string") weight += value.length >> 6
-    else if (typeof value === "object" && value !== null) weight += memoryOf(value) >> 6
-  }
-  return weight
-}
-
-type Order<A> = (a: Sortable<A>, b: Sortable<A>) => number
-
-// Merges two runs after the other until there is one.
-const mergedRuns = <A>(
-  runs: ReadonlyArray<ReadonlyArray<Sortable<A>>>,
-  order: Order<A>,
-  memory: Memory,
-  sizeOf: (item: A) => number
-): Source<A> => {
-  let merge: Merge<A> | undefined
-  let waiting = runs
-  let done: ReadonlyArray<ReadonlyArray<Sortable<A>>> = []
-  let output: Source<A> | undefined
-  return () => {
-    if (output !== undefined) return output()
-    if (merge !== undefined) {
-      if (!merge.step()) return nothingYet
-      done = [...done, merge.items]
-      merge = undefined
-    }
-    const [first, second, ...rest] = waiting
-    if (first !== undefined && second !== undefined) {
-      merge = merged(first, second, order)
-      waiting = rest
-    } else if (done.length === 0) {
-      output = released((first ?? []).map(({ item }) => item), memory, sizeOf)
-      waiting = []
-    } else {
-      waiting = first === undefined ? done : [...done, first]
-      done = []
-    }
-    return nothingYet
-  }
-}
-
-interface Merge<A> {
-  readonly items: ReadonlyArray<Sortable<A>>
-  /** Whether it is done. */
-  readonly step: () => boolean
-  readonly finish: () => ReadonlyArray<Sortable<A>>
-}
-
-const merged = <A>(
-  left: ReadonlyArray<Sortable<A>>,
-  right: ReadonlyArray<Sortable<A>>,
-  order: Order<A>
-): Merge<A> => {
-  const items: Array<Sortable<A>> = []
-  let [i, j] = [0, 0]
-  const step = () => {
-    for (let n = 0; n < runLength; n++) {
-      const [a, b] = [left[i], right[j]]
-      // Together they are as long at it as they were before.
-      n += Math.min(a?.weight ?? 0, b?.weight ?? 0)
-      if (a !== undefined && (b === undefined || order(a, b) <= 0)) {
-        items.push(a)
-        i += 1
-      } else if (b !== undefined) {
-        items.push(b)
-        j += 1
-      } else return true
-    }
-    return false
-  }
-  const finish = () => {
-    while (!step());
-    return items
-  }
-  return { items, step, finish }
 }

@@ -1,8 +1,9 @@
 /**
  * What expressions refer to: fields, variables and the time.
  */
-import { isPosition, type Segments, segmentsOf } from "../../bson/path.ts"
-import { dateOf, fieldOf, isArray, isDocument } from "../../bson/value.ts"
+import { dateOf } from "../../bson/normalise.ts"
+import { isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
+import { fieldOf, isArray, isDocument } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { refuse } from "../limits/queryProblem.ts"
 import { evaluate, type Operator } from "./operatorContext.ts"
@@ -50,7 +51,7 @@ export const follow = (start: unknown, path: Segments, from = 0, isItem = false)
   let node = start
   for (let at = from; at < path.length; at++) {
     const segment = path[at] ?? ""
-    if (isArray(node) && !isPosition(segment)) {
+    if (isArray(node) && !isArrayIndex(segment)) {
       if (isItem && at === from) return node
       charge(4 * node.length)
       const found: Array<unknown> = []

@@ -4,7 +4,7 @@
 import { escapedProto, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { spend } from "../limits/costBudget.ts"
-import { isPlain } from "../limits/sizeLimits.ts"
+import { isReadyForMingo } from "../limits/sizeLimits.ts"
 
 /**
  * A copy that mingo may change in place.
@@ -38,7 +38,7 @@ const nodeCost = 3
  * @internal
  */
 export const readable = (document: Document): Document =>
-  isPlain(document) || !hasProto(document) ? document : thaw(document)
+  isReadyForMingo(document) || !hasProto(document) ? document : thaw(document)
 
 const hasProto = (value: unknown): boolean => {
   if (typeof value !== "object") return false
@@ -62,7 +62,7 @@ const hasProto = (value: unknown): boolean => {
  * @internal
  */
 export const definedFields = (document: Document): Document => {
-  if (isPlain(document)) return document
+  if (isReadyForMingo(document)) return document
   for (const key in document) {
     spend(nodeCost)
     const value = document[key]

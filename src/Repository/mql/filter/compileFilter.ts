@@ -1,6 +1,6 @@
 /**
- * Filters that need no more than the operators on fields, as most are. What mingo would do to find that out takes longer
- * than a read.
+ * Compiles filters that consist of field operators, `$and`, `$or` and `$nor`. They are the common ones, and mingo's own
+ * compilation takes longer than a read.
  */
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -11,11 +11,11 @@ import { filterOperatorOf } from "../predicate/comparison.ts"
 export type Test = (document: Document) => boolean
 
 /**
- * The test of a filter that is nothing but conditions on fields; `undefined` for any other, which is mingo's.
+ * Compiles a filter into a test; `undefined` if it needs mingo.
  *
  * @internal
  */
-export const plainTest = (condition: Document): Test | undefined => {
+export const compileFilter = (condition: Document): Test | undefined => {
   const tests: Array<Test> = []
   for (const [path, operand] of Object.entries(condition)) {
     const test = path.startsWith("$") ? logicalTest(path, operand) : fieldTest(path, operand)
@@ -36,7 +36,7 @@ export const everyTest = (tests: ReadonlyArray<Test>): Test => {
 
 const logicalTest = (operator: string, operand: unknown): Test | undefined => {
   if (operator !== "$and" && operator !== "$or" && operator !== "$nor" || !isArray(operand)) return undefined
-  const tests = operand.map((part) => isDocument(part) ? plainTest(part) : undefined)
+  const tests = operand.map((part) => isDocument(part) ? compileFilter(part) : undefined)
   const known = tests.filter((test) => test !== undefined)
   if (known.length < tests.length) return undefined
   if (operator === "$and") return everyTest(known)

@@ -1,23 +1,24 @@
 /**
- * MongoDB's filters. mingo evaluates them; what is wrong with one is found before the first document is looked at, and
- * what an index could use of one is told.
+ * Parses MongoDB's filters: rejects invalid ones before the first document is read, compiles a test, and extracts the
+ * constraints that an index can use. Simple filters are compiled here, the others are evaluated by mingo.
  */
 import * as Result from "effect/Result"
 import { Query } from "mingo/query"
-import { isArray, isDocument, isPlainKey, normalise, Rank, rankOf } from "../../bson/value.ts"
+import { isOrdinaryKey, normalise } from "../../bson/normalise.ts"
+import { isArray, isDocument, Rank, rankOf } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { prepared } from "../expression/fieldReferences.ts"
 import { attempt, documentOptions, isExpression, problemOf } from "../expression/operators.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
 import { escapePath, isEqual, isOperatorDocument, isValueCondition, Operand } from "../predicate/comparison.ts"
-import { beginningOf } from "../text/regularExpression.ts"
+import { literalPrefix } from "../text/regularExpression.ts"
 import { parseTextSearch, type TextField, type TextSearch } from "../text/textSearch.ts"
-import { everyTest, plainTest } from "./compileFilter.ts"
+import { compileFilter, everyTest } from "./compileFilter.ts"
 
 /**
- * Something that every matching document fulfils, as an index may use it. `in` is equality with one of the values; `least`
- * and `most` leave out the value itself when they are strict; `begins` is a text that begins so, or a regular expression.
+ * A condition that every match meets, as an index can use it. `in` is equality with one of the values; `least` and `most`
+ * are bounds, exclusive if `isStrict`; `begins` is a literal prefix of a text.
  *
  * @internal
  */
@@ -29,38 +30,38 @@ export type Constraint =
 
 /** @internal */
 export interface Filter {
-  /** May throw, as mingo does. */
+  /** Tests a document. May throw, as mingo does. */
   readonly matches: (document: Document) => boolean
   readonly constraints: ReadonlyArray<Constraint>
-  /** What every match has at a path, where the filter says so in as many words: an upsert begins with it. */
+  /** The equality conditions that every match meets: an upsert inserts their values. */
   readonly equalities: ReadonlyArray<readonly [path: string, value: unknown]>
   /** Whether every document matches. */
   readonly isEmpty: boolean
-  /** The filter as mingo reads it. */
+  /** The filter translated for mingo. */
   readonly condition: Document
-  /** How much longer it takes to test a document than with an ordinary filter; 1 for those. */
+  /** The cost of a test relative to an ordinary filter; 1 for those. */
   readonly effort: number
-  /** Whether it has an expression, which may take long for one document. */
+  /** Whether it contains an expression, which may take long for one document. */
   readonly isComputed: boolean
-  /** The words that it asks for, when it does. */
+  /** The text search of a filter with `$text`. */
   readonly search?: Search | undefined
 }
 
 /**
- * A search among the texts of a collection.
+ * The text search of a filter.
  *
  * @internal
  */
 export interface Search {
-  /** A match has one of them at least. */
+  /** The words searched for; a match contains at least one of them. */
   readonly words: ReadonlyArray<string>
-  /** How well a document matches. */
+  /** The relevance of a document. */
   readonly score: (document: Document) => number
 }
 
 /**
- * Reads a filter; `now` is the time that `$$NOW` stands for, in milliseconds. `texts` are the fields that `$text` looks
- * at; without them, there is no `$text`.
+ * Parses a filter. `now` is the value of `$$NOW` in milliseconds. `texts` are the fields of the collection's text index;
+ * without them, `$text` is rejected.
  *
  * @internal
  */
@@ -69,17 +70,17 @@ export const parseFilter = (
   now: number,
   texts?: ReadonlyArray<TextField>
 ): Result.Result<Filter, Problem> => {
-  const plain = plainFilter(filter)
-  if (plain !== undefined) return Result.succeed(plain)
+  const equality = equalityFilter(filter)
+  if (equality !== undefined) return Result.succeed(equality)
   const normalised = Result.mapError(normalise(filter, true), rejected)
   if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
-  const reader = new Reader(now)
+  const reader = new Translator(now)
   const condition = reader.filter(normalised.success, true)
   if (reader.problem !== undefined) return Result.fail(reader.problem)
   const { search } = reader
   return Result.flatMap(attempt(() => testOf(condition)), (matches) => {
     const { isComputed } = reader
-    const found: Filter = {
+    const parsed: Filter = {
       matches: isComputed
         ? (document) => {
           beginEvaluation()
@@ -94,29 +95,26 @@ export const parseFilter = (
       effort: effortOf(sizeOf(condition))
     }
     return search === undefined
-      ? Result.succeed(found)
+      ? Result.succeed(parsed)
       : texts === undefined
       ? Result.fail(rejected("$text needs a text index, and in a pipeline it needs to be in the first stage"))
-      : Result.succeed(searching(found, search, texts))
+      : Result.succeed(withSearch(parsed, search, texts))
   })
 }
 
-/**
- * A filter that has a plain value for each of its fields, as most have that look for one document: there is nothing to
- * find out about it, and nothing wrong with it. `undefined` for any other.
- */
-const plainFilter = (filter: unknown): Filter | undefined => {
+/** The fast path for filters that compare top-level fields with scalars, such as `{ _id }`; else `undefined`. */
+const equalityFilter = (filter: unknown): Filter | undefined => {
   if (typeof filter !== "object" || filter === null || Object.getPrototypeOf(filter) !== Object.prototype) {
     return undefined
   }
   const fields = Object.entries(filter)
-  return fields.every(isPlainField) ? new PlainFilter(fields) : undefined
+  return fields.every(isScalarField) ? new EqualityFilter(fields) : undefined
 }
 
-const isPlainField = ([path, value]: readonly [string, unknown]): boolean =>
-  isPlainValue(value) && isPlainKey(path) && !path.startsWith("$") && !path.includes(".")
+const isScalarField = ([path, value]: readonly [string, unknown]): boolean =>
+  isScalar(value) && isOrdinaryKey(path) && !path.startsWith("$") && !path.includes(".")
 
-class PlainFilter implements Filter {
+class EqualityFilter implements Filter {
   readonly equalities: Filter["equalities"]
   readonly constraints: ReadonlyArray<Constraint>
   readonly matches: Filter["matches"]
@@ -130,7 +128,7 @@ class PlainFilter implements Filter {
     this.isEmpty = fields.length === 0
     this.effort = effortOf(1 + 2 * fields.length)
   }
-  // Only some updates ask for it.
+  // Computed on demand: only positional updates need it.
   get condition(): Document {
     return Object.fromEntries(this.equalities.map(([path, value]) => [path, { $eq: new Operand(value) }]))
   }
@@ -145,27 +143,27 @@ const effortOf = (size: number): number => Math.max(1, size / ordinarySize)
  *
  * @internal
  */
-export const matchAll: Filter = new PlainFilter([])
+export const matchAll: Filter = new EqualityFilter([])
 
-const isPlainValue = (value: unknown): boolean =>
+const isScalar = (value: unknown): boolean =>
   typeof value === "string" ? value.isWellFormed() : typeof value === "number" || typeof value === "boolean"
 
 /** May throw, as mingo does. */
 const testOf = (condition: Document): Filter["matches"] => {
-  const test = plainTest(condition)
+  const test = compileFilter(condition)
   if (test !== undefined) return test
   const query = new Query(condition, documentOptions)
   return (document) => query.test(document)
 }
 
-const searching = (filter: Filter, search: TextSearch, texts: ReadonlyArray<TextField>): Filter => ({
+const withSearch = (filter: Filter, search: TextSearch, texts: ReadonlyArray<TextField>): Filter => ({
   ...filter,
   matches: (document) => filter.matches(document) && search.matches(document, texts),
   isEmpty: false,
   search: { words: search.words, score: (document) => search.score(document, texts) }
 })
 
-/** How many keys, items and operands there are. */
+/** The number of keys, items and operands of a filter. */
 const sizeOf = (condition: unknown): number => {
   if (condition instanceof Operand) return 1
   const parts = isArray(condition) ? condition : isDocument(condition) ? Object.values(condition) : []
@@ -173,12 +171,12 @@ const sizeOf = (condition: unknown): number => {
 }
 
 /**
- * A condition on the items of an array, as `$pull` has it and as mingo reads it.
+ * Translates a condition on the items of an array, the operand of `$pull`, for mingo.
  *
  * @internal
  */
 export const parseItemCondition = (condition: unknown, now: number): Result.Result<unknown, Problem> => {
-  const reader = new Reader(now)
+  const reader = new Translator(now)
   const read = isDocument(condition)
     ? isValueCondition(condition) ? reader.operators("", condition, false) : reader.filter(condition, false)
     : condition
@@ -222,8 +220,8 @@ const unsupportedOperators = new Set([
   "$sampleRate"
 ])
 
-// Rewrites a filter so that mingo understands it as MongoDB would.
-class Reader {
+// Translates a filter so that mingo evaluates it as MongoDB does.
+class Translator {
   problem: Problem | undefined = undefined
   search: TextSearch | undefined = undefined
   isComputed = false
@@ -244,36 +242,36 @@ class Reader {
     else if (!known.has(operator)) this.#reject(`${operator} is no operator that can be used here`)
   }
 
-  /** `certain` says that whatever the filter asks for holds for every match, and not only for some. */
-  filter(filter: Document, certain: boolean): Document {
+  /** `isRequired` says that every match meets this filter: it is no branch of an `$or`, no negation and no `$elemMatch`. */
+  filter(filter: Document, isRequired: boolean): Document {
     const read: { [key: string]: unknown } = {}
     for (const [key, operand] of Object.entries(filter)) {
-      if (!key.startsWith("$")) read[escapePath(key)] = this.#field(key, operand, certain)
+      if (!key.startsWith("$")) read[escapePath(key)] = this.#field(key, operand, isRequired)
       else {
         this.#check(key, topOperators)
         if (key === "$expr") read[key] = this.#expression(operand)
-        else if (key === "$text") this.#text(operand, certain)
-        else if (key !== "$comment") read[key] = this.#branches(key, operand, certain)
+        else if (key === "$text") this.#text(operand, isRequired)
+        else if (key !== "$comment") read[key] = this.#branches(key, operand, isRequired)
       }
     }
     return read
   }
 
-  #text(operand: unknown, certain: boolean): void {
+  #text(operand: unknown, isRequired: boolean): void {
     const search = parseTextSearch(operand)
     if (Result.isFailure(search)) this.problem ??= search.failure
-    else if (!certain || this.search !== undefined) {
+    else if (!isRequired || this.search !== undefined) {
       this.#reject("$text can be used once, and not in $or, $nor or $elemMatch")
     } else this.search = search.success
   }
 
-  #branches(operator: string, operand: unknown, certain: boolean): ReadonlyArray<Document> {
+  #branches(operator: string, operand: unknown, isRequired: boolean): ReadonlyArray<Document> {
     if (!isArray(operand) || operand.length === 0 || !operand.every(isDocument)) {
       this.#reject(`${operator} needs an array of filters, at least one`)
       return []
     }
-    const isCertain = certain && (operator === "$and" || (operator === "$or" && operand.length === 1))
-    return operand.map((branch) => this.filter(branch, isCertain))
+    const isBranchRequired = isRequired && (operator === "$and" || (operator === "$or" && operand.length === 1))
+    return operand.map((branch) => this.filter(branch, isBranchRequired))
   }
 
   #expression(expression: unknown): unknown {
@@ -282,17 +280,17 @@ class Reader {
     return prepared(expression, this.#now)
   }
 
-  #field(path: string, operand: unknown, certain: boolean): unknown {
-    if (isOperatorDocument(operand)) return this.operators(path, operand, certain)
-    if (certain) this.#constrain(path, "$eq", operand)
+  #field(path: string, operand: unknown, isRequired: boolean): unknown {
+    if (isOperatorDocument(operand)) return this.operators(path, operand, isRequired)
+    if (isRequired) this.#constrain(path, "$eq", operand)
     return { $eq: new Operand(operand) }
   }
 
-  operators(path: string, operators: Document, certain: boolean): Document {
+  operators(path: string, operators: Document, isRequired: boolean): Document {
     const read: { [key: string]: unknown } = {}
     for (const [operator, operand] of Object.entries(operators)) {
       this.#check(operator, fieldOperators)
-      if (certain) this.#constrain(path, operator, operand, operators["$options"])
+      if (isRequired) this.#constrain(path, operator, operand, operators["$options"])
       switch (operator) {
         case "$comment":
           break
@@ -315,7 +313,7 @@ class Reader {
           read[operator] = new Operand(operand)
       }
     }
-    // Without an operator it would be a value.
+    // An empty document would be compared as a value.
     return Object.keys(read).length === 0 ? { $nin: new Operand([]) } : read
   }
 
@@ -334,7 +332,7 @@ class Reader {
     return isValueCondition(operand) ? this.operators("", operand, false) : this.filter(operand, false)
   }
 
-  // mingo's own compares otherwise: all of several is each of them.
+  // mingo's own `$all` compares differently; `$every` tests each operand by itself.
   #all(operand: unknown): Document {
     if (!isArray(operand)) {
       this.#reject("$all needs an array")
@@ -368,7 +366,7 @@ class Reader {
       this.constraints.push({ kind: "most", path, value: operand, isStrict: operator === "$lt" })
     }
     if (operator === "$regex" || (operator === "$eq" && operand instanceof RegExp)) {
-      const text = beginningOf(operand, options)
+      const text = literalPrefix(operand, options)
       if (text !== "") this.constraints.push({ kind: "begins", path, text })
     }
     if (operator === "$exists" && operand === true) this.constraints.push({ kind: "exists", path })

@@ -1,23 +1,25 @@
 /**
- * How much work is done: so that no step takes long, and no evaluation goes on without end. It is counted and not timed,
- * for the same request to come to the same end everywhere. A unit is what takes ten nanoseconds or so.
+ * Budgets of computation: for a step, after which other fibers run, and for the evaluation of one document.
+ *
+ * Work is counted, not timed, so that a request has the same outcome on every machine. A unit is roughly ten nanoseconds.
+ * Limits: a step ends after about 10 ms, an evaluation is refused after about 50 ms. The counters are module-wide, since
+ * a step is synchronous and nothing interrupts it.
  */
 import { refuse } from "./queryProblem.ts"
 
-// Ten milliseconds: others wait for one step, and for the longest evaluation that it may end with.
+// About ten milliseconds. A step may exceed it by one evaluation.
 const maxStep = 1_000_000
 
-// 50 milliseconds.
+// About 50 milliseconds.
 const maxEvaluation = 5_000_000
 
 let done = 0
-// Nothing of the others outlives a step, which nothing interrupts.
 let step = 0
 let evaluation = 0
 let evaluations = 0
 
 /**
- * A new step: others could run before it.
+ * Begins a step: other fibers could run before it.
  *
  * @internal
  */
@@ -26,21 +28,21 @@ export const beginStep = (): void => {
 }
 
 /**
- * Whether there was enough work in this step: whatever can wait is for the next one.
+ * Whether the step has used its budget: the caller leaves the rest to the next step.
  *
  * @internal
  */
 export const isStepDone = (): boolean => done - step >= maxStep
 
 /**
- * How much work was done so far. What comes of several steps together is the difference.
+ * The units of work done so far; a caller takes the difference of two readings.
  *
  * @internal
  */
 export const workDone = (): number => done
 
 /**
- * A new document, whose evaluation may cost as much as any other's.
+ * Begins the evaluation of a document, with a full budget.
  *
  * @internal
  */
@@ -50,14 +52,14 @@ export const beginEvaluation = (): void => {
 }
 
 /**
- * Which evaluation it is: a number that no two have in common.
+ * The unique number of the current evaluation.
  *
  * @internal
  */
 export const currentEvaluation = (): number => evaluations
 
 /**
- * Counts work that the size of what is stored sets a limit to.
+ * Counts work that is bounded by the size of stored data.
  *
  * @internal
  */
@@ -66,7 +68,7 @@ export const spend = (units: number): void => {
 }
 
 /**
- * Counts work of an evaluation before it is done, and refuses it beyond the limit.
+ * Counts work of an evaluation before it is done; refuses it beyond the limit.
  *
  * @internal
  */

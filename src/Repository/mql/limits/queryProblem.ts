@@ -1,5 +1,5 @@
 /**
- * What is wrong with a request, before it is known which operation it belongs to.
+ * Why a query is refused, as data: the caller adds the operation and makes an error of it.
  */
 import * as Result from "effect/Result"
 import { QueryRejected, StoreUnavailable, Unsupported } from "../../RepositoryError.ts"
@@ -8,7 +8,7 @@ import { QueryRejected, StoreUnavailable, Unsupported } from "../../RepositoryEr
 export interface Problem {
   readonly kind: "rejected" | "unsupported" | "overtaken"
   readonly text: string
-  /** What the caller can do about it. */
+  /** How the caller can avoid the refusal. */
   readonly advice?: string
 }
 
@@ -20,7 +20,7 @@ export const rejected = (text: string, advice?: string): Problem =>
 export const unsupported = (feature: string): Problem => ({ kind: "unsupported", text: feature })
 
 /**
- * Something happened in the meantime that has not to happen the next time.
+ * A concurrent change has made the operation fail; a retry may succeed.
  *
  * @internal
  */
@@ -44,7 +44,7 @@ export const toError = (
 }
 
 /**
- * The way out of what mingo calls; whoever calls mingo makes a refusal of it.
+ * Throws a refusal out of a callback of mingo; the caller of mingo catches it and makes a {@link Problem} of it.
  *
  * @internal
  */

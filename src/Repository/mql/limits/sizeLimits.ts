@@ -1,41 +1,40 @@
 /**
- * How large values are: as BSON, whose documents have a limit, and in memory, of which a pipeline has so much.
+ * Sizes and their limits: of a document as BSON (16 MiB, 200 levels), and of the memory of a pipeline (100 MiB).
  */
 import { Binary } from "bson"
 import * as Result from "effect/Result"
+import { maxDepth, maxDocumentBytes } from "../../bson/limits.ts"
 import { escapedProto, isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { charge, currentEvaluation, spend } from "./costBudget.ts"
 import { type Problem, refuse, rejected } from "./queryProblem.ts"
 
-// MongoDB's limits of a document, and of a stage that needs all its input at once.
-const maxBytes = 16 * 1024 * 1024
-const maxDepth = 200
+// MongoDB's limit for a stage that needs all its input at once.
 const maxMemory = 100 * 1024 * 1024
 
 /**
- * A document that a stage has made, unless it is larger than any may be.
+ * Checks that a computed document does not exceed the limits of a document.
  *
  * @internal
  */
-export const sized = (document: Document): Result.Result<Document, Problem> => {
-  isOdd = false
+export const checkSize = (document: Document): Result.Result<Document, Problem> => {
+  needsCopy = false
   const bytes = bytesOf(document, 0)
-  if (!isOdd && bytes > minPlain) plain.add(document)
-  spend(Math.min(bytes, maxBytes))
-  return bytes > maxBytes ? Result.fail(rejected(tooLarge)) : Result.succeed(document)
+  if (!needsCopy && bytes > minRemembered) readyForMingo.add(document)
+  spend(Math.min(bytes, maxDocumentBytes))
+  return bytes > maxDocumentBytes ? Result.fail(rejected(tooLarge)) : Result.succeed(document)
 }
 
 /**
- * Whether it is known of a large document, since {@link sized} saw it, that nothing in it is `undefined`, and that no key
- * is `__proto__`, or stands for it.
+ * Whether {@link checkSize} has seen that a large document contains no `undefined` and no key that must be escaped, so
+ * that it needs no copy for mingo. `false` says nothing.
  *
  * @internal
  */
-export const isPlain = (document: Document): boolean => plain.has(document)
+export const isReadyForMingo = (document: Document): boolean => readyForMingo.has(document)
 
 /**
- * Adds up the sizes of what becomes one document, as long as it may be one.
+ * Adds up the sizes of the parts of one document; reports when they exceed the limit of a document.
  *
  * @internal
  */
@@ -43,15 +42,15 @@ export const makeSize = (): (part: Document) => Problem | undefined => {
   let total = 0
   return (part) => {
     const bytes = bytesOf(part, 0)
-    spend(Math.min(bytes, maxBytes))
+    spend(Math.min(bytes, maxDocumentBytes))
     total += bytes
-    return total > maxBytes ? rejected(tooLarge) : undefined
+    return total > maxDocumentBytes ? rejected(tooLarge) : undefined
   }
 }
 
 /**
- * How many bytes an expression's value takes as BSON, at least; refuses those that are larger than a document may be.
- * What was measured once in an evaluation is not measured again, so that a value may grow at no more cost than it takes.
+ * A lower bound of the size of an expression's value as BSON; refuses values larger than a document may be. Sizes are
+ * memoised within an evaluation, so that measuring a growing value takes time linear in its size.
  *
  * @internal
  */
@@ -62,27 +61,27 @@ export const sizeOfValue = (value: unknown): number => {
     known = new WeakMap()
   }
   const bytes = bytesOf(value, 0, known)
-  return bytes > maxBytes ? refuse(tooLarge) : bytes
+  return bytes > maxDocumentBytes ? refuse(tooLarge) : bytes
 }
 
 /**
- * Refuses a text that is longer than a document may be, before it is made.
+ * Refuses a text that would be longer than a document may be, before it is made.
  *
  * @internal
  */
 export const checkLength = (length: number): void => {
-  if (length > maxBytes) refuse(tooLarge)
+  if (length > maxDocumentBytes) refuse(tooLarge)
 }
 
 /**
- * The memory of a pipeline, all its stages together.
+ * The memory budget that all stages of a pipeline share.
  *
  * @internal
  */
 export interface Memory {
-  /** Sets so many bytes aside. */
+  /** Reserves bytes; fails beyond the budget. */
   readonly hold: (bytes: number) => Problem | undefined
-  /** Gives them back. */
+  /** Returns bytes to the budget. */
   readonly release: (bytes: number) => void
 }
 
@@ -101,7 +100,7 @@ export const makeMemory = (problem = rejected("the pipeline needs more than 100 
 }
 
 /**
- * How many bytes of memory a value takes, about.
+ * An estimate of the heap bytes of a value.
  *
  * @internal
  */
@@ -115,17 +114,17 @@ export const memoryOf = (value: unknown): number => {
 
 const tooLarge = "a document or a value of it has more than 16 MiB, or more than 200 levels"
 
-// To look for it costs nothing beside the way through the document, but another way through it would.
-let isOdd = false
+// Set while measuring, when a document contains what mingo must not see: that saves a second pass.
+let needsCopy = false
 
-// To look for it again in any that is smaller costs less than to remember.
-const minPlain = 65_536
-const plain = new WeakSet<Document>()
+// A smaller document is cheaper to check again than to remember.
+const minRemembered = 65_536
+const readyForMingo = new WeakSet<Document>()
 
 let evaluation = 0
 let known = new WeakMap<object, number>()
 
-// Counts no further than to the limit: what is in a value several times counts several times, and may never end.
+// Stops at the limit: a shared part counts each time, so a full count could take exponential time.
 const bytesOf = (value: unknown, depth: number, known?: WeakMap<object, number>): number => {
   switch (typeof value) {
     case "string":
@@ -135,7 +134,7 @@ const bytesOf = (value: unknown, depth: number, known?: WeakMap<object, number>)
     case "object":
       return value === null ? 0 : bytesOfObject(value, depth, known)
     case "undefined":
-      isOdd = true
+      needsCopy = true
       return 1
     default:
       return 1
@@ -149,16 +148,18 @@ const bytesOfObject = (value: object, depth: number, known?: WeakMap<object, num
   let bytes = 5
   if (isArray(value)) {
     if (known !== undefined) charge(8 + value.length)
-    // A type, a number in digits and an end.
+    // A byte for the type, the index in digits, and a terminating byte.
     const perItem = value.length < 20 ? 3 : 2 + Math.floor(Math.log10(value.length / 2) + 1)
-    for (let i = 0; i < value.length && bytes <= maxBytes; i++) bytes += perItem + bytesOf(value[i], depth + 1, known)
+    for (let i = 0; i < value.length && bytes <= maxDocumentBytes; i++) {
+      bytes += perItem + bytesOf(value[i], depth + 1, known)
+    }
   } else if (isDocument(value)) {
-    // By far the quickest way through the fields of what is frozen.
+    // `for in` is by far the fastest way through the fields of a frozen object.
     for (const key in value) {
-      if (key === "__proto__" || key === escapedProto) isOdd = true
+      if (key === "__proto__" || key === escapedProto) needsCopy = true
       bytes += 2 + key.length + bytesOf(value[key], depth + 1, known)
       if (known !== undefined) charge(4)
-      if (bytes > maxBytes) break
+      if (bytes > maxDocumentBytes) break
     }
   } else return value instanceof Binary ? value.position : 8
   known?.set(value, bytes)
@@ -179,7 +180,7 @@ const heapOf = (value: unknown, depth: number): number => {
   let [bytes, fields] = [56, 0]
   for (const key in value) {
     fields += 1
-    // What has many of them is kept in a table.
+    // V8 stores an object with many fields as a hash table.
     bytes += (fields > 64 ? 56 : 12) + heapOf(value[key], depth + 1)
     if (bytes > maxMemory) break
   }

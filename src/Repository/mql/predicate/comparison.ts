@@ -1,12 +1,12 @@
 /**
- * The operators of a filter that compare values, in place of mingo's: with MongoDB's order of all values, its way through
- * arrays, and regular expressions that can't be made to hang.
+ * The comparison operators of filters, in place of mingo's: with MongoDB's order of values, its traversal of arrays, and
+ * regular expressions that don't backtrack.
  */
 import * as Result from "effect/Result"
 import { Query } from "mingo/query"
 import type { Options } from "mingo/types"
 import { toDouble } from "../../bson/number.ts"
-import { isPosition, type Segments, segmentsOf } from "../../bson/path.ts"
+import { segmentsOf, someAt } from "../../bson/path.ts"
 import {
   compare,
   equals,
@@ -23,14 +23,15 @@ import type { Document } from "../../DocumentStore.ts"
 import { refuse } from "../limits/queryProblem.ts"
 import { compilePattern, compileRegExp, type Pattern } from "../text/regularExpression.ts"
 
-// What was found at the end of a path (`undefined` when nothing was) meets a condition, or doesn't.
+// A test of the value at the end of a path; `undefined` is a missing one.
 type Condition = (value: unknown) => boolean
 
-// What a path leads to; an item, when its last part is a place in an array.
-type Found = (value: unknown, isItem: boolean) => boolean
+// A test that knows whether the last segment of the path was an array index.
+type PathTest = (value: unknown, isItem: boolean) => boolean
 
-// Mostly, an array meets a condition when it does itself, or one of its items does; an array in an array has none.
-const itselfOrItem = (test: Condition): Found => (value, isItem) =>
+// MongoDB's rule for most operators: an array matches if it matches itself or one of its items does. An array that is
+// selected by its index in another one is not entered.
+const itselfOrItem = (test: Condition): PathTest => (value, isItem) =>
   isArray(value) && !isItem ? value.some((item) => test(item)) || test(value) : test(value)
 
 type Parsed = Result.Result<Condition, string>
@@ -40,7 +41,7 @@ const never: Condition = () => false
 const matching = (pattern: Pattern, same: Condition): Condition => (value) =>
   typeof value === "string" ? pattern.test(value) : same(value)
 
-// A regular expression equals what it matches.
+// A regular expression equals the texts that it matches.
 const equal = (operand: unknown): Parsed =>
   operand instanceof RegExp
     ? Result.map(compileRegExp(operand), (pattern) => matching(pattern, (value) => equals(value, operand)))
@@ -58,7 +59,7 @@ const isEqualTo = (operand: unknown): Condition => {
   }
 }
 
-// An order within one class of values: 5 is less than 6, and neither less nor more than a text.
+// Type bracketing: a value compares only with values of its own type; 5 is neither less nor greater than a text.
 const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte") => (operand: unknown): Parsed => {
   const rank = rankOf(operand)
   const orEqual = operator === "$gte" || operator === "$lte"
@@ -68,14 +69,14 @@ const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte") => (operand: unknown
   if (isNaN(operand)) return orEqual ? equal(operand) : Result.succeed(never)
   const beyond = less ? Rank.maxKey : Rank.minKey
   const meets = (order: number) => (less ? order < 0 : order > 0) || (orEqual && order === 0)
-  // What is mostly asked for, without a detour.
+  // Fast paths for dates and numbers, the most common operands.
   if (operand instanceof Date) {
     const time = operand.getTime()
     return Result.succeed((value) => value instanceof Date && meets(value.getTime() - time))
   }
   return Result.succeed((value) => {
     if (typeof value === "number" && typeof operand === "number") {
-      // The difference of two infinities would be no order, and NaN has none.
+      // Not a difference, which is NaN for two infinities. NaN matches nothing.
       return meets(value < operand ? -1 : value > operand ? 1 : value === operand ? 0 : NaN)
     }
     if (rankOf(value) !== rank) return rank === beyond
@@ -92,7 +93,7 @@ const oneOf = (operand: unknown): Parsed => {
   const values = new ValueSet()
   const others: Array<Condition> = []
   for (const item of operand) {
-    // The one equals what is missing, too, and the other what it matches.
+    // `null` also equals a missing value, and a regular expression the texts that it matches.
     if (item === null || item instanceof RegExp) {
       const condition = equal(item)
       if (Result.isFailure(condition)) return condition
@@ -132,7 +133,7 @@ const matches = (operand: unknown): Parsed => {
 const isTrue = (value: unknown): boolean =>
   value !== false && value !== null && value !== undefined && !(isNumber(value) && toDouble(value) === 0)
 
-const sized = (operand: unknown): Parsed =>
+const hasSize = (operand: unknown): Parsed =>
   isNumber(operand) && Number.isInteger(toDouble(operand)) && toDouble(operand) >= 0
     ? Result.succeed((value) => isArray(value) && value.length === toDouble(operand))
     : Result.fail("$size needs a whole number from 0")
@@ -148,7 +149,6 @@ const remainder = (operand: unknown): Parsed => {
   return Result.succeed((value) => isNumber(value) && Math.trunc(toDouble(value)) % divisor === rest)
 }
 
-// MongoDB's name and number of each type, and what it is after reading.
 const isInt32 = (value: unknown): boolean =>
   typeof value === "number" && Number.isInteger(value) && !Object.is(value, -0) && Math.abs(value) <= 2 ** 31
   && value !== 2 ** 31
@@ -158,6 +158,7 @@ const ofRank = (rank: Rank) => (value: unknown): boolean => value !== undefined 
 const hasTag = (tag: string) => (value: unknown): boolean =>
   isNumber(value) && typeof value === "object" && value._bsontype === tag
 
+// MongoDB's name and number of each type, and the test of a value after reading.
 const types: ReadonlyArray<readonly [name: string, code: number | undefined, test: (value: unknown) => boolean]> = [
   ["double", 1, (value) => typeof value === "number" && !isInt32(value)],
   ["string", 2, ofRank(Rank.string)],
@@ -191,19 +192,8 @@ const ofType = (operand: unknown): Parsed => {
     : Result.succeed((value) => tests.some((test) => test?.(value)))
 }
 
-// Looks at all that a path leads to: into documents, and into the documents of arrays on the way.
-const reaches = (node: unknown, path: Segments, at: number, found: Found, isItem = false): boolean => {
-  const segment = path[at]
-  if (segment === undefined) return found(node, isItem)
-  if (isDocument(node)) return reaches(fieldOf(node, segment), path, at + 1, found)
-  if (!isArray(node)) return found(undefined, false)
-  // Beyond the last item, something is missing.
-  if (isPosition(segment) && reaches(node[Number(segment)], path, at + 1, found, true)) return true
-  return node.some((item) => isDocument(item) && reaches(item, path, at, found))
-}
-
 /**
- * Makes a test of documents of a path and an operand, and refuses those that it can't take.
+ * Compiles a path and an operand into a test of documents; refuses invalid operands.
  *
  * @internal
  */
@@ -214,7 +204,7 @@ export type FilterOperator = (
 ) => (document: unknown) => boolean
 
 /**
- * An operand that mingo passes on as it is: it would copy it, and lose a key `__proto__`.
+ * Wraps an operand so that mingo passes it on unchanged: its copy of a document loses a key `__proto__`.
  *
  * @internal
  */
@@ -225,10 +215,10 @@ export class Operand {
   }
 }
 
-const given = (operand: unknown): unknown => operand instanceof Operand ? operand.value : operand
+const unwrap = (operand: unknown): unknown => operand instanceof Operand ? operand.value : operand
 
 /**
- * A path as a key of what mingo reads, where `__proto__` would not be one.
+ * A path as a key of a document for mingo, with `__proto__` escaped.
  *
  * @internal
  */
@@ -237,29 +227,28 @@ export const escapePath = (path: string): string =>
     ? segmentsOf(path).map((segment) => segment === "__proto__" ? escapedProto : segment).join(".")
     : path
 
-const reaching = (path: string, found: Found): (document: unknown) => boolean => {
-  if (!path.includes(".") && path !== escapedProto) return reachingField(path, found)
+const testAt = (path: string, test: PathTest): (document: unknown) => boolean => {
+  if (!path.includes(".") && path !== escapedProto) return testOfField(path, test)
   const segments = segmentsOf(path).map((segment) => segment === escapedProto ? "__proto__" : segment)
-  return (document) => reaches(document, segments, 0, found)
+  return (document) => someAt(document, segments, 0, test)
 }
 
-const reachingField = (key: string, found: Found): (document: unknown) => boolean => {
+const testOfField = (key: string, test: PathTest): (document: unknown) => boolean => {
   const segments = [key]
-  return (document) =>
-    isDocument(document) ? found(fieldOf(document, key), false) : reaches(document, segments, 0, found)
+  return (document) => isDocument(document) ? test(fieldOf(document, key), false) : someAt(document, segments, 0, test)
 }
 
 const not = (test: (document: unknown) => boolean) => (document: unknown): boolean => !test(document)
 
 const operator = (parse: (operand: unknown) => Parsed): FilterOperator => (path, operand) =>
-  reaching(path, itselfOrItem(orRefuse(parse(given(operand)))))
+  testAt(path, itselfOrItem(orRefuse(parse(unwrap(operand)))))
 
-// A negation holds when nothing that the path leads to fulfils its opposite.
+// A negation matches when no value at the path matches the positive operator.
 const negation = (positive: FilterOperator): FilterOperator => (path, operand, options) =>
   not(positive(path, operand, options))
 
 /**
- * Whether a field has a value, as a filter asks it.
+ * The operator `$eq`.
  *
  * @internal
  */
@@ -268,30 +257,30 @@ const $in = operator(oneOf)
 const $regex = operator(matches)
 
 const $exists: FilterOperator = (path, operand) => {
-  const present = reaching(path, (value) => value !== undefined)
-  return isTrue(given(operand)) ? present : not(present)
+  const present = testAt(path, (value) => value !== undefined)
+  return isTrue(unwrap(operand)) ? present : not(present)
 }
 
 const $elemMatch: FilterOperator = (path, operand, options) => {
   const item = itemCondition(operand, options)
-  return reaching(path, (value) => isArray(value) && value.some(item))
+  return testAt(path, (value) => isArray(value) && value.some(item))
 }
 
 const itemCondition = (operand: unknown, options: Partial<Options>): Condition => {
   const condition = isDocument(operand) ? operand : refuse("$elemMatch needs a filter or operators")
   if (!isValueCondition(condition)) {
     const query = new Query(condition, options)
-    // An array in an array is to a filter a document whose keys are its places.
+    // A filter reads an array in an array as a document whose keys are the indexes.
     return (item) => isDocument(item) ? query.test(item) : isArray(item) && query.test({ ...item })
   }
   const query = new Query({ item: condition }, options)
-  const looksInside = Object.keys(condition).every((key) => key === "$elemMatch" || key === "$size")
-  // Other operators would look at the items of an item, too.
-  return (item) => query.test({ item: isArray(item) && !looksInside ? [item] : item })
+  const takesArrays = Object.keys(condition).every((key) => key === "$elemMatch" || key === "$size")
+  // The other operators would also test the items of an item.
+  return (item) => query.test({ item: isArray(item) && !takesArrays ? [item] : item })
 }
 
 /**
- * Whether a condition on items holds operators for values, rather than a filter for documents.
+ * Whether a condition on array items consists of operators on values, rather than being a filter on documents.
  *
  * @internal
  */
@@ -300,7 +289,7 @@ export const isValueCondition = (condition: Document): boolean => {
   return isOperatorDocument(condition) && !["$and", "$or", "$nor", "$expr"].includes(first)
 }
 
-// Each is a `$eq` or an `$elemMatch`.
+// Each operand is a `$eq` or an `$elemMatch`.
 const $every: FilterOperator = (path, operand, options) => {
   const tests = isArray(operand)
     ? operand.filter(isDocument).map((condition) =>
@@ -312,11 +301,11 @@ const $every: FilterOperator = (path, operand, options) => {
   return (document) => tests.every((test) => test(document))
 }
 
-const $item: FilterOperator = (path, operand, options) => reaching(path, itemCondition(operand, options))
+const $item: FilterOperator = (path, operand, options) => testAt(path, itemCondition(operand, options))
 
 /**
- * Operators for mingo's context. `$every` is the conditions of `$all`, `$pattern` a `$regex` with its `$options`, and
- * `$item` that of `$pull`. On an operand that they can't take, they {@link refuse}.
+ * The operators for mingo's context. Three are internal: `$every` holds the conditions of `$all`, `$pattern` a `$regex`
+ * with its `$options`, and `$item` the condition of `$pull`. They {@link refuse} invalid operands.
  *
  * @internal
  */
@@ -330,10 +319,10 @@ export const filterOperators = {
   $in,
   $nin: negation($in),
   $regex,
-  // mingo would make V8's regular expression of a text.
+  // Under another name, since mingo compiles the operand of a `$regex` into a V8 regular expression.
   $pattern: $regex,
   $exists,
-  $size: ((path, operand) => reaching(path, orRefuse(sized(given(operand))))) satisfies FilterOperator,
+  $size: ((path, operand) => testAt(path, orRefuse(hasSize(unwrap(operand))))) satisfies FilterOperator,
   $mod: operator(remainder),
   $type: operator(ofType),
   $elemMatch,
@@ -344,12 +333,12 @@ export const filterOperators = {
 const operatorsByName: ReadonlyMap<string, FilterOperator> = new Map(Object.entries(filterOperators))
 
 /**
- * The operator of this name, when it is one of {@link filterOperators}; it may throw.
+ * The operator of {@link filterOperators} with this name, if any. It may throw.
  *
  * @internal
  */
 export const filterOperatorOf = (name: string): FilterOperator | undefined => operatorsByName.get(name)
 
-// Whoever calls mingo catches what its operators throw.
+// The caller of mingo catches what its operators throw.
 const orRefuse = <A>(parsed: Result.Result<A, string>): A =>
   Result.getOrThrowWith(parsed, (reason) => new Error(reason))

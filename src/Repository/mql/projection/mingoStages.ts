@@ -5,13 +5,13 @@ import * as Result from "effect/Result"
 import { Lazy } from "mingo/lazy"
 import { isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { ended, mapEach, type Source } from "../execution/batchIterator.ts"
+import { type BatchIterator, ended, mapEach } from "../execution/batchIterator.ts"
 import { definedFields, readable, thaw } from "../expression/mingoCopies.ts"
 import type { EvaluationOptions } from "../expression/operatorContext.ts"
 import { attempt, stageOf } from "../expression/operators.ts"
 import { beginEvaluation, charge, isStepDone, spend } from "../limits/costBudget.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
-import { type Memory, memoryOf, sized } from "../limits/sizeLimits.ts"
+import { checkSize, type Memory, memoryOf } from "../limits/sizeLimits.ts"
 
 /**
  * Makes a document readable for mingo, and then something of it, or nothing.
@@ -69,7 +69,7 @@ export const phasesOf = (name: string, operand: unknown, options: EvaluationOpti
  *
  * @internal
  */
-export const eachIn = (source: Source, [prepare, run]: Phases): Source => {
+export const eachIn = (source: BatchIterator, [prepare, run]: Phases): BatchIterator => {
   const read = mapEach(source, (document) => Result.succeed(prepare(document)))
   return mapEach(mapEach(read, run), (document) => Result.succeed(definedFields(document)))
 }
@@ -99,7 +99,7 @@ export const ofAll = (
   operand: unknown,
   options: EvaluationOptions,
   memory: Memory
-): Source => {
+): BatchIterator => {
   let output: ReturnType<NonNullable<ReturnType<typeof stageOf>>> | undefined
   let left = documents.length + maxMade
   let isDone = false
@@ -151,4 +151,4 @@ const changesNested = (name: string, operand: unknown): boolean =>
 
 // What is in it several times is looked at no more often than its size allows.
 const made = (value: unknown): Result.Result<Document | undefined, Problem> =>
-  isDocument(value) ? sized(value) : Result.succeed(undefined)
+  isDocument(value) ? checkSize(value) : Result.succeed(undefined)

@@ -2,9 +2,10 @@
  * MongoDB's projections. Fields that are taken or left out are handled here; what computes is mingo's.
  */
 import * as Result from "effect/Result"
+import { normalise } from "../../bson/normalise.ts"
 import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
-import { isArray, isDocument, isNumber, normalise, setField } from "../../bson/value.ts"
+import { isArray, isDocument, isNumber, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { prepared } from "../expression/fieldReferences.ts"
 import { definedFields, readable } from "../expression/mingoCopies.ts"
@@ -12,7 +13,7 @@ import { evaluate } from "../expression/operatorContext.ts"
 import { attempt, evaluationOptions, isProjection, problemOf } from "../expression/operators.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
-import { sized } from "../limits/sizeLimits.ts"
+import { checkSize } from "../limits/sizeLimits.ts"
 import { perDocument, type Phases, problemOfStage } from "./mingoStages.ts"
 
 /** @internal */
@@ -162,7 +163,7 @@ export const parseComputed = (
         const field = isWhole && isDocument(value.success) ? valueAt(value.success, path) : value.success
         result = withValue(result, path, field)
       }
-      return sized(result)
+      return checkSize(result)
     }
   ])
 }

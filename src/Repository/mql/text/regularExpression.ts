@@ -1,5 +1,5 @@
 /**
- * Regular expressions from outside, matched in time that grows with the text and never with the pattern's ambiguity.
+ * Regular expressions from users, matched by RE2 in time linear in the text: no pattern backtracks.
  */
 import * as Result from "effect/Result"
 import { RE2JS } from "re2js"
@@ -10,12 +10,12 @@ import { RE2JS } from "re2js"
  * @internal
  */
 export interface Pattern {
-  /** How many parts it has, which may all have to be looked at for each character. */
+  /** The number of instructions, which bounds the work for each character. */
   readonly size: number
-  /** Whether what comes behind a match has nothing to do with it. */
+  /** Whether finding a match never reads the text far beyond it. */
   readonly isLocal: boolean
   readonly test: (text: string) => boolean
-  /** Where it matches first, from a place on: start and end of the match and of each group, -1 for what is not there. */
+  /** The first match from a position on: start and end of the match and of each group, -1 for a group without a match. */
   readonly find: (text: string, from: number) => ReadonlyArray<readonly [start: number, end: number]> | undefined
 }
 
@@ -23,14 +23,14 @@ const flagOf: { readonly [option: string]: number } = {
   i: RE2JS.CASE_INSENSITIVE,
   m: RE2JS.MULTILINE,
   s: RE2JS.DOTALL,
-  // Text is always Unicode.
+  // RE2 always matches Unicode.
   u: 0
 }
 
 // MongoDB's limit.
 const maxLength = 32_764
 
-// What is counted out is so many times as long, and takes so many times as long to match: `(abc){9}`.
+// RE2 unrolls a counted repetition such as `(abc){9}`, so the compiled size grows with the count.
 const maxRepeated = 20_000
 
 const repeatsOf = (pattern: string): number =>
@@ -38,7 +38,7 @@ const repeatsOf = (pattern: string): number =>
     .reduce((sum, [, least, most]) => sum + Math.max(Number(least), Number(most ?? 0)), 0)
 
 /**
- * Compiles a pattern in RE2's syntax with MongoDB's options; fails with what RE2 can't do.
+ * Compiles a pattern in RE2's syntax with MongoDB's options; fails where RE2 does not support it.
  *
  * @internal
  */
@@ -70,7 +70,7 @@ export const compilePattern = (pattern: string, options: string): Result.Result<
 }
 
 /**
- * Compiles a JavaScript expression. As in BSON, its flag `g` stands for MongoDB's `s`.
+ * Compiles a JavaScript regular expression. As in `bson`, its flag `g` stands for MongoDB's `s`.
  *
  * @internal
  */
@@ -78,18 +78,18 @@ export const compileRegExp = (expression: RegExp): Result.Result<Pattern, string
   compilePattern(RE2JS.translateRegExp(expression.source), expression.flags.replace("g", "s"))
 
 /**
- * What every text begins with that an expression matches, as far as it says so plainly; `""` when it doesn't.
+ * The literal prefix of every text that an anchored expression matches, for an index; `""` when there is none.
  *
  * @internal
  */
-export const beginningOf = (expression: unknown, options: unknown): string => {
+export const literalPrefix = (expression: unknown, options: unknown): string => {
   const isRegExp = expression instanceof RegExp
   const flags = typeof options === "string" && options !== "" ? options : isRegExp ? expression.flags : ""
   const source = isRegExp ? expression.source : expression
-  // Of alternatives, each may begin otherwise; and so does what has other letters, or other beginnings.
+  // Alternatives may begin differently, and so may matches that ignore case, spaces or line breaks.
   if (typeof source !== "string" || /[imx]/.test(flags) || source.includes("|")) return ""
-  const [, plain = "", next = ""] = /^\^((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*)([^]?)/u.exec(source) ?? []
-  // The last character may be missing.
-  const sure = /[*?{]/.test(next) ? plain.replace(/\\?[^]$/u, "") : plain
-  return sure.replaceAll(/\\([^])/gu, "$1")
+  const [, literal = "", next = ""] = /^\^((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*)([^]?)/u.exec(source) ?? []
+  // A quantifier makes the last character optional.
+  const required = /[*?{]/.test(next) ? literal.replace(/\\?[^]$/u, "") : literal
+  return required.replaceAll(/\\([^])/gu, "$1")
 }

@@ -1,15 +1,15 @@
 /**
- * Words: those of a document's texts, and those that a search asks for.
+ * Text search: the words of a document for a text index, and the operand of `$text`.
  */
 import * as Result from "effect/Result"
-import { isPosition, type Segments } from "../../bson/path.ts"
-import { fieldOf, isArray, isDocument } from "../../bson/value.ts"
+import { forEachValue, type Segments } from "../../bson/path.ts"
+import { isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { spend } from "../limits/costBudget.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
 
 /**
- * A path whose words are known, and how much they count.
+ * A path of a text index, and its weight in the score.
  *
  * @internal
  */
@@ -20,24 +20,24 @@ export interface TextField {
 
 /** @internal */
 export interface TextSearch {
-  /** The words asked for, as an index has them. A match has one of them at least. */
+  /** The words searched for, as the index stores them. A match contains at least one of them. */
   readonly words: ReadonlyArray<string>
   readonly matches: (document: Document, fields: ReadonlyArray<TextField>) => boolean
-  /** How well a document matches, by MongoDB's formula. */
+  /** The relevance of a document, by MongoDB's formula. */
   readonly score: (document: Document, fields: ReadonlyArray<TextField>) => number
 }
 
 /**
- * The words of a document as an index has them.
+ * The words of a document as the index stores them.
  *
  * @internal
  */
 export const indexedWords = (document: Document, fields: ReadonlyArray<TextField>): ReadonlySet<string> =>
-  new Set(fields.flatMap(({ path }) => textsAt(document, path, 0).flatMap((text) => wordsOf(fold(text)))))
+  new Set(fields.flatMap(({ path }) => textsAt(document, path).flatMap((text) => wordsOf(fold(text)))))
 
 /**
- * Reads the operand of `$text`. Words are alternatives, of which a match has one; what stands in quotes it has all, letter
- * by letter; what has a `-` before it, it has not.
+ * Parses the operand of `$text`. A match contains at least one of the words, every quoted phrase literally, and nothing
+ * that has a `-` before it.
  *
  * @internal
  */
@@ -64,7 +64,7 @@ interface Parts {
 }
 
 const makeSearch = (parts: Parts, caseSensitive: boolean, diacriticSensitive: boolean): TextSearch => {
-  const isPlain = !caseSensitive && !diacriticSensitive
+  const isInsensitive = !caseSensitive && !diacriticSensitive
   const folded = (text: string): string => {
     const bare = diacriticSensitive ? text.normalize("NFC") : withoutDiacritics(text)
     return caseSensitive ? bare : bare.toLowerCase()
@@ -75,28 +75,28 @@ const makeSearch = (parts: Parts, caseSensitive: boolean, diacriticSensitive: bo
   return {
     words: indexed,
     matches: (document, fields) => {
-      const texts = fields.flatMap(({ path }) => textsAt(document, path, 0)).map(isPlain ? fold : folded)
-      let isFound = false
+      const texts = fields.flatMap(({ path }) => textsAt(document, path)).map(isInsensitive ? fold : folded)
+      let hasWord = false
       for (const text of texts) {
         for (const word of wordsOf(text)) {
           if (excludedWords?.has(word) === true) return false
-          isFound ||= words?.has(word) === true
+          hasWord ||= words?.has(word) === true
         }
       }
-      return isFound
+      return hasWord
         && phrases.every((phrase) => texts.some((text) => text.includes(phrase)))
         && !excludedPhrases.some((phrase) => texts.some((text) => text.includes(phrase)))
     },
     score: (document, fields) =>
       fields.reduce(
         (sum, { path, weight }) =>
-          sum + weight * textsAt(document, path, 0).reduce((sum, text) => sum + scoreOf(fold(text), indexed), 0),
+          sum + weight * textsAt(document, path).reduce((sum, text) => sum + scoreOf(fold(text), indexed), 0),
         0
       )
   }
 }
 
-// As MongoDB reads it: a `-` excludes where a word or a phrase begins.
+// As MongoDB parses it: a `-` excludes only at the beginning of a word or a phrase.
 const partsOf = (search: string): Parts => {
   const parts = {
     words: new Array<string>(),
@@ -123,33 +123,24 @@ const partsOf = (search: string): Parts => {
   return parts
 }
 
-// What a text says at the end of a path, in a list or out of one.
-const textsAt = (node: unknown, path: Segments, at: number): ReadonlyArray<string> => {
-  const segment = path[at]
-  if (segment === undefined) {
-    return typeof node === "string"
-      ? [node]
-      : isArray(node)
-      ? node.filter((item) => typeof item === "string")
-      : []
-  }
-  if (isDocument(node)) return textsAt(fieldOf(node, segment), path, at + 1)
-  if (!isArray(node)) return []
-  return isPosition(segment)
-    ? textsAt(node[Number(segment)], path, at + 1)
-    : node.flatMap((item) => isDocument(item) ? textsAt(item, path, at) : [])
+const textsAt = (document: Document, path: Segments): ReadonlyArray<string> => {
+  const texts: Array<string> = []
+  forEachValue(document, path, (value) => {
+    if (typeof value === "string") texts.push(value)
+  })
+  return texts
 }
 
-// What it costs to take a text apart, for each character.
+// The cost of splitting a text into words, for each character.
 const simpleCost = 4
 const segmentCost = 8
 
 const isAscii = /^[\0-\x7f]*$/
 
-// Some languages don't put anything between two words.
+// Some languages don't separate words.
 const segmenter = new Intl.Segmenter("en", { granularity: "word" })
 
-/** The words of a text in their order. An underscore is part of one; whatever else is no letter, digit or mark is not. */
+/** The words of a text in order. A word consists of letters, digits, marks and underscores. */
 const wordsOf = (text: string): ReadonlyArray<string> => {
   const isSimple = isAscii.test(text)
   spend(text.length * (isSimple ? simpleCost : segmentCost))
@@ -164,14 +155,14 @@ const wordsOf = (text: string): ReadonlyArray<string> => {
 const withoutDiacritics = (text: string): string =>
   isAscii.test(text)
     ? text
-    // Marks that are not diacritics, such as vowels of Hindi, tell one word from another.
+    // Marks that are not diacritics, such as vowel signs of Hindi, distinguish words and stay.
     : text.normalize("NFD").replaceAll(/(?=\p{M})\p{Diacritic}/gu, "").normalize("NFC")
 
-// `İ` has a dot that only lower case takes for a mark.
+// Lower case first: only the lower case of `İ` has its dot as a separate mark.
 const fold = (text: string): string => withoutDiacritics(text.toLowerCase())
 
-// A word counts more the more often it is there, each time by half as much again, the more of the text it is, and some
-// more when it is all of the text.
+// MongoDB's formula: each further occurrence adds half as much as the previous one. The share of the words in the text
+// counts, and a text that is only the word counts 10 % more.
 const scoreOf = (text: string, wanted: ReadonlyArray<string>): number => {
   const words = wordsOf(text)
   return wanted.reduce((sum, word) => {

@@ -5,16 +5,17 @@
 import { ObjectId } from "bson"
 import * as Result from "effect/Result"
 import { updateOne } from "mingo/updater"
+import { normalise } from "../../bson/normalise.ts"
 import { add, multiply } from "../../bson/number.ts"
-import { compareKeys, isPosition, segmentsOf, sortKeyOf } from "../../bson/path.ts"
-import { compare, fieldOf, isArray, isDocument, isNumber, isSame, normalise, setField } from "../../bson/value.ts"
+import { compareKeys, isArrayIndex, segmentsOf, sortKeyOf } from "../../bson/path.ts"
+import { compare, fieldOf, isArray, isDocument, isIdentical, isNumber, setField } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { thaw } from "../expression/mingoCopies.ts"
 import { attempt, updateContext } from "../expression/operators.ts"
 import type { Filter } from "../filter/parseFilter.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
-import { sized } from "../limits/sizeLimits.ts"
+import { checkSize } from "../limits/sizeLimits.ts"
 import { escapePath } from "../predicate/comparison.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { type ArrayFilters, isItems, parseArrayFilters, placesOf } from "./arrayFilters.ts"
@@ -89,7 +90,7 @@ export const parseReplacement = (replacement: unknown): Result.Result<Update, Pr
     if (first?.startsWith("$") === true) return Result.fail(rejected("a replacement can't have operators"))
     return Result.succeed({
       apply: (previous) =>
-        Result.map(keepingId(document, previous["_id"]), (whole) => isSame(whole, previous) ? undefined : whole),
+        Result.map(keepingId(document, previous["_id"]), (whole) => isIdentical(whole, previous) ? undefined : whole),
       insert: ({ equalities }) =>
         Result.map(keepingId(document, equalities.find(([path]) => path === "_id")?.[1]), withId)
     })
@@ -97,7 +98,9 @@ export const parseReplacement = (replacement: unknown): Result.Result<Update, Pr
 
 const keepingId = (document: Document, id: unknown): Result.Result<Document, Problem> => {
   const given = document["_id"]
-  if (id !== undefined && given !== undefined && !isSame(given, id)) return Result.fail(rejected("_id can't change"))
+  if (id !== undefined && given !== undefined && !isIdentical(given, id)) {
+    return Result.fail(rejected("_id can't change"))
+  }
   return Result.succeed(given !== undefined || id === undefined ? document : Object.freeze({ _id: id, ...document }))
 }
 
@@ -113,7 +116,7 @@ const fromEqualities = ({ equalities }: Filter): Result.Result<Document, Problem
     for (const [i, segment] of segments.entries()) {
       const isLast = i === segments.length - 1
       const inner = fieldOf(node, segment)
-      if (inner !== undefined && (isLast ? !isSame(inner, value) : !isDocument(inner))) {
+      if (inner !== undefined && (isLast ? !isIdentical(inner, value) : !isDocument(inner))) {
         return Result.fail(rejected(`the filter asks for several values of "${path}"`))
       }
       const next: { [key: string]: unknown } = isDocument(inner) ? { ...inner } : {}
@@ -170,7 +173,7 @@ const apply = (
       const isAssigned = value.success instanceof Assigned && segments.length === 1
       const assigned = value.success instanceof Assigned ? value.success.value : undefined
       // Only a document that is about to be inserted has none.
-      if (!isAssigned || !(id === undefined || isSame(assigned, id))) {
+      if (!isAssigned || !(id === undefined || isIdentical(assigned, id))) {
         return Result.fail(rejected("_id can't change"))
       }
       // mingo has no exceptions for it.
@@ -194,8 +197,8 @@ const apply = (
   const whole = id === undefined ? draft : { _id: id, ...draft }
   const normalised = Result.mapError(normalise(whole), rejected)
   return Result.map(
-    changes.some(({ path }) => isFar(path)) ? Result.flatMap(normalised, sized) : normalised,
-    (result) => isSame(result, document) ? undefined : result
+    changes.some(({ path }) => isFar(path)) ? Result.flatMap(normalised, checkSize) : normalised,
+    (result) => isIdentical(result, document) ? undefined : result
   )
 }
 
@@ -205,7 +208,7 @@ const inheritedOn = (document: Document, segments: ReadonlyArray<string>): strin
   return segments.slice(0, -1).find((segment) => {
     node = isDocument(node)
       ? fieldOf(node, segment)
-      : isArray(node) && isPosition(segment)
+      : isArray(node) && isArrayIndex(segment)
       ? node[Number(segment)]
       : undefined
     return node === undefined && segment !== "__proto__" && Object.hasOwn(Object.prototype, segment)
@@ -221,7 +224,7 @@ const locate = (document: Document, segments: ReadonlyArray<string>): Target => 
   for (const [i, segment] of segments.entries()) {
     if (node === undefined) break
     if (isDocument(node)) node = fieldOf(node, segment)
-    else if (isArray(node) && isPosition(segment)) {
+    else if (isArray(node) && isArrayIndex(segment)) {
       if (Number(segment) > node.length + maxPadding) return { blockedAt: segments.slice(0, i).join(".") }
       node = node[Number(segment)]
       isInArray = true
@@ -234,7 +237,7 @@ const locate = (document: Document, segments: ReadonlyArray<string>): Target => 
 const maxPadding = 1_500_000
 
 // What makes a document that much larger than what was asked for.
-const isFar = (path: string): boolean => segmentsOf(path).some((segment) => isPosition(segment) && segment.length > 3)
+const isFar = (path: string): boolean => segmentsOf(path).some((segment) => isArrayIndex(segment) && segment.length > 3)
 
 // The operators that have nothing to do where there is nothing.
 const removing = new Set(["$unset", "$pop", "$pull", "$pullAll", "$rename"])

@@ -2,8 +2,9 @@
  * Places in arrays that paths of updates stand for: `$[]` for every item, `$[name]` for those that a filter matches.
  */
 import * as Result from "effect/Result"
-import { isPosition, type Segments, segmentsOf } from "../../bson/path.ts"
-import { fieldOf, isArray, isDocument, normalise } from "../../bson/value.ts"
+import { normalise } from "../../bson/normalise.ts"
+import { isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
+import { fieldOf, isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { attempt } from "../expression/operators.ts"
 import { type Filter, parseFilter } from "../filter/parseFilter.ts"
@@ -100,7 +101,7 @@ const visit = (
   if (!isItems(segment)) {
     const next = isDocument(node)
       ? fieldOf(node, segment)
-      : isArray(node) && isPosition(segment)
+      : isArray(node) && isArrayIndex(segment)
       ? node[Number(segment)]
       : undefined
     return visit(walk, next, [...place, segment])

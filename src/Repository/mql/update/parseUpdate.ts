@@ -3,8 +3,9 @@
  */
 import { Timestamp } from "bson"
 import * as Result from "effect/Result"
+import { dateOf } from "../../bson/normalise.ts"
 import { segmentsOf } from "../../bson/path.ts"
-import { dateOf, isArray, isDocument, isNumber } from "../../bson/value.ts"
+import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { parseItemCondition } from "../filter/parseFilter.ts"

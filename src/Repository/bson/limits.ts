@@ -1,0 +1,17 @@
+/**
+ * MongoDB's limits of a document.
+ */
+
+/**
+ * How many levels a document may be nested, itself included.
+ *
+ * @internal
+ */
+export const maxDepth = 200
+
+/**
+ * How many bytes of BSON a document may have: 16 MiB.
+ *
+ * @internal
+ */
+export const maxDocumentBytes = 16 * 1024 * 1024
