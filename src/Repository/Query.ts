@@ -33,32 +33,17 @@
 import type { BigDecimal } from "effect/BigDecimal"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import { type ModelLike, perModel } from "../Model/introspection.ts"
+import { perModel } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "./DocumentStore.ts"
+import { type Condition, native, operatorsOf } from "./query/condition.ts"
 import { partOf } from "./query/fieldCodec.ts"
-import { elementBaseOf, type FieldPath, fieldsUnder, opened, rootOf } from "./query/fieldPath.ts"
+import { fieldsUnder, opened, rootOf } from "./query/fieldPath.ts"
 import type { AnyList, AnyModel, AnyMoment, EncodedOf, FieldsOf, Own, TypeOf } from "./query/fieldTypes.ts"
-import { filtersOf } from "./query/filterCombinators.ts"
 
-export { type Path, select, type Selection, type SortKey, toSort } from "./Selection.ts"
-
-/**
- * Something that a document fulfils or not.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Condition {
-  /** The condition in the store's terms. */
-  readonly filter: Filter
-  /** Both. */
-  readonly and: (that: Condition) => Condition
-  /** Either, or both. */
-  readonly or: (that: Condition) => Condition
-  /** The contrary. */
-  readonly not: () => Condition
-}
+export { and, type Condition, native, not, or } from "./query/condition.ts"
+export { type Path, select, type Selection } from "./query/selection.ts"
+export { type SortKey, toSort } from "./query/sortKeys.ts"
 
 /**
  * What can be said of a field whose values are of type `A`.
@@ -219,40 +204,6 @@ export const toFilter = <M extends Model.Any>(model: M, where: Where<M> | undefi
   where === undefined ? {} : where(fieldsOf(model) as Fields<M["store"]["fields"]>).filter
 
 /**
- * A condition on the elements of a list of models, whose paths begin at the element.
- *
- * @internal
- */
-export const elementFilter = (model: ModelLike, where: (element: object) => Condition): Filter =>
-  where(elementFieldsOf(model)).filter
-
-/**
- * All of the conditions; of none, every document.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const and = (conditions: ReadonlyArray<Condition>): Condition =>
-  native(joined("$and", conditions.map(({ filter }) => filter)) ?? {})
-
-/**
- * At least one of the conditions; of none, no document.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const or = (conditions: ReadonlyArray<Condition>): Condition =>
-  native(joined("$or", conditions.map(({ filter }) => filter)) ?? { _id: { $in: [] } })
-
-/**
- * The contrary.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const not = ({ filter }: Condition): Condition => native({ $nor: [filter] })
-
-/**
  * A path that is none of the model's fields, whose values are those of the schema: `Query.path("meta.colour",
  * Schema.String).equals("red")`. Within `any` it begins at the element. Dies when the path is empty or begins with `$`.
  *
@@ -287,22 +238,6 @@ export const text = (search: string, options?: TextOptions): Condition => {
   })
 }
 
-/**
- * A condition in the store's own query language, for what the typed ones can't say.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const native = (filter: Filter): Condition => {
-  const self: Condition = {
-    filter,
-    and: (that) => and([self, that]),
-    or: (that) => or([self, that]),
-    not: () => not(self)
-  }
-  return self
-}
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -316,31 +251,3 @@ type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Field<A>
   : Field<A>
 
 const fieldsOf = perModel((model: Model.Any) => fieldsUnder(rootOf(model), operatorsOf, () => true))
-
-const elementFieldsOf = perModel((model: ModelLike) => fieldsUnder(elementBaseOf(model), operatorsOf, () => true))
-
-const operatorsOf = (field: FieldPath): object => {
-  const { isList, model } = field.part
-  const operators: { [name: string]: (...operands: ReadonlyArray<never>) => Condition } = {}
-  for (const [name, filter] of Object.entries(filtersOf(field))) {
-    operators[name] = (...operands) => native(filter(...operands))
-  }
-  if (isList && model !== undefined) {
-    operators["any"] = (where: (element: object) => Condition) =>
-      native({ [field.path]: { $elemMatch: elementFilter(model, where) } })
-  }
-  return operators
-}
-
-/** The filters as one, those that are joined in the same way already taken apart; `undefined` for none. */
-const joined = (operator: "$and" | "$or", filters: ReadonlyArray<Filter>): Filter | undefined => {
-  const parts = filters.flatMap((filter) => {
-    const inner = filter[operator]
-    return Array.isArray(inner) && inner.length > 0 && Object.keys(filter).length === 1 ? inner : [filter]
-  })
-  if (parts.length < 2) return parts[0]
-  const keys = parts.flatMap((part) => Object.keys(part))
-  return operator === "$and" && new Set(keys).size === keys.length
-    ? Object.fromEntries(parts.flatMap((part) => Object.entries(part)))
-    : { [operator]: parts }
-}

@@ -24,18 +24,19 @@ import {
   type UpdateResult,
   type ValidatorOptions
 } from "./DocumentStore.ts"
-import type { Histories, IsHistoried } from "./History.ts"
 import type * as Query from "./Query.ts"
 import type { ElementOf, Selected } from "./query/fieldTypes.ts"
 import { stampsOf } from "./repository/auditFields.ts"
 import { makeRemoving, makeSoftDeletion } from "./repository/deletes.ts"
 import { documentCodec, indexesOf } from "./repository/documentCodec.ts"
+import type { Histories, IsHistoried } from "./repository/history.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { makeHistoryReading } from "./repository/historyReads.ts"
 import { makeHistoryWriter } from "./repository/historyWriter.ts"
 import { makeModelCollection } from "./repository/modelCollection.ts"
 import { makeModelWriter } from "./repository/modelWriter.ts"
 import { makeReading } from "./repository/reads.ts"
+import type { DeletedOptions, IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
 import { withSentWrites } from "./repository/validatedWrites.ts"
 import { makeWriting } from "./repository/writes.ts"
 import type {
@@ -47,11 +48,10 @@ import type {
   StoreError,
   VersionConflict
 } from "./RepositoryError.ts"
-import type { DeletedOptions, IsSoftDeleted, SoftDeletes } from "./SoftDeletion.ts"
 import type * as Update from "./Update.ts"
 
-export type { Change, Histories, IsHistoried, Version } from "./History.ts"
-export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./SoftDeletion.ts"
+export type { Change, Histories, IsHistoried, Version } from "./repository/history.ts"
+export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
 
 /**
  * In which order.

@@ -46,25 +46,10 @@ import type { Filter, Update } from "./DocumentStore.ts"
 import type * as Query from "./Query.ts"
 import { fieldsUnder, rootOf } from "./query/fieldPath.ts"
 import type { AnyList, AnyModel, AnyMoment, EncodedOf, FieldsOf, Own, TypeOf } from "./query/fieldTypes.ts"
-import { changesOf, opensForUpdate } from "./query/updateCombinators.ts"
+import { type AppendOptions, type Change, changesOf, opensForUpdate } from "./query/updateCombinators.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
-/**
- * One change of one field.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Change {
-  /** The store's operator, as `$set`. */
-  readonly operator: string
-  /** Where in the document, in the store's terms. */
-  readonly path: string
-  /** The operand in the store's terms; nothing, where `$set` is to remove the field. */
-  readonly operand: Effect.Effect<unknown, ModelError | QueryRejected>
-  /** What the path's `$[…]` stand for. */
-  readonly arrayFilters: ReadonlyArray<Filter>
-}
+export type { AppendOptions, Change } from "./query/updateCombinators.ts"
 
 /**
  * An update as a store takes it.
@@ -135,19 +120,6 @@ export interface Numeric<A> extends Ordered<A> {
 export interface Moment<A> extends Ordered<A> {
   /** The field gets the present time: that of the store, where the store keeps date-times as such. */
   readonly currentDate: () => Change
-}
-
-/**
- * Where elements go that are appended.
- *
- * @category models
- * @since 0.1.0
- */
-export interface AppendOptions {
-  /** The place of the first one, from 0; a negative one counts from the end. Defaults to the end. */
-  readonly position?: number | undefined
-  /** How many elements the list keeps afterwards: the first ones, or of a negative number the last ones. Defaults to all. */
-  readonly slice?: number | undefined
 }
 
 /**

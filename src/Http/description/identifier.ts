@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { quote } from "../../internal/json.ts"
 import { managedField, type ModelLike, nameOf, perModel, unwrapped } from "../../Model/introspection.ts"
-import { idSchemaOf, instanceIdOf } from "../../Repository/query/storedIdentifier.ts"
+import { idSchemaOf, instanceIdOf } from "../../Repository/introspection.ts"
 
 /**
  * The identifiers of a model's documents as text: in URLs, and in answers that name a document.

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
-import { compare } from "../../Repository/bson/value.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
+import { compare } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { AccessibleField } from "./fieldAccess.ts"
 import type { Operand, Term } from "./term.ts"

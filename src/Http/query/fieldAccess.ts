@@ -23,7 +23,7 @@ import {
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { indexesOf } from "../../Repository/repository/documentCodec.ts"
+import { indexesOf } from "../../Repository/introspection.ts"
 import { type Reader, readerOf } from "./fieldReader.ts"
 
 /**

@@ -13,7 +13,7 @@ import {
   validatorAnnotation,
   withParts
 } from "../../Model/introspection.ts"
-import { toBson } from "../../Repository/query/bsonForm.ts"
+import { toBson } from "../../Repository/introspection.ts"
 
 /**
  * Reads what a caller compares a field with. Validators are not asked: what may not be written can still be looked for.

@@ -23,7 +23,7 @@ import {
   wantedOf
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { documentEncoder } from "../../Repository/query/bsonForm.ts"
+import { documentEncoder } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { hasBody, isObject, partsOf, payloadOf, successOf } from "../description/callEndpoint.ts"
 import { identifierOf } from "../description/identifier.ts"

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Model from "../../Model/Model.ts"
+import { storedIdOf, textOfId } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
-import { storedIdOf, textOfId } from "../../Repository/query/storedIdentifier.ts"
 import type { Operations } from "../../Repository/Repository.ts"
 import { DocumentNotFound, type ReadError, VersionConflict } from "../../Repository/RepositoryError.ts"
 

@@ -1,3 +1,8 @@
+/**
+ * Some of a model's fields instead of all of them. `Query` exports what is public of it.
+ *
+ * @since 0.1.0
+ */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -15,19 +20,78 @@ import {
   problemsOf,
   unwrapped
 } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
+import type { Document } from "../DocumentStore.ts"
 import { DocumentInvalid } from "../RepositoryError.ts"
-import type { Selection } from "../Selection.ts"
+import type { PathOf, Selected } from "./fieldTypes.ts"
+
+/**
+ * The name of a field of the model `M`, or of one in it behind a dot (`address.city`): at most three in a row.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Path<M extends Model.Any> = PathOf<M["store"]["fields"]>
+
+/**
+ * Some fields of a model instead of all of them, with the values `A`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Selection<A> {
+  /** What to ask the store for. */
+  readonly projection: Document
+  /** Between what the store gives, its identifier named `id`, and what was asked for. */
+  readonly schema: Schema.Codec<A, unknown>
+  /** Reads what the store gives. Validators are not asked, as they are not when whole documents are read. */
+  readonly fromDocument: (document: Document) => Effect.Effect<A, DocumentInvalid>
+}
+
+/**
+ * Some of the fields: how to ask the store for them, and how to read what it gives. Nothing else is part of the result,
+ * not even the identifier.
+ *
+ * **Example** (Two fields)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Model, Query } from "appkernel"
+ *
+ * class Address extends Model.Class<Address>()("Address", { street: Schema.String, city: Schema.String }) {}
+ *
+ * class Person extends Model.Class<Person>()("Person", {
+ *   id: Model.id(),
+ *   name: Schema.String,
+ *   address: Address.pipe(Model.optional)
+ * }) {}
+ *
+ * const { fromDocument, projection } = Query.select(Person, ["name", "address.city"])
+ *
+ * projection // => { _id: 0, name: 1, "address.city": 1 }
+ *
+ * const person = await Effect.runPromise(fromDocument({ name: "Jane", address: { city: "Bern" } }))
+ * person.address?.city // => "Bern"
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const select = <M extends Model.Any, const P extends Path<M>>(
+  model: M,
+  fields: ReadonlyArray<P>
+): Selection<Selected<M["Type"], P>> =>
+  // The schema is made of the fields that the type picks.
+  make(model, fields) as Selection<Selected<M["Type"], P>>
+
+// internal
 
 // The fields of a model that are asked for: whole, or some of those in them.
 interface Branch extends Map<string, Branch | "whole"> {}
 
-/**
- * The selection of the fields, which is made once for each list of them: a model remembers the last ones asked for.
- *
- * @internal
- */
-export const make = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
+/** The selection of the fields, which is made once for each list of them: a model remembers the last ones asked for. */
+const make = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
   const known = selectionsOf(model)
   const key = names.join()
   const selection = known.get(key) ?? makeSelection(model, names)

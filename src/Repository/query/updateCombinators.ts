@@ -6,11 +6,40 @@ import * as crypto from "node:crypto"
 import { temporalKind } from "../../Model/introspection.ts"
 import { type ModelError, Problem, PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import type { Filter } from "../DocumentStore.ts"
-import { type Condition, elementFilter } from "../Query.ts"
 import { QueryRejected } from "../RepositoryError.ts"
-import type { AppendOptions, Change } from "../Update.ts"
+import { type Condition, elementFilter } from "./condition.ts"
 import type { FieldPart } from "./fieldCodec.ts"
 import { type FieldPath, opened } from "./fieldPath.ts"
+
+/**
+ * One change of one field.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Change {
+  /** The store's operator, as `$set`. */
+  readonly operator: string
+  /** Where in the document, in the store's terms. */
+  readonly path: string
+  /** The operand in the store's terms; nothing, where `$set` is to remove the field. */
+  readonly operand: Effect.Effect<unknown, ModelError | QueryRejected>
+  /** What the path's `$[…]` stand for. */
+  readonly arrayFilters: ReadonlyArray<Filter>
+}
+
+/**
+ * Where elements go that are appended.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AppendOptions {
+  /** The place of the first one, from 0; a negative one counts from the end. Defaults to the end. */
+  readonly position?: number | undefined
+  /** How many elements the list keeps afterwards: the first ones, or of a negative number the last ones. Defaults to all. */
+  readonly slice?: number | undefined
+}
 
 /** A change for each way in which a field can change. */
 interface Changes {

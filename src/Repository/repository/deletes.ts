@@ -9,11 +9,11 @@ import * as Query from "../Query.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
 import type { Operations } from "../Repository.ts"
 import { DocumentNotFound } from "../RepositoryError.ts"
-import type { SoftDeletes } from "../SoftDeletion.ts"
+import { traced } from "../store/instrumented.ts"
 import type { Stamps } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
-import { traced } from "./instrumented.ts"
 import { type ModelWriter, withMore, withoutDuplicate } from "./modelWriter.ts"
+import type { SoftDeletes } from "./softDeletion.ts"
 
 type Removing<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll">
 

@@ -7,7 +7,7 @@ import { CurrentUserId } from "../../Model/Generator.ts"
 import { isDate } from "../../Model/introspection.ts"
 import { dateOf } from "../bson/normalise.ts"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
-import type { Change } from "../History.ts"
+import type { Change } from "./history.ts"
 
 /**
  * The collection of the states of a collection's documents.

@@ -5,11 +5,11 @@ import * as Stream from "effect/Stream"
 import type * as Model from "../../Model/Model.ts"
 import { dateOf } from "../bson/normalise.ts"
 import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
-import type { Change, Histories, Version } from "../History.ts"
 import { instanceIdOf, storedIdOf } from "../query/storedIdentifier.ts"
+import { traced, tracedStream } from "../store/instrumented.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
+import type { Change, Histories, Version } from "./history.ts"
 import { entryId, historyOf } from "./historyEntry.ts"
-import { traced, tracedStream } from "./instrumented.ts"
 
 /**
  * Reads what the history writer keeps.

@@ -3,12 +3,12 @@
  */
 import * as Effect from "effect/Effect"
 import type { Document, DocumentStore, Filter, InsertManyResult, Update } from "../DocumentStore.ts"
-import type { Change } from "../History.ts"
 import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
-import type { Deleted } from "../SoftDeletion.ts"
+import type { Change } from "./history.ts"
 import { entryId, entryOf, historyOf, type Occasion, occasionOf, textOfId } from "./historyEntry.ts"
 import { both, type ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withMore, withoutDuplicate } from "./modelWriter.ts"
+import type { Deleted } from "./softDeletion.ts"
 
 /** @internal */
 export const makeHistoryWriter = (

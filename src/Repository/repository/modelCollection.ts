@@ -18,7 +18,7 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import type { ReadError, StoreError } from "../RepositoryError.ts"
-import type { Deleted } from "../SoftDeletion.ts"
+import type { Deleted } from "./softDeletion.ts"
 
 /** An operation of the store, on the one collection. */
 type Within<Name extends keyof DocumentStore["Service"]> = DocumentStore["Service"][Name] extends

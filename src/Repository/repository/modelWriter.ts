@@ -3,8 +3,8 @@
  */
 import * as Effect from "effect/Effect"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
-import type { Change } from "../History.ts"
 import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
+import type { Change } from "./history.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 
 /** An operation on the collection, and what the change is called. */

@@ -12,10 +12,10 @@ import { fieldNamed } from "../query/fieldPath.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
 import type { FindOptions as RepositoryFindOptions, Operations } from "../Repository.ts"
 import { type DocumentInvalid, DocumentNotFound, type ReadError } from "../RepositoryError.ts"
-import type { Deleted, DeletedOptions } from "../SoftDeletion.ts"
+import { traced, tracedStream } from "../store/instrumented.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
-import { traced, tracedStream } from "./instrumented.ts"
 import { both, type ModelCollection } from "./modelCollection.ts"
+import type { Deleted, DeletedOptions } from "./softDeletion.ts"
 
 /** @internal */
 export type Reading<M extends Model.Any> = Pick<

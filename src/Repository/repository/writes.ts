@@ -17,14 +17,14 @@ import {
   type StoreError,
   VersionConflict
 } from "../RepositoryError.ts"
+import { traced } from "../store/instrumented.ts"
+import { makeRetry } from "../store/retryOnConflict.ts"
 import * as Update from "../Update.ts"
 import type { Stamps } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
-import { traced } from "./instrumented.ts"
 import { applyPatch, changeOf } from "./mergePatch.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withMore } from "./modelWriter.ts"
-import { makeRetry } from "./retryOnVersionConflict.ts"
 import type { SentWrites } from "./validatedWrites.ts"
 
 /** @internal */

@@ -8,8 +8,8 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { DocumentStore } from "../DocumentStore.ts"
-import { observer } from "../repository/instrumented.ts"
 import { QueryRejected, type ReadError, type StoreError, StoreUnavailable, Unsupported } from "../RepositoryError.ts"
+import { observer } from "./instrumented.ts"
 
 type Store = DocumentStore["Service"]
 

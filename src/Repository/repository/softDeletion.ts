@@ -5,10 +5,10 @@
  * @since 0.1.0
  */
 import type * as Effect from "effect/Effect"
-import type { Deletion } from "../Model/introspection.ts"
-import type * as Model from "../Model/Model.ts"
-import type * as Query from "./Query.ts"
-import type { DocumentInvalid, DocumentNotFound, ReadError, StoreError } from "./RepositoryError.ts"
+import type { Deletion } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import type * as Query from "../Query.ts"
+import type { DocumentInvalid, DocumentNotFound, ReadError, StoreError } from "../RepositoryError.ts"
 
 /**
  * Whether deleted documents are left out, found beside the others, or the only ones that are found.

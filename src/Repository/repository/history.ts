@@ -8,10 +8,10 @@ import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import type { Revision } from "../Model/introspection.ts"
-import type * as Model from "../Model/Model.ts"
-import type { Document } from "./DocumentStore.ts"
-import type { DocumentInvalid, ReadError } from "./RepositoryError.ts"
+import type { Revision } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Document } from "../DocumentStore.ts"
+import type { DocumentInvalid, ReadError } from "../RepositoryError.ts"
 
 /**
  * What was done to a document. `baseline` is the state that a document had before the first write that was kept.
