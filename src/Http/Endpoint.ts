@@ -3,14 +3,28 @@
  *
  * @since 0.1.0
  */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import * as Schema from "effect/Schema"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
-import { wireIdOf } from "./description/identifier.ts"
-import { deepPartial } from "./description/partialFields.ts"
-import { NotModifiedWire, Wire as Errors } from "./HttpError.ts"
-import { Links, OperationCount, OperationIds, OperationResult } from "./Wire.ts"
+import type { Method as StandardMethod, standardEndpoints } from "./description/standardEndpoints.ts"
+
+export {
+  type ById,
+  byId,
+  type Collection,
+  collection,
+  type Id,
+  type Representation,
+  representation,
+  type Result,
+  result,
+  type Results,
+  results,
+  type Selected,
+  type Selection,
+  selection
+} from "./description/documents.ts"
+export type { ListQuery } from "./description/requests.ts"
 
 /**
  * The methods that a registration may name. `GET` brings the collection, single documents, `aggregate`, `schema` and
@@ -19,7 +33,7 @@ import { Links, OperationCount, OperationIds, OperationResult } from "./Wire.ts"
  * @category models
  * @since 0.1.0
  */
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+export type Method = StandardMethod
 
 /**
  * What a typed client knows an endpoint by; no endpoint has it as a value.
@@ -41,18 +55,8 @@ export interface Standard<Name extends string, M extends Model.Any> {
  * @category models
  * @since 0.1.0
  */
-export interface List<M extends Model.Any, E extends Schema.Top = never> extends
-  HttpApiEndpoint.HttpApiEndpoint<
-    "list",
-    "GET",
-    "/",
-    never,
-    ListQuery<M>,
-    never,
-    never,
-    Collection<Representation<M>> | Collection<Selection<M>>,
-    ReadFailure | WireErrors["BadRequest" | "Forbidden"] | E
-  >
+export interface List<M extends Model.Any, E extends Schema.Top = never>
+  extends Row<"list", never, Of<typeof table.list.query<M>>, never, Each<typeof table.list.success<M>>, E>
 {
   readonly "~Standard"?: Standard<"list", M>
 }
@@ -64,16 +68,13 @@ export interface List<M extends Model.Any, E extends Schema.Top = never> extends
  * @since 0.1.0
  */
 export interface Get<M extends Model.Any, E extends Schema.Top = never> extends
-  HttpApiEndpoint.HttpApiEndpoint<
+  Row<
     "get",
-    "GET",
-    "/:id",
-    ById<M>,
-    typeof GetQuery,
+    Of<typeof table.get.params<M>>,
+    Of<typeof table.get.query>,
     never,
-    typeof Conditions,
-    Representation<M> | Selection<M>,
-    ReadFailure | typeof NotModifiedWire | WireErrors["BadRequest" | "NotFound" | "PreconditionFailed"] | E
+    Each<typeof table.get.success<M>>,
+    E
   >
 {
   readonly "~Standard"?: Standard<"get", M>
@@ -85,18 +86,8 @@ export interface Get<M extends Model.Any, E extends Schema.Top = never> extends
  * @category models
  * @since 0.1.0
  */
-export interface Aggregate<E extends Schema.Top = never> extends
-  HttpApiEndpoint.HttpApiEndpoint<
-    "aggregate",
-    "GET",
-    "/aggregate",
-    never,
-    typeof AggregateQuery,
-    never,
-    never,
-    Collection<typeof Document>,
-    ReadFailure | WireErrors["BadRequest" | "Forbidden"] | E
-  >
+export interface Aggregate<E extends Schema.Top = never>
+  extends Row<"aggregate", never, Of<typeof table.aggregate.query>, never, Each<typeof table.aggregate.success>, E>
 {}
 
 /**
@@ -106,16 +97,13 @@ export interface Aggregate<E extends Schema.Top = never> extends
  * @since 0.1.0
  */
 export interface Create<M extends Model.Any, E extends Schema.Top = never> extends
-  HttpApiEndpoint.HttpApiEndpoint<
+  Row<
     "create",
-    "POST",
-    "/",
     never,
     never,
-    M["create"] | Schema.$Array<M["create"]>,
-    typeof WriteHeaders,
-    Result<M> | Results<M> | Representation<M>,
-    BodyFailure | WireErrors["Conflict" | "PreconditionFailed"] | E
+    Each<typeof table.create.payload<M>>,
+    Each<typeof table.create.success<M>>,
+    E
   >
 {
   readonly "~Standard"?: Standard<"create", M>
@@ -128,16 +116,13 @@ export interface Create<M extends Model.Any, E extends Schema.Top = never> exten
  * @since 0.1.0
  */
 export interface Replace<M extends Model.Any, E extends Schema.Top = never> extends
-  HttpApiEndpoint.HttpApiEndpoint<
+  Row<
     "replace",
-    "PUT",
-    "/:id",
-    ById<M>,
+    Of<typeof table.replace.params<M>>,
     never,
-    M["create"],
-    typeof WriteHeaders,
-    Result<M> | Representation<M>,
-    BodyFailure | WireErrors["NotFound" | "Conflict" | "PreconditionFailed"] | E
+    Each<typeof table.replace.payload<M>>,
+    Each<typeof table.replace.success<M>>,
+    E
   >
 {
   readonly "~Standard"?: Standard<"replace", M>
@@ -150,16 +135,13 @@ export interface Replace<M extends Model.Any, E extends Schema.Top = never> exte
  * @since 0.1.0
  */
 export interface Patch<M extends Model.Any, E extends Schema.Top = never> extends
-  HttpApiEndpoint.HttpApiEndpoint<
+  Row<
     "patch",
-    "PATCH",
-    "/:id",
-    ById<M>,
+    Of<typeof table.patch.params<M>>,
     never,
-    M["patch"],
-    typeof WriteHeaders,
-    Result<M> | Representation<M>,
-    BodyFailure | WireErrors["NotFound" | "Conflict" | "PreconditionFailed"] | E
+    Each<typeof table.patch.payload<M>>,
+    Each<typeof table.patch.success<M>>,
+    E
   >
 {
   readonly "~Standard"?: Standard<"patch", M>
@@ -171,18 +153,8 @@ export interface Patch<M extends Model.Any, E extends Schema.Top = never> extend
  * @category models
  * @since 0.1.0
  */
-export interface Delete<M extends Model.Any, E extends Schema.Top = never> extends
-  HttpApiEndpoint.HttpApiEndpoint<
-    "delete",
-    "DELETE",
-    "/:id",
-    ById<M>,
-    never,
-    never,
-    typeof Conditions,
-    typeof OperationCount,
-    ReadFailure | WireErrors["BadRequest" | "NotFound" | "PreconditionFailed"] | E
-  >
+export interface Delete<M extends Model.Any, E extends Schema.Top = never>
+  extends Row<"delete", Of<typeof table.delete.params<M>>, never, never, Each<typeof table.delete.success>, E>
 {}
 
 /**
@@ -191,18 +163,8 @@ export interface Delete<M extends Model.Any, E extends Schema.Top = never> exten
  * @category models
  * @since 0.1.0
  */
-export interface JsonSchema extends
-  HttpApiEndpoint.HttpApiEndpoint<
-    "schema",
-    "GET",
-    "/schema",
-    never,
-    typeof SchemaQuery,
-    never,
-    never,
-    typeof Document,
-    WireErrors["BadRequest" | "NotAcceptable"]
-  >
+export interface JsonSchema
+  extends Row<"schema", never, Of<typeof table.schema.query>, never, Each<typeof table.schema.success>, never>
 {}
 
 /**
@@ -211,19 +173,7 @@ export interface JsonSchema extends
  * @category models
  * @since 0.1.0
  */
-export interface Meta extends
-  HttpApiEndpoint.HttpApiEndpoint<
-    "meta",
-    "GET",
-    "/meta",
-    never,
-    never,
-    never,
-    never,
-    typeof Document,
-    WireErrors["BadRequest" | "NotAcceptable"]
-  >
-{}
+export interface Meta extends Row<"meta", never, never, never, Each<typeof table.meta.success>, never> {}
 
 /**
  * The endpoints that each method brings.
@@ -258,374 +208,36 @@ export declare namespace ByMethod {
   }
 }
 
-/**
- * The endpoints of a model for one method. `errors` are the application's own.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const forMethod = (
-  model: Model.Any,
-  method: Method,
-  errors: ReadonlyArray<Schema.Top>
-): ReadonlyArray<HttpApiEndpoint.Constraint> => {
-  switch (method) {
-    case "GET":
-      return [list(model, errors), get(model, errors), aggregate(errors)]
-    case "POST":
-      return [create(model, errors)]
-    case "PUT":
-      return [replace(model, errors)]
-    case "PATCH":
-      return [patch(model, errors)]
-    case "DELETE":
-      return [remove(model, errors)]
-  }
-}
-
-/**
- * The endpoints that every model has.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const standing = (): ReadonlyArray<HttpApiEndpoint.Constraint> => [schema(), meta()]
-
-/**
- * The identifier of a model's documents as callers see and send it.
- *
- * @category models
- * @since 0.1.0
- */
-export type Id<M extends Model.Any> = M["wire"]["fields"] extends { readonly id: infer S extends Schema.Top } ? S
-  : Schema.String
-
-/**
- * The parameter of a path that leads to one document.
- *
- * @category models
- * @since 0.1.0
- */
-export interface ById<M extends Model.Any> extends Schema.Struct<{ readonly id: Id<M> }> {}
-
-/**
- * The schema of {@link ById}.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const byId = <M extends Model.Any>(model: M): ById<M> =>
-  // A model whose identifiers are any text, or can't be seen, is addressed by text.
-  Schema.Struct({ id: wireIdOf(model) ?? Schema.String }) as never
-
-/**
- * What a write did: the identifier of the document that was written.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Result<M extends Model.Any>
-  extends Schema.Struct<{ readonly _type: Schema.tag<"OperationResult">; readonly result: Id<M> }>
-{}
-
-/**
- * The schema of {@link Result}.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const result = <M extends Model.Any>(model: M): Result<M> => {
-  const id = wireIdOf(model)
-  // As above.
-  return (id === undefined ? OperationResult : Schema.Struct({ ...OperationResult.fields, result: id })) as never
-}
-
-/**
- * What the insertion of a list did: the identifiers of the documents, in their order.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Results<M extends Model.Any>
-  extends Schema.Struct<{ readonly _type: Schema.tag<"OperationResult">; readonly result: Schema.$Array<Id<M>> }>
-{}
-
-/**
- * The schema of {@link Results}.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const results = <M extends Model.Any>(model: M): Results<M> => {
-  const id = wireIdOf(model)
-  return (
-    // As above.
-    id === undefined ? OperationIds : Schema.Struct({ ...OperationIds.fields, result: Schema.Array(id) })
-  ) as never
-}
-
-/**
- * A document as a caller sees it.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Representation<M extends Model.Any> extends
-  Schema.Struct<
-    M["wire"]["fields"] & { readonly _links: Schema.optionalKey<typeof Links> }
-  >
-{}
-
-/**
- * The schema of a document as a caller sees it.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const representation = <M extends Model.Any>(model: M): Representation<M> =>
-  // The fields are those of the model and the links, which a model of any type can't be seen to have.
-  Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Links) }).annotate({
-    identifier: model.modelName
-  }) as never
-
-/**
- * A document of which a caller sees only the fields that it asks for (`fields`), and the identifier.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Selection<M extends Model.Any>
-  extends Schema.Codec<Selected<Representation<M>["Type"]>, Selected<Representation<M>["Encoded"]>>
-{}
-
-/**
- * Objects within a value that may lack any of their fields, but for `_type` and the identifier of the outermost.
- *
- * @category models
- * @since 0.1.0
- */
-export type Selected<T> =
-  & { readonly [K in keyof T]?: Partially<T[K]> }
-  & { readonly [K in keyof T & ("_type" | "id")]: T[K] }
-
-type Partially<T> = T extends ReadonlyArray<infer Item> ? ReadonlyArray<Partially<Item>>
-  : T extends { readonly _type: string } ? { readonly [K in keyof T]?: Partially<T[K]> }
-  : T
-
-/**
- * The schema of {@link Selection}.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const selection = <M extends Model.Any>(model: M): Selection<M> =>
-  // The fields are those of `Representation`, each of them optional.
-  deepPartial(representation(model), ["_type", "id"]) as never
-
-/**
- * A list of anything as a caller sees it.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Collection<Item extends Schema.Top> extends
-  Schema.Struct<{
-    readonly _type: Schema.tag<"list">
-    readonly _items: Schema.$Array<Item>
-    readonly _links: typeof Links
-  }>
-{}
-
-/**
- * The schema of a list as a caller sees it.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const collection = <Item extends Schema.Top>(item: Item): Collection<Item> =>
-  Schema.Struct({ _type: Schema.tag("list"), _items: Schema.Array(item), _links: Links })
-
-/** @internal */
-export const failures = [
-  Errors.NotAcceptable,
-  Errors.NotImplemented,
-  Errors.ServiceUnavailable,
-  Errors.InternalServerError
-] as const
-
-/** @internal */
-export const bodyFailures = [
-  Errors.BadRequest,
-  Errors.PayloadTooLarge,
-  Errors.UnsupportedMediaType,
-  ...failures
-] as const
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-type WireErrors = typeof Errors
+declare const table: typeof standardEndpoints
 
-type ReadFailure = (typeof failures)[number]
+type Table = typeof standardEndpoints
 
-type BodyFailure = (typeof bodyFailures)[number]
-
-const text = Schema.optionalKey(Schema.String)
-
-/** The preconditions that requests about one document take (RFC 9110, section 13). */
-const conditions = { "if-match": text, "if-none-match": text }
-
-const Conditions = Schema.Struct(conditions)
-
-const WriteHeaders = Schema.Struct({
-  ...conditions,
-  /** RFC 7240: `return=representation` is answered with the document. */
-  prefer: text
-})
-
-const GetQuery = Schema.Struct({
-  /** The fields to answer, separated by commas. All without it. */
-  fields: text
-})
-
-const Document = Schema.Record(Schema.String, Schema.Unknown)
-
-const AggregateQuery = Schema.Struct({ pipe: Schema.String })
-
-const SchemaQuery = Schema.Struct({
-  /** Whether it is for MongoDB's own validation. */
-  mongo: Schema.optionalKey(Schema.Literals(["true", "false"])),
-  /** Whether properties that are not the model's are accepted; they are, unless it says `false`. */
-  additional_properties: Schema.optionalKey(Schema.Literals(["true", "false"]))
-})
-
-/** A condition; a list has several on one field. */
-const Filter = Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)]))
-
-const pageParameters = {
-  logic: Schema.optionalKey(Schema.Literals(["AND", "OR"])),
-  query: Schema.optionalKey(Schema.String),
-  page: Schema.optionalKey(Schema.Int),
-  page_size: Schema.optionalKey(Schema.Int),
-  sort_by: Schema.optionalKey(Schema.String),
-  sort_order: Schema.optionalKey(Schema.Literals(["ASC", "DESC"]))
-}
-
-/** Where the model has a field of such a name, the parameter is a filter. */
-const yieldingParameters = {
-  fields: Schema.optionalKey(Schema.String),
-  cursor: Schema.optionalKey(Schema.String),
-  count: Schema.optionalKey(Schema.Literals(["exact", "estimated", "none"]))
-}
-
-type FilterName<M extends Model.Any> = Exclude<keyof M["wire"]["fields"], "_type"> & string
-
-type ListParameters<M extends Model.Any> =
-  & { readonly [K in Exclude<FilterName<M>, keyof typeof pageParameters>]: typeof Filter }
-  & Omit<typeof yieldingParameters, FilterName<M>>
-  & typeof pageParameters
-
-/**
- * The parameters of a collection: filters, also by paths into a field (`address.city`), and those of a page.
- *
- * @category models
- * @since 0.1.0
- */
-export interface ListQuery<M extends Model.Any> extends
-  Schema.Codec<
-    Schema.Struct<ListParameters<M>>["Type"] & PathFilters<M>,
-    Schema.Struct<ListParameters<M>>["Encoded"] & PathFilters<M>
+/** An endpoint of the table. What depends on its model is given. */
+interface Row<
+  N extends keyof Table,
+  Params extends Schema.Top,
+  Query extends Schema.Top,
+  Payload extends Schema.Top,
+  Success extends Schema.Top,
+  E extends Schema.Top
+> extends
+  HttpApiEndpoint.HttpApiEndpoint<
+    N,
+    Table[N]["method"],
+    Table[N]["path"],
+    Params,
+    Query,
+    Payload,
+    Table[N] extends { readonly headers: infer H extends Schema.Top } ? H : never,
+    Success,
+    Table[N]["errors"][number] | E
   >
 {}
 
-/** Filters within a field. */
-type PathFilters<M extends Model.Any> = {
-  readonly [K in `${FilterName<M>}.${string}`]?: string | ReadonlyArray<string>
-}
+type Of<F extends (model: never) => Schema.Top> = ReturnType<F>
 
-const listQuery = (model: Model.Any): Schema.Top => {
-  const names = Object.keys(model.wire.fields).filter((name) => name !== "_type")
-  const filters = Object.fromEntries(names.map((name) => [name, Filter]))
-  return Schema.StructWithRest(
-    Schema.Struct({ ...yieldingParameters, ...filters, ...pageParameters }),
-    [Schema.Record(
-      Schema.TemplateLiteral([Schema.Literals(names), ".", Schema.String]),
-      Schema.Union([Schema.String, Schema.Array(Schema.String)])
-    )]
-  )
-}
-
-// The values have what the interfaces above say; `E` can't be followed through the platform's constructors. A client takes
-// the first error that an answer fits, so those of the application's own come first.
-
-const list = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
-  HttpApiEndpoint.get("list", "/", {
-    // Texts can stand for all of its values, which a schema of any model can't say.
-    query: listQuery(model) as never,
-    success: [collection(representation(model)), collection(selection(model))],
-    error: [...errors, Errors.BadRequest, Errors.Forbidden, ...failures]
-  })
-
-const get = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
-  HttpApiEndpoint.get("get", "/:id", {
-    params: byId(model),
-    query: GetQuery,
-    headers: Conditions,
-    success: [representation(model), selection(model)],
-    error: [...errors, NotModifiedWire, Errors.BadRequest, Errors.NotFound, Errors.PreconditionFailed, ...failures]
-  })
-
-const aggregate = (errors: ReadonlyArray<Schema.Top>) =>
-  HttpApiEndpoint.get("aggregate", "/aggregate", {
-    query: AggregateQuery,
-    success: collection(Document),
-    error: [...errors, Errors.BadRequest, Errors.Forbidden, ...failures]
-  })
-
-const create = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
-  HttpApiEndpoint.post("create", "/", {
-    headers: WriteHeaders,
-    payload: [model.create, Schema.Array(model.create)],
-    success: [
-      ...[result(model), results(model), representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(201))),
-      ...[result(model), representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(200)))
-    ],
-    error: [...errors, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
-  })
-
-const replace = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
-  HttpApiEndpoint.put("replace", "/:id", {
-    params: byId(model),
-    headers: WriteHeaders,
-    payload: model.create,
-    success: [result(model), representation(model)],
-    error: [...errors, Errors.NotFound, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
-  })
-
-const patch = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
-  HttpApiEndpoint.patch("patch", "/:id", {
-    params: byId(model),
-    headers: WriteHeaders,
-    payload: model.patch,
-    success: [result(model), representation(model)],
-    error: [...errors, Errors.NotFound, Errors.Conflict, Errors.PreconditionFailed, ...bodyFailures]
-  })
-
-const remove = (model: Model.Any, errors: ReadonlyArray<Schema.Top>) =>
-  HttpApiEndpoint.delete("delete", "/:id", {
-    params: byId(model),
-    headers: Conditions,
-    success: OperationCount,
-    error: [...errors, Errors.BadRequest, Errors.NotFound, Errors.PreconditionFailed, ...failures]
-  })
-
-const schema = () =>
-  HttpApiEndpoint.get("schema", "/schema", {
-    query: SchemaQuery,
-    success: Document,
-    error: [Errors.BadRequest, Errors.NotAcceptable]
-  })
-
-const meta = () =>
-  HttpApiEndpoint.get("meta", "/meta", { success: Document, error: [Errors.BadRequest, Errors.NotAcceptable] })
+type Each<F extends (model: never) => ReadonlyArray<Schema.Top>> = ReturnType<F>[number]

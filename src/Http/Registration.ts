@@ -11,8 +11,9 @@ import type * as Model from "../Model/Model.ts"
 import type * as Repository from "../Repository/Repository.ts"
 import type * as Action from "./Action.ts"
 import { endpointOf } from "./description/callEndpoint.ts"
+import { describe, endpointsOf } from "./description/standardEndpoints.ts"
 import { Tags } from "./description/tags.ts"
-import * as Endpoint from "./Endpoint.ts"
+import type * as Endpoint from "./Endpoint.ts"
 import { Wire } from "./HttpError.ts"
 import type * as Operation from "./Operation.ts"
 import * as Resource from "./Resource.ts"
@@ -276,12 +277,7 @@ export const ofService = (service: Service.Any, options: Options<string> = {}): 
  */
 export const group = (registration: Registration): HttpApiGroup.Constraint => {
   const { calls, name, path, tags } = registration
-  const standard = registration._tag === "Service" ? [] : [
-    ...Endpoint.standing(),
-    ...registration.methods.flatMap((method) =>
-      Endpoint.forMethod(registration.model, method, hookErrorsOf(registration, method))
-    )
-  ]
+  const standard = registration._tag === "Service" ? [] : standardOf(registration)
   const own: HttpApiGroup.Constraint = HttpApiGroup.make(name).annotate(OpenApi.Title, tags[0] ?? name).annotate(
     Tags,
     tags
@@ -330,6 +326,14 @@ const methodOf = ({ method, payload, requestModel }: Operation.Options): Endpoin
 const routeOf = (parts: ReadonlyArray<string>): `/${string}` => {
   const segments = parts.flatMap((part) => part.split("/")).filter((segment) => segment !== "" && segment !== ".")
   return `/${segments.map((segment) => segment.replace(/^\{(.*)\}$/u, ":$1")).join("/")}`
+}
+
+const standardOf = (registration: ResourceInfo): ReadonlyArray<HttpApiEndpoint.Constraint> => {
+  const { methods, model } = registration
+  const errors = new Map<string, ReadonlyArray<Schema.Top>>(
+    methods.map((method) => [method, hookErrorsOf(registration, method)])
+  )
+  return endpointsOf(methods).map((endpoint) => describe(endpoint, model, errors.get(endpoint.broughtBy) ?? []))
 }
 
 const hookErrorsOf = ({ hooks }: ResourceInfo, method: Endpoint.Method): ReadonlyArray<Schema.Top> => {

@@ -9,6 +9,7 @@ import { Wire } from "../HttpError.ts"
 import type * as Operation from "../Operation.ts"
 import type { Call } from "../Registration.ts"
 import { type ServiceError, wireOf } from "../ServiceError.ts"
+import { bodyFailures, failures } from "./failures.ts"
 import { Tags } from "./tags.ts"
 
 const errorsOf = ({ error = [] }: Operation.Options): ReadonlyArray<ServiceError.Any> =>
@@ -48,7 +49,7 @@ export const endpointOf = (
     Wire.BadRequest,
     Wire.NotFound,
     Wire.Conflict,
-    ...(payload === undefined || !hasBody(method) ? Endpoint.failures : Endpoint.bodyFailures)
+    ...(payload === undefined || !hasBody(method) ? failures : bodyFailures)
   ]
   // The platform gives a DELETE its payload as a body; here it is in the query, as that of a GET.
   const isPayloadInQuery = method === "DELETE" && payload !== undefined

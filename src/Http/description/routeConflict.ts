@@ -6,9 +6,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Documentation from "../Documentation.ts"
-import * as Endpoint from "../Endpoint.ts"
 import type { Registration } from "../Registration.ts"
 import { shapeOf } from "../routes/route.ts"
+import { endpointsOf } from "./standardEndpoints.ts"
 
 /**
  * Occurs when two registrations would answer for the same path, or have one name, and when two links of one resource
@@ -63,6 +63,7 @@ const claim = (method: string, path: `/${string}`, what: string): Claim => ({
 const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
   const { calls, name, path } = registration
   const what = registration._tag === "Service" ? `the service ${name}` : `the model ${registration.model.modelName}`
+  const standard = registration._tag === "Service" ? [] : endpointsOf(registration.methods)
   // Operations of one name would be one in the description of the service and in its clients.
   const named = (one: string, place: string): Claim => ({
     key: `${name} ${one}`,
@@ -70,17 +71,9 @@ const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
   })
   return [
     { key: name, description: `${what} at ${path}, by the name "${name}"` },
-    ...standardNamesOf(registration).map((one) => named(one, "")),
+    ...standard.map((endpoint) => named(endpoint.name, "")),
     ...calls.map((call) => named(call.name, ` (${call.method} ${call.path})`)),
-    ...(registration._tag === "Service" ? [] : [
-      claim("GET", `${path}/schema`, what),
-      claim("GET", `${path}/meta`, what),
-      ...registration.methods.flatMap((method) => [
-        ...(method === "GET" || method === "POST" ? [claim(method, path, what)] : []),
-        ...(method === "GET" ? [claim(method, `${path}/aggregate`, what)] : []),
-        ...(method === "POST" ? [] : [claim(method, `${path}/:id`, what)])
-      ])
-    ]),
+    ...standard.map((endpoint) => claim(endpoint.method, `${path}${endpoint.path}`, what)),
     ...calls.map((call) => claim(call.method, call.path, call.name)),
     ...linksOf(registration)
   ]
@@ -100,11 +93,3 @@ const linksOf = (registration: Registration): ReadonlyArray<Claim> => {
     ...calls.map(({ name, options, path }) => link(options.rel ?? name, path))
   ]
 }
-
-const standardNamesOf = (registration: Registration): ReadonlyArray<string> =>
-  registration._tag === "Service"
-    ? []
-    : [
-      ...Endpoint.standing(),
-      ...registration.methods.flatMap((method) => Endpoint.forMethod(registration.model, method, []))
-    ].map(({ identifier }) => identifier)

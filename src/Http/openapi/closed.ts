@@ -2,6 +2,7 @@
  * The schemas of bodies whose registration refuses keys that it does not know: `additionalProperties` is `false` at every
  * depth. Answers, and bodies of other registrations, keep the open schemas of the same names.
  */
+import { all } from "../description/standardEndpoints.ts"
 import * as Document from "./node.ts"
 import { bracedOf } from "./queries.ts"
 import { reachable } from "./schemas.ts"
@@ -28,10 +29,14 @@ export interface Registered {
 export const strictOperations = (registrations: ReadonlyArray<Registered>): ReadonlySet<string> =>
   new Set(
     registrations.filter(({ onExcessProperty }) => onExcessProperty === "error").flatMap(({ _tag, calls, path }) => [
-      ...(_tag === "Service" ? [] : [`post ${path}`, `put ${path}/{id}`, `patch ${path}/{id}`]),
+      ...(_tag === "Service"
+        ? []
+        : withBody.map((endpoint) => `${endpoint.method.toLowerCase()} ${path}${bracedOf(endpoint.path)}`)),
       ...calls.map(({ method, path }) => `${method.toLowerCase()} ${bracedOf(path)}`)
     ])
   )
+
+const withBody = all.filter(({ hasBody }) => hasBody)
 
 /**
  * Closes schemas. A component that they refer to gets a closed one beside it.

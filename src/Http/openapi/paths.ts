@@ -1,3 +1,4 @@
+import { all } from "../description/standardEndpoints.ts"
 import * as Json from "./node.ts"
 import type { Resource } from "./schemas.ts"
 import { isBelow } from "./standardOperations.ts"
@@ -14,13 +15,16 @@ export const inReadingOrder = (paths: Json.Node, resources: ReadonlyArray<Resour
     if (resource === undefined) return { path, item, group: i, rank: 0 }
     const group = firsts.get(resource) ?? i
     firsts.set(resource, group)
-    return { path, item, group, rank: last.indexOf(path.slice(resource.path.length)) }
+    return { path, item, group, rank: ranks.get(path.slice(resource.path.length)) ?? -1 }
   })
   const sorted = placed.toSorted((a, b) => a.group - b.group || a.rank - b.rank)
   return Object.fromEntries(sorted.map(({ item, path }) => [path, item]))
 }
 
-const last = ["/aggregate", "/schema", "/meta"]
+/** Of the paths that no document has. */
+const ranks: ReadonlyMap<string, number> = new Map(
+  all.flatMap(({ path, reserved }, i) => reserved === undefined ? [] : [[path, i]])
+)
 
 /**
  * The paths, of which those that differ only in the names of their parameters are one (OpenAPI 3.1, section 4.8.8): by the

@@ -1,11 +1,13 @@
 import { managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
+import { all, type Name } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
 import * as FieldAccess from "../query/fieldAccess.ts"
 import { maxFields, maxSortFields } from "../query/limits.ts"
 import { stageNames } from "../query/pipelineGuard.ts"
 import { maxItems } from "../routes/bulkInsert.ts"
 import * as Document from "./node.ts"
+import { bracedOf } from "./queries.ts"
 import type { Known, Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 
@@ -28,8 +30,11 @@ export interface Given {
  * @internal
  */
 export const completeStandard = (operation: Node, method: string, path: string, given: Given): Node => {
-  const complete = standard[`${method} ${path.slice(given.resource.path.length)}`]
-  return complete === undefined ? operation : conditional(complete(ordinary(operation), given), method, given.resource)
+  const own = path.slice(given.resource.path.length)
+  const endpoint = all.find((one) => one.method.toLowerCase() === method && bracedOf(one.path) === own)
+  return endpoint === undefined
+    ? operation
+    : conditional(standard[endpoint.name](ordinary(operation), given), method, given.resource)
 }
 
 /** What the operation takes and answers where nothing special is asked for: that is said below, in words. */
@@ -56,8 +61,8 @@ export const withId = (operation: Node, path: string, { known, resource }: Given
 /** @internal */
 export const isBelow = ({ path: own }: Resource, path: string): boolean => path === own || path.startsWith(`${own}/`)
 
-const standard: { readonly [operation: string]: (operation: Node, given: Given) => Node } = {
-  "get ": (operation, { limits, resource: { model, path } }) => ({
+const standard: { readonly [N in Name]: (operation: Node, given: Given) => Node } = {
+  list: (operation, { limits, resource: { model, path } }) => ({
     summary: `List the ${segmentOf(path)}, page by page`,
     description: filterText,
     ...answering(operation, {
@@ -65,7 +70,7 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
     }),
     parameters: [...pageParameters(model, limits), ...filters(model)]
   }),
-  "get /{id}": (operation, { resource: { model } }) => ({
+  get: (operation, { resource: { model } }) => ({
     summary: `Get one ${model.modelName}`,
     ...answering(
       withDetails(operation, {
@@ -77,7 +82,7 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
       { 200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` } }
     )
   }),
-  "get /aggregate": (operation, { resource: { path } }) => ({
+  aggregate: (operation, { resource: { path } }) => ({
     summary: `Aggregate the ${segmentOf(path)}`,
     ...answering(
       withDetails(operation, {
@@ -90,7 +95,7 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
       { 200: { description: "What the pipeline gives" } }
     )
   }),
-  "get /schema": (operation, { resource: { model } }) => ({
+  schema: (operation, { resource: { model } }) => ({
     summary: `Get the JSON schema (draft-04) of ${model.modelName}`,
     ...answering(
       withDetails(operation, {
@@ -102,11 +107,11 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
       { 200: { description: "The JSON schema" } }
     )
   }),
-  "get /meta": (operation, { resource: { model } }) => ({
+  meta: (operation, { resource: { model } }) => ({
     summary: `Get what a user interface needs to know of the fields of ${model.modelName}`,
     ...answering(operation, { 200: { description: "The fields, by their names" } })
   }),
-  "post ": (operation, given) =>
+  create: (operation, given) =>
     writing(operation, given, {
       summary: `Create ${withArticle(given.resource.model.modelName)}`,
       description: "When the body carries the id of a document that is there, that one is replaced. " +
@@ -118,13 +123,13 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
         200: { description: "The document with this id was replaced" }
       }
     }),
-  "put /{id}": (operation, given) =>
+  replace: (operation, given) =>
     writing(operation, given, {
       summary: `Replace ${withArticle(given.resource.model.modelName)}`,
       types: ["application/json"],
       answers: { 200: { description: "It was replaced" } }
     }),
-  "patch /{id}": (operation, given) =>
+  patch: (operation, given) =>
     writing(operation, given, {
       summary: `Change ${withArticle(given.resource.model.modelName)}`,
       description: "A JSON merge patch (RFC 7396), in which `null` removes a field that is optional, or a JSON Patch " +
@@ -132,7 +137,7 @@ const standard: { readonly [operation: string]: (operation: Node, given: Given) 
       types: ["application/json", "application/merge-patch+json", "application/json-patch+json"],
       answers: { 200: { description: "It was changed" } }
     }),
-  "delete /{id}": (operation, { resource: { model } }) => ({
+  delete: (operation, { resource: { model } }) => ({
     summary: `Delete ${withArticle(model.modelName)}`,
     ...answering(operation, { 200: { description: "How many were deleted" } })
   })

@@ -14,7 +14,7 @@ import type { Refuse, Tell } from "../messages/translation.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { type CallFailure, settled } from "../response/failures.ts"
 import * as answers from "../response/json.ts"
-import { type Route, shapeOf } from "./route.ts"
+import { allowedOf, type Route, shapeOf } from "./route.ts"
 
 /** @internal */
 export const routerConfig: Partial<FindMyWay.RouterConfig> = {
@@ -146,7 +146,7 @@ const methodsByPath = (
   }
   const paths = FindMyWay.make<ReadonlyArray<string>>(routerConfig)
   for (const [path, methods] of byPath) {
-    paths.on("GET", path, [...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])])
+    paths.on("GET", path, allowedOf(methods))
   }
   return paths
 }

@@ -11,6 +11,7 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import { documentCodec } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
+import { standardEndpoints } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { problemOf } from "../messages/message.ts"
 import { refusal } from "../messages/translation.ts"
@@ -27,7 +28,7 @@ import { selectionSerialisers } from "../response/selection.ts"
 import type { Translations } from "../Translations.ts"
 import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
 import { Page } from "./pageRoutes.ts"
-import { type Answer, type Handled, headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
+import { type Answer, headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
 
 /**
  * What `GET` of a resource brings, but for what describes its model.
@@ -44,7 +45,7 @@ export const readRoutes = (
     readonly translations: Translations
     readonly places: PlaceOf
   }
-): ReadonlyArray<Handled> => {
+): { readonly [N in "list" | "get" | "aggregate"]: Answer } => {
   const readQuery = UrlQuery.make(model, limits)
   const readPipeline = QueryGuard.pipeline(model, limits)
   const selected = selectionSerialisers(model)
@@ -195,18 +196,14 @@ export const readRoutes = (
             (isWhole) => isWhole ? Effect.void : Effect.fail(new TooLarge())
           )
       ).pipe(Effect.map(() => {
-        const self = quote(`${path}/aggregate?pipe=${encodeURIComponent(pipe.toWellFormed())}`)
+        const self = quote(`${path}${standardEndpoints.aggregate.path}?pipe=${encodeURIComponent(pipe.toWellFormed())}`)
         return items.finish(`"_links":{"self":{"href":${self}}}`)
       }))
     })
     return hooked(Option.none(), Effect.catchTag(written, "TooLarge", () => refuse([tooLarge("pipe", pipeAdvice)])))
   })
 
-  return [
-    { method: "GET", path, handler: list },
-    { method: "GET", path: `${path}/aggregate`, handler: aggregate },
-    { method: "GET", path: `${path}/:id`, handler: get }
-  ]
+  return { list, get, aggregate }
 }
 
 const unknownParameter = (field: string) => ({

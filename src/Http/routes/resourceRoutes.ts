@@ -5,11 +5,12 @@ import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
+import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { type HttpError, NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { en } from "../messages/catalogues/en.ts"
 import { sayable } from "../messages/message.ts"
-import { described, refusal, type Refuse, telling } from "../messages/translation.ts"
+import { described, refusal, type Refuse, type Tell, telling } from "../messages/translation.ts"
 import { parameters as parametersOf, placesIn } from "../messages/translationPlaces.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
@@ -20,10 +21,12 @@ import { representationOf } from "../response/representation.ts"
 import type { Translations } from "../Translations.ts"
 import { readRoutes } from "./readRoutes.ts"
 import {
+  allowedOf,
   type Answer,
   type Handled,
   headersOf,
   type Route,
+  withId,
   withoutParameters,
   withParameters,
   withRequest
@@ -45,23 +48,49 @@ export const routesOf = (
     readonly translations: Translations
   }
 ): ReadonlyArray<Route> => {
-  const { methods, model, path } = registration
+  const { model, path } = registration
   const representation = representationOf(registration, repository)
   const places = placesIn(model)
   const refuse = refusal(translations, places)
   const tell = telling(translations)
-  const writes = writeRoutes(registration, repository, store, representation, { limits, refuse, tell })
-  const known = (handler: Answer): Answer => withoutParameters(handler, refuse)
-  const routes: ReadonlyArray<Handled> = [
-    { method: "GET", path: `${path}/schema`, handler: schemaOf(model, translations) },
-    { method: "GET", path: `${path}/meta`, handler: known(described(translations, Metadata.make(model))) },
-    ...methods.flatMap((method) =>
-      method === "GET"
-        ? readRoutes(registration, repository, representation, { limits, lists, places, translations })
-        : [{ ...writes[method], handler: known(writes[method].handler) }]
+  const handlers: { readonly [N in Name]: Answer } = {
+    ...readRoutes(registration, repository, representation, { limits, lists, places, translations }),
+    ...writeRoutes(registration, repository, store, representation, { limits, refuse }),
+    schema: schemaOf(model, translations),
+    meta: described(translations, Metadata.make(model))
+  }
+  const endpoints = endpointsOf(registration.methods)
+  return endpoints.map((endpoint) => {
+    const { hasQuery, method, name } = endpoint
+    const handler = unlessReserved(handlers[name], endpoint, { endpoints, path, tell })
+    return routeOf(
+      { method, path: `${path}${endpoint.path}`, handler: hasQuery ? handler : withoutParameters(handler, refuse) },
+      refuse
     )
-  ]
-  return routes.map((route) => routeOf(route, refuse))
+  })
+}
+
+/**
+ * `PUT …/schema` would be about a document of that name, which there never is: the path has only the methods of the
+ * endpoint `schema`.
+ */
+const unlessReserved = (
+  handler: Answer,
+  { method, path: own }: StandardEndpoint,
+  { endpoints, path, tell }: {
+    readonly endpoints: ReadonlyArray<StandardEndpoint>
+    readonly path: string
+    readonly tell: Tell
+  }
+): Answer => {
+  // The router prefers a path without parameters, so that a request of its own methods does not come here.
+  const others = endpoints.filter((other) => other.reserved !== undefined && other.method !== method)
+  if (own !== "/:id" || others.length === 0) return handler
+  const allowed = new Map(others.map((other) => [other.reserved, allowedOf([other.method])]))
+  return withId((id) => {
+    const methods = allowed.get(id)
+    return methods === undefined ? handler : tell.notAllowed(method, `${path}/${id}`, methods)
+  })
 }
 
 /**

@@ -51,6 +51,15 @@ export const shapeOf = (path: `/${string}`): `/${string}` => {
 }
 
 /**
+ * The methods of a path as `Allow` has them (RFC 9110, section 10.2.1).
+ *
+ * @internal
+ */
+export const allowedOf = (methods: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])
+]
+
+/**
  * The headers of a request as Node has them: the platform makes a copy of them.
  *
  * @internal

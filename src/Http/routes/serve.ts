@@ -6,6 +6,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as Repository from "../../Repository/Repository.ts"
+import { documentPaths } from "../description/standardEndpoints.ts"
 import * as Documentation from "../Documentation.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import * as KernelLogger from "../KernelLogger.ts"
@@ -80,7 +81,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
     yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, router)))
   }
   const standing = registrations.flatMap(({ _tag, path }): ReadonlyArray<`/${string}`> =>
-    _tag === "Service" ? [] : [path, `${path}/:id`]
+    _tag === "Service" ? [] : Array.from(documentPaths, (own): `/${string}` => `${path}${own}`)
   )
   const handler = routed(router, routes, standing, tell)
   const log = yield* KernelLogger.Access

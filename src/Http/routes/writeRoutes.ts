@@ -8,9 +8,9 @@ import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { identifierOf } from "../description/identifier.ts"
-import type { Method } from "../Endpoint.ts"
+import { reservedIds } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
-import type { Refuse, Tell } from "../messages/translation.ts"
+import type { Refuse } from "../messages/translation.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { documentPatcher } from "../request/documentPatch.ts"
 import { decodeForm, readForm } from "../request/form.ts"
@@ -24,7 +24,7 @@ import * as Links from "../response/links.ts"
 import type { Representation } from "../response/representation.ts"
 import { maxItems, readItems } from "./bulkInsert.ts"
 import { type Write, writesOf, type Written } from "./conditionalWrites.ts"
-import { type Answer, type Handled, headersOf, notFound, withId, withIdOf, withRequest } from "./route.ts"
+import { type Answer, headersOf, notFound, withIdOf, withRequest } from "./route.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -40,8 +40,8 @@ export const writeRoutes = (
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   representation: Representation,
-  { limits, refuse, tell }: { readonly limits: Limits; readonly refuse: Refuse; readonly tell: Tell }
-): { readonly [K in Exclude<Method, "GET">]: Handled } => {
+  { limits, refuse }: { readonly limits: Limits; readonly refuse: Refuse }
+): { readonly [N in "create" | "replace" | "patch" | "delete"]: Answer } => {
   const { model, path } = registration
   const { jsonOf, parse, print, valueOf, write: writeId } = identifierOf(model)
   const idField = managedField(model, "id")
@@ -185,24 +185,7 @@ export const writeRoutes = (
       conditional(request, (conditions) => Effect.as(writes.remove(id, conditions), answers.operationResult("1")))
   )
 
-  /** `PUT …/schema` would be about a document of that name, which there never is: only `GET` means the schema. */
-  const ofDocument = (method: "PUT" | "PATCH" | "DELETE", handler: Answer): Handled => ({
-    method,
-    path: `${path}/:id`,
-    handler: withId((id) =>
-      ownPaths.has(id)
-        ? tell.notAllowed(method, `${path}/${id}`, ["GET", "HEAD", "OPTIONS"])
-        : handler
-    )
-  })
-  const ownPaths: ReadonlySet<string> = new Set(registration.methods.includes("GET") ? [...always, ...withGet] : always)
-
-  return {
-    POST: { method: "POST", path, handler: post },
-    PUT: ofDocument("PUT", put),
-    PATCH: ofDocument("PATCH", change),
-    DELETE: ofDocument("DELETE", remove)
-  }
+  return { create: post, replace: put, patch: change, delete: remove }
 }
 
 /** Node joins those of several lines, as RFC 7240 has it. */
@@ -229,12 +212,8 @@ const namingOwnId = (decoded: Decoded, sent: unknown, isOwn: (named: unknown) =>
 
 const otherId = { field: "id", validator: "Id", message: "is not the one in the URL" }
 
-/** The resource's own paths, some of which are there with `GET` only. */
-const always = ["schema", "meta"]
-const withGet = ["aggregate"]
-
-/** Identifiers that no URL leads to: those of the resource's own paths, and those that clients resolve away. */
-const unreachable: ReadonlySet<string> = new Set([...always, ...withGet, ".", ".."])
+/** Identifiers that no URL leads to: those of other endpoints, and those that clients resolve away. */
+const unreachable: ReadonlySet<string> = new Set([...reservedIds, ".", ".."])
 
 const idProblem = (id: string) =>
   unreachable.has(id) || !id.isWellFormed() || id.includes("\0")
