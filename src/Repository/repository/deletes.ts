@@ -7,12 +7,12 @@ import { dateOf } from "../bson/normalise.ts"
 import type { Update } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
-import type { Operations } from "../Repository.ts"
 import { DocumentNotFound } from "../RepositoryError.ts"
 import { traced } from "../store/instrumented.ts"
 import type { Stamps } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import { type ModelWriter, withMore, withoutDuplicate } from "./modelWriter.ts"
+import type { Operations } from "./operations.ts"
 import type { SoftDeletes } from "./softDeletion.ts"
 
 type Removing<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteMany" | "deleteAll">

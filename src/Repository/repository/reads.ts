@@ -10,11 +10,11 @@ import type { FindOptions } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { fieldNamed } from "../query/fieldPath.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
-import type { FindOptions as RepositoryFindOptions, Operations } from "../Repository.ts"
 import { type DocumentInvalid, DocumentNotFound, type ReadError } from "../RepositoryError.ts"
 import { traced, tracedStream } from "../store/instrumented.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import { both, type ModelCollection } from "./modelCollection.ts"
+import type { FindOptions as RepositoryFindOptions, Operations } from "./operations.ts"
 import type { Deleted, DeletedOptions } from "./softDeletion.ts"
 
 /** @internal */

@@ -2,7 +2,6 @@ import type * as Effect from "effect/Effect"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { Document } from "../DocumentStore.ts"
-import type { Operations } from "../Repository.ts"
 import type {
   BulkInsertFailed,
   DocumentInvalid,
@@ -11,6 +10,7 @@ import type {
   StoreError,
   VersionConflict
 } from "../RepositoryError.ts"
+import type { Operations } from "./operations.ts"
 
 /**
  * Writes of what a caller sent. Documents were validated on their way, and are not validated again; a patch converts its

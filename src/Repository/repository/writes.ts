@@ -9,7 +9,6 @@ import type { Document, Filter } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { isStoredAlike } from "../query/bsonForm.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
-import type { Operations } from "../Repository.ts"
 import {
   BulkInsertFailed,
   type DocumentInvalid,
@@ -25,6 +24,7 @@ import type { DocumentCodec } from "./documentCodec.ts"
 import { applyPatch, changeOf } from "./mergePatch.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withMore } from "./modelWriter.ts"
+import type { Operations } from "./operations.ts"
 import type { SentWrites } from "./validatedWrites.ts"
 
 /** @internal */
