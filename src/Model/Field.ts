@@ -19,7 +19,7 @@ import type { Index } from "./FieldIndex.ts"
 import * as Generator from "./Generator.ts"
 import type { Marshaller } from "./Marshaller.ts"
 import { type FieldAttributes, notEmptyTypeId } from "./shape/annotations.ts"
-import { chained } from "./shape/conversion.ts"
+import { composed } from "./shape/conversion.ts"
 import {
   type AnyField,
   attributesOf,
@@ -288,7 +288,7 @@ export const converted = <F extends Field.Input>(converter: Converter<Field.Type
   const { converter: first, unconverted } = attributesOf(self)
   // A converter of the field's type never sees a value of another.
   const next = converter as Converter<unknown>
-  const whole = first === undefined ? next : chained(first, next)
+  const whole = first === undefined ? next : composed(first, next)
   const change = first === undefined
     ? { store: (schema: Schema.Top) => convertedOnly(stripped(schema), whole), wire: stripped }
     : { store: (schema: Schema.Top) => convertedOnly(schema, whole) }

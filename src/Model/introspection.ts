@@ -32,12 +32,12 @@ export {
 } from "./shape/variants.ts"
 
 // How values are read and written, and what is said of those that are wrong.
-export { bodyDecoder, bounded, type Decoded } from "./codec/explainer.ts"
+export { bodyDecoder, type Decoded, limitProblems } from "./codec/explainer.ts"
 export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } from "./codec/iso.ts"
 export { type FieldProblem, problemsOf } from "./codec/issues.ts"
-export { isNullValue } from "./codec/place.ts"
 export { compileSerialiser, type Serialiser } from "./codec/serialiser.ts"
-export { inText, ruleOf, typeSaidBy, wantedOf } from "./codec/wording.ts"
+export { isNullValue } from "./codec/validationContext.ts"
+export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec/wording.ts"
 
 // How instances are made, completed, changed and checked.
 export { completer } from "./instance/completer.ts"

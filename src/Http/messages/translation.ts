@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Formatter from "effect/Formatter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { type FieldProblem, typeSaidBy } from "../../Model/introspection.ts"
+import { type FieldProblem, typeInMessage } from "../../Model/introspection.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
 import { type Failure, fromFailure, type HttpError, statusOf } from "../HttpError.ts"
 import * as answers from "../response/json.ts"
@@ -200,7 +200,9 @@ const messageOf = (language: Language, place: Place, problem: FieldProblem, labe
   const { text } = language
   const { field, message, validator } = problem
   const detail = saidOfProblem(problem)
-  const said = validator === "Type" ? typeSaidBy(message) ?? (place.type === "enum" ? "enum" : undefined) : place.type
+  const said = validator === "Type"
+    ? typeInMessage(message) ?? (place.type === "enum" ? "enum" : undefined)
+    : place.type
   // What a program's own schema says of a value is in its own words only.
   if (said === undefined && detail === undefined) return message
   const key = `validators.${validator}`

@@ -1,6 +1,6 @@
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { modelOf, relatedAnnotation, ruleOf, wantedOf } from "../../Model/introspection.ts"
+import { expectationOf, modelOf, relatedAnnotation, ruleOf } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { labelFrom } from "./label.ts"
 
@@ -55,7 +55,7 @@ export const placesIn = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Place
       if (nodes.length === 0) return nowhere(path)
     }
     const here = [...new Set(nodes.flatMap(standIns))]
-    const { choices, type } = wantedOf(nodes[0]!)
+    const { choices, type } = expectationOf(nodes[0]!)
     return {
       label,
       name: labelFrom(name),

@@ -10,6 +10,7 @@
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import {
+  expectationOf,
   isNullValue,
   jsonLinkOf,
   managedField,
@@ -18,8 +19,7 @@ import {
   modelTypeId,
   nestedModel,
   perModel,
-  unwrapped,
-  wantedOf
+  unwrapped
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
@@ -303,7 +303,7 @@ const accessible = (
       return isValue && read().isOrdered
     },
     get expects() {
-      return isValue ? wantedOf(value.stored).message : "has fields of its own: name one of them"
+      return isValue ? expectationOf(value.stored).message : "has fields of its own: name one of them"
     },
     read: (text) => isValue ? read().text(text) : undefined,
     day: (text) => isValue ? read().day(text) : undefined,

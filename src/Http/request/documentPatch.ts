@@ -4,9 +4,9 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import {
   type bodyDecoder,
-  bounded,
   elementOf,
   type FieldProblem,
+  limitProblems,
   type ModelLike,
   modelTypeId,
   nestedModel,
@@ -65,7 +65,7 @@ export const documentPatcher = (
       )
       return problems.length === 0
         ? Result.succeed(operations.map((operation) => withoutReading(model, operation)))
-        : Result.fail(bounded(problems))
+        : Result.fail(limitProblems(problems))
     }),
   changesOf: (operations, stored) => {
     const text = serialise(stored, "")

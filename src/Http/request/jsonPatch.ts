@@ -3,7 +3,7 @@ import * as Equal from "effect/Equal"
 import * as JsonPointer from "effect/JsonPointer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { bodyDecoder, bounded, type Decoded, type FieldProblem } from "../../Model/introspection.ts"
+import { bodyDecoder, type Decoded, type FieldProblem, limitProblems } from "../../Model/introspection.ts"
 import { at, englishOf, type Key, problemOf, sayable } from "../messages/message.ts"
 
 /**
@@ -75,7 +75,7 @@ export const readPatch = (
     if (read._tag === "Valid") operations.push(read.value as Operation)
     else problems.push(...read.problems.map((problem) => at(within(i, problem.field), problem)))
   })
-  return problems.length === 0 ? Result.succeed(operations) : Result.fail(bounded(problems))
+  return problems.length === 0 ? Result.succeed(operations) : Result.fail(limitProblems(problems))
 }
 
 /**

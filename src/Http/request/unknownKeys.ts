@@ -6,7 +6,13 @@
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
-import { type bodyDecoder, bounded, type FieldProblem, type ModelLike, modelOf } from "../../Model/introspection.ts"
+import {
+  type bodyDecoder,
+  type FieldProblem,
+  limitProblems,
+  type ModelLike,
+  modelOf
+} from "../../Model/introspection.ts"
 import { shownKeys } from "../description/ignoredKeys.ts"
 
 type Decode = ReturnType<typeof bodyDecoder>
@@ -23,7 +29,10 @@ export const refusingExcess = (schema: Schema.Struct<Schema.Struct.Fields>, deco
     const decoded = decode(body)
     const excess = excessIn?.(body, "") ?? []
     if (excess.length === 0) return decoded
-    return { _tag: "Invalid", problems: bounded([...excess, ...(decoded._tag === "Valid" ? [] : decoded.problems)]) }
+    return {
+      _tag: "Invalid",
+      problems: limitProblems([...excess, ...(decoded._tag === "Valid" ? [] : decoded.problems)])
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import { type bodyDecoder, bounded, type FieldProblem } from "../../Model/introspection.ts"
+import { type bodyDecoder, type FieldProblem, limitProblems } from "../../Model/introspection.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { BulkInsertFailed, ReadError, StoreError } from "../../Repository/RepositoryError.ts"
@@ -59,7 +59,7 @@ export const readItems = (
       else problems.push(...under(i, [problem]))
     }
   })
-  return problems.length === 0 ? { _tag: "Valid", values } : invalid(bounded(problems))
+  return problems.length === 0 ? { _tag: "Valid", values } : invalid(limitProblems(problems))
 }
 
 /**
@@ -79,7 +79,7 @@ export const completeAll = Effect.fnUntraced(function*<A>(
     { concurrency: 2 }
   )
   const problems = results.flatMap((result, i) => Result.isFailure(result) ? under(i, result.failure.problems) : [])
-  return problems.length > 0 ? yield* answers.invalid(bounded(problems)) : Arr.getSuccesses(results)
+  return problems.length > 0 ? yield* answers.invalid(limitProblems(problems)) : Arr.getSuccesses(results)
 })
 
 /**
@@ -137,7 +137,7 @@ export const insertEach = <A>(
  * @internal
  */
 export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): BadRequest =>
-  answers.invalid(bounded(under(index, problems)))
+  answers.invalid(limitProblems(under(index, problems)))
 
 type Refusal = BulkInsertFailed["failures"][number]["error"]
 

@@ -13,14 +13,14 @@ import {
   bodyDecoder,
   compileSerialiser,
   elementOf,
+  expectationOf,
   type FieldProblem,
   finaliser,
-  inText,
   isModelLike,
   kindOf,
   type ModelLike,
   problemsOf,
-  wantedOf
+  withoutTextSuffix
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { documentEncoder } from "../../Repository/introspection.ts"
@@ -72,7 +72,7 @@ const routeOf = (
   const payload = payloadOf(options)
   const model = options.requestModel
   const sent = model ?? payload
-  const query = Object.entries(options.queryParams ?? {}).map(([name, { ast }]) => [name, wantedOf(ast)])
+  const query = Object.entries(options.queryParams ?? {}).map(([name, { ast }]) => [name, expectationOf(ast)])
   const places = parametersOf(Object.fromEntries(query), placesIn(...sent === undefined ? [] : [sent]))
   const refuse = refusal(translations, places)
   const readPayload = payload === undefined
@@ -181,7 +181,9 @@ const fromQuery = (schema: Schema.Top): Read => {
     if (exit._tag === "Success") return Effect.succeed(exit.value)
     const issue = Cause.findErrorOption(exit.cause)
     const problems = issue._tag === "Some" ? problemsOf(issue.value) : []
-    return Effect.fail(new Refused(problems.map((problem) => ({ ...problem, message: inText(problem.message) }))))
+    return Effect.fail(
+      new Refused(problems.map((problem) => ({ ...problem, message: withoutTextSuffix(problem.message) })))
+    )
   }
 }
 

@@ -4,7 +4,7 @@ import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import * as iso from "./iso.ts"
-import { literalOf, nothing } from "./literal.ts"
+import { absentValue, objectFactoryOf } from "./literal.ts"
 import * as Temporal from "./temporal.ts"
 
 /**
@@ -131,7 +131,7 @@ export const fieldOf = (
   const { type } = signature
   const field = { key, from: key, decode: compile(type) }
   if (staysAbsent(type)) {
-    const absent = SchemaAST.isOptional(type) ? nothing : invalid
+    const absent = SchemaAST.isOptional(type) ? absentValue : invalid
     return { ...field, absent: () => absent }
   }
   const supply = parserOf(new SchemaAST.Objects([signature], []), options)
@@ -140,7 +140,7 @@ export const fieldOf = (
     absent: () => {
       const supplied = supply({})
       if (typeof supplied !== "object" || supplied === null) return invalid
-      return Object.hasOwn(supplied, key) ? Reflect.get(supplied, key) : nothing
+      return Object.hasOwn(supplied, key) ? Reflect.get(supplied, key) : absentValue
     }
   }
 }
@@ -164,16 +164,16 @@ const isOfOptional = ({ _tag }: { readonly _tag: string }): boolean =>
  * @internal
  */
 export const objectOf = (fields: ReadonlyArray<DecodedField>): (input: unknown) => Values | typeof invalid => {
-  const make = literalOf(fields.map(({ key }) => key))
+  const make = objectFactoryOf(fields.map(({ key }) => key))
   return (input) => {
     if (typeof input !== "object" || input === null || Array.isArray(input)) return invalid
     // Reading a missing property of an object is safe.
-    const given = input as Values
+    const properties = input as Values
     const values: Array<unknown> = new Array(fields.length)
     for (let i = 0; i < fields.length; i++) {
       const { absent, decode, from } = fields[i]!
-      const before = given[from]
-      const value = before !== undefined ? decode(before) : from in given ? invalid : absent()
+      const encoded = properties[from]
+      const value = encoded !== undefined ? decode(encoded) : from in properties ? invalid : absent()
       if (value === invalid) return invalid
       values[i] = value
     }
@@ -201,7 +201,7 @@ const temporalOf = (ast: SchemaAST.AST): Decode | undefined => {
 export const textParserOf = (ast: SchemaAST.AST): ((text: string) => number | undefined) | undefined => {
   const stored = ast.encoding?.[0]?.to
   const text = stored?.encoding?.length === 1 ? stored.encoding[0].to : undefined
-  if (stored?.checks !== undefined || !isPlainText(text)) return undefined
+  if (stored?.checks !== undefined || !isUncheckedString(text)) return undefined
   return isLinkedBy(ast, Temporal.DateTime)
     ? iso.parseDateTime
     : isLinkedBy(ast, Temporal.Date)
@@ -209,7 +209,7 @@ export const textParserOf = (ast: SchemaAST.AST): ((text: string) => number | un
     : undefined
 }
 
-const isPlainText = (ast: SchemaAST.AST | undefined): boolean =>
+const isUncheckedString = (ast: SchemaAST.AST | undefined): boolean =>
   ast?._tag === "String" && ast.checks === undefined && ast.encoding === undefined
 
 /**

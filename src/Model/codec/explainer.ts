@@ -13,7 +13,7 @@ export type Decoded =
   | { readonly _tag: "Invalid"; readonly problems: ReadonlyArray<FieldProblem> }
 
 /**
- * Decodes the JSON that a caller sent, or returns its problems, limited by {@link bounded}.
+ * Decodes the JSON that a caller sent, or returns its problems, limited by {@link limitProblems}.
  *
  * @internal
  */
@@ -22,20 +22,22 @@ export const bodyDecoder = (schema: Schema.Struct<Schema.Struct.Fields>): (body:
   const codec = Schema.toCodecJson(schema as unknown as Schema.Codec<Values>)
   SchemaJITCompiler.enable(codec.ast)
   const decode = compileDecoder(codec.ast)
-  const decodeAll = SchemaParser.decodeUnknownExit(codec, everything)
+  const decodeAll = SchemaParser.decodeUnknownExit(codec, allErrors)
   let explain: Explain | undefined
   return (body) => {
     const value = decode(body)
     // A decoded struct is an object of its fields.
     if (value !== invalid) return { _tag: "Valid", value: value as Values }
     explain ??= partsExplainerOf(codec.ast)
-    const count: Count = { named: 0, more: 0 }
-    const found = explain?.(body, count)
-    if (typeof found === "object") return { _tag: "Invalid", problems: bounded(problemsOf(found), count.more) }
+    const count: Count = { examined: 0, skipped: 0 }
+    const explanation = explain?.(body, count)
+    if (typeof explanation === "object") {
+      return { _tag: "Invalid", problems: limitProblems(problemsOf(explanation), count.skipped) }
+    }
     const exit = decodeAll(body)
     if (exit._tag === "Success") return { _tag: "Valid", value: exit.value }
     const issue = Cause.findErrorOption(exit.cause)
-    return { _tag: "Invalid", problems: issue._tag === "Some" ? bounded(problemsOf(issue.value)) : [] }
+    return { _tag: "Invalid", problems: issue._tag === "Some" ? limitProblems(problemsOf(issue.value)) : [] }
   }
 }
 
@@ -45,21 +47,21 @@ export const bodyDecoder = (schema: Schema.Struct<Schema.Struct.Fields>): (body:
  *
  * @internal
  */
-export const bounded = (problems: ReadonlyArray<FieldProblem>, more = 0): ReadonlyArray<FieldProblem> => {
-  const named = problems.filter((problem) => !isRemainder(problem))
-  const unnamed = problems.reduce((sum, problem) => isRemainder(problem) ? sum + problem.count : sum, more) +
-    Math.max(0, named.length - maxNamed)
-  if (unnamed === 0) return problems
+export const limitProblems = (problems: ReadonlyArray<FieldProblem>, more = 0): ReadonlyArray<FieldProblem> => {
+  const listed = problems.filter((problem) => !isRemainder(problem))
+  const unlisted = problems.reduce((sum, problem) => isRemainder(problem) ? sum + problem.count : sum, more) +
+    Math.max(0, listed.length - maxListed)
+  if (unlisted === 0) return problems
   const remainder: Remainder = {
     field: "",
     validator: "More",
-    message: `at least ${unnamed} more ${unnamed === 1 ? "problem is" : "problems are"} not listed`,
-    count: unnamed
+    message: `at least ${unlisted} more ${unlisted === 1 ? "problem is" : "problems are"} not listed`,
+    count: unlisted
   }
-  return [...named.slice(0, maxNamed), remainder]
+  return [...listed.slice(0, maxListed), remainder]
 }
 
-const maxNamed = 100
+const maxListed = 100
 
 /** Stands for the problems that are not listed. */
 interface Remainder extends FieldProblem {
@@ -70,19 +72,19 @@ const isRemainder = (problem: FieldProblem): problem is Remainder => problem.val
 
 /** The number of examined problems, and of invalid values that were not examined. */
 interface Count {
-  named: number
-  more: number
+  examined: number
+  skipped: number
 }
 
 /**
  * Finds all issues of a value like the schema's parser, but faster: it examines only the invalid parts, up to the
  * limit. Returns `unclear` if only the parser can explain the complete value, and `none` if the parts have no issue.
  */
-type Explain = (input: unknown, count: Count) => Found
+type Explain = (input: unknown, count: Count) => Explanation
 
-type Found = SchemaIssue.Issue | "none" | "unclear"
+type Explanation = SchemaIssue.Issue | "none" | "unclear"
 
-const everything: SchemaAST.ParseOptions = { errors: "all" }
+const allErrors: SchemaAST.ParseOptions = { errors: "all" }
 
 /** `undefined` if the schema has no parts that can be explained separately. */
 const partsExplainerOf = (ast: SchemaAST.AST): Explain | undefined => {
@@ -100,9 +102,9 @@ const partsExplainerOf = (ast: SchemaAST.AST): Explain | undefined => {
     case "Suspend":
       return (input, count) => {
         const inner = ast.thunk()
-        const known = suspended.get(inner) ?? { explain: partsExplainerOf(inner) }
-        suspended.set(inner, known)
-        return known.explain?.(input, count) ?? "none"
+        const cached = suspended.get(inner) ?? { explain: partsExplainerOf(inner) }
+        suspended.set(inner, cached)
+        return cached.explain?.(input, count) ?? "none"
       }
     default:
       return undefined
@@ -119,9 +121,9 @@ const structExplainerOf = (ast: SchemaAST.Objects): Explain => {
     const issues: Array<SchemaIssue.Issue> = []
     for (let i = 0; i < fields.length; i++) {
       // Reading a missing property of an object is safe.
-      const found = fields[i]!(input as Values, count)
-      if (found === "unclear") return "unclear"
-      if (found !== "none") issues.push(found)
+      const explanation = fields[i]!(input as Values, count)
+      if (explanation === "unclear") return "unclear"
+      if (explanation !== "none") issues.push(explanation)
     }
     return composite(ast, issues, input)
   }
@@ -135,34 +137,34 @@ const listExplainerOf = (ast: SchemaAST.Arrays, element: SchemaAST.AST): Explain
     const issues: Array<SchemaIssue.Issue> = []
     for (let i = 0; i < input.length; i++) {
       if (decode(input[i]) !== invalid) continue
-      if (count.named >= maxNamed) {
-        count.more++
+      if (count.examined >= maxListed) {
+        count.skipped++
         continue
       }
-      const found = explain(input[i], count)
-      if (found === "unclear") return "unclear"
-      if (found !== "none") issues.push(new SchemaIssue.Pointer([i], found))
+      const explanation = explain(input[i], count)
+      if (explanation === "unclear") return "unclear"
+      if (explanation !== "none") issues.push(new SchemaIssue.Pointer([i], explanation))
     }
     return composite(ast, issues, input)
   }
 }
 
-const composite = (ast: SchemaAST.AST, issues: ReadonlyArray<SchemaIssue.Issue>, input: unknown): Found => {
+const composite = (ast: SchemaAST.AST, issues: ReadonlyArray<SchemaIssue.Issue>, input: unknown): Explanation => {
   const [first, ...others] = issues
-  return first === undefined ? "none" : new SchemaIssue.Composite(ast, [first, ...others], input, everything)
+  return first === undefined ? "none" : new SchemaIssue.Composite(ast, [first, ...others], input, allErrors)
 }
 
 /** Explains the parts of a value, or the complete value if its parts have no issue. */
 const explainerOf = (ast: SchemaAST.AST): Explain => {
   const explainParts = partsExplainerOf(ast)
   // Fields need no services.
-  const parse = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), everything)
+  const parse = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), allErrors)
   return (value, count) => {
     const inParts = explainParts?.(value, count) ?? "none"
     if (inParts !== "none") return inParts
     const exit = parse(value)
     if (exit._tag === "Success") return "none"
-    count.named++
+    count.examined++
     const issue = Cause.findErrorOption(exit.cause)
     return issue._tag === "Some" && exit.cause.reasons.length === 1 ? issue.value : "unclear"
   }
@@ -170,27 +172,28 @@ const explainerOf = (ast: SchemaAST.AST): Explain => {
 
 const fieldExplainerOf = (
   { name, type }: SchemaAST.PropertySignature
-): (given: Values, count: Count) => Found => {
+): (properties: Values, count: Count) => Explanation => {
   const key = String(name)
-  const at = (found: Found): Found => typeof found === "object" ? new SchemaIssue.Pointer([key], found) : found
+  const at = (explanation: Explanation): Explanation =>
+    typeof explanation === "object" ? new SchemaIssue.Pointer([key], explanation) : explanation
   const decode = compileDecoder(type)
   const explain = explainerOf(type)
   const absent = SchemaAST.isOptional(type) ? "none" : at(new SchemaIssue.MissingKey(type.context?.annotations))
   const absence = staysAbsent(type) ? absent : "unclear"
   const toMillis = textParserOf(type)
   // Every text that is no date has the same issue, which is expensive to compute.
-  const noDate = toMillis === undefined ? "unclear" : at(explain("", { named: 0, more: 0 }))
-  return (given, count) => {
-    const value = given[key]
-    if (value === undefined && !(key in given)) {
-      if (absence !== "none") count.named++
+  const invalidDate = toMillis === undefined ? "unclear" : at(explain("", { examined: 0, skipped: 0 }))
+  return (properties, count) => {
+    const value = properties[key]
+    if (value === undefined && !(key in properties)) {
+      if (absence !== "none") count.examined++
       return absence
     }
     if (decode(value) !== invalid) return "none"
     if (toMillis === undefined || typeof value !== "string" || toMillis(value) !== undefined) {
       return at(explain(value, count))
     }
-    count.named++
-    return noDate
+    count.examined++
+    return invalidDate
   }
 }

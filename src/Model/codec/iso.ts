@@ -1,13 +1,13 @@
 const millisPerDay = 86_400_000
 
 /** The result for text that is not all digits. It exceeds the range of every part of a date. */
-const noNumber = 99_999
+const notANumber = 99_999
 
 const digits = (text: string, from: number, to: number): number => {
   let number = 0
   for (let i = from; i < to; i++) {
     const code = text.charCodeAt(i)
-    if (!isDigit(code)) return noNumber
+    if (!isDigit(code)) return notANumber
     number = number * 10 + code - 48
   }
   return number
@@ -15,7 +15,7 @@ const digits = (text: string, from: number, to: number): number => {
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
-const [plus, hyphen, point, colon] = [43, 45, 46, 58]
+const [plus, hyphen, dot, colon] = [43, 45, 46, 58]
 
 /**
  * The days from 1 March of the year -400 to 1 January 1970. The calendar repeats every 400 years, so no intermediate
@@ -77,7 +77,7 @@ export const parseDateTime = (text: string): number | undefined => {
   if (text.charCodeAt(at) === colon) {
     seconds = digits(text, 17, 19)
     at = 19
-    if (text.charCodeAt(at) === point) {
+    if (text.charCodeAt(at) === dot) {
       const from = ++at
       while (isDigit(text.charCodeAt(at))) at++
       const count = at - from

@@ -5,14 +5,14 @@ import * as Result from "effect/Result"
  *
  * @internal
  */
-export const nothing: unique symbol = Symbol("nothing")
+export const absentValue: unique symbol = Symbol("nothing")
 
 /**
- * Makes an object with fixed keys from their values in order. A value of {@link nothing} leaves its key out.
+ * Makes an object with fixed keys from their values in order. A value of {@link absentValue} leaves its key out.
  *
  * @internal
  */
-export type Make = (values: ReadonlyArray<unknown>) => { [key: string]: unknown }
+export type ObjectFactory = (values: ReadonlyArray<unknown>) => { [key: string]: unknown }
 
 /**
  * Compiles one object literal for each combination of present keys. V8 allocates such an object at its final size. An
@@ -20,27 +20,27 @@ export type Make = (values: ReadonlyArray<unknown>) => { [key: string]: unknown 
  *
  * @internal
  */
-export const literalOf = (keys: ReadonlyArray<string>): Make => {
-  const grow: Make = (values) => {
+export const objectFactoryOf = (keys: ReadonlyArray<string>): ObjectFactory => {
+  const assignKeys: ObjectFactory = (values) => {
     const object: { [key: string]: unknown } = {}
     for (let i = 0; i < keys.length; i++) {
-      if (values[i] !== nothing) object[keys[i]!] = values[i]
+      if (values[i] !== absentValue) object[keys[i]!] = values[i]
     }
     return object
   }
   // `__proto__` in an object literal sets the prototype.
-  if (!canCompile || keys.length > maxKeys || keys.includes("__proto__")) return grow
-  const literals = new Map<number, Make>()
+  if (!canCompile || keys.length > maxKeys || keys.includes("__proto__")) return assignKeys
+  const literals = new Map<number, ObjectFactory>()
   return (values) => {
-    let selection = 0
+    let presentKeys = 0
     for (let i = 0; i < keys.length; i++) {
-      if (values[i] !== nothing) selection |= 1 << i
+      if (values[i] !== absentValue) presentKeys |= 1 << i
     }
-    let make = literals.get(selection)
+    let make = literals.get(presentKeys)
     if (make === undefined) {
-      if (literals.size === maxLiterals) return grow(values)
-      make = compile(keys, selection)
-      literals.set(selection, make)
+      if (literals.size === maxLiterals) return assignKeys(values)
+      make = compile(keys, presentKeys)
+      literals.set(presentKeys, make)
     }
     return make(values)
   }
@@ -52,11 +52,11 @@ const maxKeys = 30
 /** Callers control the combinations, so their number is bounded. Frequent combinations come first. */
 const maxLiterals = 32
 
-const compile = (keys: ReadonlyArray<string>, selection: number): Make => {
-  const members = keys.flatMap((key, i) => (selection & 1 << i) === 0 ? [] : [`${JSON.stringify(key)}: values[${i}]`])
+const compile = (keys: ReadonlyArray<string>, presentKeys: number): ObjectFactory => {
+  const members = keys.flatMap((key, i) => (presentKeys & 1 << i) === 0 ? [] : [`${JSON.stringify(key)}: values[${i}]`])
   // The code contains only the schema's keys, as JSON strings.
   // oxlint-disable-next-line typescript/no-implied-eval
-  return new Function("values", `return {${members.join(", ")}}`) as Make
+  return new Function("values", `return {${members.join(", ")}}`) as ObjectFactory
 }
 
 /** A process may forbid code generation from strings. */

@@ -8,7 +8,7 @@ import { isKind } from "../shape/fields.ts"
 import { assertStorable } from "../shape/storable.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
 import { formatDate, formatDateTime, isDate } from "./iso.ts"
-import { isNullValue } from "./place.ts"
+import { isNullValue } from "./validationContext.ts"
 
 /**
  * Writes a stored document as the JSON text of its wire form in one pass. `links` is inserted after `_type`; it is
@@ -53,7 +53,7 @@ export const toWire = (model: ModelLike, key: string, value: unknown): unknown =
   const text = wire === undefined
     ? undefined
     // Every struct field is a schema.
-    : whole(compile(SchemaAST.toEncoded((wire as Schema.Top).ast)))(
+    : withQuotes(compile(SchemaAST.toEncoded((wire as Schema.Top).ast)))(
       encoderOf(model.store.fields[key] as Schema.Top)(value)
     )
   return text === undefined ? undefined : JSON.parse(text)
@@ -61,9 +61,9 @@ export const toWire = (model: ModelLike, key: string, value: unknown): unknown =
 
 const quoted = (write: Write): Writer => ({ write, isQuoted: true })
 
-const plain = (write: Write): Writer => ({ write, isQuoted: false })
+const unquoted = (write: Write): Writer => ({ write, isQuoted: false })
 
-const whole = ({ isQuoted, write }: Writer): Write => {
+const withQuotes = ({ isQuoted, write }: Writer): Write => {
   if (!isQuoted) return write
   return (value) => {
     const text = write(value)
@@ -73,13 +73,13 @@ const whole = ({ isQuoted, write }: Writer): Write => {
 
 const string = quoted((value) => typeof value === "string" ? escaped(value) : undefined)
 
-const finite = plain((value) => typeof value === "number" && Number.isFinite(value) ? `${value}` : undefined)
+const finite = unquoted((value) => typeof value === "number" && Number.isFinite(value) ? `${value}` : undefined)
 
-const int = plain((value) => typeof value === "number" && Number.isSafeInteger(value) ? `${value}` : undefined)
+const int = unquoted((value) => typeof value === "number" && Number.isSafeInteger(value) ? `${value}` : undefined)
 
-const boolean = plain((value) => value === true ? "true" : value === false ? "false" : undefined)
+const boolean = unquoted((value) => value === true ? "true" : value === false ? "false" : undefined)
 
-const nothing = plain((value) => value === null ? "null" : undefined)
+const nullWriter = unquoted((value) => value === null ? "null" : undefined)
 
 const dateTime = quoted((value) => isDate(value) ? formatDateTime(value) : undefined)
 
@@ -89,15 +89,15 @@ interface Member {
   readonly key: string
   readonly write: Write
   /** The closing quotation mark, or nothing. */
-  readonly end: string
+  readonly closing: string
   /** The text before the value: for the first member, and after another member, whose value this text closes. */
   readonly first: string
-  readonly behindPlain: string
-  readonly behindQuoted: string
+  readonly afterUnquoted: string
+  readonly afterQuoted: string
   readonly optional: boolean
   /** Whether `null` in the document means missing. */
-  readonly nothing: boolean
-  readonly missing: (() => string | undefined) | undefined
+  readonly isNullMissing: boolean
+  readonly writeDefault: (() => string | undefined) | undefined
 }
 
 const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
@@ -110,48 +110,51 @@ const compileObject = (ast: SchemaAST.Objects, idKey: string): Serialiser => {
       head += `"_type":${JSON.stringify(type.literal)},`
       continue
     }
-    const rewrite = model === undefined ? undefined : rewriter(model, key)
-    const writer = rewrite === undefined ? compile(type) : plain(rewrite)
+    const transcode = model === undefined ? undefined : transcoderOf(model, key)
+    const writer = transcode === undefined ? compile(type) : unquoted(transcode)
     const { default: byDefault, managed, optional } = model?.[modelTypeId][key] ?? {}
-    const end = writer.isQuoted ? "\"" : ""
-    const first = `${JSON.stringify(key)}:${end}`
+    const closing = writer.isQuoted ? "\"" : ""
+    const first = `${JSON.stringify(key)}:${closing}`
     members.push({
       key: managed === "id" ? idKey : key,
       write: writer.write,
-      end,
+      closing,
       first,
-      behindPlain: `,${first}`,
-      behindQuoted: `",${first}`,
+      afterUnquoted: `,${first}`,
+      afterQuoted: `",${first}`,
       optional: SchemaAST.isOptional(type),
-      nothing: optional === true,
-      missing: byDefault === undefined ? undefined : missingAs(byDefault, model?.store.fields[key], writer.write)
+      isNullMissing: optional === true,
+      writeDefault: byDefault === undefined
+        ? undefined
+        : defaultWriter(byDefault, model?.store.fields[key], writer.write)
     })
   }
   return (document, links) => {
     let text = head + links
     // The closing text of the last value.
-    let end: string | undefined
+    let closing: string | undefined
     for (let i = 0; i < members.length; i++) {
       const member = members[i]!
       const value = document[member.key]
       let written: string | undefined
-      if (value === undefined || value === null && member.nothing) {
-        if (member.missing !== undefined) written = member.missing()
+      if (value === undefined || value === null && member.isNullMissing) {
+        if (member.writeDefault !== undefined) written = member.writeDefault()
         else if (member.optional) continue
       } else {
         written = member.write(value)
       }
       if (written === undefined) return undefined
-      text += (end === undefined ? member.first : end === "" ? member.behindPlain : member.behindQuoted) + written
-      end = member.end
+      text += (closing === undefined ? member.first : closing === "" ? member.afterUnquoted : member.afterQuoted) +
+        written
+      closing = member.closing
     }
     // Without members, the comma after `_type` or the links has to go.
-    return end === undefined && text !== "{" ? `${text.slice(0, -1)}}` : `${text}${end ?? ""}}`
+    return closing === undefined && text !== "{" ? `${text.slice(0, -1)}}` : `${text}${closing ?? ""}}`
   }
 }
 
 /** Decodes and encodes the value again if its stored form may be outdated or differs from the wire form. */
-const rewriter = (model: ModelLike, key: string): Write | undefined => {
+const transcoderOf = (model: ModelLike, key: string): Write | undefined => {
   // Every struct field is a schema.
   const [stored, wire] = [model.store.fields[key], model.wire.fields[key]].map((field) =>
     unwrapped(field as Schema.Top)
@@ -194,7 +197,7 @@ const isMarshalled = (ast: SchemaAST.AST): boolean => {
   }
 }
 
-const missingAs = (value: () => unknown, stored: unknown, write: Write): () => string | undefined => {
+const defaultWriter = (value: () => unknown, stored: unknown, write: Write): () => string | undefined => {
   // Every struct field is a schema.
   const encode = encoderOf(stored as Schema.Top)
   return () => write(encode(value()))
@@ -219,33 +222,33 @@ const compile = (ast: SchemaAST.AST): Writer => {
     case "Boolean":
       return boolean
     case "Null":
-      return nothing
+      return nullWriter
     case "Literal":
-      return compileLiterals([ast.literal]) ?? compileAny(ast)
+      return compileLiterals([ast.literal]) ?? compileFallback(ast)
     case "Enum":
-      return compileLiterals(ast.enums.map(([, value]) => value)) ?? compileAny(ast)
+      return compileLiterals(ast.enums.map(([, value]) => value)) ?? compileFallback(ast)
     case "Declaration":
       return ast.annotations?.[temporalKind] === "datetime"
         ? dateTime
         : ast.annotations?.[temporalKind] === "date"
         ? date
-        : compileAny(ast)
+        : compileFallback(ast)
     case "Arrays": {
       const element = ast.rest[0]
-      if (element === undefined || ast.elements.length > 0 || ast.rest.length > 1) return compileAny(ast)
-      return plain(writeArray(compile(element)))
+      if (element === undefined || ast.elements.length > 0 || ast.rest.length > 1) return compileFallback(ast)
+      return unquoted(writeArray(compile(element)))
     }
     case "Objects": {
-      if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return compileAny(ast)
+      if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return compileFallback(ast)
       const write = compileObject(ast, "id")
-      return plain((value) => isRecord(value) ? write(value, "") : undefined)
+      return unquoted((value) => isRecord(value) ? write(value, "") : undefined)
     }
     case "Union":
       return compileUnion(ast)
     case "Suspend":
       return compileSuspended(ast)
     default:
-      return compileAny(ast)
+      return compileFallback(ast)
   }
 }
 
@@ -255,11 +258,11 @@ const compileNumber = (ast: SchemaAST.Number): Writer => {
   const checks = ast.checks ?? []
   if (checks.some((check) => isKind(check, "isInt"))) return int
   // Numbers without a JSON form, such as `NaN`, are written as text.
-  return checks.some((check) => isKind(check, "isFinite")) ? finite : compileAny(ast)
+  return checks.some((check) => isKind(check, "isFinite")) ? finite : compileFallback(ast)
 }
 
 const writeArray = ({ isQuoted, write }: Writer): Write => {
-  const [first, next, end] = isQuoted ? ["[\"", "\",\"", "\"]"] : ["[", ",", "]"]
+  const [first, next, closing] = isQuoted ? ["[\"", "\",\"", "\"]"] : ["[", ",", "]"]
   return (value) => {
     if (!Array.isArray(value)) return undefined
     if (value.length === 0) return "[]"
@@ -269,32 +272,32 @@ const writeArray = ({ isQuoted, write }: Writer): Write => {
       if (written === undefined) return undefined
       text += i === 0 ? written : next + written
     }
-    return text + end
+    return text + closing
   }
 }
 
 const compileUnion = (ast: SchemaAST.Union): Writer => {
   const literals = ast.types.flatMap((type) => type._tag === "Literal" ? [type.literal] : [])
-  if (literals.length === ast.types.length) return compileLiterals(literals) ?? compileAny(ast)
+  if (literals.length === ast.types.length) return compileLiterals(literals) ?? compileFallback(ast)
   const others = ast.types.filter((type) => type._tag !== "Null")
-  if (others.length !== 1 || others.length === ast.types.length) return compileAny(ast)
-  const write = whole(compile(others[0]!))
-  return plain((value) => value === null ? "null" : write(value))
+  if (others.length !== 1 || others.length === ast.types.length) return compileFallback(ast)
+  const write = withQuotes(compile(others[0]!))
+  return unquoted((value) => value === null ? "null" : write(value))
 }
 
 const compileLiterals = (literals: ReadonlyArray<unknown>): Writer | undefined => {
   if (literals.some((literal) => typeof literal === "bigint")) return undefined
   const texts = new Map(literals.map((literal) => [literal, JSON.stringify(literal)]))
-  return plain((value) => texts.get(value))
+  return unquoted((value) => texts.get(value))
 }
 
 /** Compiles a recursive schema at its first value, and caches the result. */
 const compileSuspended = (ast: SchemaAST.Suspend): Writer => {
   let write: Write | undefined
-  return plain((value) => {
+  return unquoted((value) => {
     if (write === undefined) {
       const inner = ast.thunk()
-      write = compiled.get(inner) ?? whole(compile(inner))
+      write = compiled.get(inner) ?? withQuotes(compile(inner))
       compiled.set(inner, write)
     }
     return write(value)
@@ -304,11 +307,11 @@ const compileSuspended = (ast: SchemaAST.Suspend): Writer => {
 const compiled = new WeakMap<SchemaAST.AST, Write>()
 
 /** The slow path: the schema's own JSON codec. */
-const compileAny = (ast: SchemaAST.AST): Writer => {
+const compileFallback = (ast: SchemaAST.AST): Writer => {
   const codec = Schema.toCodecJson(Schema.make<Schema.Codec<unknown>>(ast))
   SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
   const encode = encoderOf(codec)
-  return plain((value) => {
+  return unquoted((value) => {
     const encoded = encode(value)
     return encoded === undefined ? undefined : JSON.stringify(encoded)
   })

@@ -5,7 +5,7 @@ import type * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import { perModel } from "../shape/perModel.ts"
 import type { ModelLike } from "../shape/variants.ts"
-import { inOrder, type Place, report, validator } from "./place.ts"
+import { issueFinder, reportIssue, runInOrder, type ValidationContext } from "./validationContext.ts"
 
 /**
  * The checks of a model's fields and its checks over several fields, without the model's own `validate`.
@@ -21,35 +21,35 @@ export interface Validity {
    * Reports the issues of changed values and returns whether there are none. Rules over several fields run only if each
    * changed field is valid.
    */
-  readonly reportChanges: (values: unknown, place: Place, previous: unknown) => Effect.Effect<boolean>
+  readonly reportChanges: (values: unknown, context: ValidationContext, previous: unknown) => Effect.Effect<boolean>
 }
 
 /** @internal */
 export const validityOf: (model: ModelLike) => Validity = perModel((model) => {
   const names = Object.keys(model.store.fields)
-  const changedIn = (values: unknown, previous: unknown) =>
+  const changedFields = (values: unknown, previous: unknown) =>
     names.filter((name) => !Equal.equals(valueAt(values, name), valueAt(previous, name)))
   return {
-    issueOf: validator(Schema.toType(model.store)),
-    isChanged: (values, previous) => changedIn(values, previous).length > 0,
-    reportChanges: (values, place, previous) => {
-      const changed = changedIn(values, previous)
-      const { issueOfField, issueOfRules } = separateOf(model)
+    issueOf: issueFinder(Schema.toType(model.store)),
+    isChanged: (values, previous) => changedFields(values, previous).length > 0,
+    reportChanges: (values, context, previous) => {
+      const changed = changedFields(values, previous)
+      const { issueOfField, issueOfRules } = partialValidatorsOf(model)
       let isValid = true
-      const found = (part: unknown) => (issue: SchemaIssue.Issue | undefined) => {
+      const addIssue = (part: unknown) => (issue: SchemaIssue.Issue | undefined) => {
         if (issue === undefined) return
         isValid = false
-        report(issue, part, place)
+        reportIssue(issue, part, context)
       }
-      const ofFields = inOrder(changed.length, (i) => {
+      const fieldsChecked = runInOrder(changed.length, (i) => {
         const name = changed[i]!
         const value = valueAt(values, name)
         const part = value === undefined ? {} : { [name]: value }
-        return Effect.mapEager(issueOfField(name)(part), found(part))
+        return Effect.mapEager(issueOfField(name)(part), addIssue(part))
       }, () => {})
-      return Effect.flatMapEager(ofFields, () =>
+      return Effect.flatMapEager(fieldsChecked, () =>
         isValid && changed.length > 0
-          ? Effect.mapEager(Effect.mapEager(issueOfRules(values), found(values)), () => isValid)
+          ? Effect.mapEager(Effect.mapEager(issueOfRules(values), addIssue(values)), () => isValid)
           : Effect.succeed(isValid))
     }
   }
@@ -58,17 +58,17 @@ export const validityOf: (model: ModelLike) => Validity = perModel((model) => {
 /**
  * A validator for each field and one for the rules alone. They are only needed to separate new issues from old ones.
  */
-const separateOf = perModel((model) => {
-  const fields = new Map<string, ReturnType<typeof validator>>()
+const partialValidatorsOf = perModel((model) => {
+  const fields = new Map<string, ReturnType<typeof issueFinder>>()
   return {
     issueOfField: (name: string) => {
       // The keys are the model's field names, so the map is bounded.
       const issueOf = fields.get(name) ??
-        validator(Schema.toType(Schema.Struct({ [name]: model.store.fields[name]! })))
+        issueFinder(Schema.toType(Schema.Struct({ [name]: model.store.fields[name]! })))
       fields.set(name, issueOf)
       return issueOf
     },
-    issueOfRules: validator(withChecks(model.store.ast.checks ?? []))
+    issueOfRules: issueFinder(withChecks(model.store.ast.checks ?? []))
   }
 })
 

@@ -10,7 +10,7 @@ import { modelOf } from "../shape/variants.ts"
  *
  * @internal
  */
-export interface Wanted {
+export interface Expectation {
   /**
    * `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`, `enum`, `object`, `bytes`, `url`, `duration`, `null`, or
    * `any` for several types or a type without a name.
@@ -27,23 +27,23 @@ export interface Wanted {
  *
  * @internal
  */
-export const wantedOf = (ast: SchemaAST.AST): Wanted => {
-  const known = wanted.get(ast)
-  if (known !== undefined) return known
+export const expectationOf = (ast: SchemaAST.AST): Expectation => {
+  const cached = expectations.get(ast)
+  if (cached !== undefined) return cached
   const choices = isEnumeration(ast) ? choicesOf(ast) : []
   const nouns = nounsOf(ast)
   const [noun] = nouns
-  const made: Wanted = choices.length > 0
+  const expectation: Expectation = choices.length > 0
     ? { type: "enum", choices, message: `must be ${choices.length === 1 ? "" : "one of "}${choices.join(", ")}` }
     : noun === undefined
-    ? { type: "any", choices, message: unnamed }
+    ? { type: "any", choices, message: unnamedMessage }
     : {
       type: nouns.length === 1 ? noun : "any",
       choices,
-      message: `must be ${nouns.map((noun) => words.get(noun)).join(" or ")}`
+      message: `must be ${nouns.map((noun) => nounPhrases.get(noun)).join(" or ")}`
     }
-  wanted.set(ast, made)
-  return made
+  expectations.set(ast, expectation)
+  return expectation
 }
 
 /**
@@ -51,10 +51,10 @@ export const wantedOf = (ast: SchemaAST.AST): Wanted => {
  *
  * @internal
  */
-export const writtenAsText = ({ message, type, ...others }: Wanted): Wanted => ({
+export const expectationAsText = ({ message, type, ...others }: Expectation): Expectation => ({
   ...others,
   type,
-  message: type === "int" || type === "float" || type === "bool" ? `${message}${asText}` : message
+  message: type === "int" || type === "float" || type === "bool" ? `${message}${textSuffix}` : message
 })
 
 /**
@@ -62,15 +62,15 @@ export const writtenAsText = ({ message, type, ...others }: Wanted): Wanted => (
  *
  * @internal
  */
-export const inText = (message: string): string => message.replace(asText, "")
+export const withoutTextSuffix = (message: string): string => message.replace(textSuffix, "")
 
 /**
- * The type in a message of {@link wantedOf}; `undefined` for any other message.
+ * The type in a message of {@link expectationOf}; `undefined` for any other message.
  *
  * @internal
  */
-export const typeSaidBy = (message: string): string | undefined =>
-  message === unnamed ? "any" : typesByMessage.get(inText(message))
+export const typeInMessage = (message: string): string | undefined =>
+  message === unnamedMessage ? "any" : typesByMessage.get(withoutTextSuffix(message))
 
 /**
  * The rule of a check: the validator that the check belongs to, or the validator that one of Effect's own checks
@@ -80,13 +80,13 @@ export const typeSaidBy = (message: string): string | undefined =>
  */
 export const ruleOf = (check: SchemaAST.Check<never>): Rule | undefined => {
   const { message, representation, [validatorAnnotation]: entry } = check.annotations ?? {}
-  const said = typeof message === "string" ? message : undefined
+  const declaredMessage = typeof message === "string" ? message : undefined
   // Only validators write this annotation.
-  if (entry !== undefined) return { ...entry as ValidatorEntry, message: said, isOwn: true }
+  if (entry !== undefined) return { ...entry as ValidatorEntry, message: declaredMessage, isOwn: true }
   if (!Predicate.hasProperty(representation, "id") || typeof representation.id !== "string") return undefined
   const payload = Predicate.hasProperty(representation, "payload") ? representation.payload : undefined
   const rule = rules.get(representation.id.replace("effect/schema/", ""))?.(Object(payload))
-  return rule === undefined || said === undefined ? rule : { ...rule, message: said }
+  return rule === undefined || declaredMessage === undefined ? rule : { ...rule, message: declaredMessage }
 }
 
 /** @internal */
@@ -97,9 +97,9 @@ export interface Rule extends ValidatorEntry {
 }
 
 /** A count with its noun. */
-const counted = (count: unknown, noun: string): string => `${String(count)} ${noun}${count === 1 ? "" : "s"}`
+const countOf = (count: unknown, noun: string): string => `${String(count)} ${noun}${count === 1 ? "" : "s"}`
 
-const wanted = new WeakMap<SchemaAST.AST, Wanted>()
+const expectations = new WeakMap<SchemaAST.AST, Expectation>()
 
 const isEnumeration = (ast: SchemaAST.AST): boolean => {
   switch (ast._tag) {
@@ -107,7 +107,7 @@ const isEnumeration = (ast: SchemaAST.AST): boolean => {
     case "Enum":
       return true
     case "Union": {
-      const types = ast.types.filter((type) => !isNothing(type))
+      const types = ast.types.filter((type) => !isEmptyType(type))
       return types.length > 0 && types.every(isEnumeration)
     }
     case "Suspend":
@@ -117,7 +117,7 @@ const isEnumeration = (ast: SchemaAST.AST): boolean => {
   }
 }
 
-const isNothing = ({ _tag }: SchemaAST.AST): boolean => _tag === "Null" || _tag === "Undefined" || _tag === "Void"
+const isEmptyType = ({ _tag }: SchemaAST.AST): boolean => _tag === "Null" || _tag === "Undefined" || _tag === "Void"
 
 /** The nouns of all types that values may have; empty if one of the types has no noun. */
 const nounsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
@@ -148,18 +148,18 @@ const nounsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
     case "Suspend":
       return nounsOf(ast.thunk())
     case "Union": {
-      const others = ast.types.filter((type) => !isNothing(type))
+      const others = ast.types.filter((type) => !isEmptyType(type))
       const parts = (others.length === 0 ? ast.types : others).map(nounsOf)
       return parts.some((part) => part.length === 0) ? [] : [...new Set(parts.flat())]
     }
     case "Declaration":
-      return declared(ast)
+      return declaredNouns(ast)
     default:
       return []
   }
 }
 
-const declared = (ast: SchemaAST.Declaration): ReadonlyArray<string> => {
+const declaredNouns = (ast: SchemaAST.Declaration): ReadonlyArray<string> => {
   const temporal = [ast, ...(ast.encoding ?? []).map(({ to }) => to)].flatMap(({ annotations }) =>
     typeof annotations?.[temporalKind] === "string" ? [annotations[temporalKind]] : []
   )
@@ -189,7 +189,7 @@ const declarations: ReadonlyMap<string, string> = new Map([
   ["HashMap", "list"]
 ])
 
-const words: ReadonlyMap<string, string> = new Map([
+const nounPhrases: ReadonlyMap<string, string> = new Map([
   ["str", "a text"],
   ["int", "a whole number"],
   ["float", "a number"],
@@ -204,11 +204,13 @@ const words: ReadonlyMap<string, string> = new Map([
   ["null", "null"]
 ])
 
-const unnamed = "must have the expected form"
+const unnamedMessage = "must have the expected form"
 
-const asText = ", written as text"
+const textSuffix = ", written as text"
 
-const typesByMessage: ReadonlyMap<string, string> = new Map([...words].map(([type, noun]) => [`must be ${noun}`, type]))
+const typesByMessage: ReadonlyMap<string, string> = new Map(
+  [...nounPhrases].map(([type, noun]) => [`must be ${noun}`, type])
+)
 
 type Payload = { readonly [name: string]: unknown }
 
@@ -229,11 +231,11 @@ const rules: ReadonlyMap<string, (payload: Payload) => Rule> = new Map(
     ["isPattern", ({ source }) => rule("Regexp", source, `must match ${String(source)}`)],
     [
       "isMinCodePoints",
-      ({ minCodePoints }) => rule("Min", minCodePoints, `must have at least ${counted(minCodePoints, "character")}`)
+      ({ minCodePoints }) => rule("Min", minCodePoints, `must have at least ${countOf(minCodePoints, "character")}`)
     ],
     [
       "isMaxCodePoints",
-      ({ maxCodePoints }) => rule("Max", maxCodePoints, `must have at most ${counted(maxCodePoints, "character")}`)
+      ({ maxCodePoints }) => rule("Max", maxCodePoints, `must have at most ${countOf(maxCodePoints, "character")}`)
     ],
     ["isMinLength", ({ minLength }) => lengthRule("Min", minLength, "at least")],
     ["isMaxLength", ({ maxLength }) => lengthRule("Max", maxLength, "at most")],

@@ -1,10 +1,19 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { immediateOf } from "../../internal/immediate.ts"
-import { inOrder, isNullValue, type Place, report, reported, reportedIn, under, validator } from "../codec/place.ts"
+import {
+  childContext,
+  collectingProblems,
+  collectingProblemsIn,
+  isNullValue,
+  issueFinder,
+  reportIssue,
+  runInOrder,
+  type ValidationContext
+} from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
-import { always } from "../shape/conversion.ts"
+import { convertAlways } from "../shape/conversion.ts"
 import { perModel } from "../shape/perModel.ts"
 import { hasRules, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { finaliser } from "./finaliser.ts"
@@ -12,10 +21,10 @@ import { finaliser } from "./finaliser.ts"
 type Values = Record<string, unknown>
 
 /** Completes decoded values, synchronously if the caller runs in `fiber` and no value is asynchronous. */
-type Complete = (decoded: Values, fiber?: Place["fiber"]) => Effect.Effect<Values, ModelError>
+type Complete = (decoded: Values, fiber?: ValidationContext["fiber"]) => Effect.Effect<Values, ModelError>
 
 /** Changes the values in place. It returns an Effect only for asynchronous work. */
-type Step = (values: Values, place: Place) => Effect.Effect<void> | void
+type Step = (values: Values, context: ValidationContext) => Effect.Effect<void> | void
 
 /**
  * Finalises the output of a model's `create` decoder in place, without an instance. The decoder has validated what the
@@ -33,8 +42,11 @@ export const completer = (model: ModelLike): Complete => {
   }
   const complete = planOf(model)
   return (decoded, fiber) => {
-    const run = (place: Place) => Effect.mapEager(complete(decoded, place) ?? Effect.void, () => decoded)
-    return fiber === undefined ? reported(model, decoded, run, true) : reportedIn(fiber, model, decoded, run, true)
+    const run = (context: ValidationContext) =>
+      Effect.mapEager(complete(decoded, context) ?? Effect.void, () => decoded)
+    return fiber === undefined
+      ? collectingProblems(model, decoded, run, true)
+      : collectingProblemsIn(fiber, model, decoded, run, true)
   }
 }
 
@@ -70,60 +82,60 @@ const compile = (model: ModelLike): Step => {
       ...(isSupplied(attributes) ? [supplied(key, attributes, schema as Schema.Top)] : [])
     ]
   })
-  return (values, place) => inOrder(steps.length, (i) => steps[i]!(values, place), () => {})
+  return (values, context) => runInOrder(steps.length, (i) => steps[i]!(values, context), () => {})
 }
 
 const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top): Step => {
   const { converter, default: byDefault, generator, omitted, optional } = attributes
   const supply = (generated: unknown): unknown => generated === undefined ? byDefault?.() : generated
   const generate = generator === undefined ? undefined : immediateOf(generator)
-  const issueOf = validator(Schema.toType(schema))
+  const issueOf = issueFinder(Schema.toType(schema))
   const nullIsValue = isNullValue(schema, attributes)
-  const keep = (values: Values, place: Place, value: unknown): Effect.Effect<void> | void => {
+  const keep = (values: Values, context: ValidationContext, value: unknown): Effect.Effect<void> | void => {
     values[key] = value
     const found = issueOf(value)
     return found === Effect.undefined ? undefined : Effect.mapEager(found, (issue) => {
-      if (issue !== undefined) report(issue, value, under(place, key, omitted))
+      if (issue !== undefined) reportIssue(issue, value, childContext(context, key, omitted))
     })
   }
-  const missing = (values: Values, place: Place): void => {
+  const missing = (values: Values, context: ValidationContext): void => {
     delete values[key]
     if (optional === true) return
-    place.problems.push({ field: under(place, key).path, validator: "Required", message: "must be given" })
+    context.problems.push({ field: childContext(context, key).path, validator: "Required", message: "must be given" })
   }
-  const keepMade = (values: Values, place: Place, made: Effect.Effect<unknown>): Effect.Effect<void> =>
-    Effect.flatMapEager(made, (converted) => keep(values, place, converted) ?? Effect.void)
+  const keepMade = (values: Values, context: ValidationContext, made: Effect.Effect<unknown>): Effect.Effect<void> =>
+    Effect.flatMapEager(made, (converted) => keep(values, context, converted) ?? Effect.void)
   /** A value that the model supplies was not sent, and may be converted already. */
-  const convert = (values: Values, place: Place, value: unknown): Effect.Effect<void> | void =>
+  const convert = (values: Values, context: ValidationContext, value: unknown): Effect.Effect<void> | void =>
     value === undefined
-      ? missing(values, place)
+      ? missing(values, context)
       : converter === undefined
-      ? keep(values, place, value)
-      : keepMade(values, place, converter(value))
-  return (values, place) => {
+      ? keep(values, context, value)
+      : keepMade(values, context, converter(value))
+  return (values, context) => {
     const given = values[key]
     if (given !== undefined && (given !== null || nullIsValue)) {
       return converter === undefined
         ? undefined
-        : keepMade(values, place, always(converter, given))
+        : keepMade(values, context, convertAlways(converter, given))
     }
-    if (generate !== undefined) return convert(values, place, supply(generate(place.fiber)))
+    if (generate !== undefined) return convert(values, context, supply(generate(context.fiber)))
     if (generator !== undefined) {
-      return Effect.flatMap(generator, (value) => convert(values, place, supply(value)) ?? Effect.void)
+      return Effect.flatMap(generator, (value) => convert(values, context, supply(value)) ?? Effect.void)
     }
-    return byDefault === undefined ? undefined : convert(values, place, byDefault())
+    return byDefault === undefined ? undefined : convert(values, context, byDefault())
   }
 }
 
 const nested = (key: string, { omitted }: FieldAttributes, model: ModelLike): Step => {
-  const one: (value: unknown, place: Place) => Effect.Effect<void> | void = (value, place) =>
+  const one: (value: unknown, context: ValidationContext) => Effect.Effect<void> | void = (value, context) =>
     // A decoded nested model is an object of its fields.
-    typeof value === "object" && value !== null ? planOf(model)(value as Values, place) : undefined
-  return (values, place) => {
+    typeof value === "object" && value !== null ? planOf(model)(value as Values, context) : undefined
+  return (values, context) => {
     const value = values[key]
-    const inside = under(place, key, omitted)
+    const inside = childContext(context, key, omitted)
     return Array.isArray(value)
-      ? inOrder(value.length, (i) => one(value[i], under(inside, String(i))), () => {})
+      ? runInOrder(value.length, (i) => one(value[i], childContext(inside, String(i))), () => {})
       : one(value, inside)
   }
 }

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { problemsOf } from "../codec/issues.ts"
-import { failureOf } from "../codec/place.ts"
+import { modelErrorOf } from "../codec/validationContext.ts"
 import { perModel } from "../shape/perModel.ts"
 import type { ModelLike } from "../shape/variants.ts"
 
@@ -38,7 +38,7 @@ const refused = (model: ModelLike, input: Arguments[0]): Effect.Effect<never> =>
     Parameters<typeof problemsOf>[0]
   >
   return Effect.matchEffect(made, {
-    onFailure: (issue) => Effect.die(failureOf(model, input, problemsOf(issue))),
+    onFailure: (issue) => Effect.die(modelErrorOf(model, input, problemsOf(issue))),
     onSuccess: () => Effect.die(new Error(`${model.modelName} takes what it has refused before`))
   })
 }

@@ -11,7 +11,7 @@ import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { bodyDecoder } from "../codec/explainer.ts"
-import { failureOf } from "../codec/place.ts"
+import { modelErrorOf } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
 import { perModel } from "../shape/perModel.ts"
 import { isModelLike, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
@@ -171,7 +171,7 @@ export const fromRecord: {
     decoderOf(model)(record).pipe(
       // The record may have the wire form that `dumps` writes.
       Effect.catch((problems) =>
-        record["_type"] === model.modelName ? fromWire(model, record) : failureOf(model, record, problems)
+        record["_type"] === model.modelName ? fromWire(model, record) : modelErrorOf(model, record, problems)
       ),
       Effect.map((instance) =>
         setUnmanagedParameters ? Object.defineProperties(Object(instance), unmanaged(model, record)) : instance
@@ -228,7 +228,7 @@ type Unseen<M extends ModelLike> = {
 export const fromWire = <M extends ModelLike>(model: M, body: unknown): Effect.Effect<Seen<M>, ModelError> => {
   const decoded = wireDecoder(model)(body)
   return decoded._tag === "Invalid"
-    ? failureOf(model, body, decoded.problems)
+    ? modelErrorOf(model, body, decoded.problems)
     // The instance has every property of the type.
     : Effect.sync(() => seenInstance(model, decoded.value) as Seen<M>)
 }

@@ -2,21 +2,21 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
 import {
-  inOrder,
+  childContext,
+  collectingProblems,
+  instanceRuleOf,
   invalid,
   isNullValue,
-  type Place,
-  report,
-  reported,
-  under,
-  validationOf,
-  validator
-} from "../codec/place.ts"
+  issueFinder,
+  reportIssue,
+  runInOrder,
+  type ValidationContext
+} from "../codec/validationContext.ts"
 import { validityOf } from "../codec/validity.ts"
 import type { Converter } from "../Converter.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
-import { always, madeBy } from "../shape/conversion.ts"
+import { convertAlways, outputGuardOf } from "../shape/conversion.ts"
 import { stripped } from "../shape/fields.ts"
 import { perModel } from "../shape/perModel.ts"
 import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
@@ -28,7 +28,7 @@ import { isPartOf, previousElements } from "./previousElements.ts"
  *
  * @internal
  */
-export type Resolve = (value: unknown, place: Place, previous?: unknown) => Effect.Effect<unknown>
+export type Resolve = (value: unknown, context: ValidationContext, previous?: unknown) => Effect.Effect<unknown>
 
 type Values = Record<string, unknown>
 
@@ -53,7 +53,7 @@ export const finaliser = (
 ): (input: unknown, origin?: Origin) => Effect.Effect<unknown, ModelError> => {
   const finalise = planOf(model)
   return (input, { isSent, previous } = {}) =>
-    reported(model, input, (place) => finalise(input, place, previous), isSent)
+    collectingProblems(model, input, (context) => finalise(input, context, previous), isSent)
 }
 
 const planOf: (model: ModelLike) => Resolve = perModel((model) => compile(model))
@@ -61,18 +61,18 @@ const planOf: (model: ModelLike) => Resolve = perModel((model) => compile(model)
 const compile = (model: ModelLike): Resolve => {
   const fields = resolversOf(model)
   const instantiate = instantiatorOf(model)
-  return (input, place, previous) => {
+  return (input, context, previous) => {
     const values: Values = {}
     const keep = (i: number, value: unknown) => {
       if (value !== undefined) values[fields[i]!.key] = value
     }
-    const filled = inOrder(fields.length, (i) => {
+    const filled = runInOrder(fields.length, (i) => {
       const { key, nullIsValue, resolve } = fields[i]!
       const value = ownValue(input, key)
       const given = value === null && !nullIsValue ? undefined : value
-      return resolve === undefined ? keep(i, given) : resolve(given, place, ownValue(previous, key))
+      return resolve === undefined ? keep(i, given) : resolve(given, context, ownValue(previous, key))
     }, keep)
-    return Effect.flatMapEager(filled, () => instantiate(values, place, previous))
+    return Effect.flatMapEager(filled, () => instantiate(values, context, previous))
   }
 }
 
@@ -84,21 +84,21 @@ const compile = (model: ModelLike): Resolve => {
 export const instantiatorOf = (model: ModelLike): Resolve => {
   const { isChanged, issueOf, reportChanges } = validityOf(model)
   const construct = constructorOf(model)
-  const validate = validationOf(model)
-  const instanceOf = (values: unknown, place: Place, previous: unknown): Effect.Effect<unknown> => {
+  const validate = instanceRuleOf(model)
+  const instanceOf = (values: unknown, context: ValidationContext, previous: unknown): Effect.Effect<unknown> => {
     // Resolved values are an object of fields.
     const instance = construct(values as Values)
     return validate === undefined || previous !== undefined && !isChanged(values, previous)
       ? Effect.succeed(instance)
-      : Effect.as(validate(instance, place), instance)
+      : Effect.as(validate(instance, context), instance)
   }
-  return (values, place, previous) =>
+  return (values, context, previous) =>
     Effect.flatMapEager(issueOf(values), (issue) => {
-      if (issue === undefined) return instanceOf(values, place, previous)
-      if (previous === undefined) return Effect.succeed(report(issue, values, place))
+      if (issue === undefined) return instanceOf(values, context, previous)
+      if (previous === undefined) return Effect.succeed(reportIssue(issue, values, context))
       return Effect.flatMapEager(
-        reportChanges(values, place, previous),
-        (isValid) => isValid ? instanceOf(values, place, previous) : Effect.succeed(invalid)
+        reportChanges(values, context, previous),
+        (isValid) => isValid ? instanceOf(values, context, previous) : Effect.succeed(invalid)
       )
     })
 }
@@ -136,16 +136,16 @@ const resolverOf = (key: string, schema: Schema.Top, attributes: FieldAttributes
   if (converter !== undefined && unconverted !== undefined) steps.push(conversion(converter, unconverted))
   const isKept = generator !== undefined || readOnly === true
   if (steps.length === 0 && byDefault === undefined && !isKept) return undefined
-  const finish: Resolve = (value, place, previous) =>
+  const finish: Resolve = (value, context, previous) =>
     steps.length === 0 || value === undefined
       ? Effect.succeed(value)
-      : stepwise(steps, value, under(place, key, omitted), previous)
+      : stepwise(steps, value, childContext(context, key, omitted), previous)
   const supply = (generated: unknown): unknown => generated === undefined ? byDefault?.() : generated
-  return (value, place, previous) => {
-    if (value !== undefined) return finish(value, place, previous)
+  return (value, context, previous) => {
+    if (value !== undefined) return finish(value, context, previous)
     if (isKept && previous !== undefined) return Effect.succeed(previous)
     // A value that the model supplies was not sent.
-    const own = place.isSent ? { ...place, isSent: false } : place
+    const own = context.isSent ? { ...context, isSent: false } : context
     return generator === undefined
       ? finish(supply(undefined), own)
       : Effect.flatMapEager(generator, (generated) => finish(supply(generated), own))
@@ -155,31 +155,34 @@ const resolverOf = (key: string, schema: Schema.Top, attributes: FieldAttributes
 const stepwise = (
   steps: ReadonlyArray<Resolve>,
   value: unknown,
-  place: Place,
+  context: ValidationContext,
   previous: unknown,
   from = 0
 ): Effect.Effect<
   unknown
 > =>
-  Effect.flatMapEager(steps[from]!(value, place, previous), (result) =>
-    from + 1 === steps.length || result === invalid
-      ? Effect.succeed(result)
-      : stepwise(steps, result, place, previous, from + 1))
+  Effect.flatMapEager(
+    steps[from]!(value, context, previous),
+    (result) =>
+      from + 1 === steps.length || result === invalid
+        ? Effect.succeed(result)
+        : stepwise(steps, result, context, previous, from + 1)
+  )
 
 const nested = (model: ModelLike): Resolve => {
   // The plan of a recursive model does not exist yet, so it is looked up at each call.
-  const one: Resolve = (value, place, previous) =>
-    typeof value === "object" && value !== null ? planOf(model)(value, place, previous) : Effect.succeed(value)
+  const one: Resolve = (value, context, previous) =>
+    typeof value === "object" && value !== null ? planOf(model)(value, context, previous) : Effect.succeed(value)
   const hasId = managedField(model, "id") !== undefined
-  return (value, place, previous) => {
-    if (!Array.isArray(value)) return one(value, place, previous)
+  return (value, context, previous) => {
+    if (!Array.isArray(value)) return one(value, context, previous)
     const previousOf = previousElements(model, previous)
     const elements: Array<unknown> = []
     return Effect.mapEager(
-      inOrder(value.length, (i) => {
+      runInOrder(value.length, (i) => {
         const before = previousOf(value[i], i)
         // Another element at the same index has no relation to the previous one.
-        return one(value[i], under(place, String(i)), hasId || isPartOf(value[i], before) ? before : undefined)
+        return one(value[i], childContext(context, String(i)), hasId || isPartOf(value[i], before) ? before : undefined)
       }, (_, element) => elements.push(element)),
       () => elements
     )
@@ -187,22 +190,22 @@ const nested = (model: ModelLike): Resolve => {
 }
 
 const conversion = (converter: Converter<unknown>, unconverted: Schema.Top): Resolve => {
-  const issueOf = validator(Schema.toType(unconverted))
-  const kindIssueOf = validator(Schema.toType(stripped(unconverted)))
-  const isMade = madeBy(converter)
-  return (value, place) =>
+  const issueOf = issueFinder(Schema.toType(unconverted))
+  const kindIssueOf = issueFinder(Schema.toType(stripped(unconverted)))
+  const isOutput = outputGuardOf(converter)
+  return (value, context) =>
     Effect.flatMapEager(kindIssueOf(value), (wrongKind) => {
-      if (wrongKind !== undefined) return Effect.succeed(report(wrongKind, value, place))
-      if (!place.isSent && isMade?.(value) === true) return Effect.succeed(value)
+      if (wrongKind !== undefined) return Effect.succeed(reportIssue(wrongKind, value, context))
+      if (!context.isSent && isOutput?.(value) === true) return Effect.succeed(value)
       return Effect.flatMapEager(issueOf(value), (issue) => {
-        if (issue === undefined) return place.isSent ? always(converter, value) : converter(value)
+        if (issue === undefined) return context.isSent ? convertAlways(converter, value) : converter(value)
         // A value that the converter returns unchanged was converted before, so the checks for input do not apply to
         // it.
-        return isMade !== undefined
-          ? Effect.succeed(report(issue, value, place))
+        return isOutput !== undefined
+          ? Effect.succeed(reportIssue(issue, value, context))
           : Effect.map(
             converter(value),
-            (converted) => Equal.equals(converted, value) ? converted : report(issue, value, place)
+            (converted) => Equal.equals(converted, value) ? converted : reportIssue(issue, value, context)
           )
       })
     })

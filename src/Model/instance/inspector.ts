@@ -1,6 +1,13 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import { inOrder, type Place, report, reported, under, validationOf } from "../codec/place.ts"
+import {
+  childContext,
+  collectingProblems,
+  instanceRuleOf,
+  reportIssue,
+  runInOrder,
+  type ValidationContext
+} from "../codec/validationContext.ts"
 import { validityOf } from "../codec/validity.ts"
 import type { Converter } from "../Converter.ts"
 import type { ModelError } from "../ModelError.ts"
@@ -9,7 +16,7 @@ import { perModel } from "../shape/perModel.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { previousElements } from "./previousElements.ts"
 
-type Inspect = (instance: unknown, place: Place, previous?: unknown) => Effect.Effect<void>
+type Inspect = (instance: unknown, context: ValidationContext, previous?: unknown) => Effect.Effect<void>
 
 /**
  * Validates an existing instance again: it may have been made without validation, or its validity may depend on time.
@@ -21,14 +28,14 @@ export const inspector = (
   model: ModelLike
 ): (instance: unknown, previous?: unknown) => Effect.Effect<void, ModelError> => {
   const inspect = planOf(model)
-  return (instance, previous) => reported(model, instance, (place) => inspect(instance, place, previous))
+  return (instance, previous) => collectingProblems(model, instance, (context) => inspect(instance, context, previous))
 }
 
 const planOf: (model: ModelLike) => Inspect = perModel((model) => compile(model))
 
 const compile = (model: ModelLike): Inspect => {
   const { isChanged, issueOf, reportChanges } = validityOf(model)
-  const validate = validationOf(model)
+  const validate = instanceRuleOf(model)
   // A class schema only tests whether a nested value is an instance.
   const parts = Object.entries(model.store.fields).flatMap(([key, schema]) => {
     const inner = nestedModel(schema)
@@ -40,51 +47,51 @@ const compile = (model: ModelLike): Inspect => {
       ? []
       : [conversionInspector(key, converter)]
   )
-  const isOwnValid = (values: Values, place: Place, previous: unknown): Effect.Effect<boolean> =>
+  const isOwnValid = (values: Values, context: ValidationContext, previous: unknown): Effect.Effect<boolean> =>
     Effect.flatMapEager(issueOf(values), (issue) => {
       if (issue === undefined) return Effect.succeed(true)
-      if (previous !== undefined) return reportChanges(values, place, previous)
-      report(issue, values, place)
+      if (previous !== undefined) return reportChanges(values, context, previous)
+      reportIssue(issue, values, context)
       return Effect.succeed(false)
     })
-  return (instance, place, previous) => {
+  return (instance, context, previous) => {
     // An instance is an object of its fields.
     const values = { ...instance as Values }
-    return Effect.flatMapEager(isOwnValid(values, place, previous), (isValid) => {
-      const inParts = each(parts, values, place, previous)
+    return Effect.flatMapEager(isOwnValid(values, context, previous), (isValid) => {
+      const inParts = each(parts, values, context, previous)
       if (!isValid) return inParts
       const ofConverted = converted.length === 0
         ? inParts
-        : Effect.flatMapEager(inParts, () => each(converted, values, place, previous))
+        : Effect.flatMapEager(inParts, () => each(converted, values, context, previous))
       return validate === undefined || previous !== undefined && !isChanged(values, previous)
         ? ofConverted
-        : Effect.flatMapEager(ofConverted, () => validate(instance, place))
+        : Effect.flatMapEager(ofConverted, () => validate(instance, context))
     })
   }
 }
 
 type Values = { readonly [key: string]: unknown }
 
-type Step = (values: Values, place: Place, previous: unknown) => Effect.Effect<void> | void
+type Step = (values: Values, context: ValidationContext, previous: unknown) => Effect.Effect<void> | void
 
 const each = (
   steps: ReadonlyArray<Step>,
   values: Values,
-  place: Place,
+  context: ValidationContext,
   previous: unknown
-): Effect.Effect<void> => inOrder(steps.length, (i) => steps[i]!(values, place, previous), () => {})
+): Effect.Effect<void> => runInOrder(steps.length, (i) => steps[i]!(values, context, previous), () => {})
 
 const partInspector =
-  (key: string, model: ModelLike, omitted: boolean | undefined): Step => (values, place, before) => {
+  (key: string, model: ModelLike, omitted: boolean | undefined): Step => (values, context, before) => {
     const value = values[key]
     if (value === undefined) return
-    const inside = under(place, key, omitted)
+    const inside = childContext(context, key, omitted)
     const previous = valueAt(before, key)
     if (!Array.isArray(value)) return inspectPart(model, value, inside, previous)
     const previousOf = previousElements(model, previous)
-    return inOrder(
+    return runInOrder(
       value.length,
-      (i) => inspectPart(model, value[i], under(inside, String(i)), previousOf(value[i], i)),
+      (i) => inspectPart(model, value[i], childContext(inside, String(i)), previousOf(value[i], i)),
       () => {}
     )
   }
@@ -92,21 +99,21 @@ const partInspector =
 const inspectPart = (
   model: ModelLike,
   value: unknown,
-  place: Place,
+  context: ValidationContext,
   previous: unknown
 ): Effect.Effect<void> | void =>
   // A model is a class.
   value instanceof (model as unknown as typeof Object)
-    ? planOf(model)(value, place, previous instanceof Object ? previous : undefined)
+    ? planOf(model)(value, context, previous instanceof Object ? previous : undefined)
     : undefined
 
-const conversionInspector = (key: string, converter: Converter<unknown>): Step => (values, place, previous) => {
+const conversionInspector = (key: string, converter: Converter<unknown>): Step => (values, context, previous) => {
   const value = values[key]
   if (value === undefined || Equal.equals(value, valueAt(previous, key))) return
   return Effect.mapEager(isConverted(converter, value), (is) => {
     if (is) return
-    place.problems.push({
-      field: under(place, key).path,
+    context.problems.push({
+      field: childContext(context, key).path,
       validator: unconvertedEntry.type,
       message: unconvertedMessage
     })

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { inOrder, type Place, reported, under } from "../codec/place.ts"
+import { childContext, collectingProblems, runInOrder, type ValidationContext } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
 import { perModel } from "../shape/perModel.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
@@ -31,10 +31,10 @@ export interface Patch {
  */
 export const patcher = (model: ModelLike): (patch: Patch) => Effect.Effect<unknown, ModelError> => {
   const plan = planOf(model)
-  return (patch) => reported(model, patch.merged, (place) => plan(patch, place), patch.isSent)
+  return (patch) => collectingProblems(model, patch.merged, (context) => plan(patch, context), patch.isSent)
 }
 
-type Plan = (patch: Omit<Patch, "isSent">, place: Place) => Effect.Effect<unknown>
+type Plan = (patch: Omit<Patch, "isSent">, context: ValidationContext) => Effect.Effect<unknown>
 
 const planOf: (model: ModelLike) => Plan = perModel((model) => compile(model))
 
@@ -46,7 +46,7 @@ const compile = (model: ModelLike): Plan => {
     omitted: model[modelTypeId][field.key]?.omitted,
     isVersion: model[modelTypeId][field.key]?.managed === "version"
   }))
-  return ({ changes, current, merged }, place) => {
+  return ({ changes, current, merged }, context) => {
     const values: Record<string, unknown> = { ...current }
     const named = fields.filter(({ isVersion, key }) =>
       !isVersion && Object.hasOwn(changes, key) && changes[key] !== undefined
@@ -56,21 +56,21 @@ const compile = (model: ModelLike): Plan => {
       if (value === undefined) delete values[key]
       else values[key] = value
     }
-    const filled = inOrder(named.length, (i) => {
+    const filled = runInOrder(named.length, (i) => {
       const { inner, key, nullIsValue, omitted, resolve } = named[i]!
       const before = values[key]
       const change = changes[key]
       // In a field where `null` is a value, `null` does not remove anything.
       const value = change === null ? null : merged[key]
       if (inner !== undefined && isInstance(before) && isPlain(change) && isPlain(value)) {
-        return planOf(inner)({ current: before, merged: value, changes: change }, under(place, key, omitted))
+        return planOf(inner)({ current: before, merged: value, changes: change }, childContext(context, key, omitted))
       }
       const given = value === null && !nullIsValue ? undefined : value
       if (resolve === undefined) return keep(i, given)
       // A patch replaces a list, but the new list may contain previous elements.
-      return resolve(given, place, Array.isArray(given) ? before : undefined)
+      return resolve(given, context, Array.isArray(given) ? before : undefined)
     }, keep)
-    return Effect.flatMapEager(filled, () => instantiate(values, place, current))
+    return Effect.flatMapEager(filled, () => instantiate(values, context, current))
   }
 }
 

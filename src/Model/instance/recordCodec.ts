@@ -18,9 +18,9 @@ import {
 } from "../codec/decoder.ts"
 import * as iso from "../codec/iso.ts"
 import { type FieldProblem, problemsOf } from "../codec/issues.ts"
-import { literalOf, nothing } from "../codec/literal.ts"
-import { isNullValue } from "../codec/place.ts"
+import { absentValue, objectFactoryOf } from "../codec/literal.ts"
 import * as Temporal from "../codec/temporal.ts"
+import { isNullValue } from "../codec/validationContext.ts"
 import { type FieldAttributes, temporalKind } from "../shape/annotations.ts"
 import { elementOf, isModelLike, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
 import { constructorOf } from "./finaliser.ts"
@@ -104,9 +104,9 @@ const storedFieldOf = (signature: SchemaAST.PropertySignature, attributes: Field
     const read = readerOf(first.to)
     const decode = (value: unknown) => {
       const decoded = read(value)
-      return decoded === null ? nothing : decoded
+      return decoded === null ? absentValue : decoded
     }
-    return { key, from: key, decode, absent: () => nothing }
+    return { key, from: key, decode, absent: () => absentValue }
   }
   const field = fieldOf(signature, readerOf, unchecked)
   return !optional && byDefault !== undefined && second !== undefined && others.length === 0
@@ -160,7 +160,7 @@ export const recordEncoder = (model: ModelLike, idKey: "id" | "_id"): (instance:
       encode: encoderOf(unwrapped(schema))
     }
   })
-  const make = literalOf(fields.map(({ storedKey }) => storedKey))
+  const make = objectFactoryOf(fields.map(({ storedKey }) => storedKey))
   return (instance) => {
     const values: Array<unknown> = new Array(fields.length)
     for (let i = 0; i < fields.length; i++) {
@@ -168,7 +168,7 @@ export const recordEncoder = (model: ModelLike, idKey: "id" | "_id"): (instance:
       // An instance has its fields as own properties.
       const value = (instance as Stored)[key]
       values[i] = value === undefined || value === null && !nullIsValue
-        ? nothing
+        ? absentValue
         : value === null || encode === undefined
         ? value
         : encode(value)
@@ -209,7 +209,7 @@ const inStruct = (schema: Schema.Top): Encode => {
   const encode = plainEncoderOf(Schema.Struct({ value: schema }))
   return (value) => {
     // A struct is encoded to an object of its fields.
-    const { value: encoded = nothing } = encode({ value }) as { readonly value?: unknown }
+    const { value: encoded = absentValue } = encode({ value }) as { readonly value?: unknown }
     return encoded
   }
 }

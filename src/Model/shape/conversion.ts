@@ -23,12 +23,15 @@ export const unconvertedMessage = "must be converted first, as Model.finalise do
  *
  * @internal
  */
-export const chained = (first: Converter<unknown>, next: Converter<unknown>): Converter<unknown> => {
+export const composed = (first: Converter<unknown>, next: Converter<unknown>): Converter<unknown> => {
   const { makes } = next
-  const isMade = madeBy(next)
+  const isOutput = outputGuardOf(next)
   return Object.assign(
-    (value: unknown) => isMade?.(value) === true ? Effect.succeed(value) : Effect.flatMap(first(value), next),
-    { convert: (value: unknown) => Effect.flatMap(always(first, value), (made) => always(next, made)), makes }
+    (value: unknown) => isOutput?.(value) === true ? Effect.succeed(value) : Effect.flatMap(first(value), next),
+    {
+      convert: (value: unknown) => Effect.flatMap(convertAlways(first, value), (output) => convertAlways(next, output)),
+      makes
+    }
   )
 }
 
@@ -37,7 +40,7 @@ export const chained = (first: Converter<unknown>, next: Converter<unknown>): Co
  *
  * @internal
  */
-export const always = <A>(converter: Converter<A>, value: A): Effect.Effect<A> =>
+export const convertAlways = <A>(converter: Converter<A>, value: A): Effect.Effect<A> =>
   converter.convert === undefined ? converter(value) : converter.convert(value)
 
 /**
@@ -45,7 +48,7 @@ export const always = <A>(converter: Converter<A>, value: A): Effect.Effect<A> =
  *
  * @internal
  */
-export const madeBy = ({ makes }: Converter<unknown>): ((value: unknown) => boolean) | undefined =>
+export const outputGuardOf = ({ makes }: Converter<unknown>): ((value: unknown) => boolean) | undefined =>
   makes === undefined ? undefined : SchemaParser.is(makes)
 
 /**
@@ -68,10 +71,10 @@ export const isConvertedCheck = (check: SchemaAST.Check<never>): boolean =>
   check.annotations?.[validatorAnnotation] === unconvertedEntry
 
 const isConvertedAtOnce = (converter: Converter<unknown>, value: unknown): boolean => {
-  const isMade = madeBy(converter)
-  if (isMade !== undefined) return isMade(value)
-  const made = converter(value)
-  return !Exit.isExit(made) || Exit.isSuccess(made) && Equal.equals(made.value, value)
+  const isOutput = outputGuardOf(converter)
+  if (isOutput !== undefined) return isOutput(value)
+  const output = converter(value)
+  return !Exit.isExit(output) || Exit.isSuccess(output) && Equal.equals(output.value, value)
 }
 
 /**
@@ -80,8 +83,8 @@ const isConvertedAtOnce = (converter: Converter<unknown>, value: unknown): boole
  * @internal
  */
 export const isConverted = (converter: Converter<unknown>, value: unknown): Effect.Effect<boolean> => {
-  const isMade = madeBy(converter)
-  return isMade !== undefined
-    ? Effect.succeed(isMade(value))
-    : Effect.mapEager(converter(value), (made) => Equal.equals(made, value))
+  const isOutput = outputGuardOf(converter)
+  return isOutput !== undefined
+    ? Effect.succeed(isOutput(value))
+    : Effect.mapEager(converter(value), (output) => Equal.equals(output, value))
 }

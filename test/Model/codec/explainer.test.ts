@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { Converter, Model, Validator } from "../../../src/index.ts"
-import { bodyDecoder, bounded } from "../../../src/Model/codec/explainer.ts"
+import { bodyDecoder, limitProblems } from "../../../src/Model/codec/explainer.ts"
 
 class Line extends Model.Class<Line>()("Line", {
   amount: Schema.Int,
@@ -88,11 +88,11 @@ describe("what is wrong with a body", () => {
 
   it("is counted on where lists of problems are put together", () => {
     const problem = { field: "a", validator: "Type", message: "is wrong" }
-    const some = bounded(Array.from({ length: 150 }, () => problem))
-    const more = bounded([...some, ...some])
+    const some = limitProblems(Array.from({ length: 150 }, () => problem))
+    const more = limitProblems([...some, ...some])
     assert.strictEqual(more.length, 101)
     assert.propertyVal(more[100], "message", "at least 200 more problems are not listed")
-    assert.deepStrictEqual(bounded([problem]), [problem])
+    assert.deepStrictEqual(limitProblems([problem]), [problem])
   })
 
   it("is not made right by what a key named as a prototype holds", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { execFileSync } from "node:child_process"
-import { literalOf, nothing } from "../../../src/Model/codec/literal.ts"
+import { absentValue, objectFactoryOf } from "../../../src/Model/codec/literal.ts"
 
 const odd = ["constructor", "toString", "__proto__", "\"", "\\", "\u2028", "1", "a.b", "${x}", "\ud800"]
 
@@ -17,8 +17,8 @@ const values = [1, "text", null, undefined, { a: 1 }]
 
 describe("an object of known keys", () => {
   it("has the values at their places, in the order of the keys", () => {
-    const make = literalOf(["a", "b", "c", "d"])
-    assert.deepStrictEqual(Object.entries(make([1, undefined, nothing, null])), [["a", 1], ["b", undefined], [
+    const make = objectFactoryOf(["a", "b", "c", "d"])
+    assert.deepStrictEqual(Object.entries(make([1, undefined, absentValue, null])), [["a", 1], ["b", undefined], [
       "d",
       null
     ]])
@@ -28,12 +28,12 @@ describe("an object of known keys", () => {
     "is what one that grows would be, whatever the keys, and however many selections there were",
     [keys, selections],
     ([keys, selections]) => {
-      const make = literalOf(keys)
+      const make = objectFactoryOf(keys)
       for (const selection of selections) {
-        const row = keys.map((_, i) => selection[i] === true ? values[i % values.length] : nothing)
+        const row = keys.map((_, i) => selection[i] === true ? values[i % values.length] : absentValue)
         const grown: { [key: string]: unknown } = {}
         for (const [i, key] of keys.entries()) {
-          if (row[i] !== nothing) grown[key] = row[i]
+          if (row[i] !== absentValue) grown[key] = row[i]
         }
         const made = make(row)
         assert.strictEqual(Object.getPrototypeOf(made), Object.getPrototypeOf(grown))
@@ -45,15 +45,15 @@ describe("an object of known keys", () => {
   it("is made where code can't be compiled, too", () => {
     const module = new URL("../../../src/Model/codec/literal.ts", import.meta.url).href
     const program = `
-      import { literalOf } from "${module}"
-      console.log(JSON.stringify(literalOf(["a", "b"])([1, 2])))`
+      import { objectFactoryOf } from "${module}"
+      console.log(JSON.stringify(objectFactoryOf(["a", "b"])([1, 2])))`
     const flags = ["--disallow-code-generation-from-strings", "--conditions=source", "--input-type=module"]
     const output = execFileSync(process.execPath, [...flags, "--eval", program], { encoding: "utf8" })
     assert.strictEqual(output, `{"a":1,"b":2}\n`)
   })
 
   it("is made anew each time", () => {
-    const make = literalOf(["a"])
+    const make = objectFactoryOf(["a"])
     assert.notStrictEqual(make([1]), make([1]))
   })
 })

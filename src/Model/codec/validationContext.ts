@@ -16,11 +16,11 @@ import { type FieldProblem, problemsOf } from "./issues.ts"
  *
  * @internal
  */
-export interface Place {
+export interface ValidationContext {
   readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly path: string
   /** Whether the path is inside an omitted field, whose values must not appear in messages. */
-  readonly discreet: boolean
+  readonly isConfidential: boolean
   /** Whether a caller sent the values. Sent values are always converted, whatever they look like. */
   readonly isSent: boolean
   readonly problems: Array<FieldProblem>
@@ -31,40 +31,40 @@ export interface Place {
  *
  * @internal
  */
-export const reported = <A>(
+export const collectingProblems = <A>(
   model: ModelLike,
   input: unknown,
-  run: (place: Place) => Effect.Effect<A>,
+  run: (context: ValidationContext) => Effect.Effect<A>,
   isSent = false
-): Effect.Effect<A, ModelError> => Effect.withFiber((fiber) => reportedIn(fiber, model, input, run, isSent))
+): Effect.Effect<A, ModelError> => Effect.withFiber((fiber) => collectingProblemsIn(fiber, model, input, run, isSent))
 
 /**
- * {@link reported} for a caller that already runs in the fiber.
+ * {@link collectingProblems} for a caller that already runs in the fiber.
  *
  * @internal
  */
-export const reportedIn = <A>(
-  fiber: Place["fiber"],
+export const collectingProblemsIn = <A>(
+  fiber: ValidationContext["fiber"],
   model: ModelLike,
   input: unknown,
-  run: (place: Place) => Effect.Effect<A>,
+  run: (context: ValidationContext) => Effect.Effect<A>,
   isSent = false
 ): Effect.Effect<A, ModelError> => {
-  const place: Place = { fiber, path: "", discreet: false, isSent, problems: [] }
+  const context: ValidationContext = { fiber, path: "", isConfidential: false, isSent, problems: [] }
   return Effect.flatMapEager(
-    run(place),
+    run(context),
     (result): Effect.Effect<A, ModelError> =>
-      place.problems.length === 0 ? Effect.succeed(result) : failureOf(model, input, place.problems)
+      context.problems.length === 0 ? Effect.succeed(result) : modelErrorOf(model, input, context.problems)
   )
 }
 
 /** @internal */
-export const under = (place: Place, key: string, omitted = false): Place => ({
-  fiber: place.fiber,
-  path: place.path === "" ? key : `${place.path}.${key}`,
-  discreet: place.discreet || omitted,
-  isSent: place.isSent,
-  problems: place.problems
+export const childContext = (context: ValidationContext, key: string, omitted = false): ValidationContext => ({
+  fiber: context.fiber,
+  path: context.path === "" ? key : `${context.path}.${key}`,
+  isConfidential: context.isConfidential || omitted,
+  isSent: context.isSent,
+  problems: context.problems
 })
 
 /**
@@ -80,7 +80,7 @@ export const invalid: unique symbol = Symbol("invalid")
  *
  * @internal
  */
-export const inOrder = (
+export const runInOrder = (
   count: number,
   start: (i: number) => Effect.Effect<unknown> | void,
   done: (i: number, value: unknown) => void,
@@ -92,7 +92,7 @@ export const inOrder = (
     if (!Exit.isExit(step)) {
       return Effect.flatMap(step, (value) => {
         done(i, value)
-        return inOrder(count, start, done, i + 1)
+        return runInOrder(count, start, done, i + 1)
       })
     }
     if (Exit.isFailure(step)) return step
@@ -114,7 +114,7 @@ export const isNullValue = (schema: Schema.Top, { optional }: FieldAttributes): 
  *
  * @internal
  */
-export const validator = (schema: Schema.Top): (value: unknown) => Effect.Effect<SchemaIssue.Issue | undefined> => {
+export const issueFinder = (schema: Schema.Top): (value: unknown) => Effect.Effect<SchemaIssue.Issue | undefined> => {
   SchemaJITCompiler.enable(schema.ast)
   const isValid = SchemaParser.is(schema)
   // Fields need no services.
@@ -124,17 +124,17 @@ export const validator = (schema: Schema.Top): (value: unknown) => Effect.Effect
 }
 
 /** @internal */
-export const report = (issue: SchemaIssue.Issue, value: unknown, place: Place): typeof invalid => {
-  for (const problem of problemsOf(issue, place.discreet)) {
+export const reportIssue = (issue: SchemaIssue.Issue, value: unknown, context: ValidationContext): typeof invalid => {
+  for (const problem of problemsOf(issue, context.isConfidential)) {
     const path = problem.field === "" ? [] : problem.field.split(".")
     // The nested part has already reported its own problem.
-    if (path.reduce(partAt, value) === invalid) continue
-    place.problems.push({ ...problem, field: [place.path, ...path].filter((key) => key !== "").join(".") })
+    if (path.reduce(propertyAt, value) === invalid) continue
+    context.problems.push({ ...problem, field: [context.path, ...path].filter((key) => key !== "").join(".") })
   }
   return invalid
 }
 
-const partAt = (value: unknown, key: string): unknown =>
+const propertyAt = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
 
 /**
@@ -142,15 +142,15 @@ const partAt = (value: unknown, key: string): unknown =>
  *
  * @internal
  */
-export const validationOf = (
+export const instanceRuleOf = (
   model: ModelLike
-): ((instance: unknown, place: Place) => Effect.Effect<void>) | undefined => {
+): ((instance: unknown, context: ValidationContext) => Effect.Effect<void>) | undefined => {
   const validate = model[validationTypeId]
   return validate === undefined ? undefined : (instance, { path, problems }) =>
     // The rule is called with instances of its own model only.
-    Effect.catch(validate(instance as never), (found) =>
+    Effect.catch(validate(instance as never), (fieldProblems) =>
       Effect.sync(() => {
-        for (const { field, message, validator } of Array.isArray(found) ? found : [found]) {
+        for (const { field, message, validator } of Array.isArray(fieldProblems) ? fieldProblems : [fieldProblems]) {
           problems.push({ field: [path, field].filter((key) => key !== "").join("."), validator, message })
         }
       }))
@@ -161,20 +161,20 @@ export const validationOf = (
  *
  * @internal
  */
-export const failureOf = (
+export const modelErrorOf = (
   model: ModelLike,
   input: unknown,
-  found: ReadonlyArray<FieldProblem>
+  fieldProblems: ReadonlyArray<FieldProblem>
 ): Effect.Effect<never, ModelError> => {
-  const missing = found.filter((problem) => problem.validator === "Required")
-  const problems = [...missing, ...found.filter((problem) => problem.validator !== "Required")].map(
+  const missing = fieldProblems.filter((problem) => problem.validator === "Required")
+  const problems = [...missing, ...fieldProblems.filter((problem) => problem.validator !== "Required")].map(
     (problem) => new Problem(problem)
   )
   const first = problems[0]!
   if (missing.length > 0) {
     return Effect.fail(new PropertyRequiredException({ model: model.modelName, field: first.field, problems }))
   }
-  const value = visibleAt(model, input, first.field.split("."))
+  const value = visibleValueAt(model, input, first.field.split("."))
   return Effect.fail(
     new ValidationException({
       model: model.modelName,
@@ -188,11 +188,15 @@ export const failureOf = (
 }
 
 /** The input value at the path, unless the value is omitted or may contain omitted parts. */
-const visibleAt = (model: ModelLike | undefined, value: unknown, [key, ...path]: ReadonlyArray<string>): unknown => {
-  if (key === undefined) return isSimple(value) || Array.isArray(value) && value.every(isSimple) ? value : undefined
+const visibleValueAt = (
+  model: ModelLike | undefined,
+  value: unknown,
+  [key, ...path]: ReadonlyArray<string>
+): unknown => {
+  if (key === undefined) return isScalar(value) || Array.isArray(value) && value.every(isScalar) ? value : undefined
   if (model?.[modelTypeId][key]?.omitted === true) return undefined
   const inner = Array.isArray(value) ? model : nestedModel(model?.store.fields[key])
-  return visibleAt(inner, partAt(value, key), path)
+  return visibleValueAt(inner, propertyAt(value, key), path)
 }
 
-const isSimple = (value: unknown): boolean => typeof value !== "object" || value === null || DateTime.isDateTime(value)
+const isScalar = (value: unknown): boolean => typeof value !== "object" || value === null || DateTime.isDateTime(value)
