@@ -22,17 +22,17 @@ import { type FieldAttributes, notEmptyTypeId } from "./shape/annotations.ts"
 import { composed } from "./shape/conversion.ts"
 import {
   type AnyField,
+  applyChange,
   attributesOf,
-  changed,
   convertedOnly,
   evolve,
   evolveValue,
   type FieldInput,
   optionality,
-  stripped,
-  valueOf
+  valueOf,
+  withoutChecks
 } from "./shape/fields.ts"
-import { type Nested, storable, type Variant, variants, withChecksOf } from "./shape/variants.ts"
+import { type Nested, storableSchema, type Variant, variants, withChecksOf } from "./shape/variants.ts"
 
 /**
  * A field whose schemas differ between what is stored, seen, sent and changed. A missing variant means that the field
@@ -290,9 +290,9 @@ export const converted = <F extends Field.Input>(converter: Converter<Field.Type
   const next = converter as Converter<unknown>
   const whole = first === undefined ? next : composed(first, next)
   const change = first === undefined
-    ? { store: (schema: Schema.Top) => convertedOnly(stripped(schema), whole), wire: stripped }
+    ? { store: (schema: Schema.Top) => convertedOnly(withoutChecks(schema), whole), wire: withoutChecks }
     : { store: (schema: Schema.Top) => convertedOnly(schema, whole) }
-  return evolveValue(self, (value) => changed(value, change), {
+  return evolveValue(self, (value) => applyChange(value, change), {
     converter: whole,
     unconverted: first === undefined ? valueOf(self) : unconverted
   })
@@ -323,7 +323,7 @@ export const marshalled =
     evolveValue(self, ({ store }) => {
       const as = (schema: Schema.Top) => store === undefined ? schema : withChecksOf(store, schema)
       const wire = as(marshaller.wire)
-      return { store: storable(as(marshaller.store)), wire, create: wire, patch: wire }
+      return { store: storableSchema(as(marshaller.store)), wire, create: wire, patch: wire }
     }, { marshalled: true })
 
 /**

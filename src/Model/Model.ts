@@ -28,7 +28,7 @@ import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
 import type { Field } from "./Field.ts"
 import { type ModelIndex, modelIndexesTypeId } from "./FieldIndex.ts"
-import { type Arguments, constructed } from "./instance/constructorArguments.ts"
+import { type Arguments, validatedArguments } from "./instance/constructorArguments.ts"
 import { display } from "./instance/display.ts"
 import { finaliser } from "./instance/finaliser.ts"
 import { mergePatchOf } from "./instance/mergePatch.ts"
@@ -251,7 +251,7 @@ export const Class = <Self = never>() =>
   // The variants are static members of `Base`, which a class declaration can't redefine.
   class Model extends (Base as unknown as new(...args: Arguments) => object) {
     constructor(input: Arguments[0], options?: Arguments[1]) {
-      super(...constructed(Model as never, input, options))
+      super(...validatedArguments(Model as never, input, options))
     }
     static make(input: Arguments[0], options?: Arguments[1]): unknown {
       return input instanceof this ? input : new this(input, options)

@@ -10,9 +10,9 @@
 export { type Deletion, type Revision } from "./fieldTypes/managedFields.ts"
 export { type FieldAttributes, relatedAnnotation, temporalKind, validatorAnnotation } from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
-export { evolve, stripped } from "./shape/fields.ts"
+export { evolve, withoutChecks } from "./shape/fields.ts"
 export { kindOf } from "./shape/kind.ts"
-export { partsOf, withParts } from "./shape/nodes.ts"
+export { childrenOf, withParts } from "./shape/nodes.ts"
 export { perModel } from "./shape/perModel.ts"
 export { jsonLinkOf, nameOf } from "./shape/storedForm.ts"
 export {

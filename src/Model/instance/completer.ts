@@ -77,47 +77,51 @@ const compile = (model: ModelLike): Step => {
     const attributes = model[modelTypeId][key] ?? {}
     const inner = nestedModel(schema)
     return [
-      ...(inner !== undefined && isIncomplete(inner) ? [nested(key, attributes, inner)] : []),
+      ...(inner !== undefined && isIncomplete(inner) ? [nestedStep(key, attributes, inner)] : []),
       // Every struct field is a schema.
-      ...(isSupplied(attributes) ? [supplied(key, attributes, schema as Schema.Top)] : [])
+      ...(isSupplied(attributes) ? [supplyStep(key, attributes, schema as Schema.Top)] : [])
     ]
   })
   return (values, context) => runInOrder(steps.length, (i) => steps[i]!(values, context), () => {})
 }
 
-const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top): Step => {
+const supplyStep = (key: string, attributes: FieldAttributes, schema: Schema.Top): Step => {
   const { converter, default: byDefault, generator, omitted, optional } = attributes
   const supply = (generated: unknown): unknown => generated === undefined ? byDefault?.() : generated
   const generate = generator === undefined ? undefined : immediateOf(generator)
   const issueOf = issueFinder(Schema.toType(schema))
   const nullIsValue = isNullValue(schema, attributes)
-  const keep = (values: Values, context: ValidationContext, value: unknown): Effect.Effect<void> | void => {
+  const setValue = (values: Values, context: ValidationContext, value: unknown): Effect.Effect<void> | void => {
     values[key] = value
-    const found = issueOf(value)
-    return found === Effect.undefined ? undefined : Effect.mapEager(found, (issue) => {
+    const issueEffect = issueOf(value)
+    return issueEffect === Effect.undefined ? undefined : Effect.mapEager(issueEffect, (issue) => {
       if (issue !== undefined) reportIssue(issue, value, childContext(context, key, omitted))
     })
   }
-  const missing = (values: Values, context: ValidationContext): void => {
+  const reportMissing = (values: Values, context: ValidationContext): void => {
     delete values[key]
     if (optional === true) return
     context.problems.push({ field: childContext(context, key).path, validator: "Required", message: "must be given" })
   }
-  const keepMade = (values: Values, context: ValidationContext, made: Effect.Effect<unknown>): Effect.Effect<void> =>
-    Effect.flatMapEager(made, (converted) => keep(values, context, converted) ?? Effect.void)
+  const setConverted = (
+    values: Values,
+    context: ValidationContext,
+    conversion: Effect.Effect<unknown>
+  ): Effect.Effect<void> =>
+    Effect.flatMapEager(conversion, (converted) => setValue(values, context, converted) ?? Effect.void)
   /** A value that the model supplies was not sent, and may be converted already. */
   const convert = (values: Values, context: ValidationContext, value: unknown): Effect.Effect<void> | void =>
     value === undefined
-      ? missing(values, context)
+      ? reportMissing(values, context)
       : converter === undefined
-      ? keep(values, context, value)
-      : keepMade(values, context, converter(value))
+      ? setValue(values, context, value)
+      : setConverted(values, context, converter(value))
   return (values, context) => {
     const given = values[key]
     if (given !== undefined && (given !== null || nullIsValue)) {
       return converter === undefined
         ? undefined
-        : keepMade(values, context, convertAlways(converter, given))
+        : setConverted(values, context, convertAlways(converter, given))
     }
     if (generate !== undefined) return convert(values, context, supply(generate(context.fiber)))
     if (generator !== undefined) {
@@ -127,15 +131,15 @@ const supplied = (key: string, attributes: FieldAttributes, schema: Schema.Top):
   }
 }
 
-const nested = (key: string, { omitted }: FieldAttributes, model: ModelLike): Step => {
-  const one: (value: unknown, context: ValidationContext) => Effect.Effect<void> | void = (value, context) =>
+const nestedStep = (key: string, { omitted }: FieldAttributes, model: ModelLike): Step => {
+  const completeOne: (value: unknown, context: ValidationContext) => Effect.Effect<void> | void = (value, context) =>
     // A decoded nested model is an object of its fields.
     typeof value === "object" && value !== null ? planOf(model)(value as Values, context) : undefined
   return (values, context) => {
     const value = values[key]
-    const inside = childContext(context, key, omitted)
+    const nestedContext = childContext(context, key, omitted)
     return Array.isArray(value)
-      ? runInOrder(value.length, (i) => one(value[i], childContext(inside, String(i))), () => {})
-      : one(value, inside)
+      ? runInOrder(value.length, (i) => completeOne(value[i], childContext(nestedContext, String(i))), () => {})
+      : completeOne(value, nestedContext)
   }
 }

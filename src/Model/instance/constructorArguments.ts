@@ -16,13 +16,13 @@ export type Arguments = [
  *
  * @internal
  */
-export const constructed = (model: ModelLike, ...[input, options]: Arguments): Arguments => {
+export const validatedArguments = (model: ModelLike, ...[input, options]: Arguments): Arguments => {
   // Decoded values are valid, and the caller may disable the checks.
   if (options !== undefined && ("~payload" in options || options.disableChecks === true)) return [input, options]
   const values = makerOf(model).makeOption(input ?? {}, options)
   return values._tag === "Some"
     ? [values.value, { ...options, disableChecks: true }]
-    : Effect.runSync(refused(model, input ?? {}))
+    : Effect.runSync(dieInvalid(model, input ?? {}))
 }
 
 /** The struct of an instance's own values. */
@@ -31,7 +31,7 @@ const makerOf: (model: ModelLike) => Schema.Struct<Schema.Struct.Fields> = perMo
   Schema.Struct((model as unknown as { readonly fields: Schema.Struct.Fields }).fields)
 )
 
-const refused = (model: ModelLike, input: Arguments[0]): Effect.Effect<never> => {
+const dieInvalid = (model: ModelLike, input: Arguments[0]): Effect.Effect<never> => {
   // Fields need no services.
   const made = makerOf(model).makeEffect(input, { parseOptions: { errors: "all" } }) as Effect.Effect<
     unknown,

@@ -15,7 +15,7 @@ export const display = (
   if (Object.values(attributes).every(({ omitted }) => omitted !== true)) return {}
   const shown = (self: object): object =>
     Object.fromEntries(Object.entries(self).filter(([key]) => attributes[key]?.omitted !== true))
-  return hidden({
+  return nonEnumerable({
     toString(this: object) {
       return `${name}(${Formatter.format(shown(this))})`
     },
@@ -30,7 +30,7 @@ export const display = (
 
 type Inspect = (value: unknown, options: object) => string
 
-const hidden = (all: object): PropertyDescriptorMap =>
+const nonEnumerable = (all: object): PropertyDescriptorMap =>
   Object.fromEntries(
     Reflect.ownKeys(all).map((key) => [
       key,

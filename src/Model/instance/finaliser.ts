@@ -17,10 +17,10 @@ import type { Converter } from "../Converter.ts"
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
 import { convertAlways, outputGuardOf } from "../shape/conversion.ts"
-import { stripped } from "../shape/fields.ts"
+import { withoutChecks } from "../shape/fields.ts"
 import { perModel } from "../shape/perModel.ts"
 import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
-import { isPartOf, previousElements } from "./previousElements.ts"
+import { isContainedIn, previousElements } from "./previousElements.ts"
 
 /**
  * Returns the value to store, `undefined` for none, or {@link invalid} after adding problems. `previous` is the value
@@ -63,16 +63,16 @@ const compile = (model: ModelLike): Resolve => {
   const instantiate = instantiatorOf(model)
   return (input, context, previous) => {
     const values: Values = {}
-    const keep = (i: number, value: unknown) => {
+    const setValue = (i: number, value: unknown) => {
       if (value !== undefined) values[fields[i]!.key] = value
     }
-    const filled = runInOrder(fields.length, (i) => {
+    const resolved = runInOrder(fields.length, (i) => {
       const { key, nullIsValue, resolve } = fields[i]!
       const value = ownValue(input, key)
-      const given = value === null && !nullIsValue ? undefined : value
-      return resolve === undefined ? keep(i, given) : resolve(given, context, ownValue(previous, key))
-    }, keep)
-    return Effect.flatMapEager(filled, () => instantiate(values, context, previous))
+      const fieldInput = value === null && !nullIsValue ? undefined : value
+      return resolve === undefined ? setValue(i, fieldInput) : resolve(fieldInput, context, ownValue(previous, key))
+    }, setValue)
+    return Effect.flatMapEager(resolved, () => instantiate(values, context, previous))
   }
 }
 
@@ -132,18 +132,18 @@ const resolverOf = (key: string, schema: Schema.Top, attributes: FieldAttributes
   const { converter, default: byDefault, generator, omitted, readOnly, unconverted } = attributes
   const model = nestedModel(schema)
   const steps: Array<Resolve> = []
-  if (model !== undefined) steps.push(nested(model))
+  if (model !== undefined) steps.push(nestedResolver(model))
   if (converter !== undefined && unconverted !== undefined) steps.push(conversion(converter, unconverted))
-  const isKept = generator !== undefined || readOnly === true
-  if (steps.length === 0 && byDefault === undefined && !isKept) return undefined
+  const keepsPrevious = generator !== undefined || readOnly === true
+  if (steps.length === 0 && byDefault === undefined && !keepsPrevious) return undefined
   const finish: Resolve = (value, context, previous) =>
     steps.length === 0 || value === undefined
       ? Effect.succeed(value)
-      : stepwise(steps, value, childContext(context, key, omitted), previous)
+      : runSteps(steps, value, childContext(context, key, omitted), previous)
   const supply = (generated: unknown): unknown => generated === undefined ? byDefault?.() : generated
   return (value, context, previous) => {
     if (value !== undefined) return finish(value, context, previous)
-    if (isKept && previous !== undefined) return Effect.succeed(previous)
+    if (keepsPrevious && previous !== undefined) return Effect.succeed(previous)
     // A value that the model supplies was not sent.
     const own = context.isSent ? { ...context, isSent: false } : context
     return generator === undefined
@@ -152,7 +152,7 @@ const resolverOf = (key: string, schema: Schema.Top, attributes: FieldAttributes
   }
 }
 
-const stepwise = (
+const runSteps = (
   steps: ReadonlyArray<Resolve>,
   value: unknown,
   context: ValidationContext,
@@ -166,23 +166,27 @@ const stepwise = (
     (result) =>
       from + 1 === steps.length || result === invalid
         ? Effect.succeed(result)
-        : stepwise(steps, result, context, previous, from + 1)
+        : runSteps(steps, result, context, previous, from + 1)
   )
 
-const nested = (model: ModelLike): Resolve => {
+const nestedResolver = (model: ModelLike): Resolve => {
   // The plan of a recursive model does not exist yet, so it is looked up at each call.
-  const one: Resolve = (value, context, previous) =>
+  const resolveElement: Resolve = (value, context, previous) =>
     typeof value === "object" && value !== null ? planOf(model)(value, context, previous) : Effect.succeed(value)
   const hasId = managedField(model, "id") !== undefined
   return (value, context, previous) => {
-    if (!Array.isArray(value)) return one(value, context, previous)
+    if (!Array.isArray(value)) return resolveElement(value, context, previous)
     const previousOf = previousElements(model, previous)
     const elements: Array<unknown> = []
     return Effect.mapEager(
       runInOrder(value.length, (i) => {
-        const before = previousOf(value[i], i)
+        const previousElement = previousOf(value[i], i)
         // Another element at the same index has no relation to the previous one.
-        return one(value[i], childContext(context, String(i)), hasId || isPartOf(value[i], before) ? before : undefined)
+        return resolveElement(
+          value[i],
+          childContext(context, String(i)),
+          hasId || isContainedIn(value[i], previousElement) ? previousElement : undefined
+        )
       }, (_, element) => elements.push(element)),
       () => elements
     )
@@ -191,11 +195,11 @@ const nested = (model: ModelLike): Resolve => {
 
 const conversion = (converter: Converter<unknown>, unconverted: Schema.Top): Resolve => {
   const issueOf = issueFinder(Schema.toType(unconverted))
-  const kindIssueOf = issueFinder(Schema.toType(stripped(unconverted)))
+  const typeIssueOf = issueFinder(Schema.toType(withoutChecks(unconverted)))
   const isOutput = outputGuardOf(converter)
   return (value, context) =>
-    Effect.flatMapEager(kindIssueOf(value), (wrongKind) => {
-      if (wrongKind !== undefined) return Effect.succeed(reportIssue(wrongKind, value, context))
+    Effect.flatMapEager(typeIssueOf(value), (typeIssue) => {
+      if (typeIssue !== undefined) return Effect.succeed(reportIssue(typeIssue, value, context))
       if (!context.isSent && isOutput?.(value) === true) return Effect.succeed(value)
       return Effect.flatMapEager(issueOf(value), (issue) => {
         if (issue === undefined) return context.isSent ? convertAlways(converter, value) : converter(value)

@@ -37,17 +37,17 @@ const compile = (model: ModelLike): Inspect => {
   const { isChanged, issueOf, reportChanges } = validityOf(model)
   const validate = instanceRuleOf(model)
   // A class schema only tests whether a nested value is an instance.
-  const parts = Object.entries(model.store.fields).flatMap(([key, schema]) => {
+  const nestedSteps = Object.entries(model.store.fields).flatMap(([key, schema]) => {
     const inner = nestedModel(schema)
     return inner === undefined ? [] : [partInspector(key, inner, model[modelTypeId][key]?.omitted)]
   })
-  const converted = Object.entries(model[modelTypeId]).flatMap(([key, { converter }]) =>
+  const conversionSteps = Object.entries(model[modelTypeId]).flatMap(([key, { converter }]) =>
     // The schema has tested a synchronous conversion already.
     converter === undefined || converter.makes !== undefined && nestedModel(model.store.fields[key]) === undefined
       ? []
       : [conversionInspector(key, converter)]
   )
-  const isOwnValid = (values: Values, context: ValidationContext, previous: unknown): Effect.Effect<boolean> =>
+  const checkFields = (values: Values, context: ValidationContext, previous: unknown): Effect.Effect<boolean> =>
     Effect.flatMapEager(issueOf(values), (issue) => {
       if (issue === undefined) return Effect.succeed(true)
       if (previous !== undefined) return reportChanges(values, context, previous)
@@ -57,15 +57,15 @@ const compile = (model: ModelLike): Inspect => {
   return (instance, context, previous) => {
     // An instance is an object of its fields.
     const values = { ...instance as Values }
-    return Effect.flatMapEager(isOwnValid(values, context, previous), (isValid) => {
-      const inParts = each(parts, values, context, previous)
-      if (!isValid) return inParts
-      const ofConverted = converted.length === 0
-        ? inParts
-        : Effect.flatMapEager(inParts, () => each(converted, values, context, previous))
+    return Effect.flatMapEager(checkFields(values, context, previous), (isValid) => {
+      const nestedChecked = runSteps(nestedSteps, values, context, previous)
+      if (!isValid) return nestedChecked
+      const conversionsChecked = conversionSteps.length === 0
+        ? nestedChecked
+        : Effect.flatMapEager(nestedChecked, () => runSteps(conversionSteps, values, context, previous))
       return validate === undefined || previous !== undefined && !isChanged(values, previous)
-        ? ofConverted
-        : Effect.flatMapEager(ofConverted, () => validate(instance, context))
+        ? conversionsChecked
+        : Effect.flatMapEager(conversionsChecked, () => validate(instance, context))
     })
   }
 }
@@ -74,7 +74,7 @@ type Values = { readonly [key: string]: unknown }
 
 type Step = (values: Values, context: ValidationContext, previous: unknown) => Effect.Effect<void> | void
 
-const each = (
+const runSteps = (
   steps: ReadonlyArray<Step>,
   values: Values,
   context: ValidationContext,
@@ -82,16 +82,16 @@ const each = (
 ): Effect.Effect<void> => runInOrder(steps.length, (i) => steps[i]!(values, context, previous), () => {})
 
 const partInspector =
-  (key: string, model: ModelLike, omitted: boolean | undefined): Step => (values, context, before) => {
+  (key: string, model: ModelLike, omitted: boolean | undefined): Step => (values, context, previousValues) => {
     const value = values[key]
     if (value === undefined) return
-    const inside = childContext(context, key, omitted)
-    const previous = valueAt(before, key)
-    if (!Array.isArray(value)) return inspectPart(model, value, inside, previous)
+    const nestedContext = childContext(context, key, omitted)
+    const previous = valueAt(previousValues, key)
+    if (!Array.isArray(value)) return inspectPart(model, value, nestedContext, previous)
     const previousOf = previousElements(model, previous)
     return runInOrder(
       value.length,
-      (i) => inspectPart(model, value[i], childContext(inside, String(i)), previousOf(value[i], i)),
+      (i) => inspectPart(model, value[i], childContext(nestedContext, String(i)), previousOf(value[i], i)),
       () => {}
     )
   }
@@ -110,8 +110,8 @@ const inspectPart = (
 const conversionInspector = (key: string, converter: Converter<unknown>): Step => (values, context, previous) => {
   const value = values[key]
   if (value === undefined || Equal.equals(value, valueAt(previous, key))) return
-  return Effect.mapEager(isConverted(converter, value), (is) => {
-    if (is) return
+  return Effect.mapEager(isConverted(converter, value), (isOutput) => {
+    if (isOutput) return
     context.problems.push({
       field: childContext(context, key).path,
       validator: unconvertedEntry.type,

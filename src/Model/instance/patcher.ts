@@ -48,29 +48,32 @@ const compile = (model: ModelLike): Plan => {
   }))
   return ({ changes, current, merged }, context) => {
     const values: Record<string, unknown> = { ...current }
-    const named = fields.filter(({ isVersion, key }) =>
+    const patchedFields = fields.filter(({ isVersion, key }) =>
       !isVersion && Object.hasOwn(changes, key) && changes[key] !== undefined
     )
-    const keep = (i: number, value: unknown) => {
-      const { key } = named[i]!
+    const setValue = (i: number, value: unknown) => {
+      const { key } = patchedFields[i]!
       if (value === undefined) delete values[key]
       else values[key] = value
     }
-    const filled = runInOrder(named.length, (i) => {
-      const { inner, key, nullIsValue, omitted, resolve } = named[i]!
-      const before = values[key]
+    const resolved = runInOrder(patchedFields.length, (i) => {
+      const { inner, key, nullIsValue, omitted, resolve } = patchedFields[i]!
+      const currentValue = values[key]
       const change = changes[key]
       // In a field where `null` is a value, `null` does not remove anything.
       const value = change === null ? null : merged[key]
-      if (inner !== undefined && isInstance(before) && isPlain(change) && isPlain(value)) {
-        return planOf(inner)({ current: before, merged: value, changes: change }, childContext(context, key, omitted))
+      if (inner !== undefined && isInstance(currentValue) && isPlain(change) && isPlain(value)) {
+        return planOf(inner)(
+          { current: currentValue, merged: value, changes: change },
+          childContext(context, key, omitted)
+        )
       }
-      const given = value === null && !nullIsValue ? undefined : value
-      if (resolve === undefined) return keep(i, given)
+      const input = value === null && !nullIsValue ? undefined : value
+      if (resolve === undefined) return setValue(i, input)
       // A patch replaces a list, but the new list may contain previous elements.
-      return resolve(given, context, Array.isArray(given) ? before : undefined)
-    }, keep)
-    return Effect.flatMapEager(filled, () => instantiate(values, context, current))
+      return resolve(input, context, Array.isArray(input) ? currentValue : undefined)
+    }, setValue)
+    return Effect.flatMapEager(resolved, () => instantiate(values, context, current))
   }
 }
 

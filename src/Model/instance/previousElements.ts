@@ -23,16 +23,16 @@ export const previousElements = (model: ModelLike, previous: unknown): (value: u
  *
  * @internal
  */
-export const isPartOf = (values: unknown, previous: unknown): boolean => {
+export const isContainedIn = (values: unknown, previous: unknown): boolean => {
   if (Array.isArray(values)) {
     return Array.isArray(previous) && values.length === previous.length &&
-      values.every((value, i) => isPartOf(value, previous[i]))
+      values.every((value, i) => isContainedIn(value, previous[i]))
   }
   return Equal.equals(values, previous) ||
     typeof values === "object" && values !== null && typeof previous === "object" && previous !== null &&
       Object.getPrototypeOf(values) === Object.prototype &&
       Object.entries(values).every(([key, value]) =>
-        isPartOf(value ?? undefined, Object.hasOwn(previous, key) ? Reflect.get(previous, key) : undefined)
+        isContainedIn(value ?? undefined, Object.hasOwn(previous, key) ? Reflect.get(previous, key) : undefined)
       )
 }
 

@@ -41,14 +41,14 @@ export const recordDecoder = <M extends ModelLike>(
   const codec = model as unknown as Schema.Codec<M["Type"], Stored>
   SchemaJITCompiler.enable(codec.ast)
   // Validators apply to input only. A date that was in the future when it was stored may be in the past now.
-  const decode = SchemaParser.decodeUnknownExit(codec, unchecked)
-  const decodeAll = SchemaParser.decodeUnknownExit(codec, { ...unchecked, errors: "all" })
+  const decode = SchemaParser.decodeUnknownExit(codec, withoutChecks)
+  const decodeAll = SchemaParser.decodeUnknownExit(codec, { ...withoutChecks, errors: "all" })
   const fields = storedFieldsOf(model)
   const read = instanceOf(model, fields)
   const readStored = instanceOf(model, fields?.map((field) => field.key === "id" ? { ...field, from: "_id" } : field))
   return (record) => {
     const hasStoredId = record["_id"] !== undefined
-    if (isPlain(record) && !(hasStoredId && "id" in record)) {
+    if (isPlainObject(record) && !(hasStoredId && "id" in record)) {
       const instance = hasStoredId ? readStored(record) : read(record)
       if (instance !== invalid) return Effect.succeed(instance)
     }
@@ -63,10 +63,10 @@ export const recordDecoder = <M extends ModelLike>(
   }
 }
 
-const unchecked: SchemaAST.ParseOptions = { disableChecks: true }
+const withoutChecks: SchemaAST.ParseOptions = { disableChecks: true }
 
 /** Inherited properties are no part of a document. */
-const isPlain = (record: Stored): boolean => {
+const isPlainObject = (record: Stored): boolean => {
   const prototype: unknown = Object.getPrototypeOf(record)
   return prototype === Object.prototype || prototype === null
 }
@@ -108,14 +108,15 @@ const storedFieldOf = (signature: SchemaAST.PropertySignature, attributes: Field
     }
     return { key, from: key, decode, absent: () => absentValue }
   }
-  const field = fieldOf(signature, readerOf, unchecked)
+  const field = fieldOf(signature, readerOf, withoutChecks)
   return !optional && byDefault !== undefined && second !== undefined && others.length === 0
     ? { ...field, decode: readerOf(second.to) }
     : field
 }
 
 const readerOf = (ast: SchemaAST.AST): Decode =>
-  (ast.encoding === undefined ? decoderOf(ast, readerOf) : temporalOf(ast) ?? nestedOf(ast)) ?? parserOf(ast, unchecked)
+  (ast.encoding === undefined ? decoderOf(ast, readerOf) : temporalOf(ast) ?? nestedOf(ast)) ??
+    parserOf(ast, withoutChecks)
 
 const temporalOf = (ast: SchemaAST.AST): Decode | undefined => {
   const isDate = isLinkedBy(ast, Temporal.Date)
@@ -194,10 +195,10 @@ const encoderOf = (schema: Schema.Top): Encode | undefined => {
   if (SchemaAST.toEncoded(schema.ast).annotations?.[temporalKind] === "datetime") {
     return (value) => DateTime.isDateTime(value) ? DateTime.toDateUtc(value) : value
   }
-  return SchemaAST.isOptional(SchemaAST.toEncoded(schema.ast)) ? inStruct(schema) : plainEncoderOf(schema)
+  return SchemaAST.isOptional(SchemaAST.toEncoded(schema.ast)) ? structEncoderOf(schema) : schemaEncoderOf(schema)
 }
 
-const plainEncoderOf = (schema: Schema.Top): Encode => {
+const schemaEncoderOf = (schema: Schema.Top): Encode => {
   // Fields need no services.
   const codec = schema as unknown as Schema.Codec<unknown>
   SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
@@ -205,8 +206,8 @@ const plainEncoderOf = (schema: Schema.Top): Encode => {
 }
 
 /** An encoder for values that may be encoded to a missing property. */
-const inStruct = (schema: Schema.Top): Encode => {
-  const encode = plainEncoderOf(Schema.Struct({ value: schema }))
+const structEncoderOf = (schema: Schema.Top): Encode => {
+  const encode = schemaEncoderOf(Schema.Struct({ value: schema }))
   return (value) => {
     // A struct is encoded to an object of its fields.
     const { value: encoded = absentValue } = encode({ value }) as { readonly value?: unknown }

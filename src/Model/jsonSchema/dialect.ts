@@ -7,7 +7,7 @@ import { toPcre } from "./pattern.ts"
  * @internal
  */
 export const toDraft04 = (schema: JsonSchema): JsonSchema =>
-  withParts(picked(schema, (keyword) => common.has(keyword) || draft04.has(keyword)), toDraft04)
+  mapSubschemas(pickKeywords(schema, (keyword) => common.has(keyword) || draft04.has(keyword)), toDraft04)
 
 /**
  * The schema in the dialect of MongoDB's `$jsonSchema`: its keywords, BSON types and PCRE patterns.
@@ -15,8 +15,8 @@ export const toDraft04 = (schema: JsonSchema): JsonSchema =>
  * @internal
  */
 export const toMongo = (schema: JsonSchema): JsonSchema => {
-  const { pattern, patternProperties, type, ...rest } = picked(schema, (keyword) => common.has(keyword))
-  const { additionalProperties, allOf, ...parts } = withParts(rest, toMongo)
+  const { pattern, patternProperties, type, ...rest } = pickKeywords(schema, (keyword) => common.has(keyword))
+  const { additionalProperties, allOf, ...parts } = mapSubschemas(rest, toMongo)
   const types = type === undefined ? undefined : [...new Set([type].flat().flatMap(bsonTypes))]
   const isInteger = [type].flat().includes("integer")
   const { multipleOf } = parts
@@ -25,16 +25,18 @@ export const toMongo = (schema: JsonSchema): JsonSchema => {
   const patterns = Object.entries(isSchema(patternProperties) ? patternProperties : {}).map(([key, value]) =>
     [toPcre(key), isSchema(value) ? toMongo(value) : {}] as const
   )
-  const written = patterns.flatMap(([key, value]) => key === undefined ? [] : [[key, value] as const])
+  const translatedPatterns = patterns.flatMap(([key, value]) => key === undefined ? [] : [[key, value] as const])
   if (isInteger && multipleOf !== undefined) all.push({ multipleOf })
   return {
     ...(types === undefined ? {} : { bsonType: types.length === 1 ? types[0] : types }),
     ...parts,
     ...(isInteger ? { multipleOf: 1 } : {}),
     ...(text === undefined ? {} : { pattern: text }),
-    ...(written.length === 0 ? {} : { patternProperties: Object.fromEntries(written) }),
+    ...(translatedPatterns.length === 0 ? {} : { patternProperties: Object.fromEntries(translatedPatterns) }),
     // Without one of the patterns, `additionalProperties` would reject the keys that match it.
-    ...(additionalProperties === undefined || written.length < patterns.length ? {} : { additionalProperties }),
+    ...(additionalProperties === undefined || translatedPatterns.length < patterns.length
+      ? {}
+      : { additionalProperties }),
     ...(all.length === 0 ? {} : { allOf: all })
   }
 }
@@ -52,22 +54,22 @@ const draft04 = new Set(["$schema", "$ref", "definitions", "format", "default"])
 const bsonTypes = (type: unknown): ReadonlyArray<unknown> =>
   type === "integer" ? ["int", "long", "double"] : [type === "boolean" ? "bool" : type]
 
-const picked = (schema: JsonSchema, isKnown: (keyword: string) => boolean): JsonSchema =>
+const pickKeywords = (schema: JsonSchema, isKnown: (keyword: string) => boolean): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([keyword]) => isKnown(keyword)))
 
 /** Replaces each direct subschema. */
-const withParts = (schema: JsonSchema, change: (part: JsonSchema) => JsonSchema): JsonSchema =>
+const mapSubschemas = (schema: JsonSchema, change: (part: JsonSchema) => JsonSchema): JsonSchema =>
   Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => {
-      if (maps.has(keyword) && isSchema(value)) {
+      if (schemaMapKeywords.has(keyword) && isSchema(value)) {
         const parts = Object.entries(value).map(([key, part]) => [key, isSchema(part) ? change(part) : part])
         return [keyword, Object.fromEntries(parts)]
       }
-      if (!holders.has(keyword)) return [keyword, value]
+      if (!schemaKeywords.has(keyword)) return [keyword, value]
       return [keyword, Array.isArray(value) ? schemasIn(value).map(change) : isSchema(value) ? change(value) : value]
     })
   )
 
-const maps = new Set(["properties", "patternProperties", "definitions", "dependencies"])
+const schemaMapKeywords = new Set(["properties", "patternProperties", "definitions", "dependencies"])
 
-const holders = new Set(["items", "additionalItems", "additionalProperties", "allOf", "anyOf", "oneOf", "not"])
+const schemaKeywords = new Set(["items", "additionalItems", "additionalProperties", "allOf", "anyOf", "oneOf", "not"])

@@ -13,8 +13,8 @@ export type JsonSchema = EffectJsonSchema.JsonSchema
  *
  * @internal
  */
-export const endOf = (ast: SchemaAST.AST): SchemaAST.AST =>
-  ast.encoding === undefined ? ast : endOf(ast.encoding.at(-1)!.to)
+export const encodedEnd = (ast: SchemaAST.AST): SchemaAST.AST =>
+  ast.encoding === undefined ? ast : encodedEnd(ast.encoding.at(-1)!.to)
 
 /**
  * The values of an enumeration; `undefined` if the node has other values too, or if a member has its own identifier.
@@ -68,8 +68,8 @@ export const alternatives = (schemas: ReadonlyArray<JsonSchema>): JsonSchema => 
   if (all.some((one) => Object.keys(one).length === 0)) return {}
   const others = all.filter((one) => one["type"] !== "null")
   if (others.length === 0) return { type: "null" }
-  const either = others.length === 1 ? others[0]! : { anyOf: others }
-  return others.length === all.length ? either : nullable(either)
+  const union = others.length === 1 ? others[0]! : { anyOf: others }
+  return others.length === all.length ? union : nullable(union)
 }
 
 /**
@@ -88,8 +88,8 @@ export const nullable = (schema: JsonSchema): JsonSchema => {
       ...(Array.isArray(values) ? { enum: [...values, null] } : {})
     }
   }
-  const either = Array.isArray(anyOf) && Object.keys(schema).length === 1 ? anyOf.filter(isSchema) : [schema]
-  return either.some((one) => [one["type"]].flat().includes("null")) ? schema : { anyOf: [...either, { type: "null" }] }
+  const union = Array.isArray(anyOf) && Object.keys(schema).length === 1 ? anyOf.filter(isSchema) : [schema]
+  return union.some((one) => [one["type"]].flat().includes("null")) ? schema : { anyOf: [...union, { type: "null" }] }
 }
 
 /**
@@ -99,18 +99,18 @@ export const nullable = (schema: JsonSchema): JsonSchema => {
  */
 export const constrained = (
   schema: JsonSchema,
-  { annotations, checks: own }: Pick<SchemaAST.AST, "annotations" | "checks">
+  { annotations, checks: ownChecks }: Pick<SchemaAST.AST, "annotations" | "checks">
 ): JsonSchema => {
   const { type: kind } = schema
-  const checks = (own ?? []).map(withUnicode)
+  const checks = (ownChecks ?? []).map(withUnicode)
   const inDraft04 = schemasIn(checks.map((one) => draft04Of(one, kind)))
   const [check, ...others] = checks.filter((one) =>
-    draft04Of(one, kind) === undefined && Result.isSuccess(saidBy(kind, annotations, [one]))
+    draft04Of(one, kind) === undefined && Result.isSuccess(keywordsOf(kind, annotations, [one]))
   )
-  const said = saidBy(kind, annotations, check === undefined ? undefined : [check, ...others])
-  const { allOf, type, ...keywords } = Result.getOrElse(said, (): JsonSchema => ({}))
+  const constraints = keywordsOf(kind, annotations, check === undefined ? undefined : [check, ...others])
+  const { allOf, type, ...keywords } = Result.getOrElse(constraints, (): JsonSchema => ({}))
   const base = type === "integer" ? { ...schema, type } : schema
-  return [keywords, ...schemasIn(allOf), ...inDraft04].reduce(both, base)
+  return [keywords, ...schemasIn(allOf), ...inDraft04].reduce(intersection, base)
 }
 
 /** Effect omits patterns without the flag `u`. Patterns that match the same texts with it are added here. */
@@ -131,15 +131,15 @@ const isPattern = (u: unknown): u is { readonly payload: { readonly source: stri
 /** A check's keywords, if draft-04 defines them differently from the later drafts that Effect writes. */
 const draft04Of = ({ annotations }: SchemaAST.Check<never>, type: unknown): JsonSchema | undefined => {
   const toJsonSchema: unknown = annotations?.["toJsonSchema"]
-  const said: unknown = Predicate.isFunction(toJsonSchema) ? toJsonSchema({ type, schemas: [] }) : undefined
-  if (!isSchema(said)) return undefined
-  const isOld = said["exclusiveMinimum"] === true || said["exclusiveMaximum"] === true ||
-    "additionalItems" in said || "dependencies" in said
-  return isOld ? said : undefined
+  const constraints: unknown = Predicate.isFunction(toJsonSchema) ? toJsonSchema({ type, schemas: [] }) : undefined
+  if (!isSchema(constraints)) return undefined
+  const isDraft04Only = constraints["exclusiveMinimum"] === true || constraints["exclusiveMaximum"] === true ||
+    "additionalItems" in constraints || "dependencies" in constraints
+  return isDraft04Only ? constraints : undefined
 }
 
 /** Combines two schemas: in one object if no keyword changes the meaning of another, otherwise in `allOf`. */
-const both = (schema: JsonSchema, more: JsonSchema): JsonSchema =>
+const intersection = (schema: JsonSchema, more: JsonSchema): JsonSchema =>
   Object.keys(more).every((keyword) => independent.has(keyword) && !(keyword in schema))
     ? { ...schema, ...more }
     : { ...schema, allOf: [...schemasIn(schema["allOf"]), more] }
@@ -157,7 +157,7 @@ const independent = new Set([
  *
  * @internal
  */
-export const described = (ast: SchemaAST.AST): Result.Result<JsonSchema, unknown> =>
+export const effectSchemaOf = (ast: SchemaAST.AST): Result.Result<JsonSchema, unknown> =>
   Result.flatMap(
     Result.try(() => EffectJsonSchema.toDocumentDraft04(Schema.toJsonSchemaDocument(Schema.make(ast)))),
     ({ definitions, schema }) => {
@@ -191,14 +191,14 @@ export const isSchema = (u: unknown): u is JsonSchema => Predicate.isObject(u)
 export const schemasIn = (u: unknown): ReadonlyArray<JsonSchema> => Array.isArray(u) ? u.filter(isSchema) : []
 
 /** The keywords that annotations and checks add for a type. */
-const saidBy = (
+const keywordsOf = (
   kind: unknown,
   annotations: SchemaAST.AST["annotations"],
   checks: SchemaAST.Checks | undefined
 ): Result.Result<JsonSchema, unknown> =>
-  Result.map(described(nodeOf(kind, annotations, checks)), (schema) => {
-    const { items: _, type, ...said } = schema
-    return kind === "number" && type === "integer" ? { ...said, type } : said
+  Result.map(effectSchemaOf(nodeOf(kind, annotations, checks)), (schema) => {
+    const { items: _, type, ...constraints } = schema
+    return kind === "number" && type === "integer" ? { ...constraints, type } : constraints
   })
 
 const nodeOf = (

@@ -3,33 +3,33 @@
  *
  * @internal
  */
-export const toPcre = (source: string): string | undefined => translated(source, tokens, outside)
+export const toPcre = (source: string): string | undefined => translateTokens(source, tokens, translateOutside)
 
-const translated = (
+const translateTokens = (
   source: string,
   tokens: RegExp,
   translate: (token: string) => string | undefined
 ): string | undefined => {
-  let written = ""
+  let output = ""
   for (const [token] of source.matchAll(tokens)) {
     const text = translate(token)
     if (text === undefined) return undefined
-    written += text
+    output += text
   }
-  return written
+  return output
 }
 
 const escapes = String.raw`\\u\{[\da-f]+\}|\\ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|\\u[\da-f]{4}|\\x[\da-f]{2}` +
   String.raw`|\\p\{[^}]+\}|\\[\s\S]`
 
-const members = new RegExp(String.raw`${escapes}|[\s\S]`, "giu")
+const memberTokens = new RegExp(String.raw`${escapes}|[\s\S]`, "giu")
 
 const tokens = new RegExp(
   String.raw`${escapes}|\[(?:\\[\s\S]|[^\\\]])*\]|\(\?(?:<[=!]|<[^>]+>|[\s\S])|[\s\S]`,
   "giu"
 )
 
-const outside = (token: string): string | undefined => {
+const translateOutside = (token: string): string | undefined => {
   switch (token) {
     // In JavaScript `$` matches only at the very end.
     case "$":
@@ -58,11 +58,11 @@ const outside = (token: string): string | undefined => {
 }
 
 const translatedClass = (token: string): string | undefined => {
-  const written = translated(token.slice(1, -1), members, inClass)
-  return written === undefined ? undefined : `[${written}]`
+  const output = translateTokens(token.slice(1, -1), memberTokens, translateMember)
+  return output === undefined ? undefined : `[${output}]`
 }
 
-const inClass = (token: string): string | undefined => {
+const translateMember = (token: string): string | undefined => {
   switch (token) {
     // In PCRE it may start the name of a character class.
     case "[":

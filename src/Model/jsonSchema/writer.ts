@@ -31,20 +31,20 @@ export interface Form {
  */
 export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
   const isWire = form.variant === "wire"
-  const { definitions, place } = isWire ? defining(identityOf(model)) : inlining(identityOf(model))
+  const { definitions, schemaFor } = isWire ? withDefinitions(identityOf(model)) : inlined(identityOf(model))
 
   /** `name` applies to an object without an identifier. */
   const write = (ast: SchemaAST.AST, name?: string): JsonSchema => {
     const inner = modelOf(ast)
-    const end = Node.endOf(ast)
-    if (inner !== undefined && end._tag === "Objects") {
-      return place(identityOf(inner), "object", inner.modelName, () => writeModel(inner, end))
+    const encoded = Node.encodedEnd(ast)
+    if (inner !== undefined && encoded._tag === "Objects") {
+      return schemaFor(identityOf(inner), "object", inner.modelName, () => writeModel(inner, encoded))
     }
     const own = SchemaAST.resolveIdentifier(ast) ?? name
     if (ast.encoding !== undefined) return withTexts(write(ast.encoding.at(-1)!.to, own), SchemaAST.resolve(ast))
     if (ast._tag === "Suspend") return write(ast.thunk(), own)
-    if (ast._tag === "Declaration") return isWire ? writeDeclared(ast, own) : storedAs(ast)
-    return place(
+    if (ast._tag === "Declaration") return isWire ? writeDeclared(ast, own) : bsonSchemaOf(ast)
+    return schemaFor(
       ast,
       kindOf(ast),
       ast._tag === "Objects" ? own : SchemaAST.resolveIdentifier(ast),
@@ -61,13 +61,13 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
         key: !isWire && isRoot && managed === "id" ? "_id" : field,
         schema: optional === true ? Node.nullable(writeMember(type)) : writeMember(type),
         // Callers need not send `_type` or values that the server supplies. Stored documents have both.
-        isRequired: isWire ? hasToBeSent(owner, field) : !SchemaAST.isOptional(Node.endOf(type))
+        isRequired: isWire ? hasToBeSent(owner, field) : !SchemaAST.isOptional(Node.encodedEnd(type))
       }
     })
     const own: ReadonlyArray<[string, JsonSchema]> = members.map(({ key, schema }) => [key, schema])
     const required = members.flatMap(({ isRequired, key }) => isRequired ? [key] : [])
     // The framework and the store add properties to documents that are not declared fields.
-    const more: ReadonlyArray<[string, JsonSchema]> = !isRoot || form.additionalProperties
+    const reserved: ReadonlyArray<[string, JsonSchema]> = !isRoot || form.additionalProperties
       ? []
       : isWire
       ? [["_links", links]]
@@ -76,13 +76,14 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
       : [["_id", {}]]
     return Node.constrained({
       type: "object",
-      properties: Object.fromEntries([...own, ...more]),
+      properties: Object.fromEntries([...own, ...reserved]),
       ...(required.length === 0 ? {} : { required }),
       additionalProperties: form.additionalProperties
     }, { annotations: undefined, checks })
   }
 
-  const writeMember = (type: SchemaAST.AST): JsonSchema => withTexts(write(type), Node.endOf(type).context?.annotations)
+  const writeMember = (type: SchemaAST.AST): JsonSchema =>
+    withTexts(write(type), Node.encodedEnd(type).context?.annotations)
 
   const writeDeclared = (ast: SchemaAST.Declaration, name: string | undefined): JsonSchema => {
     const temporal = ast.annotations?.[temporalKind]
@@ -124,7 +125,7 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
   const writeArrays = ({ elements, rest }: SchemaAST.Arrays): JsonSchema => {
     const others = rest[0] === undefined ? undefined : write(rest[0])
     if (elements.length === 0 && others !== undefined && rest.length === 1) return { type: "array", items: others }
-    const first = elements.filter((element) => !SchemaAST.isOptional(Node.endOf(element))).length
+    const first = elements.filter((element) => !SchemaAST.isOptional(Node.encodedEnd(element))).length
     return {
       type: "array",
       ...(elements.length === 0 ? {} : { items: elements.map(writeMember) }),
@@ -139,7 +140,7 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
     if (propertySignatures.length === 0 && indexSignatures.length === 0) return { not: { type: "null" } }
     const properties = propertySignatures.map(({ name, type }) => [String(name), writeMember(type)])
     const required = propertySignatures.flatMap(({ name, type }) =>
-      SchemaAST.isOptional(Node.endOf(type)) ? [] : [String(name)]
+      SchemaAST.isOptional(Node.encodedEnd(type)) ? [] : [String(name)]
     )
     const records = indexSignatures.map(({ parameter, type }) => ({ keys: Node.keysOf(parameter), value: write(type) }))
     const byPattern = records.flatMap(({ keys, value }) =>
@@ -170,9 +171,9 @@ export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
 /** A class and the classes it extends share this object. */
 const identityOf = (model: ModelLike): object => model.wire
 
-interface Placement {
+interface DefinitionStrategy {
   /** Writes the schema of `key` in place, or writes a reference to its definition. */
-  readonly place: (
+  readonly schemaFor: (
     key: object,
     kind: string | undefined,
     name: string | undefined,
@@ -182,59 +183,59 @@ interface Placement {
 }
 
 /** Inlines every schema. A recursive reference would never end, so it is reduced to its type. */
-const inlining = (root: object): Placement => {
-  const open = new Set([root])
+const inlined = (root: object): DefinitionStrategy => {
+  const ancestors = new Set([root])
   return {
-    place: (key, kind, _, write) => {
-      if (open.has(key)) return kind === undefined ? {} : { type: kind }
-      open.add(key)
+    schemaFor: (key, kind, _, write) => {
+      if (ancestors.has(key)) return kind === undefined ? {} : { type: kind }
+      ancestors.add(key)
       const schema = write()
-      open.delete(key)
+      ancestors.delete(key)
       return schema
     },
     definitions: () => ({})
   }
 }
 
-interface Place {
+interface Definition {
   readonly key: object
-  readonly wanted: string
+  readonly preferredName: string
   ref: string | undefined
   schema: JsonSchema | undefined
 }
 
 /** Defines each named or recursive schema once and refers to it. */
-const defining = (root: object): Placement => {
-  const places: Array<Place> = [{ key: root, wanted: "", ref: "#", schema: undefined }]
-  const named = new Map<string, Place>()
-  const refer = (place: Place): JsonSchema => {
-    if (place.ref === undefined) {
-      let name = place.wanted
-      for (let i = 1; named.has(name); i++) name = `${place.wanted}_${i}`
-      named.set(name, place)
-      place.ref = `#/definitions/${encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))}`
+const withDefinitions = (root: object): DefinitionStrategy => {
+  const entries: Array<Definition> = [{ key: root, preferredName: "", ref: "#", schema: undefined }]
+  const named = new Map<string, Definition>()
+  const refer = (definition: Definition): JsonSchema => {
+    if (definition.ref === undefined) {
+      let name = definition.preferredName
+      for (let i = 1; named.has(name); i++) name = `${definition.preferredName}_${i}`
+      named.set(name, definition)
+      definition.ref = `#/definitions/${encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))}`
     }
-    return { $ref: place.ref }
+    return { $ref: definition.ref }
   }
   return {
-    place: (key, _, name, write) => {
-      const known = places.find((place) => place.key === key)
-      if (known !== undefined) return refer(known)
-      const place: Place = { key, wanted: name ?? "Recursive", ref: undefined, schema: undefined }
-      places.push(place)
+    schemaFor: (key, _, name, write) => {
+      const existing = entries.find((definition) => definition.key === key)
+      if (existing !== undefined) return refer(existing)
+      const definition: Definition = { key, preferredName: name ?? "Recursive", ref: undefined, schema: undefined }
+      entries.push(definition)
       const schema = write()
-      const isAnonymous = name === undefined && place.ref === undefined
+      const isAnonymous = name === undefined && definition.ref === undefined
       // The same schema has another syntax tree where it is optional.
       const text = JSON.stringify(schema)
-      const twin = isAnonymous
+      const duplicate = isAnonymous
         ? undefined
-        : places.find((other) => other.wanted === name && JSON.stringify(other.schema) === text)
-      if (isAnonymous || twin !== undefined) {
-        places.splice(places.indexOf(place), 1)
-        return twin === undefined ? schema : refer(twin)
+        : entries.find((other) => other.preferredName === name && JSON.stringify(other.schema) === text)
+      if (isAnonymous || duplicate !== undefined) {
+        entries.splice(entries.indexOf(definition), 1)
+        return duplicate === undefined ? schema : refer(duplicate)
       }
-      place.schema = schema
-      return refer(place)
+      definition.schema = schema
+      return refer(definition)
     },
     definitions: () =>
       Object.fromEntries([...named].flatMap(([name, { schema }]) => schema === undefined ? [] : [[name, schema]]))
@@ -255,7 +256,7 @@ const withTexts = (schema: JsonSchema, annotations: SchemaAST.AST["annotations"]
 }
 
 const describedAsJson = (ast: SchemaAST.AST): JsonSchema =>
-  Result.getOrElse(Node.described(ast), (): JsonSchema => ({}))
+  Result.getOrElse(Node.effectSchemaOf(ast), (): JsonSchema => ({}))
 
 /** Non-finite numbers are written as text, unless checks exclude them. */
 const numberAsJson = (ast: SchemaAST.Number): JsonSchema => {
@@ -266,7 +267,7 @@ const numberAsJson = (ast: SchemaAST.Number): JsonSchema => {
 }
 
 /** The BSON type of a declared type, which its annotation `bsonType` defines. */
-const storedAs = (ast: SchemaAST.Declaration): JsonSchema => {
+const bsonSchemaOf = (ast: SchemaAST.Declaration): JsonSchema => {
   const { bsonType, [temporalKind]: temporal } = ast.annotations ?? {}
   // Other programs may have stored an int.
   if (bsonType === "long") return { type: ["int", "long"] }

@@ -8,8 +8,16 @@ import type { Converter } from "../Converter.ts"
 import { type FieldAttributes, storableAnnotation } from "./annotations.ts"
 import { convertedChecks, isConvertedCheck } from "./conversion.ts"
 import { withParts } from "./nodes.ts"
-import { limitOf, nameOf } from "./storedForm.ts"
-import { defined, isModelLike, isOptionalKey, nested, storable, type Variant, variants } from "./variants.ts"
+import { nameOf, storableCheckOf } from "./storedForm.ts"
+import {
+  isModelLike,
+  isOptionalKey,
+  nested,
+  storableSchema,
+  type Variant,
+  variants,
+  withoutUndefined
+} from "./variants.ts"
 
 /**
  * Any field with schemas of its own.
@@ -55,12 +63,12 @@ const partsKey = Symbol.for("~appkernel/Model/Field/parts")
  * @internal
  */
 export const schemasOf = (self: FieldInput): Schemas => {
-  const { around, value } = partsOf(self)
-  return around.reduce(changed, value)
+  const { around, value } = fieldPartsOf(self)
+  return around.reduce(applyChange, value)
 }
 
 /** @internal */
-export const attributesOf = (self: FieldInput): FieldAttributes => partsOf(self).attributes
+export const attributesOf = (self: FieldInput): FieldAttributes => fieldPartsOf(self).attributes
 
 /**
  * The field with `change` applied around its current schemas.
@@ -68,7 +76,7 @@ export const attributesOf = (self: FieldInput): FieldAttributes => partsOf(self)
  * @internal
  */
 export const evolve = (self: FieldInput, change: Change, attributes: FieldAttributes = {}): AnyField => {
-  const parts = partsOf(self)
+  const parts = fieldPartsOf(self)
   return make(parts.value, [...parts.around, change], { ...parts.attributes, ...attributes })
 }
 
@@ -82,7 +90,7 @@ export const evolveValue = (
   f: (value: Schemas, attributes: FieldAttributes) => Schemas,
   attributes: FieldAttributes = {}
 ): AnyField => {
-  const parts = partsOf(self)
+  const parts = fieldPartsOf(self)
   return make(f(parts.value, parts.attributes), parts.around, { ...parts.attributes, ...attributes })
 }
 
@@ -95,7 +103,7 @@ export const checked = (self: FieldInput, check: SchemaAST.Check<never>): FieldI
   if (!VariantSchema.isField(self)) return withCheck(asSchema(self), check)
   const add = (schema: Schema.Top) => withCheck(schema, check)
   return evolveValue(self, (value, { converter }) =>
-    changed(
+    applyChange(
       value,
       converter === undefined
         ? { store: add, wire: add, create: add, patch: add }
@@ -108,14 +116,14 @@ export const checked = (self: FieldInput, check: SchemaAST.Check<never>): FieldI
  *
  * @internal
  */
-export const valueOf = (self: FieldInput): Schema.Top | undefined => partsOf(self).value.store
+export const valueOf = (self: FieldInput): Schema.Top | undefined => fieldPartsOf(self).value.store
 
 /**
  * The schema without its checks, except those that define integers, finite numbers and storable values.
  *
  * @internal
  */
-export const stripped = (schema: Schema.Top): Schema.Top =>
+export const withoutChecks = (schema: Schema.Top): Schema.Top =>
   withChecks(
     schema,
     (check) => isKind(check, "isInt") || isKind(check, "isFinite") || check.annotations?.[storableAnnotation] === true
@@ -135,16 +143,16 @@ export const convertedOnly = (schema: Schema.Top, converter: Converter<unknown>)
       withChecks(schema, (check) => !isConvertedCheck(check))
     )
 
-const withChecks = (schema: Schema.Top, isKept: (check: SchemaAST.Check<never>) => boolean): Schema.Top => {
+const withChecks = (schema: Schema.Top, isRetained: (check: SchemaAST.Check<never>) => boolean): Schema.Top => {
   const { ast } = schema
-  const kept = ast.checks?.filter(isKept)
-  return kept === undefined || kept.length === ast.checks?.length
+  const remaining = ast.checks?.filter(isRetained)
+  return remaining === undefined || remaining.length === ast.checks?.length
     ? schema
-    : schema.rebuild(withParts(ast, { checks: kept.length === 0 ? undefined : kept }))
+    : schema.rebuild(withParts(ast, { checks: remaining.length === 0 ? undefined : remaining }))
 }
 
 /** @internal */
-export const changed = (schemas: Schemas, change: Change): Schemas => {
+export const applyChange = (schemas: Schemas, change: Change): Schemas => {
   const all: { [V in Variant]?: Schema.Top } = { ...schemas }
   for (const variant of ["store", "wire", "create", "patch"] as const) {
     const schema = all[variant]
@@ -164,16 +172,16 @@ export const isKind = (check: SchemaAST.Check<never>, kind: "isInt" | "isFinite"
 
 const make = (value: Schemas, around: ReadonlyArray<Change>, attributes: FieldAttributes): AnyField => {
   const parts: Parts = { value, around, attributes }
-  return Object.defineProperty(variants.Field(around.reduce(changed, value)), partsKey, { value: parts })
+  return Object.defineProperty(variants.Field(around.reduce(applyChange, value)), partsKey, { value: parts })
 }
 
-const partsOf = (self: FieldInput): Parts => {
+const fieldPartsOf = (self: FieldInput): Parts => {
   const parts: unknown = Reflect.get(self, partsKey)
   // Only `make` writes under this key.
   if (parts !== undefined) return parts as Parts
   if (VariantSchema.isField(self)) return { value: self.schemas, around: [], attributes: {} }
   const schema = asSchema(self)
-  const own = defined(schema)
+  const own = withoutUndefined(schema)
   if (own !== undefined) return optional(own, Schema.UndefinedOr)
   return isOptionalKey(schema)
     ? optional(schema.schema, Function.identity)
@@ -205,10 +213,10 @@ export const optionality = (instance: (schema: Schema.Top) => Schema.Top): Chang
 })
 
 const variantsOf = (schema: Schema.Top): Schemas => {
-  const store = storable(schema)
+  const store = storableSchema(schema)
   const create = nested(schema, "create")
   // A created document is not checked again before it is stored.
-  const limit = store === schema ? undefined : limitOf(store.ast)
+  const limit = store === schema ? undefined : storableCheckOf(store.ast)
   return {
     store,
     wire: nested(schema, "wire"),

@@ -65,9 +65,9 @@ export const choicesOf = (ast: SchemaAST.AST): ReadonlyArray<string | number | b
 const declaredKindOf = (ast: SchemaAST.Declaration): string => {
   const kind = SchemaAST.toEncoded(ast).annotations?.[temporalKind]
   if (typeof kind === "string") return kind
-  if (moments.has(nameOf(ast))) return "datetime"
+  if (dateTimeTypes.has(nameOf(ast))) return "datetime"
   const json = jsonLinkOf(ast)?.link?.to
   return json === undefined ? "any" : kindOf(SchemaAST.toEncoded(json))
 }
 
-const moments: ReadonlySet<unknown> = new Set(["effect/schema/DateTimeUtc", "effect/schema/Date"])
+const dateTimeTypes: ReadonlySet<unknown> = new Set(["effect/schema/DateTimeUtc", "effect/schema/Date"])

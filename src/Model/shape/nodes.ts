@@ -20,7 +20,7 @@ export const withParts = <A extends SchemaAST.AST>(ast: A, parts: { readonly [ke
  *
  * @internal
  */
-export const partsOf = (ast: SchemaAST.AST, intoSuspended: boolean): ReadonlyArray<SchemaAST.AST> => {
+export const childrenOf = (ast: SchemaAST.AST, intoSuspended: boolean): ReadonlyArray<SchemaAST.AST> => {
   const sources = (ast.encoding ?? []).map(({ to }) => to)
   switch (ast._tag) {
     case "Declaration":

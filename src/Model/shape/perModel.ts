@@ -6,12 +6,12 @@ import type { ModelLike } from "./variants.ts"
  * @internal
  */
 export const perModel = <M extends ModelLike, A>(make: (model: M) => A): (model: M) => A => {
-  const made = new WeakMap<M, { readonly value: A }>()
+  const cache = new WeakMap<M, { readonly value: A }>()
   return (model) => {
-    const known = made.get(model)
-    if (known !== undefined) return known.value
+    const cached = cache.get(model)
+    if (cached !== undefined) return cached.value
     const value = make(model)
-    made.set(model, { value })
+    cache.set(model, { value })
     return value
   }
 }

@@ -1,5 +1,5 @@
 import type * as SchemaAST from "effect/SchemaAST"
-import { partsOf } from "./nodes.ts"
+import { childrenOf } from "./nodes.ts"
 import { isBson, jsonLinkOf, nameOf } from "./storedForm.ts"
 import { die, isName, modelOf } from "./variants.ts"
 
@@ -7,12 +7,12 @@ import { die, isName, modelOf } from "./variants.ts"
  * The reason why values of a schema can't be stored, or can't be shown to a caller if they are visible. `undefined` if
  * there is none.
  */
-const obstacleIn = (ast: SchemaAST.AST, options: {
+const storageProblem = (ast: SchemaAST.AST, options: {
   /** Whether callers see the values. */
   readonly isVisible: boolean
   /** Whether to follow suspended schemas. They can't be resolved while their class is being declared. */
   readonly suspended: boolean
-}): string | undefined => obstacle(ast, options, new Set())
+}): string | undefined => findProblem(ast, options, new Set())
 
 /**
  * Dies if values of the field can't be stored or can't be shown.
@@ -20,29 +20,29 @@ const obstacleIn = (ast: SchemaAST.AST, options: {
  * @internal
  */
 export const assertStorable = (model: string, field: string, ast: SchemaAST.AST, options: Options): void => {
-  const found = obstacleIn(ast, options)
-  if (found !== undefined) die(`${model}.${field} holds ${found}`)
+  const problem = storageProblem(ast, options)
+  if (problem !== undefined) die(`${model}.${field} holds ${problem}`)
 }
 
-type Options = Parameters<typeof obstacleIn>[1]
+type Options = Parameters<typeof storageProblem>[1]
 
-const obstacle = (ast: SchemaAST.AST, options: Options, seen: Set<SchemaAST.AST>): string | undefined => {
+const findProblem = (ast: SchemaAST.AST, options: Options, seen: Set<SchemaAST.AST>): string | undefined => {
   if (seen.has(ast)) return undefined
   seen.add(ast)
   // A model is checked at its own declaration.
   if (modelOf(ast) !== undefined) return undefined
   const end = ast.encoding?.at(-1)?.to
-  const [own, parts] = end === undefined ? atEnd(ast, options) : [hiding(ast, options), [end]]
+  const [own, parts] = end === undefined ? encodedProblem(ast, options) : [redactionProblem(ast, options), [end]]
   if (own !== undefined) return own
   for (const part of parts) {
-    const found = obstacle(part, options, seen)
-    if (found !== undefined) return found
+    const problem = findProblem(part, options, seen)
+    if (problem !== undefined) return problem
   }
   return undefined
 }
 
 /** The problem of a node without an encoding, and the children to check next. */
-const atEnd = (
+const encodedProblem = (
   ast: SchemaAST.AST,
   options: Options
 ): readonly [problem: string | undefined, parts: ReadonlyArray<SchemaAST.AST>] => {
@@ -51,20 +51,20 @@ const atEnd = (
     case "UniqueSymbol":
       return ["a symbol, which can't be stored", []]
     case "Declaration":
-      return declared(ast, options)
+      return declarationProblem(ast, options)
     case "Objects":
-      return [unnameable(ast), partsOf(ast, options.suspended)]
+      return [keyProblem(ast), childrenOf(ast, options.suspended)]
     default:
-      return [undefined, partsOf(ast, options.suspended)]
+      return [undefined, childrenOf(ast, options.suspended)]
   }
 }
 
-const declared = (
+const declarationProblem = (
   ast: SchemaAST.Declaration,
   options: Options
 ): readonly [problem: string | undefined, parts: ReadonlyArray<SchemaAST.AST>] => {
-  const hidden = hiding(ast, options)
-  if (hidden !== undefined) return [hidden, []]
+  const redacted = redactionProblem(ast, options)
+  if (redacted !== undefined) return [redacted, []]
   const json = jsonLinkOf(ast)
   if (json === undefined) {
     return isBson(ast) && !options.isVisible ? [undefined, []] : [
@@ -74,25 +74,25 @@ const declared = (
     ]
   }
   // The content of these types can only be read asynchronously.
-  if (waiting.has(nameOf(ast))) return ["files, which can't be stored", []]
+  if (asynchronousTypes.has(nameOf(ast))) return ["files, which can't be stored", []]
   return [undefined, isBson(ast) || json.link === undefined ? [] : [json.link.to]]
 }
 
-const waiting: ReadonlySet<unknown> = new Set(["effect/schema/File", "effect/schema/FormData"])
+const asynchronousTypes: ReadonlySet<unknown> = new Set(["effect/schema/File", "effect/schema/FormData"])
 
 /** A redacted value must not reach a caller. */
-const hiding = (ast: SchemaAST.AST, { isVisible }: Options): string | undefined =>
+const redactionProblem = (ast: SchemaAST.AST, { isVisible }: Options): string | undefined =>
   isVisible && nameOf(ast) === "effect/schema/Redacted"
     ? "redacted values, which no caller may see: pipe it through `Model.omitted`"
     : undefined
 
-const unnameable = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): string | undefined => {
+const keyProblem = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): string | undefined => {
   if (propertySignatures.some(({ name }) => typeof name === "symbol")) {
     return "a symbol as a name, which can't be stored"
   }
   if (indexSignatures.some(({ parameter }) => parameter._tag === "Symbol")) {
     return "symbols as names, which can't be stored"
   }
-  const odd = propertySignatures.find(({ name }) => !isName(String(name)))
-  return odd === undefined ? undefined : `the name "${String(odd.name)}", which no path leads to`
+  const invalidName = propertySignatures.find(({ name }) => !isName(String(name)))
+  return invalidName === undefined ? undefined : `the name "${String(invalidName.name)}", which no path leads to`
 }

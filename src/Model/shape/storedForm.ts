@@ -13,7 +13,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaParser from "effect/SchemaParser"
 import { storableAnnotation, temporalKind } from "./annotations.ts"
 import * as Bson from "./bsonKinds.ts"
-import { partsOf, withParts } from "./nodes.ts"
+import { childrenOf, withParts } from "./nodes.ts"
 
 /**
  * The node whose encoded side is the stored form.
@@ -21,8 +21,8 @@ import { partsOf, withParts } from "./nodes.ts"
  * @internal
  */
 export const storedForm = (ast: SchemaAST.AST): SchemaAST.AST => {
-  const known = forms.get(ast)
-  if (known !== undefined) return known
+  const cached = forms.get(ast)
+  if (cached !== undefined) return cached
   const form = formOf(ast)
   forms.set(ast, form)
   forms.set(form, form)
@@ -37,13 +37,13 @@ const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
     const to = storedForm(last.to)
     return to === last.to
       ? ast
-      : encodable(
+      : withEncodableCheck(
         withParts(ast, { encoding: [...ast.encoding.slice(0, -1), new SchemaAST.Link(to, last.transformation)] })
       )
   }
   switch (ast._tag) {
     case "Declaration":
-      return declared(ast)
+      return declaredForm(ast)
     case "BigInt":
       return linked(ast, Bson.long, Bson.fitsLong)
     case "Unknown":
@@ -55,11 +55,11 @@ const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
     case "Literal":
       return typeof ast.literal === "bigint" ? asJson(ast) : ast
     case "Arrays":
-      return changed(ast, { elements: storedForms(ast.elements), rest: storedForms(ast.rest) })
+      return withChangedParts(ast, { elements: storedForms(ast.elements), rest: storedForms(ast.rest) })
     case "Objects":
-      return objects(ast)
+      return objectsForm(ast)
     case "Union":
-      return union(ast)
+      return unionForm(ast)
     case "Suspend":
       return new SchemaAST.Suspend(() => storedForm(ast.thunk()), ast.annotations, ast.checks, undefined, ast.context)
     default:
@@ -112,7 +112,7 @@ const storedForms = (nodes: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<SchemaA
 }
 
 /** Returns the same node if no property changes. */
-const changed = <A extends SchemaAST.AST>(ast: A, parts: { readonly [K in keyof A]?: unknown }): A =>
+const withChangedParts = <A extends SchemaAST.AST>(ast: A, parts: { readonly [K in keyof A]?: unknown }): A =>
   Object.entries(parts).every(([key, part]) => Reflect.get(ast, key) === part) ? ast : withParts(ast, parts)
 
 /** Keeps an optional property optional in the store. */
@@ -126,7 +126,7 @@ const linked = (ast: SchemaAST.AST, link: SchemaAST.Link, check?: SchemaAST.Chec
 
 const asJson = (ast: SchemaAST.AST): SchemaAST.AST => Schema.toCodecJson(Schema.make<Schema.Top>(ast)).ast
 
-const declared = (ast: SchemaAST.Declaration): SchemaAST.AST => {
+const declaredForm = (ast: SchemaAST.Declaration): SchemaAST.AST => {
   if (isBson(ast)) return ast
   switch (nameOf(ast)) {
     case "effect/schema/Date":
@@ -141,7 +141,7 @@ const declared = (ast: SchemaAST.Declaration): SchemaAST.AST => {
   const link = jsonLinkOf(ast)?.link
   if (link === undefined) return ast
   const stored = new SchemaAST.Link(storedForm(link.to), link.transformation)
-  return encodable(linked(ast, nameOf(ast) === "effect/schema/Redacted" ? revealing(stored) : stored))
+  return withEncodableCheck(linked(ast, nameOf(ast) === "effect/schema/Redacted" ? unredacted(stored) : stored))
 }
 
 /**
@@ -149,11 +149,11 @@ const declared = (ast: SchemaAST.Declaration): SchemaAST.AST => {
  *
  * @internal
  */
-export const limitOf = (form: SchemaAST.AST): SchemaAST.Check<never> | undefined =>
+export const storableCheckOf = (form: SchemaAST.AST): SchemaAST.Check<never> | undefined =>
   form.checks?.find(isStorable) ?? (isPartlyStorable(form, new Set()) ? isEncodable(form) : undefined)
 
 /** Adds a check to the node if a part of its stored form is restricted. */
-const encodable = <A extends SchemaAST.AST>(ast: A): A =>
+const withEncodableCheck = <A extends SchemaAST.AST>(ast: A): A =>
   isPartlyStorable(ast.encoding!.at(-1)!.to, new Set())
     ? withParts(ast, { checks: [...ast.checks ?? [], isEncodable(ast)] })
     : ast
@@ -172,20 +172,20 @@ const isStorable = ({ annotations }: SchemaAST.Check<never>): boolean => annotat
 const isPartlyStorable = (ast: SchemaAST.AST, seen: Set<SchemaAST.AST>): boolean => {
   if (seen.has(ast)) return false
   seen.add(ast)
-  return ast.checks?.some(isStorable) === true || partsOf(ast, false).some((part) => isPartlyStorable(part, seen))
+  return ast.checks?.some(isStorable) === true || childrenOf(ast, false).some((part) => isPartlyStorable(part, seen))
 }
 
 /** Only the JSON form of a redacted value may be forbidden. The store gets the value itself. */
-const revealing = ({ to, transformation }: SchemaAST.Link): SchemaAST.Link =>
+const unredacted = ({ to, transformation }: SchemaAST.Link): SchemaAST.Link =>
   Schema.link<Redacted.Redacted<unknown>>()(Schema.make<Schema.Top>(to), {
     // The link holds a getter on each side, never a middleware.
     decode: transformation.decode as SchemaGetter.Getter<Redacted.Redacted<unknown>, unknown>,
     encode: SchemaGetter.transform(Redacted.value)
   })
 
-const objects = (ast: SchemaAST.Objects): SchemaAST.AST => {
+const objectsForm = (ast: SchemaAST.Objects): SchemaAST.AST => {
   // Keys that are not strings are encoded as they are in JSON.
-  if (ast.indexSignatures.some(({ parameter }) => !isText(SchemaAST.toEncoded(parameter)))) return asJson(ast)
+  if (ast.indexSignatures.some(({ parameter }) => !isStringKey(SchemaAST.toEncoded(parameter)))) return asJson(ast)
   const properties = ast.propertySignatures.map((signature) => {
     const type = storedForm(signature.type)
     return type === signature.type ? signature : new SchemaAST.PropertySignature(signature.name, type)
@@ -199,22 +199,22 @@ const objects = (ast: SchemaAST.Objects): SchemaAST.AST => {
   return isIdentical ? ast : withParts(ast, { propertySignatures: properties, indexSignatures: indexes })
 }
 
-const isText = (ast: SchemaAST.AST): boolean =>
+const isStringKey = (ast: SchemaAST.AST): boolean =>
   ast._tag === "String" || ast._tag === "TemplateLiteral" ||
-  ast._tag === "Literal" && typeof ast.literal === "string" || ast._tag === "Union" && ast.types.every(isText)
+  ast._tag === "Literal" && typeof ast.literal === "string" || ast._tag === "Union" && ast.types.every(isStringKey)
 
 /**
  * A decoded number does not tell which BSON number type it came from, so a union of several number types is stored as
  * JSON.
  */
-const union = (ast: SchemaAST.Union): SchemaAST.AST => {
+const unionForm = (ast: SchemaAST.Union): SchemaAST.AST => {
   const types = storedForms(ast.types)
   if (types === ast.types) return ast
-  const kinds = new Set(types.flatMap(numbersIn))
+  const kinds = new Set(types.flatMap(numberTypesOf))
   return kinds.size > 1 ? asJson(ast) : withParts(ast, { types })
 }
 
-const numbersIn = (ast: SchemaAST.AST): ReadonlyArray<unknown> => {
+const numberTypesOf = (ast: SchemaAST.AST): ReadonlyArray<unknown> => {
   const end = SchemaAST.toEncoded(ast)
   switch (end._tag) {
     case "Number":
@@ -224,12 +224,12 @@ const numbersIn = (ast: SchemaAST.AST): ReadonlyArray<unknown> => {
     case "Enum":
       return end.enums.some(([, value]) => typeof value === "number") ? ["number"] : []
     case "Union":
-      return end.types.flatMap(numbersIn)
+      return end.types.flatMap(numberTypesOf)
     case "Declaration":
-      return numbers.has(end.annotations?.["bsonType"]) ? [end.annotations?.["bsonType"]] : []
+      return numericBsonTypes.has(end.annotations?.["bsonType"]) ? [end.annotations?.["bsonType"]] : []
     default:
       return []
   }
 }
 
-const numbers: ReadonlySet<unknown> = new Set(["long", "decimal"])
+const numericBsonTypes: ReadonlySet<unknown> = new Set(["long", "decimal"])

@@ -18,35 +18,39 @@ export const asUnicode = (pattern: RegExp): RegExp => {
 const isUnicodeAgnostic = (source: string): boolean => {
   // Rejects surrogates, and escapes that change or lose their meaning with the flag.
   if (/[\ud800-\udfff]|\\(?:[pPkc1-9]|u\{|u[dD][89a-fA-F])/.test(source) || !compiles(source)) return false
-  const found = [...source.matchAll(tokens)].map(([token]) => token)
-  const runs = found.flatMap((token, i) => isWide(token) ? [i] : [])
+  const tokens = [...source.matchAll(tokenPattern)].map(([token]) => token)
+  const runs = tokens.flatMap((token, i) => matchesUnlisted(token) ? [i] : [])
   if (runs.length === 0) return true
   // With an optional or repeated part, the neighbours of a run differ from those in the source. A negative lookahead
   // may match between two halves.
   if (
-    found.some((token, i) => /^(?:\||\\B|\(\?(?:!|<[=!]))$/u.test(token) || token === ")" && isQuantifier(found[i + 1]))
+    tokens.some((token, i) =>
+      /^(?:\||\\B|\(\?(?:!|<[=!]))$/u.test(token) || token === ")" && isQuantifier(tokens[i + 1])
+    )
   ) {
     return false
   }
   return runs.every((run, i) => {
-    if (found[run + 1] !== "*" && found[run + 1] !== "+") return false
-    const between = found.slice(run + 2, runs[i + 1] ?? run + 2)
-    return runs[i + 1] === undefined || between.some((token, j) => isNarrow(token) && !isQuantifier(between[j + 1]))
+    if (tokens[run + 1] !== "*" && tokens[run + 1] !== "+") return false
+    const between = tokens.slice(run + 2, runs[i + 1] ?? run + 2)
+    return runs[i + 1] === undefined ||
+      between.some((token, j) => matchesOneListed(token) && !isQuantifier(between[j + 1]))
   })
 }
 
 const compiles = (source: string): boolean => Result.isSuccess(Result.try(() => new RegExp(source, "u")))
 
-const tokens =
+const tokenPattern =
   /\[(?:\\.|[^\]\\])*\]|\\(?:u[\da-fA-F]{4}|x[\da-fA-F]{2}|.)|\{\d+(?:,\d*)?\}|\(\?(?:<[^=!][^>]*>|<?[=!]|:)|[^]/gu
 
 /** Whether the token matches characters that it does not list. */
-const isWide = (token: string): boolean =>
+const matchesUnlisted = (token: string): boolean =>
   token === "." || token.startsWith("[^") || /^\\[DSW]$/u.test(token) ||
   token.startsWith("[") && /\\[DSW]/u.test(token)
 
 /** Whether the token matches exactly one character from a list. */
-const isNarrow = (token: string): boolean => !isWide(token) && !/^(?:[\^$()*+?]|\(\?.*|\\[bB]|\{.*)$/u.test(token)
+const matchesOneListed = (token: string): boolean =>
+  !matchesUnlisted(token) && !/^(?:[\^$()*+?]|\(\?.*|\\[bB]|\{.*)$/u.test(token)
 
 const isQuantifier = (token: string | undefined): boolean =>
   token !== undefined && (token === "*" || token === "+" || token === "?" || /^\{\d/u.test(token))

@@ -5,7 +5,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import { Misdeclared } from "../../internal/misdeclared.ts"
 import type { Problem } from "../ModelError.ts"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
-import { partsOf } from "./nodes.ts"
+import { childrenOf } from "./nodes.ts"
 import { storedForm } from "./storedForm.ts"
 
 /**
@@ -110,7 +110,7 @@ const hasMembers = (u: Schema.Top): u is Schema.Union<ReadonlyArray<Schema.Top>>
   u.ast._tag === "Union" && "members" in u && Array.isArray(u.members)
 
 /** The other member of a union of two with `null`. */
-const nullable = (u: Schema.Top): Schema.Top | undefined => {
+const nonNullMember = (u: Schema.Top): Schema.Top | undefined => {
   if (!hasMembers(u) || u.members.length !== 2) return undefined
   const other = u.members.filter((member) => member.ast._tag !== "Null")
   return other.length === 1 ? other[0] : undefined
@@ -127,7 +127,7 @@ export const withChecksOf = (source: Schema.Top, target: Schema.Top): Schema.Top
 }
 
 /** A recursive model refers to itself by a suspended schema, since the class does not exist yet at that point. */
-const suspended = (schema: Schema.Top): Schema.Top | undefined => {
+const resolvedSuspend = (schema: Schema.Top): Schema.Top | undefined => {
   const { ast } = schema
   return ast._tag === "Suspend" ? modelOf(ast.thunk()) ?? Schema.make<Schema.Top>(ast.thunk()) : undefined
 }
@@ -141,17 +141,17 @@ export const nested = (schema: Schema.Top, variant: Variant): Schema.Top => {
     return inner === schema.schema ? schema : Schema.optionalKey(inner)
   }
   // Lists of lists are not converted, so that a model inside them is rejected.
-  if (hasValue(schema) && hasValue(nullable(schema.value) ?? schema.value)) return schema
+  if (hasValue(schema) && hasValue(nonNullMember(schema.value) ?? schema.value)) return schema
   if (hasValue(schema)) {
     const item = nested(schema.value, variant === "patch" ? "create" : variant)
     return item === schema.value ? schema : withChecksOf(schema, Schema.Array(item))
   }
-  const other = nullable(schema)
+  const other = nonNullMember(schema)
   if (other !== undefined) {
     const inner = nested(other, variant)
     return inner === other ? schema : withChecksOf(schema, Schema.NullOr(inner))
   }
-  return schema.ast._tag === "Suspend" ? Schema.suspend(() => nested(suspended(schema)!, variant)) : schema
+  return schema.ast._tag === "Suspend" ? Schema.suspend(() => nested(resolvedSuspend(schema)!, variant)) : schema
 }
 
 /**
@@ -159,13 +159,13 @@ export const nested = (schema: Schema.Top, variant: Variant): Schema.Top => {
  *
  * @internal
  */
-export const storable = (schema: Schema.Top): Schema.Top => {
+export const storableSchema = (schema: Schema.Top): Schema.Top => {
   if (isModelLike(schema)) return schema
   const ast = storedForm(schema.ast)
   if (ast === schema.ast) return schema
-  if (isOptionalKey(schema)) return Schema.make(ast, { schema: storable(schema.schema) })
-  if (hasValue(schema)) return Schema.make(ast, { value: storable(schema.value) })
-  if (hasMembers(schema)) return Schema.make(ast, { members: schema.members.map(storable) })
+  if (isOptionalKey(schema)) return Schema.make(ast, { schema: storableSchema(schema.schema) })
+  if (hasValue(schema)) return Schema.make(ast, { value: storableSchema(schema.value) })
+  if (hasMembers(schema)) return Schema.make(ast, { members: schema.members.map(storableSchema) })
   return Schema.make(ast)
 }
 
@@ -175,8 +175,8 @@ export const storable = (schema: Schema.Top): Schema.Top => {
  *
  * @internal
  */
-export const defined = (schema: Schema.Top): Schema.Top | undefined => {
-  if (isOptionalKey(schema)) return defined(schema.schema)
+export const withoutUndefined = (schema: Schema.Top): Schema.Top | undefined => {
+  if (isOptionalKey(schema)) return withoutUndefined(schema.schema)
   if (!hasMembers(schema) || schema.ast.encoding !== undefined || schema.ast.checks !== undefined) return undefined
   const others = schema.members.filter((member) => member.ast._tag !== "Undefined")
   const [only, ...more] = others
@@ -194,15 +194,18 @@ export const defined = (schema: Schema.Top): Schema.Top | undefined => {
  */
 export const unwrapped = (schema: Schema.Top): Schema.Top => {
   if ("schema" in schema && Schema.isSchema(schema.schema)) return unwrapped(schema.schema)
-  if ("from" in schema && Schema.isSchema(schema.from) && SchemaAST.isOptional(schema.from.ast) && isKept(schema.ast)) {
+  if (
+    "from" in schema && Schema.isSchema(schema.from) && SchemaAST.isOptional(schema.from.ast) &&
+    encodesToItself(schema.ast)
+  ) {
     return unwrapped(schema.from)
   }
-  const inner = nullable(schema) ?? suspended(schema)
+  const inner = nonNullMember(schema) ?? resolvedSuspend(schema)
   return inner === undefined ? schema : unwrapped(inner)
 }
 
 /** Whether present values are encoded to themselves. A transformation may still supply missing ones. */
-const isKept = ({ encoding }: SchemaAST.AST): boolean =>
+const encodesToItself = ({ encoding }: SchemaAST.AST): boolean =>
   encoding?.every(({ transformation }) =>
     transformation._tag === "Transformation" && transformation.encode._tag === "Passthrough"
   ) === true
@@ -285,9 +288,9 @@ const storedModelIn = (
   if (seen.has(ast)) return undefined
   seen.add(ast)
   if (ast._tag === "Declaration" && modelOf(ast) !== undefined) return modelOf(ast)
-  for (const part of partsOf(ast, intoSuspended)) {
-    const found = storedModelIn(part, intoSuspended, seen)
-    if (found !== undefined) return found
+  for (const part of childrenOf(ast, intoSuspended)) {
+    const inner = storedModelIn(part, intoSuspended, seen)
+    if (inner !== undefined) return inner
   }
   return undefined
 }

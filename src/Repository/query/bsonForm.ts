@@ -6,7 +6,7 @@ import * as BigDecimal from "effect/BigDecimal"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type * as SchemaAST from "effect/SchemaAST"
-import { type ModelLike, ObjectIdText, partsOf, perModel, recordEncoder } from "../../Model/introspection.ts"
+import { childrenOf, type ModelLike, ObjectIdText, perModel, recordEncoder } from "../../Model/introspection.ts"
 import { normaliseOperand } from "../bson/normalise.ts"
 import { isIdentical } from "../bson/value.ts"
 
@@ -51,7 +51,7 @@ export const toBson = (value: unknown): unknown => {
 const holdsBson = (ast: SchemaAST.AST, seen: Set<SchemaAST.AST> = new Set()): boolean => {
   if (seen.has(ast)) return false
   seen.add(ast)
-  return classes.has(ast.annotations?.["bsonType"]) || partsOf(ast, true).some((part) => holdsBson(part, seen))
+  return classes.has(ast.annotations?.["bsonType"]) || childrenOf(ast, true).some((part) => holdsBson(part, seen))
 }
 
 /**

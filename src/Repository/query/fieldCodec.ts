@@ -9,9 +9,9 @@ import {
   modelTypeId,
   nestedModel,
   perModel,
-  stripped,
   unwrapped,
-  variants
+  variants,
+  withoutChecks
 } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
@@ -80,7 +80,7 @@ export const partOf = (name: string, schema: Schema.Top, attributes: FieldAttrib
     isList: item !== undefined,
     nullIsValue: isNullValue(schema, attributes),
     element: () => item === undefined ? undefined : element ??= partOf(name, item, { omitted }),
-    amount: () => amount ??= partOf(name, stripped(own), { omitted }),
+    amount: () => amount ??= partOf(name, withoutChecks(own), { omitted }),
     factor: () => factor ??= partOf(name, Schema.Finite, { omitted }),
     encode: (value) => (encode ??= encoder())(value) ?? null,
     accept: (value) =>
