@@ -107,8 +107,8 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     ...makeReading(model, documents, codec),
     ...writing,
     ...(deletedField === undefined
-      ? makeRemoving(model, writer)
-      : makeSoftDeletion(model, deletedField, writer, stamps, codec)),
+      ? makeRemoving(model, documents, writer)
+      : makeSoftDeletion(model, deletedField, documents, writer, stamps, codec)),
     ...(revisionField === undefined ? {} : makeHistoryReading(model, store, codec)),
     syncIndexes: store.syncIndexes(collection, indexes),
     installValidator: (options) =>

@@ -13,7 +13,6 @@ import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/failures.ts"
 import { badItem, completeAll, insertAll, insertEach } from "./bulkInsert.ts"
 import { type HookFailed, hooksOf, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
-import { deleteVersion } from "./versionedDelete.ts"
 
 type Values = Record<string, unknown>
 
@@ -327,7 +326,7 @@ export const writesOf = (
   const removeOnce = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> =>
     versionField === undefined || expected === undefined
       ? repository.deleteById(id)
-      : deleteVersion(repository, { id, versionField, expected })
+      : repository.deleteById(id, { version: expected })
 
   /** What is removed is what the hooks have seen, where that can be told by its version. */
   const removeBetweenHooks = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> => {

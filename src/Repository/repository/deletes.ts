@@ -4,13 +4,14 @@ import type * as Fiber from "effect/Fiber"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { dateOf } from "../bson/normalise.ts"
-import type { Update } from "../DocumentStore.ts"
+import type { Filter, Update } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
-import { DocumentNotFound } from "../RepositoryError.ts"
+import { DocumentNotFound, type ReadError, VersionConflict } from "../RepositoryError.ts"
 import { traced } from "../store/instrumented.ts"
 import type { Stamps } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
+import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withMore, withoutDuplicate } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
 import type { SoftDeletes } from "./softDeletion.ts"
@@ -22,14 +23,14 @@ type Removing<M extends Model.Any> = Pick<Operations<M>, "deleteById" | "deleteM
  *
  * @internal
  */
-export const makeRemoving = <M extends Model.Any>(model: M, writer: ModelWriter): Removing<M> => {
+export const makeRemoving = <M extends Model.Any>(
+  model: M,
+  documents: ModelCollection,
+  writer: ModelWriter
+): Removing<M> => {
   const collection = model.modelName
   return {
-    deleteById: traced(
-      "deleteById",
-      collection,
-      (id) => found(model, id, writer.deleteOne("delete", { _id: storedIdOf(model)(id) }))
-    ),
+    deleteById: deletingById(model, documents, (filter) => writer.deleteOne("delete", filter)),
     deleteMany: traced("deleteMany", collection, (where) => writer.deleteMany("delete", Query.toFilter(model, where))),
     deleteAll: Effect.suspend(traced("deleteAll", collection, () => writer.deleteMany("delete", {})))
   }
@@ -43,6 +44,7 @@ export const makeRemoving = <M extends Model.Any>(model: M, writer: ModelWriter)
 export const makeSoftDeletion = <M extends Model.Any>(
   model: M,
   deletedField: string,
+  documents: ModelCollection,
   writer: ModelWriter,
   stamps: Stamps | undefined,
   { fromDocument }: DocumentCodec<M["Type"]>
@@ -72,17 +74,13 @@ export const makeSoftDeletion = <M extends Model.Any>(
     )
 
   return {
-    deleteById: traced("deleteById", collection, (id) =>
+    deleteById: deletingById(model, documents, (filter) =>
       Effect.withFiber((fiber) =>
-        found(
-          model,
-          id,
-          withoutDuplicate(
-            "delete",
-            Effect.map(
-              writer.updateOne("delete", { _id: storedIdOf(model)(id) }, deletion(fiber), {}),
-              ({ matchedCount }) => matchedCount
-            )
+        withoutDuplicate(
+          "delete",
+          Effect.map(
+            writer.updateOne("delete", filter, deletion(fiber), {}),
+            ({ matchedCount }) => matchedCount
           )
         )
       )),
@@ -126,6 +124,35 @@ export const makeSoftDeletion = <M extends Model.Any>(
 // internal
 
 const notFound = (model: Model.Any, id: unknown) => new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
+
+/**
+ * Deletes the document of an identifier, while it has the version if one is named: `deleteOne` gives how many it deleted
+ * of those that the filter selects.
+ */
+const deletingById = <M extends Model.Any>(
+  model: M,
+  documents: ModelCollection,
+  deleteOne: (filter: Filter) => Effect.Effect<number, ReadError>
+): Removing<M>["deleteById"] => {
+  const versionField = managedField(model, "version")
+  const storedId = storedIdOf(model)
+  const deleteById = (id: Model.Id<M>, options?: { readonly version: number }) => {
+    const _id = storedId(id)
+    if (versionField === undefined || options === undefined) return found(model, id, deleteOne({ _id }))
+    const { version } = options
+    return Effect.flatMap(deleteOne({ _id, [versionField]: version }), (count) =>
+      count > 0
+        ? Effect.void
+        : Effect.flatMap(documents.findById(_id), (there): Effect.Effect<void, DocumentNotFound | VersionConflict> =>
+          Effect.fail(
+            there === undefined
+              ? notFound(model, id)
+              : new VersionConflict({ model: model.modelName, id: textOfId(id), expected: version })
+          )))
+  }
+  // Only a version that is named can be another one.
+  return traced("deleteById", model.modelName, deleteById) as Removing<M>["deleteById"]
+}
 
 /** There has to be one. */
 const found = <E>(

@@ -212,7 +212,14 @@ export interface Operations<M extends Model.Any> {
     }
   ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ModelError | StoreError>
   /** Removes the instance, which must be there; with `Model.softDeleted` it is marked instead, as by all that delete. */
-  readonly deleteById: (id: Model.Id<M>) => Effect.Effect<void, DocumentNotFound | ReadError>
+  readonly deleteById: {
+    (id: Model.Id<M>): Effect.Effect<void, DocumentNotFound | ReadError>
+    /** Of a versioned model: only while it has this version, in one atomic operation; else `VersionConflict`. */
+    (
+      id: Model.Id<M>,
+      options: { readonly version: number }
+    ): Effect.Effect<void, DocumentNotFound | VersionConflict | ReadError>
+  }
   /** Removes the instances that fulfil the condition; the result is their number. */
   readonly deleteMany: (where: Query.Where<M>) => Effect.Effect<number, ReadError>
   /** Removes all instances; the result is their number. */

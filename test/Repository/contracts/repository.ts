@@ -41,6 +41,36 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.strictEqual(patched._tag, "DocumentNotFound")
         }))
 
+      it.effect("removes the version that is named and no other, and says what is there instead", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const { id } = yield* users.insert(yield* finalised("versions@example.com"))
+          yield* users.patch(id, { name: "Joan" })
+          const conflict = yield* Effect.flip(users.deleteById(id, { version: 1 }))
+          assert.deepInclude(conflict, { _tag: "VersionConflict", id, expected: 1 })
+          assert.strictEqual((yield* users.findById(id)).version, 2)
+          yield* users.deleteById(id, { version: 2 })
+          assert.strictEqual((yield* Effect.flip(users.findById(id)))._tag, "DocumentNotFound")
+          const missing = yield* Effect.flip(users.deleteById(id, { version: 2 }))
+          assert.strictEqual(missing._tag, "DocumentNotFound")
+          // A version that no model has means nothing.
+          const notes = yield* Repository.for(Note)
+          const note = yield* notes.insert(yield* Model.finalise(Note, { text: "unversioned" }))
+          yield* notes.deleteById(note.id, { version: 9 })
+        }))
+
+      it.effect("removes a version once, however many ask for it", () =>
+        Effect.gen(function*() {
+          const users = yield* Repository.for(User)
+          const { id } = yield* users.insert(yield* finalised("removed-once@example.com"))
+          const outcomes = yield* Effect.forEach(
+            [1, 2, 3, 4],
+            () => Effect.result(users.deleteById(id, { version: 1 })),
+            { concurrency: 4 }
+          )
+          assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, 1)
+        }))
+
       it.effect("refuses a second document with a unique value, and names index and fields", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)

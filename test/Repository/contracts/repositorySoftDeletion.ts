@@ -134,6 +134,18 @@ export const repositorySoftDeletionContract = <E>(
         assert.strictEqual((yield* members.findById(id, { deleted: "only" })).version, 2)
       }))
 
+    it.effect("marks the version that is named and no other", () =>
+      Effect.gen(function*() {
+        const members = yield* Repository.for(Member)
+        const { id } = yield* members.insert(yield* memberOf("one version", 0))
+        const conflict = yield* Effect.flip(members.deleteById(id, { version: 2 }))
+        assert.deepInclude(conflict, { _tag: "VersionConflict", id, expected: 2 })
+        yield* members.deleteById(id, { version: 1 })
+        assert.strictEqual((yield* members.findById(id, { deleted: "only" })).version, 2)
+        const again = yield* Effect.flip(members.deleteById(id, { version: 2 }))
+        assert.strictEqual(again._tag, "DocumentNotFound")
+      }))
+
     it.effect("changes nothing that is deleted", () =>
       Effect.gen(function*() {
         const { all, members } = yield* clubOf("changes")
