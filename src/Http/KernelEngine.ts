@@ -32,8 +32,6 @@ import { DocumentStore } from "../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../Repository/EmbeddedStore.ts"
 import type * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
-import { refuseInvalid, type RegistrationInvalid } from "./description/registrationInvalid.ts"
-import { refuseConflicts, type RouteConflict } from "./description/routeConflict.ts"
 import type * as Documentation from "./Documentation.ts"
 import * as KernelClient from "./KernelClient.ts"
 import * as KernelLogger from "./KernelLogger.ts"
@@ -41,9 +39,11 @@ import * as KernelServer from "./KernelServer.ts"
 import type * as OpenApi from "./OpenApi.ts"
 import * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
-import { serve } from "./routes/serve.ts"
 import { readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
+import { refuseInvalid, type RegistrationInvalid } from "./startup/registrationInvalid.ts"
+import { refuseConflicts, type RouteConflict } from "./startup/routeConflict.ts"
+import { serve } from "./startup/serve.ts"
 import type { TranslationsInvalid } from "./Translations.ts"
 
 /**
@@ -197,7 +197,7 @@ export {
    * @since 0.1.0
    */
   RegistrationInvalid
-} from "./description/registrationInvalid.ts"
+} from "./startup/registrationInvalid.ts"
 
 export {
   /**
@@ -207,7 +207,7 @@ export {
    * @since 0.1.0
    */
   RouteConflict
-} from "./description/routeConflict.ts"
+} from "./startup/routeConflict.ts"
 
 // -----------------------------------------------------------------------------
 // internal

@@ -29,8 +29,11 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import process from "node:process"
 import * as KernelConfig from "./KernelConfig.ts"
+import type { AccessLog } from "./server/accessLog.ts"
 import * as logFile from "./server/logFile.ts"
 import { accessLineOf, accessTextOf, lineOf, timestampOf } from "./server/logLines.ts"
+
+export type { AccessEntry, AccessLog } from "./server/accessLog.ts"
 
 /**
  * Options of {@link layer}.
@@ -44,36 +47,6 @@ export interface Options {
    * the console is a terminal.
    */
   readonly development?: boolean | undefined
-}
-
-/**
- * A request that has been answered.
- *
- * @category models
- * @since 0.1.0
- */
-export interface AccessEntry {
-  /** When it was answered, in milliseconds since 1970. */
-  readonly time: number
-  readonly requestId: string
-  readonly method: string
-  /** The pattern of the route; `undefined` where there is none. */
-  readonly route: string | undefined
-  /** 499 where the caller has gone before the answer. */
-  readonly status: number
-  /** Milliseconds until the answer was ready. */
-  readonly duration: number
-}
-
-/**
- * Where requests are logged.
- *
- * @category models
- * @since 0.1.0
- */
-export interface AccessLog {
-  /** Returns at once, and never fails. */
-  readonly write: (entry: AccessEntry) => void
 }
 
 /**

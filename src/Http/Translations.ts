@@ -60,6 +60,9 @@ import Negotiator from "negotiator"
 import { compile, type Entry, type Fault, type Messages, parse } from "./messages/catalogue.ts"
 import { de } from "./messages/catalogues/de.ts"
 import { en } from "./messages/catalogues/en.ts"
+import type { Arguments } from "./messages/message.ts"
+
+export type { Arguments } from "./messages/message.ts"
 
 /**
  * Where the catalogues are, and which there are.
@@ -87,16 +90,6 @@ export interface Language {
   readonly text: (key: string, args?: Arguments) => string | undefined
   /** The keys of its own catalogues, each with the file that has it. */
   readonly keys?: ReadonlyMap<string, string> | undefined
-}
-
-/**
- * The arguments of a message, by name.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Arguments {
-  readonly [name: string]: string | number | undefined
 }
 
 /**

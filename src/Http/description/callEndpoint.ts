@@ -4,24 +4,22 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { elementOf, isModelLike } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import * as Endpoint from "../Endpoint.ts"
 import { Wire } from "../HttpError.ts"
-import type * as Operation from "../Operation.ts"
-import type { Call } from "../Registration.ts"
 import { type ServiceError, wireOf } from "../ServiceError.ts"
+import type { Options } from "./callOptions.ts"
+import { byId, collection, representation } from "./documents.ts"
 import { bodyFailures, failures } from "./failures.ts"
+import type { Method } from "./standardEndpoints.ts"
 import { Tags } from "./tags.ts"
 
-const errorsOf = ({ error = [] }: Operation.Options): ReadonlyArray<ServiceError.Any> =>
-  "ast" in error ? [error] : error
+const errorsOf = ({ error = [] }: Options): ReadonlyArray<ServiceError.Any> => "ast" in error ? [error] : error
 
 /** @internal */
-export const successOf = ({ responseModel, success }: Operation.Options): Schema.Top =>
-  responseModel ?? success ?? Schema.Void
+export const successOf = ({ responseModel, success }: Options): Schema.Top => responseModel ?? success ?? Schema.Void
 
 /** @internal */
 export const payloadOf = (
-  { payload, requestModel }: Operation.Options
+  { payload, requestModel }: Options
 ): Schema.Struct<Schema.Struct.Fields> | undefined =>
   requestModel?.create ?? (payload === undefined ? undefined : Schema.Struct(payload))
 
@@ -31,6 +29,16 @@ export const payloadOf = (
  * @internal
  */
 export const hasBody = (method: string): boolean => method !== "GET" && method !== "DELETE"
+
+/**
+ * An operation or an action at its place.
+ */
+interface Call {
+  readonly name: string
+  readonly method: Method
+  readonly path: `/${string}`
+  readonly options: Options
+}
 
 /**
  * The endpoint of an operation, or of an action of a document of the model.
@@ -59,7 +67,7 @@ export const endpointOf = (
       ? undefined
       : Schema.Struct({
         ...Object.fromEntries(parameters.map((name) => [name, Schema.String])),
-        ...model === undefined ? {} : Endpoint.byId(model).fields
+        ...model === undefined ? {} : byId(model).fields
       }),
     // Whether texts can stand for its values, and any schema be the payload, the type of a method that varies can't say.
     query: Object.keys(query).length === 0 ? undefined : Schema.Struct(query) as never,
@@ -72,12 +80,12 @@ export const endpointOf = (
 }
 
 const answerOf = (success: Schema.Top): Schema.Top => {
-  if (isModelLike(success)) return Endpoint.representation(success)
+  if (isModelLike(success)) return representation(success)
   const element = elementOf(success)
   if (element === undefined && isObject(success)) return success
   return element === undefined
     ? Schema.Struct({ _type: Schema.tag("OperationResult"), result: success })
-    : Endpoint.collection(isModelLike(element) ? Endpoint.representation(element) : element)
+    : collection(isModelLike(element) ? representation(element) : element)
 }
 
 /**
@@ -101,7 +109,7 @@ export const partsOf = (template: string): ReadonlyArray<string> => template.spl
  *
  * @internal
  */
-export const unknownInLocation = (options: Operation.Options): ReadonlyArray<string> => {
+export const unknownInLocation = (options: Options): ReadonlyArray<string> => {
   const success = successOf(options)
   const fields = "fields" in success ? Object.keys(Object(success.fields)) : isObject(success) ? undefined : ["result"]
   return partsOf(options.location ?? "").filter((part, i) => i % 2 === 1 && fields?.includes(part) === false)

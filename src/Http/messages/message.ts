@@ -1,7 +1,17 @@
 import type { FieldProblem } from "../../Model/introspection.ts"
+import { Problem } from "../../Model/ModelError.ts"
 import { BadRequest, type Failure, type HttpError } from "../HttpError.ts"
-import type { Arguments } from "../Translations.ts"
 import { en } from "./catalogues/en.ts"
+
+/**
+ * The arguments of a message, by name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Arguments {
+  readonly [name: string]: string | number | undefined
+}
 
 /**
  * A sentence that can be said in several languages: a key of a catalogue, and its arguments. Those that are labels are
@@ -57,6 +67,25 @@ export const englishOf = (key: Key, args: Arguments = {}): string =>
  */
 export const badRequest = (key: Key, args?: Arguments): BadRequest =>
   sayable(new BadRequest({ message: englishOf(key, args), errors: [] }), key, args)
+
+/**
+ * Refuses what is wrong, all of it.
+ *
+ * @internal
+ */
+export const badRequestOf = (problems: ReadonlyArray<FieldProblem>): BadRequest => {
+  const message = `The request is not valid: ${problems.map(({ field, message }) => `${field} ${message}`).join("; ")}`
+  const errors = problems.map((problem) => copied(problem, new Problem(problem)))
+  return sayable(new BadRequest({ message, errors }), "errors.Invalid")
+}
+
+/**
+ * What an application itself says of a bad request.
+ *
+ * @internal
+ */
+export const ownMessageOf = (error: BadRequest): string | undefined =>
+  saidOf(error) === undefined ? error.message : undefined
 
 /**
  * The problem with the text of a key as its message.

@@ -15,8 +15,7 @@ import {
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { type BadRequest, Conflict } from "../HttpError.ts"
-import { at, englishOf, type Key, problemOf, sayable } from "../messages/message.ts"
-import * as answers from "../response/json.ts"
+import { at, badRequestOf, englishOf, type Key, problemOf, sayable } from "../messages/message.ts"
 import { isDeeperValue } from "./depth.ts"
 import { applyPatch, type Operation, type PatchLimits, readPatch, tokensOf } from "./jsonPatch.ts"
 
@@ -93,10 +92,10 @@ export const documentPatcher = (
         // The whole document is never replaced, so that it is an object still.
         const changes = changesBetween(model, before, applied.success as Schema.JsonObject)
         if (isDeeperValue(changes, maxDepth)) {
-          return Effect.fail(answers.invalid([problemOf("", "Json", "errors.query.TooDeep", { depth: maxDepth })]))
+          return Effect.fail(badRequestOf([problemOf("", "Json", "errors.query.TooDeep", { depth: maxDepth })]))
         }
         const decoded = decode(changes)
-        return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(answers.invalid(decoded.problems))
+        return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(badRequestOf(decoded.problems))
       }
     )
   }

@@ -6,8 +6,8 @@ import { isUtf8 } from "node:buffer"
 import type { Readable } from "node:stream"
 import { type BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
 import { badRequest, sayable } from "../messages/message.ts"
-import { Request } from "../server/heldBody.ts"
 import { isDeeper } from "./depth.ts"
+import { Request } from "./heldBody.ts"
 
 /**
  * How deep a body may be nested: far deeper than any that is meant, and not as deep as recursion can't follow.

@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/RepositoryError.ts"
 import { Conflict, type Failure, type HttpError, statusOf } from "../HttpError.ts"
-import type { Tell } from "../messages/translation.ts"
 import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
+import type { Tell } from "./translation.ts"
 
 /**
  * What an application's own code may fail with: what it declares, and what the engine may.
@@ -11,6 +11,13 @@ import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceErr
  * @internal
  */
 export type CallFailure = HttpError | Failure | DocumentInvalid | BulkInsertFailed | Instance
+
+/**
+ * What a route answers, or fails with.
+ *
+ * @internal
+ */
+export type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>
 
 /**
  * Answers what an application's own code fails with: its declared errors as they say, a stored document that is not one

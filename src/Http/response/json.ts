@@ -1,9 +1,6 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { quote } from "../../internal/json.ts"
 import type { FieldProblem } from "../../Model/introspection.ts"
-import { Problem } from "../../Model/ModelError.ts"
-import { BadRequest } from "../HttpError.ts"
-import { copied, saidOf, sayable } from "../messages/message.ts"
 
 /** @internal */
 export const json = (
@@ -39,25 +36,6 @@ export const badRequest = (
   }
   return json(`{"_type":"ErrorMessage","code":400,"message":${quote(message)},"errors":[${errors}]}`, 400, headers)
 }
-
-/**
- * Refuses what is wrong, all of it.
- *
- * @internal
- */
-export const invalid = (problems: ReadonlyArray<FieldProblem>): BadRequest => {
-  const message = `The request is not valid: ${problems.map(({ field, message }) => `${field} ${message}`).join("; ")}`
-  const errors = problems.map((problem) => copied(problem, new Problem(problem)))
-  return sayable(new BadRequest({ message, errors }), "errors.Invalid")
-}
-
-/**
- * What an application itself says of a bad request.
- *
- * @internal
- */
-export const messageOf = (error: BadRequest): string | undefined =>
-  saidOf(error) === undefined ? error.message : undefined
 
 /**
  * What was done. `result` is JSON.

@@ -7,8 +7,7 @@ import type { ModelError } from "../../Model/ModelError.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { BulkInsertFailed, ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { BadRequest, Conflict } from "../HttpError.ts"
-import { sayable } from "../messages/message.ts"
-import * as answers from "../response/json.ts"
+import { badRequestOf, sayable } from "../messages/message.ts"
 
 type Values = Record<string, unknown>
 
@@ -79,7 +78,7 @@ export const completeAll = Effect.fnUntraced(function*<A>(
     { concurrency: 2 }
   )
   const problems = results.flatMap((result, i) => Result.isFailure(result) ? under(i, result.failure.problems) : [])
-  return problems.length > 0 ? yield* answers.invalid(limitProblems(problems)) : Arr.getSuccesses(results)
+  return problems.length > 0 ? yield* badRequestOf(limitProblems(problems)) : Arr.getSuccesses(results)
 })
 
 /**
@@ -137,7 +136,7 @@ export const insertEach = <A>(
  * @internal
  */
 export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): BadRequest =>
-  answers.invalid(limitProblems(under(index, problems)))
+  badRequestOf(limitProblems(under(index, problems)))
 
 type Refusal = BulkInsertFailed["failures"][number]["error"]
 

@@ -9,11 +9,10 @@ import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import type { BadRequest, Failure, HttpError } from "../HttpError.ts"
-import { badRequest } from "../messages/message.ts"
-import type { Refuse, Tell } from "../messages/translation.ts"
+import { badRequest, ownMessageOf } from "../messages/message.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { type CallFailure, settled } from "../response/failures.ts"
-import * as answers from "../response/json.ts"
+import type { Refuse, Tell } from "../response/translation.ts"
 import { allowedOf, type Route, shapeOf } from "./route.ts"
 
 /** @internal */
@@ -55,7 +54,7 @@ const ofEngine = (
       case "ValidationException":
         return refuse(error.problems)
       case "BadRequest":
-        return error.errors.length === 0 ? tell.failure(error) : refuse(error.errors, answers.messageOf(error))
+        return error.errors.length === 0 ? tell.failure(error) : refuse(error.errors, ownMessageOf(error))
       default:
         return tell.failure(error)
     }

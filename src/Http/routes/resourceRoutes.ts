@@ -10,19 +10,19 @@ import { type HttpError, NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { en } from "../messages/catalogues/en.ts"
 import { sayable } from "../messages/message.ts"
-import { described, refusal, type Refuse, type Tell, telling } from "../messages/translation.ts"
-import { parameters as parametersOf, placesIn } from "../messages/translationPlaces.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { acceptsJson } from "../request/accept.ts"
+import type { Answer } from "../response/failures.ts"
 import * as answers from "../response/json.ts"
 import type { ListAnswers } from "../response/listAnswer.ts"
 import { representationOf } from "../response/representation.ts"
+import { described, refusal, type Refuse, type Tell, telling } from "../response/translation.ts"
+import { parameters as parametersOf, placesIn } from "../response/translationPlaces.ts"
 import type { Translations } from "../Translations.ts"
 import { readRoutes } from "./readRoutes.ts"
 import {
   allowedOf,
-  type Answer,
   type Handled,
   headersOf,
   type Route,

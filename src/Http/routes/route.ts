@@ -3,7 +3,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { IncomingHttpHeaders } from "node:http"
 import type { FieldProblem } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -11,14 +10,9 @@ import { textOfId } from "../../Repository/introspection.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import { identifierOf } from "../description/identifier.ts"
 import type { Method } from "../Endpoint.ts"
-import type { Refuse } from "../messages/translation.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import type { CallFailure } from "../response/failures.ts"
-
-type Response = HttpServerResponse.HttpServerResponse
-
-/** @internal */
-export type Answer = Effect.Effect<Response, CallFailure>
+import type { Answer } from "../response/failures.ts"
+import type { Refuse } from "../response/translation.ts"
 
 /**
  * What a route does before its errors are answered.

@@ -5,8 +5,37 @@ import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { AccessLog } from "../KernelLogger.ts"
 import { lastRequestIdOf } from "../request/requestId.ts"
+
+/**
+ * A request that has been answered.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AccessEntry {
+  /** When it was answered, in milliseconds since 1970. */
+  readonly time: number
+  readonly requestId: string
+  readonly method: string
+  /** The pattern of the route; `undefined` where there is none. */
+  readonly route: string | undefined
+  /** 499 where the caller has gone before the answer. */
+  readonly status: number
+  /** Milliseconds until the answer was ready. */
+  readonly duration: number
+}
+
+/**
+ * Where requests are logged.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AccessLog {
+  /** Returns at once, and never fails. */
+  readonly write: (entry: AccessEntry) => void
+}
 
 /** What nginx writes when the caller has gone before the answer; no answer has it. */
 const callerGone = 499

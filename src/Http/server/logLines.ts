@@ -6,8 +6,8 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import { quote } from "../../internal/json.ts"
-import type { AccessEntry } from "../KernelLogger.ts"
 import { requestIdOf } from "../request/requestId.ts"
+import type { AccessEntry } from "./accessLog.ts"
 
 /**
  * An entry of the log as one line of JSON. Of a request's fiber it has the request's identifier.

@@ -13,7 +13,7 @@ import type { Duplex } from "node:stream"
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
 import { quote } from "../../internal/json.ts"
 import { batch } from "./batchedSocket.ts"
-import { Listener, OrderedResponse, unanswered } from "./heldBody.ts"
+import { Listener, OrderedResponse, unanswered } from "./listener.ts"
 
 /** Longer than clients and proxies keep an idle connection, so that it is they who close it, not we under their hands. */
 const idleTimeout = Duration.seconds(75)

@@ -5,10 +5,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { endpointsOf } from "../description/standardEndpoints.ts"
 import type * as Documentation from "../Documentation.ts"
 import type { Registration } from "../Registration.ts"
 import { shapeOf } from "../routes/route.ts"
-import { endpointsOf } from "./standardEndpoints.ts"
 
 /**
  * Occurs when two registrations would answer for the same path, or have one name, and when two links of one resource

@@ -2,11 +2,11 @@ import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { type ModelLike, modelOf, ruleOf, validationTypeId } from "../../Model/introspection.ts"
 import { payloadOf, successOf } from "../description/callEndpoint.ts"
+import { de } from "../messages/catalogues/de.ts"
+import { en } from "../messages/catalogues/en.ts"
 import type { Registration } from "../Registration.ts"
 import { type ServiceError, serviceErrorTypeId } from "../ServiceError.ts"
 import type { Translations } from "../Translations.ts"
-import { de } from "./catalogues/de.ts"
-import { en } from "./catalogues/en.ts"
 
 /**
  * The keys of catalogues that nothing of a service asks for, in a sentence for each.

@@ -2,7 +2,7 @@ import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { expectationOf, modelOf, relatedAnnotation, ruleOf } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { labelFrom } from "./label.ts"
+import { labelFrom } from "../messages/label.ts"
 
 /**
  * What is known of a place that a problem names.

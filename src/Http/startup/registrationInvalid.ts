@@ -6,9 +6,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { managedField } from "../../Model/introspection.ts"
+import { unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import { methodOfHook } from "../Resource.ts"
-import { unknownInLocation } from "./callEndpoint.ts"
 
 /**
  * Occurs when a registration can't be served: its model has no identifier, or the name of another model, a hook would
