@@ -119,7 +119,7 @@ const payload = (rank: Rank, value: unknown, notes: KeyNotes): string => {
 
 /**
  * The common prefix of the components of all values that equal this one. Components of smaller values order before it,
- * those of larger values after all components with this prefix.
+ * those of larger values after all components with this prefix; only numbers with the same nearest double share it.
  *
  * @internal
  */

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import { documentKey } from "../../bson/keyEncoding.ts"
 import type { Direction } from "../../bson/path.ts"
 import { mapChunks, slice } from "../../mql/execution/batchIterator.ts"
-import { attempt } from "../../mql/expression/operators.ts"
+import { tryMingo } from "../../mql/expression/operators.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import { beginStep, isStepDone } from "../../mql/limits/costBudget.ts"
 import type { Problem } from "../../mql/limits/queryProblem.ts"
@@ -74,7 +74,7 @@ export const makeMatching = (store: WatchedKeyValue, catalog: Catalog): Matching
     const document = recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
     if (recordId === undefined || document === undefined) return Result.succeed(undefined)
     return Result.map(
-      attempt(() => filter.matches(document)),
+      tryMingo(() => filter.matches(document)),
       (isMatch) => isMatch ? { recordId, document } : undefined
     )
   }

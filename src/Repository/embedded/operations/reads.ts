@@ -14,7 +14,7 @@ import { normalise, normaliseOperand } from "../../bson/normalise.ts"
 import { type Direction, segmentsOf } from "../../bson/path.ts"
 import type { Document, DocumentStore, FindOptions } from "../../DocumentStore.ts"
 import { distinctValues } from "../../mql/aggregation/distinct.ts"
-import { asFind, parsePipeline } from "../../mql/aggregation/pipeline.ts"
+import { parsePipeline, splitLeadingFind } from "../../mql/aggregation/pipeline.ts"
 import { type BatchIterator, ended, mapChunks, mapEach, retaining, slice } from "../../mql/execution/batchIterator.ts"
 import { sorted } from "../../mql/execution/mergeSort.ts"
 import { type Filter, matchAll, parseFilter } from "../../mql/filter/parseFilter.ts"
@@ -232,7 +232,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
       (document) => Arr.ensure(document["pipeline"])
     )
     if (Result.isFailure(stages)) return Result.fail(stages.failure)
-    const { options, rest } = asFind(stages.success)
+    const { options, rest } = splitLeadingFind(stages.success)
     const memory = makeMemory()
     const transform = parsePipeline(rest, { now, random, collection, memory })
     if (Result.isFailure(transform)) return Result.fail(transform.failure)

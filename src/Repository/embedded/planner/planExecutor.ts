@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import { numberOfRecord } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, type LazySequence, mapEach } from "../../mql/execution/batchIterator.ts"
-import { attempt, problemOfThrown } from "../../mql/expression/operators.ts"
+import { problemOfThrown, tryMingo } from "../../mql/expression/operators.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import { isStepDone } from "../../mql/limits/costBudget.ts"
 import type { Problem } from "../../mql/limits/queryProblem.ts"
@@ -84,7 +84,7 @@ export const scan = (
 const computed = (candidates: Candidates, filter: Filter): BatchIterator<Found> =>
   mapEach(
     () => Result.succeed(candidates(minCost, () => true)),
-    (found) => Result.map(attempt(() => filter.matches(found.document)), (isMatch) => isMatch ? found : undefined)
+    (found) => Result.map(tryMingo(() => filter.matches(found.document)), (isMatch) => isMatch ? found : undefined)
   )
 
 // No literals: of those, V8 likes to believe that they live long because one was seen to, and then keeps all of them, and

@@ -99,11 +99,11 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
   }
 
   /** What others have begun to write is waited for. */
-  const alone = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R> =>
+  const alone = <A, E, R>(tryMingo: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R> =>
     inTurn(
       exclusive,
       maxExclusive,
-      Effect.andThen(store.write("transaction", () => {}), Effect.provideService(attempt, Exclusive, gate)),
+      Effect.andThen(store.write("transaction", () => {}), Effect.provideService(tryMingo, Exclusive, gate)),
       Effect.acquireRelease(gate.close, () => gate.open)
     )
 
@@ -111,11 +111,11 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
     begin: Effect.withFiber((fiber) =>
       Effect.suspend(() => Effect.fromResult(store.read("transaction", () => begin(fiber.getRef(Exclusive) === gate))))
     ),
-    repeat: <A, E, R>(attempt: Effect.Effect<A, E | Again, R>) => {
+    repeat: <A, E, R>(tryMingo: Effect.Effect<A, E | Again, R>) => {
       let tries = 0
       const next = Effect.suspend(() => {
         tries += 1
-        return tries === triesBefore + 1 ? alone(attempt) : attempt
+        return tries === triesBefore + 1 ? alone(tryMingo) : tryMingo
       })
       return retry(gate, (error: E | Again | StoreUnavailable) => isAgain(error), next)
     }

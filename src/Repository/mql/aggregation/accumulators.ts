@@ -1,6 +1,6 @@
 /**
- * The accumulators of `$group` and `$bucketAuto`: each takes in one document after the other, and keeps no more of them
- * than it needs.
+ * The accumulators of `$group` and `$bucketAuto`. Each consumes its documents one at a time and retains only what its
+ * result needs.
  */
 import * as Result from "effect/Result"
 import { compareKeys, type KeyValues, sortKeyOf } from "../../bson/path.ts"
@@ -8,9 +8,9 @@ import { compare, fieldOf, isDocument } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { inOrder, percentiles } from "../expression/arrayOperators.ts"
-import { prepared } from "../expression/fieldReferences.ts"
+import { prepareExpression } from "../expression/fieldReferences.ts"
 import { evaluate, type EvaluationOptions, isNothing, mingoAccumulators } from "../expression/operatorContext.ts"
-import { isAccumulator, isExpression, problemOf } from "../expression/operators.ts"
+import { expressionProblem, isAccumulator, isExpression } from "../expression/operators.ts"
 import { charge } from "../limits/costBudget.ts"
 import { type Problem, refuse, rejected, unsupported } from "../limits/queryProblem.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
@@ -20,11 +20,11 @@ import { parseSort } from "../projection/sortSpec.ts"
 interface GroupOf {
   readonly key: unknown
   readonly options: EvaluationOptions
-  /** Tells that it takes so many bytes more, or fewer; may throw. */
+  /** Adjusts the memory of the group by this many bytes. May throw. */
   readonly weigh: (bytes: number) => void
 }
 
-// What it has come to so far. Both may throw, as mingo does.
+// The state of an accumulator for one group. Both members may throw, as mingo does.
 interface State {
   readonly add: (document: Document) => void
   readonly result: () => unknown
@@ -33,14 +33,14 @@ interface State {
 type Accumulator = (group: GroupOf) => State
 
 /**
- * Accumulators and their fields.
+ * The accumulators of a stage with their output fields.
  *
  * @internal
  */
 export type Accumulations = ReadonlyArray<readonly [field: string, accumulator: Accumulator]>
 
 /**
- * Reads the fields that a stage makes of accumulators; `now` is the time that `$$NOW` stands for, in milliseconds.
+ * Parses the accumulator fields of a stage. `now` is the value of `$$NOW` in milliseconds.
  *
  * @internal
  */
@@ -60,14 +60,14 @@ export const parseAccumulations = (
       if (!isDocument(accumulation) || others.length > 0 || make === undefined || !isAccumulator(name)) {
         return Result.fail(rejected(`"${field}" of ${stage} needs exactly one accumulator`))
       }
-      const problem = problemOf(accumulation[name], isExpression)
+      const problem = expressionProblem(accumulation[name], isExpression)
       if (problem !== undefined) return Result.fail(problem)
-      return Result.map(make(prepared(accumulation[name], now)), (accumulator) => [field, accumulator])
+      return Result.map(make(prepareExpression(accumulation[name], now)), (accumulator) => [field, accumulator])
     })
   )
 
 /**
- * Reads the value of an expression; what mostly is asked for, without a detour. May throw, as mingo does.
+ * Compiles an expression, with fast paths for numbers and top-level fields. May throw, as mingo does.
  *
  * @internal
  */
@@ -83,7 +83,7 @@ export const valueOf = (operand: unknown): (document: Document, options: Evaluat
 
 type Make = (operand: unknown) => Result.Result<Accumulator, Problem>
 
-/** An accumulator of one value of each document. */
+/** An accumulator over one value of each document. */
 const ofValues =
   (start: (group: GroupOf) => { readonly add: (value: unknown) => void; readonly result: () => unknown }): Make =>
   (operand) => {
@@ -94,7 +94,7 @@ const ofValues =
     })
   }
 
-/** Keeps one value at most. */
+/** Retains at most one value. */
 const ofOne = (isBetter: (value: unknown, kept: unknown) => boolean): Make =>
   ofValues(({ weigh }) => {
     let kept: unknown
@@ -113,7 +113,7 @@ const ofOne = (isBetter: (value: unknown, kept: unknown) => boolean): Make =>
 const isExtreme = (sign: 1 | -1) => (value: unknown, kept: unknown): boolean =>
   !isNothing(value) && (isNothing(kept) || compare(value, kept) * sign > 0)
 
-// mingo's numbers: it passes over all others.
+// Like mingo, ignores all values but numbers.
 const isPlainNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value)
 
 const ofNumbers = (result: (sum: number, count: number) => unknown): Make =>
@@ -129,7 +129,7 @@ const ofNumbers = (result: (sum: number, count: number) => unknown): Make =>
     }
   })
 
-/** Keeps every value. */
+/** Retains every value. */
 const ofAll = (result: (values: Array<unknown>, options: EvaluationOptions) => unknown): Make =>
   ofValues(({ options, weigh }) => {
     const values: Array<unknown> = []
@@ -142,7 +142,7 @@ const ofAll = (result: (values: Array<unknown>, options: EvaluationOptions) => u
     }
   })
 
-// A place in an array that grows.
+// The bytes of an array slot.
 const slot = 16
 
 const $addToSet = ofValues(({ weigh }) => {
@@ -152,7 +152,7 @@ const $addToSet = ofValues(({ weigh }) => {
     add: (value) => {
       charge(sizeOfValue(value))
       if (!known.add(value ?? null)) return
-      // As a key, it is there again.
+      // The set holds the value a second time, as a key.
       weigh(4 * slot + 2 * memoryOf(value))
       values.push(value ?? null)
     },
@@ -181,16 +181,16 @@ interface Candidate {
   readonly value: unknown
 }
 
-/** How some of a group's values are chosen. */
+/** How an accumulator chooses some of a group's values. */
 interface Choice {
-  /** Whether it can be told of each value that comes whether it is one of the first. */
+  /** Whether the first values are chosen, so that later ones need not be retained. */
   readonly isFirst?: boolean
   readonly candidate: (document: Document, options: EvaluationOptions) => Candidate | undefined
-  /** The best `n`, in the order in which they are given. */
+  /** The chosen `n` candidates in the order of the result. */
   readonly best: (candidates: ReadonlyArray<Candidate>, n: number) => ReadonlyArray<Candidate>
 }
 
-// Any more than are asked for wait until there are so many of them.
+// Surplus candidates are collected and dropped in bulk, which amortises the cost of choosing.
 const maxWaiting = 1024
 
 const chosen = (

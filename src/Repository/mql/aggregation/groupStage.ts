@@ -1,6 +1,6 @@
 /**
- * `$group` and `$bucketAuto`: documents come to their groups one after the other, and leave there what the accumulators
- * make of them.
+ * `$group` and `$bucketAuto`: each document is added to its group's accumulators and then dropped. The groups count
+ * towards the memory budget of the pipeline.
  */
 import * as Result from "effect/Result"
 import { component } from "../../bson/keyEncoding.ts"
@@ -9,10 +9,10 @@ import { compare, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, concat, consumeThen, ended, mapEach, releasing } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
-import { prepared } from "../expression/fieldReferences.ts"
+import { prepareExpression } from "../expression/fieldReferences.ts"
 import { defined } from "../expression/mingoCopies.ts"
 import { type EvaluationOptions, isNothing } from "../expression/operatorContext.ts"
-import { attempt, evaluationOptions, isExpression, problemOf } from "../expression/operators.ts"
+import { evaluationOptions, expressionProblem, isExpression, tryMingo } from "../expression/operators.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { type Problem, refuse, rejected, unsupported } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
@@ -57,13 +57,13 @@ export const parseBucketAuto: StageParser = (operand, { memory, now }) => {
     let total = 0
     const keyed = mapEach(source, (document) => {
       total += 1
-      return attempt(() => ({ key: key.success(document, options), document }))
+      return tryMingo(() => ({ key: key.success(document, options), document }))
     })
     let bucket: Bucket | undefined
     let made = 0
     const end = ({ group, last }: Bucket, max: unknown): Result.Result<Document, Problem> =>
       Result.flatMap(
-        attempt(() => {
+        tryMingo(() => {
           memory.release(group.held)
           return withoutNothing(group.document({ min: group.key, max: max === undefined ? last : max }))
         }),
@@ -98,9 +98,9 @@ export const parseBucketAuto: StageParser = (operand, { memory, now }) => {
 type Key = (document: Document, options: EvaluationOptions) => unknown
 
 const parseKey = (expression: unknown, now: number): Result.Result<Key, Problem> => {
-  const problem = problemOf(expression, isExpression)
+  const problem = expressionProblem(expression, isExpression)
   if (problem !== undefined) return Result.fail(problem)
-  const read = valueOf(prepared(expression, now))
+  const read = valueOf(prepareExpression(expression, now))
   return Result.succeed((document, options) => {
     beginEvaluation()
     return defined(read(document, options)) ?? null
@@ -113,7 +113,7 @@ const textOf = (key: unknown): string => {
 }
 
 const problemIn = (run: () => void): Problem | undefined => {
-  const done = attempt(run)
+  const done = tryMingo(run)
   return Result.isFailure(done) ? done.failure : undefined
 }
 
@@ -154,7 +154,7 @@ class Group {
 const finished = (groups: ReadonlyArray<Group>, memory: Memory): BatchIterator =>
   mapEach(
     releasing(groups, memory, ({ held }) => held),
-    (group) => Result.flatMap(attempt(() => group.document(group.key)), checkSize)
+    (group) => Result.flatMap(tryMingo(() => group.document(group.key)), checkSize)
   )
 
 interface Bucket {

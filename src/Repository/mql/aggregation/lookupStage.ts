@@ -1,5 +1,5 @@
 /**
- * `$lookup` and `$graphLookup`, without pipelines: the other collection is kept by the values that are looked for.
+ * `$lookup` and `$graphLookup` without pipelines, as hash joins: the joined collection is held in memory by its values.
  */
 import * as Result from "effect/Result"
 import { component } from "../../bson/keyEncoding.ts"
@@ -8,9 +8,9 @@ import { segmentsOf, withValue } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, consumeThen, mapEach } from "../execution/batchIterator.ts"
-import { follow, prepared } from "../expression/fieldReferences.ts"
+import { follow, prepareExpression } from "../expression/fieldReferences.ts"
 import { evaluate } from "../expression/operatorContext.ts"
-import { attempt, evaluationOptions, isExpression, problemOf } from "../expression/operators.ts"
+import { evaluationOptions, expressionProblem, isExpression, tryMingo } from "../expression/operators.ts"
 import { type Filter, matchAll, parseFilter } from "../filter/parseFilter.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
@@ -29,7 +29,7 @@ export const parseLookup: StageParser = (operand, context) => {
     withOthers(from, foreignField, context, (others) =>
       mapEach(
         mapEach(source, (document) =>
-          attempt(() => {
+          tryMingo(() => {
             beginEvaluation()
             const values = valuesAt(document, localField)
             const matches = values.length === 1
@@ -51,13 +51,13 @@ export const parseGraphLookup: StageParser = (operand, context) => {
     || !(depthField === undefined || isName(depthField)) || !(maxDepth === undefined || isNumber(maxDepth))
   ) return Result.fail(rejected("$graphLookup needs a collection, a startWith, the fields to connect and an as"))
   const { now } = context
-  const problem = problemOf(startWith, isExpression)
+  const problem = expressionProblem(startWith, isExpression)
   if (problem !== undefined) return Result.fail(problem)
   const filter = restrictSearchWithMatch === undefined
     ? Result.succeed(matchAll)
     : parseFilter(restrictSearchWithMatch, now)
   if (Result.isFailure(filter)) return Result.fail(filter.failure)
-  const start = prepared(startWith, now)
+  const start = prepareExpression(startWith, now)
   const place = segmentsOf(as)
   const depths = maxDepth === undefined ? Infinity : toDouble(maxDepth)
   return Result.succeed((source) =>
@@ -84,7 +84,7 @@ export const parseGraphLookup: StageParser = (operand, context) => {
       return mapEach(
         source,
         (document) =>
-          Result.flatMap(attempt(() => search(document)), (found) => checkSize(withValue(document, place, found)))
+          Result.flatMap(tryMingo(() => search(document)), (found) => checkSize(withValue(document, place, found)))
       )
     })
   )
@@ -96,7 +96,7 @@ const isName = (value: unknown): value is string => typeof value === "string" &&
 
 const listOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? value : [value ?? null]
 
-/** What a path leads to; nothing is `null`. May throw. */
+/** The values at a path; a missing one is `null`. May throw. */
 const valuesAt = (document: Document, path: string): ReadonlyArray<unknown> =>
   listOf(follow(document, segmentsOf(path)))
 
@@ -111,7 +111,7 @@ const textOf = (value: unknown): string => {
   return component(value ?? null, { inexact: false })
 }
 
-/** Goes on when the documents of another collection are known by their values at a path. */
+/** Builds the hash table of the joined collection, then continues with a function that looks a value up in it. */
 const withOthers = (
   from: string,
   path: string,
@@ -121,7 +121,7 @@ const withOthers = (
   const known = new Map<string, Array<Document>>()
   const add = (other: Document): Problem | undefined => {
     beginEvaluation()
-    const texts = attempt(() => new Set(valuesAt(other, path).map(textOf)))
+    const texts = tryMingo(() => new Set(valuesAt(other, path).map(textOf)))
     if (Result.isFailure(texts)) return texts.failure
     let bytes = memoryOf(other)
     for (const text of texts.success) {

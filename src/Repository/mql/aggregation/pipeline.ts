@@ -1,6 +1,6 @@
 /**
- * MongoDB's aggregation pipelines. The stages that decide how long one step takes are our own; mingo runs the others,
- * and evaluates all expressions.
+ * Parses MongoDB's aggregation pipelines. The stages that handle many documents are implemented here, so that each step
+ * is short; mingo runs the other stages and evaluates all expressions.
  */
 import * as Result from "effect/Result"
 import { toDouble } from "../../bson/number.ts"
@@ -20,9 +20,9 @@ import {
   slice
 } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
-import { prepared } from "../expression/fieldReferences.ts"
+import { prepareExpression } from "../expression/fieldReferences.ts"
 import { thaw } from "../expression/mingoCopies.ts"
-import { attempt, evaluationOptions, isExpression, problemOf, stageOf } from "../expression/operators.ts"
+import { evaluationOptions, expressionProblem, isExpression, stageOf, tryMingo } from "../expression/operators.ts"
 import { parseFilter } from "../filter/parseFilter.ts"
 import { spend } from "../limits/costBudget.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
@@ -35,7 +35,7 @@ import { parseProject } from "./projectStage.ts"
 import type { StageContext, StageParser, Transform } from "./stageContext.ts"
 
 /**
- * Reads a pipeline, whose stages are normalised.
+ * Parses a pipeline of normalised stages.
  *
  * @internal
  */
@@ -54,11 +54,11 @@ export const parsePipeline = (
 const maxStages = 1000
 
 /**
- * What a pipeline begins with may use an index, where it is what a find does.
+ * Splits a leading `$match`, `$sort` and `$limit` off a pipeline: as a find, they can use an index.
  *
  * @internal
  */
-export const asFind = (
+export const splitLeadingFind = (
   stages: ReadonlyArray<unknown>
 ): { readonly options: FindOptions; readonly rest: ReadonlyArray<unknown> } => {
   const [first, second, third] = stages
@@ -66,7 +66,7 @@ export const asFind = (
   if (!isDocument(filter)) return { options: {}, rest: stages }
   const sort = operandOf(second, "$sort")
   const limit = limitIn(third)
-  // The store checks a sort by itself, but lets one by nothing pass.
+  // An empty sort stays in the pipeline, whose parser rejects it; a find accepts it.
   return isDocument(sort) && Object.keys(sort).length > 0
     ? { options: { filter, sort: sort as Sort, ...limit === Infinity ? {} : { limit } }, rest: stages.slice(2) }
     : { options: { filter }, rest: stages.slice(1) }
@@ -105,10 +105,10 @@ const parseStage = (
   if (others.length > 0 || name === "") return Result.fail(rejected("a stage must have exactly one field"))
   const operand = stage[name]
   if (name === "$sort") return parseSortStage(operand, limitIn(next), context.memory)
-  const own = ownStages.get(name)
-  if (own !== undefined) return own(operand, context)
+  const parser = stageParsers.get(name)
+  if (parser !== undefined) return parser(operand, context)
   if (unsupportedStages.has(name)) return Result.fail(unsupported(name))
-  return foreignStage(name, operand, context)
+  return parseMingoStage(name, operand, context)
 }
 
 const parseMatch: StageParser = (operand, { now }) =>
@@ -117,7 +117,7 @@ const parseMatch: StageParser = (operand, { now }) =>
     (filter): Transform => (source) =>
       mapEach(source, (document) => {
         spend(matchCost * filter.effort)
-        return Result.map(attempt(() => filter.matches(document)), (isMatch) => isMatch ? document : undefined)
+        return Result.map(tryMingo(() => filter.matches(document)), (isMatch) => isMatch ? document : undefined)
       })
   )
 
@@ -129,23 +129,23 @@ const parseSortStage = (operand: unknown, limit: number, memory: Memory): Result
       ? Result.fail(rejected("$sort needs at least one field"))
       : Result.succeed((source) => sorted(source, (document) => document, directions, limit, memory)))
 
-/** How many documents a stage lets pass. */
-const limitIn = (stage: unknown): number => whole(operandOf(stage, "$limit")) ?? Infinity
+/** The limit of a `$limit` stage; `Infinity` for any other. */
+const limitIn = (stage: unknown): number => naturalNumber(operandOf(stage, "$limit")) ?? Infinity
 
-const whole = (value: unknown): number | undefined => {
+const naturalNumber = (value: unknown): number | undefined => {
   const double = isNumber(value) ? toDouble(value) : -1
   return Number.isInteger(double) && double >= 0 ? double : undefined
 }
 
 const parseLimit: StageParser = (operand) => {
-  const limit = whole(operand)
+  const limit = naturalNumber(operand)
   return limit === undefined || limit === 0
     ? Result.fail(rejected("$limit needs a whole number from 1"))
     : Result.succeed((source) => slice(source, 0, limit))
 }
 
 const parseSkip: StageParser = (operand) => {
-  const skip = whole(operand)
+  const skip = naturalNumber(operand)
   return skip === undefined
     ? Result.fail(rejected("$skip needs a whole number from 0"))
     : Result.succeed((source) => slice(source, skip, undefined))
@@ -165,20 +165,20 @@ const parseCount: StageParser = (operand) => {
 }
 
 const parseSample: StageParser = (operand, { memory, random }) => {
-  const size = isDocument(operand) ? whole(operand["size"]) : undefined
+  const size = isDocument(operand) ? naturalNumber(operand["size"]) : undefined
   if (size === undefined) return Result.fail(rejected("$sample needs a size"))
   return Result.succeed((source) => {
-    // Each document has the same chance to be among those kept.
-    const kept: Array<Document> = []
+    // Reservoir sampling: each document is equally likely to be in the sample.
+    const sample: Array<Document> = []
     let seen = 0
     return consumeThen(source, (document) => {
       seen += 1
-      const place = kept.length < size ? kept.length : Math.floor(random() * seen)
-      if (place >= size) return undefined
-      const before = kept[place]
-      kept[place] = document
+      const index = sample.length < size ? sample.length : Math.floor(random() * seen)
+      if (index >= size) return undefined
+      const before = sample[index]
+      sample[index] = document
       return memory.hold(memoryOf(document) - (before === undefined ? 0 : memoryOf(before)))
-    }, () => releasing(kept, memory))
+    }, () => releasing(sample, memory))
   })
 }
 
@@ -188,7 +188,7 @@ const parseSortByCount: StageParser = (operand, context) =>
     context
   )
 
-// mingo's own counts a boundary to the bucket below it.
+// Rewritten as a `$group`: mingo's own `$bucket` puts a boundary into the bucket below it.
 const parseBucket: StageParser = (operand, context) => {
   const specification: Document = isDocument(operand) ? operand : {}
   const { boundaries, groupBy, output = { count: { $sum: 1 } } } = { ...specification }
@@ -285,7 +285,7 @@ const parseUnionWith: StageParser = (operand, context) => {
   )
 }
 
-const ownStages = new Map<string, StageParser>([
+const stageParsers = new Map<string, StageParser>([
   ["$match", parseMatch],
   ["$limit", parseLimit],
   ["$skip", parseSkip],
@@ -303,7 +303,7 @@ const ownStages = new Map<string, StageParser>([
   ["$graphLookup", parseGraphLookup]
 ])
 
-// Those that look at one document after the other.
+// The stages of mingo that map one document at a time.
 const streaming = new Set([
   "$addFields",
   "$set",
@@ -313,18 +313,18 @@ const streaming = new Set([
   "$redact"
 ])
 
-const foreignStage = (
+const parseMingoStage = (
   name: string,
   operand: unknown,
   { memory, now }: StageContext
 ): Result.Result<Transform, Problem> => {
   if (stageOf(name) === undefined) return Result.fail(rejected(`${name} is no stage`))
-  const problem = problemOf(operand, isExpression)
+  const problem = expressionProblem(operand, isExpression)
   if (problem !== undefined) return Result.fail(problem)
-  const timed = prepared(operand, now)
+  const timed = prepareExpression(operand, now)
   const options = evaluationOptions()
-  const odd = problemOfStage(name, timed, options)
-  if (odd !== undefined) return Result.fail(odd)
+  const invalid = problemOfStage(name, timed, options)
+  if (invalid !== undefined) return Result.fail(invalid)
   return Result.succeed((source) =>
     streaming.has(name)
       ? eachIn(source, phasesOf(name, timed, options))

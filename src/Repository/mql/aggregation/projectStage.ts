@@ -1,5 +1,5 @@
 /**
- * `$project`: what is taken as it is, or left out, is the same as in a find, and so is what is computed.
+ * `$project`, which is evaluated like the projection of a find.
  */
 import * as Result from "effect/Result"
 import { isDocument } from "../../bson/value.ts"

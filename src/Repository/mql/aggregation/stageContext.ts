@@ -1,5 +1,5 @@
 /**
- * The stages of a pipeline.
+ * The types that the stages of a pipeline share.
  */
 import type * as Result from "effect/Result"
 import type { BatchIterator } from "../execution/batchIterator.ts"
@@ -7,18 +7,18 @@ import type { Problem } from "../limits/queryProblem.ts"
 import type { Memory } from "../limits/sizeLimits.ts"
 
 /**
- * What a pipeline needs to know of the world.
+ * What the stages of a pipeline depend on.
  *
  * @internal
  */
 export interface StageContext {
-  /** What `$$NOW` stands for, in milliseconds. */
+  /** The value of `$$NOW` in milliseconds. */
   readonly now: number
-  /** A number from 0 to 1, without 1. */
+  /** A random number in [0, 1). */
   readonly random: () => number
   /** All documents of another collection. */
   readonly collection: (name: string) => BatchIterator
-  /** What all stages together may keep. */
+  /** The memory budget of all stages together. */
   readonly memory: Memory
 }
 
@@ -26,7 +26,7 @@ export interface StageContext {
 export type Transform = (source: BatchIterator) => BatchIterator
 
 /**
- * Reads the operand of a stage.
+ * Parses the operand of a stage.
  *
  * @internal
  */

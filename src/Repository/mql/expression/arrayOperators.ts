@@ -1,6 +1,6 @@
 /**
- * The operators of expressions that go through arrays, or make arrays and documents of what they are given, in place of
- * mingo's: they count what they do before they do it.
+ * The expression operators on arrays, sets and documents, in place of mingo's or around them: they charge their cost
+ * before they do the work.
  */
 import * as Result from "effect/Result"
 import { compareKeys, type Direction, segmentsOf, sortKeyOf } from "../../bson/path.ts"
@@ -26,11 +26,11 @@ import {
 const listOf = (name: string, value: unknown): ReadonlyArray<unknown> =>
   isArray(value) ? value : refuse(`${name} needs an array`)
 
-// What only refers to something was measured when that was made.
+// The value of a reference was measured when it was made.
 const isReference = (expression: unknown): boolean =>
   typeof expression === "string" || (isDocument(expression) && Object.hasOwn(expression, "$path"))
 
-/** A value that gets a name: whoever uses it often must not make it grow without end. */
+/** The value of a variable. It is measured, so that using it repeatedly can't grow a value without limit. */
 const named = (document: unknown, expression: unknown, options: EvaluationOptions): unknown => {
   const value = evaluate(document, expression, options)
   if (!isReference(expression)) sizeOfValue(value)
@@ -39,7 +39,7 @@ const named = (document: unknown, expression: unknown, options: EvaluationOption
 
 const iterationCost = 60
 
-/** Of an operator that evaluates one of its parts for each item of its input. */
+/** Wraps an operator that evaluates one of its parts for each item of its input. */
 const looping = (original: Operator, part: string): Operator => (document, operand, options) => {
   if (!isDocument(operand) || !Object.hasOwn(operand, "input")) return original(document, operand, options)
   const input = named(document, operand["input"], options)
@@ -48,7 +48,7 @@ const looping = (original: Operator, part: string): Operator => (document, opera
 }
 
 /**
- * What `$reduce` computes for each item, which becomes a value of the next.
+ * An internal operator around the body of `$reduce`: measures each intermediate result.
  *
  * @internal
  */
@@ -104,7 +104,7 @@ const $zip: Operator = (document, operand, options) => {
   return mingo.$zip(document, { ...operand, inputs: literal(inputs) }, options)
 }
 
-// MongoDB's limit is one of memory, too.
+// MongoDB limits the memory of a range, too.
 const maxRange = 1_000_000
 
 const $range: Operator = (document, operand, options) => {
@@ -116,7 +116,7 @@ const $range: Operator = (document, operand, options) => {
   const length = Math.max(0, Math.ceil((end - start) / step))
   if (length > maxRange) return refuse(`$range gives ${maxRange} numbers at most`)
   charge(length)
-  // No longer than it has to be, unlike an array that grows.
+  // Allocates exactly as many slots as needed, unlike an array that grows.
   const numbers = new Array<number>(length)
   for (let i = 0; i < length; i++) numbers[i] = start + i * step
   return numbers
@@ -155,12 +155,12 @@ const $objectToArray: Operator = (document, operand, options) => {
   return mingo.$objectToArray(document, literal(value), options)
 }
 
-// mingo takes an array apart that is the value of a key.
+// mingo's own spreads an array that is the value of a key.
 const $arrayToObject: Operator = (document, operand, options) => {
   const value = evaluate(document, operand, options)
   if (isNothing(value)) return null
   const given = listOf("$arrayToObject", value)
-  // The operand may stand in a list of its own.
+  // The operand may be wrapped in an array of one.
   const [only] = given.length === 1 ? given : []
   const items = isArray(only) && typeof only[0] === "object" && only[0] !== null ? only : given
   const isPairs = isArray(items[0])
@@ -178,7 +178,7 @@ const $arrayToObject: Operator = (document, operand, options) => {
   return result
 }
 
-/** Some of the items: V8 would take much longer to slice an array that is frozen. */
+/** A slice of an array. `Array.prototype.slice` is much slower on a frozen array. */
 const part = (items: ReadonlyArray<unknown>, from: number, to: number): ReadonlyArray<unknown> => {
   const [start, end] = [Math.max(0, from), Math.min(items.length, to)]
   const length = Math.max(0, end - start)
@@ -215,14 +215,14 @@ const settingField = (original: Operator): Operator => (document, operand, optio
   return original(document, { ...operand, input: literal(input) }, options)
 }
 
-/** One item of an array. In a window or a bucket, where it is an accumulator, the array is that of the documents. */
+/** The first or last item of an array. As an accumulator, the operator gets an array of documents instead. */
 const itemOf = (name: string, original: Operator, at: 0 | -1): Operator => (document, operand, options) => {
   if (isArray(document)) return original(document, operand, options)
   const value = evaluate(document, operand, options)
   return isNothing(value) ? null : listOf(name, value).at(at)
 }
 
-/** Some items of an array, where `n` says how many. */
+/** An operator with `n` that takes some items of an array. */
 const someOf =
   (name: string, original: Operator, take: (items: ReadonlyArray<unknown>, n: number) => unknown): Operator =>
   (document, operand, options) => {
@@ -234,7 +234,7 @@ const someOf =
   }
 
 /**
- * Values in order; the order of two is that of MongoDB.
+ * Sorts values in MongoDB's order.
  *
  * @internal
  */
@@ -266,7 +266,7 @@ const $sortArray: Operator = (document, operand, options) => {
   return keyed.toSorted((a, b) => compareKeys(a.key, b.key, directions)).map(({ item }) => item)
 }
 
-/** A set of these, which takes time that grows with their number and size, and with nothing else. */
+/** A set of the values; building it takes time linear in their number and size. */
 const setOf = (values: ReadonlyArray<unknown>): ValueSet => {
   chargeSet(values)
   return new ValueSet(values)
@@ -294,9 +294,9 @@ const ofSets =
     return lists.some(isNothing) ? null : combine(lists.map((list) => listOf(name, list)))
   }
 
-const isSubset = (part: ReadonlyArray<unknown> = [], whole: ReadonlyArray<unknown> = []): boolean => {
+const isSubset = (part: ReadonlyArray<unknown> = [], superset: ReadonlyArray<unknown> = []): boolean => {
   chargeSet(part)
-  const known = setOf(whole)
+  const known = setOf(superset)
   return part.every((value) => known.has(value))
 }
 
@@ -312,8 +312,8 @@ const quantified = (original: Operator): Operator => (document, operand, options
 }
 
 /**
- * The values below which these parts of the numbers are, from 0 to 1; each is one of the numbers, unless it has to be
- * exact.
+ * The percentiles of numbers for fractions from 0 to 1. With the method `exact` they are interpolated; otherwise each is
+ * one of the numbers.
  *
  * @internal
  */
@@ -382,7 +382,7 @@ export const arrayOperators: Operators = {
     "$setEquals",
     ([first, ...others]) => others.every((other) => isSubset(first, other) && isSubset(other, first))
   ),
-  $setIsSubset: ofSets("$setIsSubset", ([part, whole]) => isSubset(part, whole)),
+  $setIsSubset: ofSets("$setIsSubset", ([part, superset]) => isSubset(part, superset)),
   $allElementsTrue: quantified(mingo.$allElementsTrue),
   $anyElementTrue: quantified(mingo.$anyElementTrue),
   $median: quantiles((values) => percentiles(values, [0.5], "approximate")[0]),

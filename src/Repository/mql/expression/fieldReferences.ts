@@ -1,5 +1,5 @@
 /**
- * What expressions refer to: fields, variables and the time.
+ * Resolves the references of expressions: fields, variables and the time.
  */
 import { dateOf } from "../../bson/normalise.ts"
 import { isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
@@ -9,28 +9,30 @@ import { refuse } from "../limits/queryProblem.ts"
 import { evaluate, type Operator } from "./operatorContext.ts"
 
 /**
- * An expression that is ready to be evaluated: with the time, in milliseconds, in place of `$$NOW`, since mingo would ask
- * the machine; and with `$path` in place of what leads through documents, which may be through all items of long arrays.
+ * Prepares an expression for mingo: replaces `$$NOW` by `now`, in milliseconds, since mingo reads the system clock, and
+ * dotted references by `$path`, which counts the work of walking long arrays.
  *
  * @internal
  */
-export const prepared = (expression: unknown, now: number): unknown => {
+export const prepareExpression = (expression: unknown, now: number): unknown => {
   if (expression === "$$NOW") return dateOf(now)
   if (typeof expression === "string") return isDotted.test(expression) ? { $path: expression } : expression
-  if (isArray(expression)) return expression.map((item) => prepared(item, now))
+  if (isArray(expression)) return expression.map((item) => prepareExpression(item, now))
   if (!isDocument(expression)) return expression
   return Object.fromEntries(
-    Object.entries(expression).map(([key, operand]) => [key, asIs.has(key) ? operand : prepared(operand, now)])
+    Object.entries(expression).map((
+      [key, operand]
+    ) => [key, literalOperators.has(key) ? operand : prepareExpression(operand, now)])
   )
 }
 
 const isDotted = /^\$\$?[^.$]+\./
 
-// Their operands are values.
-const asIs = new Set(["$literal", "$elemMatch"])
+// The operands of these operators are values, not expressions.
+const literalOperators = new Set(["$literal", "$elemMatch"])
 
 /**
- * An operator with the reference as its operand.
+ * An internal operator that resolves the dotted reference in its operand.
  *
  * @internal
  */
@@ -43,7 +45,8 @@ export const $path: Operator = (document, operand, options) => {
 }
 
 /**
- * What a path leads to. An array gives an array of what its items lead to; an array in it is not looked into.
+ * The value at a path, as expressions read it: an array yields the array of its items' values. A nested array is not
+ * entered.
  *
  * @internal
  */

@@ -1,5 +1,5 @@
 /**
- * Documents on their way to mingo, which may change them in place, and back.
+ * Copies documents for mingo, which changes them in place and can't read a key `__proto__`, and cleans its results.
  */
 import { escapedProto, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -7,7 +7,7 @@ import { spend } from "../limits/costBudget.ts"
 import { isReadyForMingo } from "../limits/sizeLimits.ts"
 
 /**
- * A copy that mingo may change in place.
+ * A mutable copy for mingo.
  *
  * @internal
  */
@@ -29,11 +29,11 @@ const thawValue = (value: unknown): unknown => {
   return value.map(thawValue)
 }
 
-// What it takes to look at a value, in units of work.
+// The cost of visiting a value, in units of work.
 const nodeCost = 3
 
 /**
- * What mingo may read, but not change: mostly the document itself.
+ * A form of the document that mingo may read but not change: usually the document itself.
  *
  * @internal
  */
@@ -48,7 +48,7 @@ const hasProto = (value: unknown): boolean => {
     return false
   }
   if (!isDocument(value)) return false
-  // By far the quickest way through the fields of what is frozen.
+  // `for in` is by far the fastest way through the fields of a frozen object.
   for (const key in value) {
     spend(nodeCost)
     if (key === "__proto__" || hasProto(value[key])) return true
@@ -57,7 +57,7 @@ const hasProto = (value: unknown): boolean => {
 }
 
 /**
- * What mingo computed without the fields that came to nothing.
+ * A result of mingo without `undefined` fields. Copies only what changes.
  *
  * @internal
  */
@@ -72,7 +72,7 @@ export const definedFields = (document: Document): Document => {
   return document
 }
 
-/** A copy in which all is as it was up to a field, whose value is known. */
+/** A copy whose fields before `first` need no cleaning; `value` is the cleaned value of `first`. */
 const copyFrom = (document: Document, first: string, value: unknown): Document => {
   const copy: { [key: string]: unknown } = {}
   let isBefore = true

@@ -1,5 +1,5 @@
 /**
- * How operators of expressions get at what they are given.
+ * The types of mingo's operators, and how an operator evaluates its operands.
  */
 import { evalExpr } from "mingo/core"
 import * as accumulatorOperators from "mingo/operators/accumulator"
@@ -9,28 +9,28 @@ import { isArray, isDocument } from "../../bson/value.ts"
 import { spend } from "../limits/costBudget.ts"
 
 /**
- * What mingo hands to its operators.
+ * The options that mingo passes to its operators.
  *
  * @internal
  */
 export type EvaluationOptions = Parameters<ExpressionOperator>[2]
 
 /**
- * What they throw is a refusal.
+ * An operator of expressions. It throws to refuse its operands.
  *
  * @internal
  */
 export type Operator = (document: unknown, operand: unknown, options: EvaluationOptions) => unknown
 
 /**
- * Operators by their names.
+ * Operators by name.
  *
  * @internal
  */
 export type Operators = { readonly [name: `$${string}`]: Operator }
 
 /**
- * Of documents or values, and an expression that is evaluated for each of them, unless it is nothing.
+ * An accumulator over documents or values; the expression, if any, is evaluated for each of them.
  *
  * @internal
  */
@@ -45,7 +45,7 @@ export type AccumulatorOperator = (
  *
  * @internal
  */
-// It calls all of a kind alike; their types differ in what they expect of their operand.
+// mingo calls all operators of a kind in the same way; their types differ only in the operand.
 export const mingo = expressionOperators as unknown as { readonly [Name in keyof typeof expressionOperators]: Operator }
 
 /** @internal */
@@ -63,7 +63,7 @@ export const evaluate = (document: unknown, expression: unknown, options: Evalua
   evalExpr(document, expression, options)
 
 /**
- * The values of an operand that is a list, or the only one.
+ * The values of an operand as an array; a single value becomes an array of one.
  *
  * @internal
  */
@@ -73,7 +73,7 @@ export const operandsOf: (...given: Parameters<Operator>) => ReadonlyArray<unkno
 }
 
 /**
- * The values of an operand whose parts have names.
+ * The values of an operand with named arguments.
  *
  * @internal
  */
@@ -87,7 +87,7 @@ export const namedOf: (...given: Parameters<Operator>) => { readonly [name: stri
 }
 
 /**
- * An expression for a value that is known: it is not evaluated again.
+ * A literal expression of a value, so that it is not evaluated again.
  *
  * @internal
  */
@@ -97,7 +97,7 @@ export const literal = (value: unknown): unknown => ({ $literal: value })
 export const isNothing = (value: unknown): value is null | undefined => value === undefined || value === null
 
 /**
- * What it costs to evaluate an expression once, besides its operators.
+ * The cost of evaluating an expression once, without the cost of its operators.
  *
  * @internal
  */
@@ -119,8 +119,8 @@ export const costOf = (expression: unknown): number => {
 
 const valueCost = 4
 
-// mingo copies all variables to look at one.
+// mingo copies all variables to read one.
 const variableCost = 40
 
-// Expressions don't change.
+// Expressions are immutable.
 const costs = new WeakMap<object, number>()

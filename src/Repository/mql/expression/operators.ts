@@ -1,6 +1,6 @@
 /**
- * mingo, which evaluates filters, updates and expressions: with our order of values and our regular expressions in place
- * of its own, and without what would run code.
+ * Configures mingo, which evaluates filters, updates and expressions: with MongoDB's order of values and RE2 in place of
+ * its own, with counted costs, and without the operators that run code.
  */
 import * as Result from "effect/Result"
 import { Aggregator } from "mingo/aggregator"
@@ -33,7 +33,7 @@ import { textOperators } from "./textOperators.ts"
 
 const comparison = (test: (order: number) => unknown): Operator => (document, operand, options) => {
   const [left, right] = operandsOf(document, operand, options)
-  // No more is compared of the one than there is of the other.
+  // A comparison reads at most the size of the smaller value; the left one's is an estimate.
   if (typeof left === typeof right) charge(sizeOfValue(left) / 4)
   return test(compare(left, right))
 }
@@ -75,7 +75,7 @@ const accumulators = {
 
 const operatorCost = 20
 
-// What they give was there before.
+// These operators return a value that exists already, so its size is not charged.
 const passing = new Set([
   "$literal",
   "$cond",
@@ -90,7 +90,7 @@ const passing = new Set([
   "$grown"
 ])
 
-/** Counts each use of an operator, and the length of what it gives. */
+/** Charges each use of an operator and the length of its result. */
 const counted = (operators: object): Operators =>
   Object.fromEntries(
     Object.entries(operators).map(([name, operator]: [string, Operator]) => {
@@ -107,7 +107,7 @@ const counted = (operators: object): Operators =>
 
 const valueCost = 60
 
-/** Counts the documents that an accumulator goes through. */
+/** Charges the documents that an accumulator reads. */
 const countedAccumulators = (operators: { readonly [name: string]: AccumulatorOperator }) =>
   Object.fromEntries(
     Object.entries(operators).map(([name, operator]) => [
@@ -126,7 +126,7 @@ const ofOneDocument = new Set(["$first", "$last", "$count"])
 const filters = { ...queryOperators, ...filterOperators }
 
 /**
- * What mingo's updater needs of a context: it copies it for each update.
+ * A minimal context for mingo's updater, which copies the context for each update.
  *
  * @internal
  */
@@ -148,7 +148,7 @@ const context = Context.init({
  */
 export const evaluationOptions = (collectionResolver?: CollectionResolver): EvaluationOptions => {
   let prepared: EvaluationOptions | undefined
-  // Plain options would be prepared again for each document. What prepares them is not exported, but a stage gets it.
+  // mingo prepares given options anew for each document and does not export how; a stage receives the prepared ones.
   const $prepared: typeof pipelineOperators.$count = (documents, _, given) => {
     prepared = given
     return documents
@@ -170,18 +170,18 @@ export const evaluationOptions = (collectionResolver?: CollectionResolver): Eval
 export const documentOptions: EvaluationOptions = evaluationOptions()
 
 /**
- * Runs what may throw, because it belongs to mingo.
+ * Runs code of mingo, which may throw, and makes a {@link Problem} of what it throws.
  *
  * @internal
  */
-export const attempt = <A>(run: () => A): Result.Result<A, Problem> => Result.try({ try: run, catch: problemOfThrown })
+export const tryMingo = <A>(run: () => A): Result.Result<A, Problem> => Result.try({ try: run, catch: problemOfThrown })
 
 /**
- * What is wrong, of what mingo, or an operator of ours, has thrown.
+ * The problem that mingo, or an operator of this folder, has thrown.
  *
  * @internal
  */
-// Some messages have a value in them, of whatever length.
+// Truncated, since some messages contain a value of any length.
 export const problemOfThrown = (thrown: unknown): Problem =>
   rejected((thrown instanceof Error ? thrown.message : String(thrown)).slice(0, maxMessage))
 
@@ -189,11 +189,11 @@ const maxMessage = 500
 
 const unsupportedOperators = new Set(["$function", "$accumulator", "$where", "$meta", "$toHashedIndexKey"])
 
-// Accumulators that are also operators on a list; the others accumulate only.
+// The accumulators that are also expression operators on an array.
 const listAccumulators = new Set(["$avg", "$max", "$min", "$stdDevPop", "$stdDevSamp", "$sum"])
 
 /**
- * Whether it is an operator of expressions. Those of windows are none: there is no stage that has windows.
+ * Whether an operator can be used in expressions. Window operators can't: `$setWindowFields` is not supported.
  *
  * @internal
  */
@@ -205,21 +205,21 @@ export const isAccumulator = (name: string): boolean => Object.hasOwn(accumulato
 /** @internal */
 export const isProjection = (name: string): boolean => Object.hasOwn(projectionOperators, name) || isExpression(name)
 
-// mingo makes a regular expression of it.
+// mingo compiles the format into a regular expression.
 const isDateFormat = (format: unknown): boolean => typeof format === "string" && /^[\w\s%:.,/+-]*$/.test(format)
 
 /**
- * What is wrong with the operators in an expression, or in a document of expressions.
+ * Checks the operators and variables of an expression, or of a document of expressions.
  *
  * @internal
  */
-export const problemOf = (
+export const expressionProblem = (
   expression: unknown,
   isOperator: (name: string) => boolean,
   variables: ReadonlyArray<string> = systemVariables
 ): Problem | undefined => {
   if (typeof expression === "string") return unknownVariable(expression, variables)
-  if (isArray(expression)) return firstOf(expression, (item) => problemOf(item, isOperator, variables))
+  if (isArray(expression)) return firstOf(expression, (item) => expressionProblem(item, isOperator, variables))
   if (!isDocument(expression)) return undefined
   return firstOf(Object.entries(expression), ([key, operand]) => {
     if (unsupportedOperators.has(key)) return unsupported(key)
@@ -229,7 +229,7 @@ export const problemOf = (
     if (key === "$dateFromString" && isDocument(operand) && !isDateFormat(operand["format"] ?? "")) {
       return rejected("$dateFromString needs a text of letters, digits and separators as its format")
     }
-    return problemOf(operand, isOperator, [...variables, ...variablesOf(key, operand)])
+    return expressionProblem(operand, isOperator, [...variables, ...variablesOf(key, operand)])
   })
 }
 
@@ -240,7 +240,7 @@ const unknownVariable = (text: string, variables: ReadonlyArray<string>): Proble
   return name === undefined || variables.includes(name) ? undefined : rejected(`there is no variable $$${name}`)
 }
 
-// What an operator gives a name to, for the expressions within it.
+// The variables that an operator defines for the expressions within it.
 const variablesOf = (operator: string, operand: unknown): ReadonlyArray<string> => {
   const { as, vars } = isDocument(operand) ? { as: operand["as"], vars: operand["vars"] } : { as: undefined, vars: {} }
   switch (operator) {
@@ -265,7 +265,7 @@ const firstOf = <A>(items: ReadonlyArray<A>, problem: (item: A) => Problem | und
 }
 
 /**
- * One of mingo's stages, which may throw.
+ * A stage of mingo. May throw.
  *
  * @internal
  */
@@ -273,5 +273,5 @@ export type Stage = (documents: Iterator, specification: unknown, options: Evalu
 
 /** @internal */
 export const stageOf = (name: string): Stage | undefined =>
-  // mingo calls all stages alike; their types differ in what they expect of their specification.
+  // mingo calls all stages in the same way; their types differ only in the specification.
   new Map<string, unknown>(Object.entries(pipelineOperators)).get(name) as Stage | undefined

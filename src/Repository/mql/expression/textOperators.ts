@@ -1,6 +1,6 @@
 /**
- * The operators of expressions that go through texts, or make texts of what they are given, in place of mingo's: they
- * count what they do before they do it.
+ * The expression operators on strings, in place of mingo's or around them: they charge their cost before they do the
+ * work.
  */
 import * as Result from "effect/Result"
 import { isArray } from "../../bson/value.ts"
@@ -24,7 +24,7 @@ const textOf = (name: string, value: unknown): string =>
 
 const lengthOf = (value: unknown): number => typeof value === "string" ? value.length : 0
 
-// So many characters are gone through in the time of one unit, at least.
+// The number of characters that are processed in the time of one unit.
 const perUnit = 4
 
 const $concat: Operator = (document, operand, options) => {
@@ -38,11 +38,11 @@ const $concat: Operator = (document, operand, options) => {
   return texts.join("")
 }
 
-// V8 may look at each character of the one for each of the other.
+// In the worst case, V8 compares each character of the text with each of the part.
 const chargeSearch = (text: unknown, part: unknown): void =>
   charge(lengthOf(text) / perUnit + lengthOf(text) * Math.min(lengthOf(text), lengthOf(part)) / 40)
 
-/** How often a text has a part; each time costs something. */
+/** Counts the occurrences of a part in a text, and charges for each. */
 const occurrences = (text: string, part: string): number => {
   chargeSearch(text, part)
   if (part === "") {
@@ -63,7 +63,7 @@ const $split: Operator = (document, operand, options) => {
   return mingo.$split(document, [text, separator, ...others].map(literal), options)
 }
 
-/** Named operands, the texts among which are counted. */
+/** Wraps `$replaceOne` and `$replaceAll`: checks and charges the length of the result first. */
 const replacing =
   (original: Operator, count: (text: string, part: string) => number): Operator => (document, operand, options) => {
     const named = namedOf(document, operand, options)
@@ -84,15 +84,15 @@ const $indexOfBytes: Operator = (document, operand, options) => {
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
-/** How many code points, which is what MongoDB counts, come before a place. */
+/** The number of code points, which MongoDB counts, between two string indexes. */
 const codePoints = (text: string, from: number, to: number): number => {
   let count = to - from
   for (let at = from; at < to - 1; at++) if (isHighSurrogate(text.charCodeAt(at))) count -= 1
   return count
 }
 
-/** The place behind so many code points. */
-const placeAfter = (text: string, from: number, count: number): number => {
+/** The string index after `count` code points. */
+const indexAfter = (text: string, from: number, count: number): number => {
   let at = from
   for (let left = count; left > 0 && at < text.length; left--) at += isHighSurrogate(text.charCodeAt(at)) ? 2 : 1
   return at
@@ -118,8 +118,8 @@ const $substrCP: Operator = (document, operand, options) => {
   charge(whole.length / perUnit)
   const [skipped, wanted] = [Number(index), Number(count)]
   if (skipped < 0) return ""
-  const start = placeAfter(whole, 0, skipped)
-  return wanted < 0 ? whole.slice(start) : whole.slice(start, placeAfter(whole, start, wanted))
+  const start = indexAfter(whole, 0, skipped)
+  return wanted < 0 ? whole.slice(start) : whole.slice(start, indexAfter(whole, start, wanted))
 }
 
 const $substrBytes: Operator = (document, operand, options) => {
@@ -130,7 +130,7 @@ const $substrBytes: Operator = (document, operand, options) => {
   return mingo.$substrBytes(document, operands.map(literal), options)
 }
 
-// The characters that MongoDB takes for white space.
+// MongoDB's white space characters.
 const whitespace = "\0 \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 
 const trimming = (name: string, isLeft: boolean, isRight: boolean): Operator => (document, operand, options) => {
@@ -146,7 +146,7 @@ const trimming = (name: string, isLeft: boolean, isRight: boolean): Operator => 
   return text.slice(start, end)
 }
 
-/** Of an operator whose operand may be a long text. */
+/** Wraps an operator whose operand may be a long string. */
 const reading = (original: Operator): Operator => (document, operand, options) => {
   const value = evaluate(document, isArray(operand) && operand.length === 1 ? operand[0] : operand, options)
   if (isArray(value)) charge(value.reduce<number>((sum, part) => sum + lengthOf(part), value.length))
@@ -155,7 +155,7 @@ const reading = (original: Operator): Operator => (document, operand, options) =
   return original(document, isList ? value.map(literal) : literal(value), options)
 }
 
-// Mostly, it is the same for one document after the other.
+// The last pattern is memoised: it is usually the same for all documents.
 let latest: { readonly regex: unknown; readonly options: unknown; readonly pattern: Compiled } = {
   regex: undefined,
   options: undefined,
@@ -188,7 +188,7 @@ interface Match {
   readonly captures: ReadonlyArray<string | null>
 }
 
-// Finding something takes time for each character, and each part of the pattern may be looked at for it.
+// RE2 visits each character, and for each at most all instructions of the pattern.
 const searchCost = (text: string, from: number, { size }: Pattern): number => (text.length - from) * (10 + size)
 
 const searchOf = (...given: Parameters<Operator>): readonly [text: string, pattern: Pattern] | undefined => {

@@ -7,8 +7,8 @@ import { Query } from "mingo/query"
 import { isOrdinaryKey, normalise } from "../../bson/normalise.ts"
 import { isArray, isDocument, Rank, rankOf } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { prepared } from "../expression/fieldReferences.ts"
-import { attempt, documentOptions, isExpression, problemOf } from "../expression/operators.ts"
+import { prepareExpression } from "../expression/fieldReferences.ts"
+import { documentOptions, expressionProblem, isExpression, tryMingo } from "../expression/operators.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
 import { escapePath, isEqual, isOperatorDocument, isValueCondition, Operand } from "../predicate/comparison.ts"
@@ -78,7 +78,7 @@ export const parseFilter = (
   const condition = reader.filter(normalised.success, true)
   if (reader.problem !== undefined) return Result.fail(reader.problem)
   const { search } = reader
-  return Result.flatMap(attempt(() => testOf(condition)), (matches) => {
+  return Result.flatMap(tryMingo(() => testOf(condition)), (matches) => {
     const { isComputed } = reader
     const parsed: Filter = {
       matches: isComputed
@@ -276,8 +276,8 @@ class Translator {
 
   #expression(expression: unknown): unknown {
     this.isComputed = true
-    this.problem ??= problemOf(expression, isExpression)
-    return prepared(expression, this.#now)
+    this.problem ??= expressionProblem(expression, isExpression)
+    return prepareExpression(expression, this.#now)
   }
 
   #field(path: string, operand: unknown, isRequired: boolean): unknown {

@@ -1,5 +1,5 @@
 /**
- * mingo's stages.
+ * Runs mingo's stages: document by document in bounded steps, or on all documents at once within the memory budget.
  */
 import * as Result from "effect/Result"
 import { Lazy } from "mingo/lazy"
@@ -8,13 +8,13 @@ import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, ended, mapEach } from "../execution/batchIterator.ts"
 import { definedFields, readable, thaw } from "../expression/mingoCopies.ts"
 import type { EvaluationOptions } from "../expression/operatorContext.ts"
-import { attempt, stageOf } from "../expression/operators.ts"
+import { stageOf, tryMingo } from "../expression/operators.ts"
 import { beginEvaluation, charge, isStepDone, spend } from "../limits/costBudget.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf } from "../limits/sizeLimits.ts"
 
 /**
- * Makes a document readable for mingo, and then something of it, or nothing.
+ * A stage in two phases: makes a document readable for mingo, then computes the result, which may be none.
  *
  * @internal
  */
@@ -24,7 +24,7 @@ export type Phases = readonly [
 ]
 
 /**
- * A stage that looks at one document after the other: what it makes of each, which may be nothing.
+ * A stage that maps one document at a time to a result or to none.
  *
  * @internal
  */
@@ -39,15 +39,15 @@ export const perDocument = (
 }
 
 /**
- * {@link perDocument} in its phases.
+ * The phases of {@link perDocument}, for large documents between whose phases other fibers run.
  *
  * @internal
  */
 export const phasesOf = (name: string, operand: unknown, options: EvaluationOptions): Phases => {
   const waiting: Array<Document> = []
-  const started = attempt(() =>
+  const started = tryMingo(() =>
     stageOf(name)?.(
-      // Its end is only the end of what there is so far.
+      // The end of this input is not final: mingo asks again for the next document.
       Lazy(() => waiting.length > 0 ? { value: waiting.pop(), done: false } : { done: true }),
       operand,
       options
@@ -59,13 +59,13 @@ export const phasesOf = (name: string, operand: unknown, options: EvaluationOpti
       if (Result.isFailure(started)) return Result.fail(started.failure)
       beginEvaluation()
       waiting.push(prepared)
-      return Result.flatMap(attempt(() => started.success?.next().value), made)
+      return Result.flatMap(tryMingo(() => started.success?.next().value), made)
     }
   ]
 }
 
 /**
- * What is done to each document of a pipeline; with a large one, others may run between the phases.
+ * Applies the phases of a stage to each document of a pipeline.
  *
  * @internal
  */
@@ -75,7 +75,7 @@ export const eachIn = (source: BatchIterator, [prepare, run]: Phases): BatchIter
 }
 
 /**
- * What is wrong with the operand of a stage, which mingo would only find out with the first document.
+ * Validates the operand of a stage early: mingo would report it only with the first document.
  *
  * @internal
  */
@@ -84,12 +84,12 @@ export const problemOfStage = (
   operand: unknown,
   options: EvaluationOptions
 ): Problem | undefined => {
-  const run = attempt(() => stageOf(name)?.(Lazy([]), operand, options).collect())
+  const run = tryMingo(() => stageOf(name)?.(Lazy([]), operand, options).collect())
   return Result.isFailure(run) ? run.failure : undefined
 }
 
 /**
- * A stage that needs all its input at once, which is thawed and held in memory.
+ * A stage that needs all its input at once. The documents are mutable copies held in memory.
  *
  * @internal
  */
@@ -116,7 +116,7 @@ export const ofAll = (
     do {
       beginEvaluation()
       spend(documentCost)
-      const result = attempt(next)
+      const result = tryMingo(next)
       if (Result.isFailure(result)) return Result.fail(result.failure)
       if (result.success.done) {
         isDone = true
@@ -137,18 +137,18 @@ export const ofAll = (
 
 const maxPerStep = 128
 
-// MongoDB's limit of what `$densify` makes.
+// MongoDB's limit for the documents that `$densify` generates.
 const maxMade = 500_000
 
-// Such stages sort and group what they are given, and nothing can run meanwhile.
+// These stages sort and group their whole input in one step.
 const documentCost = 100
 
-/** Whether mingo sets or removes fields of nested documents, which it does in place. */
+/** Whether the stage sets or removes nested fields, which mingo does in place. */
 const changesNested = (name: string, operand: unknown): boolean =>
   isDocument(operand)
     ? Object.entries(operand).some(([key, value]) => key.includes(".") || (name === "$project" && isDocument(value)))
     : name === "$unset" && [operand].flat().some((path) => typeof path === "string" && path.includes("."))
 
-// What is in it several times is looked at no more often than its size allows.
+// Checks the size first: a value that contains a part several times could take exponential time to visit.
 const made = (value: unknown): Result.Result<Document | undefined, Problem> =>
   isDocument(value) ? checkSize(value) : Result.succeed(undefined)

@@ -1,5 +1,5 @@
 /**
- * MongoDB's projections. Fields that are taken or left out are handled here; what computes is mingo's.
+ * Parses MongoDB's projections: inclusions and exclusions are evaluated here, computed fields by mingo.
  */
 import * as Result from "effect/Result"
 import { normalise } from "../../bson/normalise.ts"
@@ -7,10 +7,10 @@ import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { prepared } from "../expression/fieldReferences.ts"
+import { prepareExpression } from "../expression/fieldReferences.ts"
 import { definedFields, readable } from "../expression/mingoCopies.ts"
 import { evaluate } from "../expression/operatorContext.ts"
-import { attempt, evaluationOptions, isProjection, problemOf } from "../expression/operators.ts"
+import { evaluationOptions, expressionProblem, isProjection, tryMingo } from "../expression/operators.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
@@ -19,14 +19,14 @@ import { perDocument, type Phases, problemOfStage } from "./mingoStages.ts"
 /** @internal */
 export type Projection = (document: Document) => Result.Result<Document, Problem>
 
-// The paths of a projection as a tree, whose leaves are the fields named.
+// The paths of a projection as a tree, whose leaves are the projected fields.
 interface Branch {
   readonly fields: Map<string, Branch>
   isLeaf: boolean
 }
 
 /**
- * Whether a projection makes values of its own.
+ * Whether a projection has computed fields.
  *
  * @internal
  */
@@ -34,7 +34,7 @@ export const computes = (projection: Document | undefined): boolean =>
   projection !== undefined && Object.values(projection).some((value) => !isSwitch(value))
 
 /**
- * Reads a projection; `undefined` when it changes nothing.
+ * Parses a projection; `undefined` if it is empty.
  *
  * @internal
  */
@@ -51,7 +51,7 @@ export const parseProjection = (projection: Document, now: number): Result.Resul
     : computed(normalised.success, now)
 }
 
-/** Whether a value of a projection only says that a field is taken, or left out. */
+/** Whether a value of a projection includes or excludes its field, and computes nothing. */
 const isSwitch = (value: unknown): boolean => typeof value === "boolean" || isNumber(value)
 
 const isOn = (value: unknown): boolean => isNumber(value) ? toDouble(value) !== 0 : value === true
@@ -62,8 +62,8 @@ const selection = (
   const named = entries.filter(([path]) => path !== "_id")
   const id = entries.find(([path]) => path === "_id")
   const including = named.length === 0 ? id !== undefined && isOn(id[1]) : isOn(named[0]?.[1])
-  const odd = named.find(([, value]) => isOn(value) !== including)
-  if (odd !== undefined) return Result.fail(rejected(`"${odd[0]}": fields are either all included or all excluded`))
+  const mixed = named.find(([, value]) => isOn(value) !== including)
+  if (mixed !== undefined) return Result.fail(rejected(`"${mixed[0]}": fields are either all included or all excluded`))
   const root: Branch = { fields: new Map(), isLeaf: false }
   for (const [path] of named) {
     if (!grow(root, path.split("."))) return Result.fail(rejected(`"${path}" collides with another path`))
@@ -96,7 +96,7 @@ const include = (document: Document, { fields }: Branch): Document => {
   return result
 }
 
-// Of an array, its documents and the arrays within; of what has no fields, nothing.
+// Keeps the documents and nested arrays of an array; drops values without fields.
 const includeIn = (value: unknown, branch: Branch): unknown => {
   if (isDocument(value)) return include(value, branch)
   return isArray(value)
@@ -129,7 +129,7 @@ const computed = (projection: Document, now: number): Result.Result<Projection, 
   )
 
 /**
- * Reads a projection that computes some fields.
+ * Parses a projection with computed fields.
  *
  * @internal
  */
@@ -138,18 +138,20 @@ export const parseComputed = (
   now: number,
   isOperator: (name: string) => boolean
 ): Result.Result<Phases, Problem> => {
-  const problem = problemOf(projection, isOperator)
+  const problem = expressionProblem(projection, isOperator)
   if (problem !== undefined) return Result.fail(problem)
-  const specification = prepared(projection, now)
+  const specification = prepareExpression(projection, now)
   const options = evaluationOptions()
-  const odd = problemOfStage("$project", specification, options)
-  if (odd !== undefined || !isDocument(specification)) return Result.fail(odd ?? rejected("fields are needed"))
+  const invalid = problemOfStage("$project", specification, options)
+  if (invalid !== undefined || !isDocument(specification)) {
+    return Result.fail(invalid ?? rejected("fields are needed"))
+  }
   const fields = fieldsOf(specification, "")
   const taken = fields.filter(([, value]) => isSwitch(value))
   const made = fields.filter(([, value]) => !isSwitch(value)).map(([path, value]) => {
     const compute = isOfProjection(value)
       ? perDocument("$project", { [path]: value }, options)
-      : (document: Document) => attempt(() => evaluate(document, value, options))
+      : (document: Document) => tryMingo(() => evaluate(document, value, options))
     return [segmentsOf(path), isOfProjection(value), compute] as const
   })
   return Result.map(taking(taken), (take): Phases => [
@@ -157,10 +159,10 @@ export const parseComputed = (
     (document) => {
       beginEvaluation()
       let result = take(document)
-      for (const [path, isWhole, compute] of made) {
+      for (const [path, isDocumentResult, compute] of made) {
         const value = compute(document)
         if (Result.isFailure(value)) return Result.fail(value.failure)
-        const field = isWhole && isDocument(value.success) ? valueAt(value.success, path) : value.success
+        const field = isDocumentResult && isDocument(value.success) ? valueAt(value.success, path) : value.success
         result = withValue(result, path, field)
       }
       return checkSize(result)
@@ -168,7 +170,7 @@ export const parseComputed = (
   ])
 }
 
-/** The paths that a projection names, of which some may be in documents. */
+/** The paths of a projection with their values, those of nested documents included. */
 const fieldsOf = (projection: Document, prefix: string): ReadonlyArray<[path: string, value: unknown]> =>
   Object.entries(projection).flatMap(([key, value]) =>
     isDocument(value) && !Object.keys(value).some((name) => name.startsWith("$"))
@@ -176,13 +178,13 @@ const fieldsOf = (projection: Document, prefix: string): ReadonlyArray<[path: st
       : [[`${prefix}${key}`, value] satisfies [string, unknown]]
   )
 
-// Of these, mingo knows which field they are for.
+// The projection operators, which mingo evaluates for a field, not as expressions.
 const isOfProjection = (value: unknown): boolean =>
   isDocument(value)
   && (Object.hasOwn(value, "$elemMatch")
     || (Object.hasOwn(value, "$slice") && [value["$slice"]].flat().every((part) => isNumber(part))))
 
-/** What is there beside what is computed. */
+/** Selects the fields that are not computed. */
 const taking = (
   taken: ReadonlyArray<[path: string, value: unknown]>
 ): Result.Result<(document: Document) => Document, Problem> => {

@@ -1,5 +1,5 @@
 /**
- * What to sort by.
+ * Parses sort specifications.
  */
 import * as Result from "effect/Result"
 import { type Direction, segmentsOf } from "../../bson/path.ts"
@@ -8,7 +8,7 @@ import { type Problem, rejected } from "../limits/queryProblem.ts"
 import { byScore, isScore } from "./textScore.ts"
 
 /**
- * The directions of a sort, as options and stages have it; one of a search may go by how well documents match.
+ * Parses the sort of an option or a stage. With a text search (`isSearch`), it may sort by the text score.
  *
  * @internal
  */
@@ -26,7 +26,7 @@ export const parseSort = (sort: unknown, isSearch = false): Result.Result<Readon
 }
 
 /**
- * Occurs when what has to be sorted does not fit into the memory that a sort has.
+ * Occurs when the documents to sort exceed the memory limit of a sort.
  *
  * @internal
  */

@@ -1,5 +1,5 @@
 /**
- * How well documents match a search, as sorts and projections ask for it: `{ $meta: "textScore" }`.
+ * The relevance of a document to a text search in sorts and projections: `{ $meta: "textScore" }`.
  */
 import * as Result from "effect/Result"
 import type { Direction } from "../../bson/path.ts"
@@ -13,11 +13,11 @@ import { parseProjection, type Projection } from "./parseProjection.ts"
 export const isScore = (value: unknown): value is { readonly $meta: "textScore" } =>
   isDocument(value) && Object.keys(value).length === 1 && value["$meta"] === "textScore"
 
-// No field of a document has a null character in its name.
+// It can't collide: no field's name contains a null character.
 const scoreField = "\0score"
 
 /**
- * The best first.
+ * Sorts the most relevant document first.
  *
  * @internal
  */
@@ -27,7 +27,7 @@ export const byScore: Direction = { path: [scoreField], descending: true }
 export const isByScore = (direction: Direction): boolean => direction === byScore
 
 /**
- * A document for {@link byScore} to look at.
+ * A copy of the document with its score, for {@link byScore}.
  *
  * @internal
  */
@@ -37,7 +37,7 @@ export const withScore = (document: Document, search: Search): Document => ({
 })
 
 /**
- * Reads the projection of a search.
+ * Parses the projection of a text search.
  *
  * @internal
  */

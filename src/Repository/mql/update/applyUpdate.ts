@@ -1,36 +1,36 @@
 /**
- * MongoDB's updates. mingo's updater walks the paths; what MongoDB refuses is refused before, and what mingo computes
- * otherwise is computed here and handed to it as a `$set`.
+ * Applies MongoDB's updates to a document. Changes that MongoDB rejects are rejected here; operators that mingo computes
+ * differently are computed here and passed to mingo's updater as a `$set`. An update is applied completely or not at all.
  */
 import { ObjectId } from "bson"
 import * as Result from "effect/Result"
 import { updateOne } from "mingo/updater"
 import { normalise } from "../../bson/normalise.ts"
 import { add, multiply } from "../../bson/number.ts"
-import { compareKeys, isArrayIndex, segmentsOf, sortKeyOf } from "../../bson/path.ts"
+import { childOf, compareKeys, isArrayIndex, segmentsOf, sortKeyOf } from "../../bson/path.ts"
 import { compare, fieldOf, isArray, isDocument, isIdentical, isNumber, setField } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { thaw } from "../expression/mingoCopies.ts"
-import { attempt, updateContext } from "../expression/operators.ts"
+import { tryMingo, updateContext } from "../expression/operators.ts"
 import type { Filter } from "../filter/parseFilter.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
 import { escapePath } from "../predicate/comparison.ts"
 import { parseSort } from "../projection/sortSpec.ts"
-import { type ArrayFilters, isItems, parseArrayFilters, placesOf } from "./arrayFilters.ts"
+import { type ArrayFilters, expandPath, isItems, parseArrayFilters } from "./arrayFilters.ts"
 import { type Change, type Push, readChanges, withoutConflict } from "./parseUpdate.ts"
 
 /** @internal */
 export interface Update {
-  /** What a document that the filter matched becomes, or `undefined` when it stays as it is. */
+  /** The updated form of a document that the filter matches; `undefined` if the update changes nothing. */
   readonly apply: (document: Document, filter: Filter) => Result.Result<Document | undefined, Problem>
-  /** The document to insert when the filter matches none. */
+  /** The document that an upsert inserts when the filter matches none. */
   readonly insert: (filter: Filter) => Result.Result<Document, Problem>
 }
 
 /**
- * Reads an update; `now` is the time of `$currentDate`, in milliseconds.
+ * Parses an update. `now` is the time of `$currentDate` in milliseconds.
  *
  * @internal
  */
@@ -49,8 +49,8 @@ export const parseUpdate = (
   return Result.map(read, (changes): Update => {
     const existing = changes.filter(({ operator }) => operator !== "$setOnInsert")
     const applyTo = changes.some(({ path }) => segmentsOf(path).some(isItems))
-      ? (some: ReadonlyArray<Change>, document: Document, filter: Filter) =>
-        Result.flatMap(placed(some, document, filters.success), (changes) => apply(changes, document, filter))
+      ? (changes: ReadonlyArray<Change>, document: Document, filter: Filter) =>
+        Result.flatMap(expandPaths(changes, document, filters.success), (expanded) => apply(expanded, document, filter))
       : apply
     return {
       apply: (document, filter) => applyTo(existing, document, filter),
@@ -63,8 +63,8 @@ export const parseUpdate = (
   })
 }
 
-// What is to be done with each of the items that a path stands for.
-const placed = (
+// Replaces each change of a path with `$[]` by one change for each matching item.
+const expandPaths = (
   changes: ReadonlyArray<Change>,
   document: Document,
   filters: ArrayFilters
@@ -72,7 +72,7 @@ const placed = (
   Result.flatMap(
     Result.all(changes.map((change) =>
       Result.map(
-        placesOf(document, change.path, filters),
+        expandPath(document, change.path, filters),
         (paths) => paths.map((path): Change => ({ ...change, path }))
       )
     )),
@@ -80,7 +80,7 @@ const placed = (
   )
 
 /**
- * Reads a replacement.
+ * Parses a replacement.
  *
  * @internal
  */
@@ -90,7 +90,7 @@ export const parseReplacement = (replacement: unknown): Result.Result<Update, Pr
     if (first?.startsWith("$") === true) return Result.fail(rejected("a replacement can't have operators"))
     return Result.succeed({
       apply: (previous) =>
-        Result.map(keepingId(document, previous["_id"]), (whole) => isIdentical(whole, previous) ? undefined : whole),
+        Result.map(keepingId(document, previous["_id"]), (next) => isIdentical(next, previous) ? undefined : next),
       insert: ({ equalities }) =>
         Result.map(keepingId(document, equalities.find(([path]) => path === "_id")?.[1]), withId)
     })
@@ -107,7 +107,7 @@ const keepingId = (document: Document, id: unknown): Result.Result<Document, Pro
 const withId = (document: Document): Document =>
   document["_id"] === undefined ? Object.freeze({ _id: new ObjectId(), ...document }) : document
 
-// An upsert begins with what the filter asks for.
+// An upsert starts from the equality conditions of the filter.
 const fromEqualities = ({ equalities }: Filter): Result.Result<Document, Problem> => {
   const root: { [key: string]: unknown } = {}
   for (const [path, value] of equalities) {
@@ -127,7 +127,8 @@ const fromEqualities = ({ equalities }: Filter): Result.Result<Document, Problem
   return Result.mapError(normalise(root), rejected)
 }
 
-// mingo compares what it sets with what is there, and takes different bytes for equal: nothing equals this.
+// A value to set. Wrapped, since mingo skips setting a value that it takes for equal to the stored one, as it does with
+// different binary values.
 class Assigned {
   readonly value: unknown
   constructor(value: unknown) {
@@ -138,14 +139,26 @@ class Assigned {
   }
 }
 
-const keep = Symbol("keep")
+const noChange = Symbol("noChange")
+
+type Modifiers = { [operator: string]: { [path: string]: unknown } }
+
+/** A copy of the document that mingo has updated. A positional update needs the condition that the document matches. */
+const modified = (document: Document, modifiers: Modifiers, condition: Document): Result.Result<Document, Problem> =>
+  tryMingo(() => {
+    const draft = thaw(document)
+    if (Object.keys(modifiers).length > 0) {
+      updateOne([draft], condition, modifiers, { cloneMode: "deep" }, { context: updateContext, scriptEnabled: false })
+    }
+    return draft
+  })
 
 const apply = (
   changes: ReadonlyArray<Change>,
   document: Document,
   filter: Filter
 ): Result.Result<Document | undefined, Problem> => {
-  const modifiers: { [operator: string]: { [path: string]: unknown } } = {}
+  const modifiers: Modifiers = {}
   const modify = (operator: string, path: string, operand: unknown) => {
     const fields = modifiers[operator] ??= {}
     fields[escapePath(path)] = operator === "$rename" ? escapePath(String(operand)) : operand
@@ -168,54 +181,41 @@ const apply = (
     }
     const value = valueOf(change, document, locate(document, segments))
     if (Result.isFailure(value)) return Result.fail(value.failure)
-    if (value.success === keep) continue
+    if (value.success === noChange) continue
     if (segments[0] === "_id" || (operator === "$rename" && segmentsOf(String(operand))[0] === "_id")) {
       const isAssigned = value.success instanceof Assigned && segments.length === 1
       const assigned = value.success instanceof Assigned ? value.success.value : undefined
-      // Only a document that is about to be inserted has none.
+      // Only a document that an upsert inserts has no `_id` yet.
       if (!isAssigned || !(id === undefined || isIdentical(assigned, id))) {
         return Result.fail(rejected("_id can't change"))
       }
-      // mingo has no exceptions for it.
+      // Set by this function: mingo never sets `_id`.
       id = assigned
       continue
     }
     if (value.success instanceof Assigned) modify("$set", path, value.success)
     else modify(operator, path, value.success)
   }
-  const draft = thaw(document)
-  const documents = [draft]
-  const updated = attempt(() => {
-    if (Object.keys(modifiers).length > 0) {
-      updateOne(documents, isPositional ? filter.condition : {}, modifiers, { cloneMode: "deep" }, {
-        context: updateContext,
-        scriptEnabled: false
-      })
-    }
-  })
+  const updated = modified(document, modifiers, isPositional ? filter.condition : {})
   if (Result.isFailure(updated)) return Result.fail(updated.failure)
-  const whole = id === undefined ? draft : { _id: id, ...draft }
-  const normalised = Result.mapError(normalise(whole), rejected)
+  const draft = updated.success
+  const normalised = Result.mapError(normalise(id === undefined ? draft : { _id: id, ...draft }), rejected)
   return Result.map(
-    changes.some(({ path }) => isFar(path)) ? Result.flatMap(normalised, checkSize) : normalised,
+    changes.some(({ path }) => mayPadArray(path)) ? Result.flatMap(normalised, checkSize) : normalised,
     (result) => isIdentical(result, document) ? undefined : result
   )
 }
 
-// mingo would take what every object has for a field that is there, and write to it, or rather not.
+// The first segment that names a property of `Object.prototype` which the document lacks: mingo takes it for a field.
 const inheritedOn = (document: Document, segments: ReadonlyArray<string>): string | undefined => {
   let node: unknown = document
   return segments.slice(0, -1).find((segment) => {
-    node = isDocument(node)
-      ? fieldOf(node, segment)
-      : isArray(node) && isArrayIndex(segment)
-      ? node[Number(segment)]
-      : undefined
+    node = childOf(node, segment)
     return node === undefined && segment !== "__proto__" && Object.hasOwn(Object.prototype, segment)
   })
 }
 
-// What stands at a path, or where something is in the way.
+// The value at a path, or the path of the value that can't have the next field.
 type Target = { readonly value: unknown; readonly isInArray: boolean } | { readonly blockedAt: string }
 
 const locate = (document: Document, segments: ReadonlyArray<string>): Target => {
@@ -233,18 +233,19 @@ const locate = (document: Document, segments: ReadonlyArray<string>): Target => 
   return { value: node, isInArray }
 }
 
-// MongoDB fills arrays up with null, to a limit.
+// MongoDB's limit for padding an array with `null`.
 const maxPadding = 1_500_000
 
-// What makes a document that much larger than what was asked for.
-const isFar = (path: string): boolean => segmentsOf(path).some((segment) => isArrayIndex(segment) && segment.length > 3)
+// Whether an update may pad an array and so make a document much larger than the update.
+const mayPadArray = (path: string): boolean =>
+  segmentsOf(path).some((segment) => isArrayIndex(segment) && segment.length > 3)
 
-// The operators that have nothing to do where there is nothing.
+// The operators that change nothing where the value is missing.
 const removing = new Set(["$unset", "$pop", "$pull", "$pullAll", "$rename"])
 
 const assign = (value: unknown): Result.Result<Assigned, Problem> => Result.succeed(new Assigned(value))
 
-/** What mingo is to do: a value to set, its own operand, or nothing. */
+/** What mingo gets for a change: a value to set, the operator's own operand, or no change. */
 const valueOf = (
   { operand, operator, path }: Change,
   document: Document,
@@ -252,11 +253,11 @@ const valueOf = (
 ): Result.Result<unknown, Problem> => {
   if ("blockedAt" in target) {
     return removing.has(operator) && operator !== "$rename"
-      ? Result.succeed(keep)
+      ? Result.succeed(noChange)
       : Result.fail(rejected(`"${path}" can't be made: "${target.blockedAt}" has no such fields`))
   }
   const { value } = target
-  if (value === undefined && removing.has(operator)) return Result.succeed(keep)
+  if (value === undefined && removing.has(operator)) return Result.succeed(noChange)
   switch (operator) {
     case "$set":
     case "$setOnInsert":
@@ -266,9 +267,9 @@ const valueOf = (
     case "$mul":
       return computed(operator, path, value, operand)
     case "$min":
-      return value === undefined || compare(operand, value) < 0 ? assign(operand) : Result.succeed(keep)
+      return value === undefined || compare(operand, value) < 0 ? assign(operand) : Result.succeed(noChange)
     case "$max":
-      return value === undefined || compare(operand, value) > 0 ? assign(operand) : Result.succeed(keep)
+      return value === undefined || compare(operand, value) > 0 ? assign(operand) : Result.succeed(noChange)
     case "$rename":
       return target.isInArray || isUnreachable(locate(document, segmentsOf(String(operand))))
         ? Result.fail(rejected(`"${path}" can't be renamed to "${String(operand)}"`))
@@ -286,7 +287,7 @@ const valueOf = (
         return Result.fail(rejected(`${operator} needs an array at "${path}"`))
       }
       return operator === "$pull" ? Result.succeed(operand) : Result.map(
-        // The operands are those that the readers made.
+        // The parser of each operator has checked its operand.
         changedArray(operator, value ?? [], operand),
         (items) => new Assigned(items)
       )
@@ -350,7 +351,7 @@ const inOrder = (items: ReadonlyArray<unknown>, sort: unknown): Result.Result<Re
     ))
 }
 
-// Only mingo knows which item is meant, so it has to compute, too.
+// Only mingo knows the item that the filter matched, so mingo computes the value, too.
 const positionalModifier = ({ operand, operator }: Change): Result.Result<Omit<Change, "path">, Problem> => {
   switch (operator) {
     case "$set":

@@ -1,17 +1,17 @@
 /**
- * Places in arrays that paths of updates stand for: `$[]` for every item, `$[name]` for those that a filter matches.
+ * Expands the array operators in paths of updates: `$[]` for every item, `$[name]` for the items that a filter matches.
  */
 import * as Result from "effect/Result"
 import { normalise } from "../../bson/normalise.ts"
-import { isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
-import { fieldOf, isArray, isDocument } from "../../bson/value.ts"
+import { childOf, type Segments, segmentsOf } from "../../bson/path.ts"
+import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { attempt } from "../expression/operators.ts"
+import { tryMingo } from "../expression/operators.ts"
 import { type Filter, parseFilter } from "../filter/parseFilter.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
 
 /**
- * The filters of items by their names.
+ * Array filters by their names.
  *
  * @internal
  */
@@ -21,7 +21,7 @@ export type ArrayFilters = ReadonlyMap<string, Filter>
 export const noArrayFilters: ArrayFilters = new Map()
 
 /**
- * Reads array filters; `now` is the time that `$$NOW` stands for, in milliseconds.
+ * Parses array filters. `now` is the value of `$$NOW` in milliseconds.
  *
  * @internal
  */
@@ -48,32 +48,32 @@ export const parseArrayFilters = (
 }
 
 /**
- * The name in `$[name]`; `undefined` for any other part of a path.
+ * The name in a segment `$[name]`; `undefined` for any other segment.
  *
  * @internal
  */
 export const filterName = (segment: string): string | undefined => /^\$\[(.+)\]$/.exec(segment)?.[1]
 
 /**
- * Whether a part of a path is `$[]` or `$[name]`.
+ * Whether a segment is `$[]` or `$[name]`.
  *
  * @internal
  */
 export const isItems = (segment: string): boolean => segment.startsWith("$[")
 
 /**
- * The paths that a path with `$[]` or `$[name]` in it stands for in a document.
+ * Expands a path with `$[]` or `$[name]` into the paths of the matching items of a document.
  *
  * @internal
  */
-export const placesOf = (
+export const expandPath = (
   document: Document,
   path: string,
   filters: ArrayFilters
 ): Result.Result<ReadonlyArray<string>, Problem> => {
   const segments = segmentsOf(path)
   if (!segments.some(isItems)) return Result.succeed([path])
-  return Result.flatMap(attempt(() => visit({ segments, filters }, document, [])), (places) => places)
+  return Result.flatMap(tryMingo(() => visit({ segments, filters }, document, [])), (places) => places)
 }
 
 // internal
@@ -99,12 +99,7 @@ const visit = (
   const segment = walk.segments[place.length]
   if (segment === undefined) return Result.succeed([place.join(".")])
   if (!isItems(segment)) {
-    const next = isDocument(node)
-      ? fieldOf(node, segment)
-      : isArray(node) && isArrayIndex(segment)
-      ? node[Number(segment)]
-      : undefined
-    return visit(walk, next, [...place, segment])
+    return visit(walk, childOf(node, segment), [...place, segment])
   }
   if (!isArray(node)) return Result.fail(rejected(`"${place.join(".")}" has no items that could be changed`))
   const name = filterName(segment)
@@ -119,6 +114,6 @@ const visit = (
   return Result.succeed(places)
 }
 
-// An array is an item of its own: what it holds is not looked at.
+// An array as an item is wrapped, so that the filter does not test its items.
 const isMatch = (filter: Filter, name: string, item: unknown): boolean =>
   filter.matches({ [name]: isArray(item) ? [item] : item })

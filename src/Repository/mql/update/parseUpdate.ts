@@ -1,5 +1,5 @@
 /**
- * What the operators of an update take.
+ * Parses the operators of an update and validates their operands and paths.
  */
 import { Timestamp } from "bson"
 import * as Result from "effect/Result"
@@ -15,7 +15,7 @@ import { parseSort } from "../projection/sortSpec.ts"
 import { type ArrayFilters, filterName, isItems, noArrayFilters } from "./arrayFilters.ts"
 
 /**
- * One operator on one path, with what its reader made of its operand.
+ * One operator on one path, with its parsed operand.
  *
  * @internal
  */
@@ -26,7 +26,7 @@ export interface Change {
 }
 
 /**
- * The changes that the operators of a normalised update ask for; `now` is the time of `$currentDate`, in milliseconds.
+ * The changes of a normalised update. `now` is the time of `$currentDate` in milliseconds.
  *
  * @internal
  */
@@ -72,7 +72,7 @@ const pathProblem = (path: string, filters: ArrayFilters): Problem | undefined =
 const isPlaceholder = (segment: string): boolean => segment === "$" || /^\$\[.*\]$/.test(segment)
 
 /**
- * The changes, unless two of them are of one path, or of a path and of another one that it leads through.
+ * Fails if two changes conflict: they have the same path, or the path of one is a prefix of the other's.
  *
  * @internal
  */
