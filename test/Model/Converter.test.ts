@@ -38,13 +38,13 @@ describe("Converter.contentHasher", () => {
       assert.match(hash, /^\$pbkdf2-sha256\$20000\$[A-Za-z0-9./]{22}\$[A-Za-z0-9./]{43}$/u)
     }))
 
-  it.effect("takes the rounds and the size of the salt", () =>
+  it.effect("uses the given rounds and salt size", () =>
     Effect.gen(function*() {
       const hash = yield* Converter.contentHasher({ rounds: 1_007, saltSize: 9 })("text")
       assert.match(hash, /^\$pbkdf2-sha256\$1007\$[A-Za-z0-9./]{12}\$[A-Za-z0-9./]{43}$/u)
     }))
 
-  it("refuses rounds and salts whose hashes it would not know again", () => {
+  it("rejects rounds and salts whose hashes it would not recognise", () => {
     for (
       const options of [{ rounds: 999 }, { rounds: 1_000_001 }, { rounds: 1_000.5 }, { rounds: NaN }, { saltSize: 7 }]
     ) {
@@ -54,7 +54,7 @@ describe("Converter.contentHasher", () => {
     Converter.contentHasher({ rounds: 1_000_000 })
   })
 
-  it.effect("salts every hash anew", () =>
+  it.effect("uses a new salt for each hash", () =>
     Effect.gen(function*() {
       const hash = Converter.contentHasher({ rounds: 1_000 })
       assert.notStrictEqual(yield* hash("text"), yield* hash("text"))
@@ -70,7 +70,7 @@ describe("Converter.contentHasher", () => {
       }))
   }
 
-  it.effect("leaves alone what is hashed already, by 1,000 to 1,000,000 rounds and with a salt of 8 bytes", () =>
+  it.effect("does not hash a hash of 1,000 to 1,000,000 rounds and a salt of 8 bytes again", () =>
     Effect.gen(function*() {
       const hash = Converter.contentHasher({ rounds: 1_000 })
       for (const rounds of [1_000, 20_000, 1_000_000]) {
@@ -87,7 +87,7 @@ describe("Converter.contentHasher", () => {
       }
     }))
 
-  it.effect("hashes what only looks like a hash", () =>
+  it.effect("hashes text that only resembles a hash", () =>
     Effect.gen(function*() {
       const hash = Converter.contentHasher({ rounds: 1_000 })
       for (const text of noHashes) {
@@ -106,7 +106,7 @@ describe("Converter.verifyContent", () => {
       }))
   }
 
-  it.effect("verifies what the hasher made", () =>
+  it.effect("verifies the hasher's output", () =>
     Effect.gen(function*() {
       const hash = yield* Converter.contentHasher({ rounds: 2_000 })("Pässwörd")
       assert.isTrue(yield* Converter.verifyContent("Pässwörd", hash))
@@ -115,7 +115,7 @@ describe("Converter.verifyContent", () => {
       assert.isFalse(yield* Converter.verifyContent(hash, hash))
     }))
 
-  it.effect("looks at every character of the hash", () =>
+  it.effect("compares every character of the hash", () =>
     Effect.gen(function*() {
       const [text, hash] = byPasslib[1]
       for (const at of [hash.length - 43, hash.length - 20, hash.length - 2]) {
@@ -124,7 +124,7 @@ describe("Converter.verifyContent", () => {
       }
     }))
 
-  it.effect("matches nothing with a hash of more than 1,000,000 rounds, and does not compute it", () =>
+  it.effect("rejects a hash of more than 1,000,000 rounds without computing it", () =>
     Effect.gen(function*() {
       let derived = 0
       const crypto = yield* WebCrypto.WebCrypto
@@ -152,7 +152,7 @@ describe("Converter.verifyContent", () => {
       assert.strictEqual(derived, 1)
     }))
 
-  it.effect("finds that nothing matches what is no hash", () =>
+  it.effect("matches nothing with text that is no hash", () =>
     Effect.gen(function*() {
       for (const text of noHashes) assert.isFalse(yield* Converter.verifyContent("text", text), text)
       assert.isFalse(yield* Converter.verifyContent("text", "text"))

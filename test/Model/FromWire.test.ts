@@ -35,8 +35,8 @@ const { password: _, ...visible } = user
 
 const parsed = Effect.map(Model.dumps(user), (text): { readonly [key: string]: unknown } => JSON.parse(text))
 
-describe("what was shown comes back", () => {
-  it.effect("as an instance without what is omitted", () =>
+describe("a wire document is decoded", () => {
+  it.effect("to an instance without omitted fields", () =>
     Effect.gen(function*() {
       const links = { _links: { self: { href: "/users/U1" } } }
       const back = yield* Model.fromWire(User, { ...yield* parsed, ...links })
@@ -54,7 +54,7 @@ describe("what was shown comes back", () => {
       assert.deepStrictEqual(yield* Model.fromRecord(User, stored), user)
     }))
 
-  it.effect("or with all that is wrong with it", () =>
+  it.effect("or fails with all its problems", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Model.fromWire(User, { ...yield* parsed, id: 3, stamp: "x", name: undefined }))
       assert.sameMembers(error.problems.map(({ field }) => field), ["id", "stamp", "name"])

@@ -7,13 +7,13 @@ import { Generator } from "../../src/Model/index.ts"
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 
 describe("Generator", () => {
-  it.effect("dateNow is the time of the clock at hand", () =>
+  it.effect("dateNow is the time of the current clock", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000)
       assert.deepStrictEqual(yield* Generator.dateNow, DateTime.makeUnsafe(1_000_000))
     }))
 
-  it.effect("uuid is a random one of version 4, another each time", () =>
+  it.effect("uuid is a new random UUID of version 4 each time", () =>
     Effect.gen(function*() {
       const ids = yield* Effect.all(Array.from({ length: 100 }, () => Generator.uuid()))
       for (const id of ids) assert.match(id, uuid)
@@ -27,7 +27,7 @@ describe("Generator", () => {
       assert.match(id.slice(1), uuid)
     }))
 
-  it.effect("uuid takes its chance from what is at hand", () =>
+  it.effect("uuid uses the current random generator", () =>
     Effect.gen(function*() {
       const fixed = "00000000-0000-4000-8000-000000000000"
       const crypto: Crypto = {

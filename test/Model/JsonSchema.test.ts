@@ -79,7 +79,7 @@ describe("JsonSchema.make", () => {
     assert.deepStrictEqual(properties["_type"], { type: "string", enum: ["User"] })
   })
 
-  it("requires what a caller has to send, as the metadata says", () => {
+  it("requires the fields that a caller has to send, like the metadata", () => {
     const required = Object.entries(Metadata.make(User)).flatMap(([field, { required }]) => required ? [field] : [])
     assert.deepStrictEqual(schema["required"], required)
     for (const field of ["id", "roles", "created"]) assert.notInclude(required, field)
@@ -94,7 +94,7 @@ describe("JsonSchema.make", () => {
     assert.isTrue(Metadata.make(Kept)["id"]?.required)
   })
 
-  it("has nothing of what is omitted, at no depth", () => {
+  it("has no omitted field at any depth", () => {
     const text = JSON.stringify(schema)
     assert.notInclude(text, "password")
     assert.notInclude(text, "note")
@@ -115,7 +115,7 @@ describe("JsonSchema.make", () => {
     })
   })
 
-  it("allows null for what need not be there", () => {
+  it("allows null for optional fields", () => {
     assert.deepStrictEqual(properties["age"], { type: ["integer", "null"], minimum: 0, maximum: 150 })
     assert.deepStrictEqual(properties["height"], { type: ["number", "null"] })
     assert.deepStrictEqual(properties["size"], { type: ["string", "null"], enum: ["S", "L", null] })
@@ -143,7 +143,7 @@ describe("JsonSchema.make", () => {
     })
   })
 
-  it("has no definitions and no list of required fields where there are none", () => {
+  it("has no definitions and no required list if both are empty", () => {
     class Note extends Model.Class<Note>()("Note", { text: Schema.String.pipe(Model.optional) }) {}
     assert.deepStrictEqual(JsonSchema.make(Note), {
       $schema: "http://json-schema.org/draft-04/schema#",
@@ -154,21 +154,21 @@ describe("JsonSchema.make", () => {
     })
   })
 
-  it("refuses properties that are not the model's when asked to, at every depth", () => {
+  it("rejects undeclared properties on request, at every depth", () => {
     const strict = JsonSchema.make(User, { additionalProperties: false })
     assert.isFalse(strict["additionalProperties"])
     assert.isFalse(propertiesOf(strict)["measures"]?.["additionalProperties"])
     assert.nestedPropertyVal(strict, "definitions.Address.additionalProperties", false)
   })
 
-  it("still accepts the type and the links that the server puts into documents then", () => {
+  it("still accepts the type and the links of the server's documents", () => {
     const strict = JsonSchema.make(User, { additionalProperties: false })
     assert.sameMembers(Object.keys(propertiesOf(strict)), [...Object.keys(User.wire.fields), "_links"])
     assert.notNestedProperty(strict, "definitions.Address.properties._links")
     assert.nestedProperty(strict, "definitions.Address.properties._type")
   })
 
-  it("leaves a record open to its keys, whether or not others are refused", () => {
+  it("accepts every key of a record, whether or not undeclared properties are rejected", () => {
     class Bag extends Model.Class<Bag>()("Bag", {
       counts: Schema.Record(Schema.String, Schema.Finite),
       more: Schema.StructWithRest(Schema.Struct({ a: Schema.Finite }), [Schema.Record(Schema.String, Schema.Finite)])
@@ -185,7 +185,7 @@ describe("JsonSchema.make", () => {
     })
   })
 
-  it("takes the model first or last", () => {
+  it("accepts the model as first or last argument", () => {
     const options = { additionalProperties: false }
     assert.deepStrictEqual(pipe(User, JsonSchema.make()), schema)
     assert.deepStrictEqual(pipe(User, JsonSchema.make(options)), JsonSchema.make(User, options))
@@ -225,7 +225,7 @@ describe("JsonSchema.make", () => {
     assert.deepStrictEqual(seats, { type: "number", description: "How many may come" })
   })
 
-  it("leaves out what draft-04 has no words for", () => {
+  it("leaves out what draft-04 can't express", () => {
     class Odd extends Model.Class<Odd>()("Odd", {
       keys: Schema.Record(Schema.String, Schema.Finite).check(
         Schema.isPropertyNames(Schema.String.check(Schema.isMinLength(2))),
@@ -243,7 +243,7 @@ describe("JsonSchema.make", () => {
     })
   })
 
-  it("writes a pattern without the flag `u` where it means the same with it", () => {
+  it("writes a pattern without the flag `u` if it matches the same with it", () => {
     class Coded extends Model.Class<Coded>()("Coded", {
       code: Schema.String.pipe(Validator.regexp(/^[A-Z]{3}-\d{4}$/)),
       plain: Schema.String.check(Schema.isPattern(/^[a-z]+$/)),
@@ -260,7 +260,7 @@ describe("JsonSchema.make", () => {
     assert.deepInclude(stored["code"], { pattern: "^[A-Z]{3}-\\d{4}$(?!\\n)" })
   })
 
-  it("takes a rule's own words, those of draft-04 as well as those of later drafts", () => {
+  it("uses a rule's own keywords, those of draft-04 and of later drafts", () => {
     const says = (jsonSchema: EffectJsonSchema.JsonSchema) =>
       Schema.makeFilter(() => true, { toJsonSchema: () => jsonSchema })
     class Spoken extends Model.Class<Spoken>()("Spoken", {
@@ -283,7 +283,7 @@ describe("JsonSchema.make", () => {
     })
   })
 
-  it("tells schemas of the same name apart, and knows one where it is optional", () => {
+  it("distinguishes schemas of the same name, and recognises an optional one", () => {
     const first = Schema.Struct({ a: Model.Date }).annotate({ identifier: "Part" })
     const second = Schema.Struct({ b: Model.Date }).annotate({ identifier: "Part" })
     class Whole extends Model.Class<Whole>()("Whole", {
@@ -304,7 +304,7 @@ describe("JsonSchema.make", () => {
     assert.hasAllKeys(whole["definitions"], ["Part", "Part_1"])
   })
 
-  it("defines what comes up inside itself, with a name or without", () => {
+  it("defines recursive schemas, with a name or without", () => {
     interface Branch {
       readonly branches: ReadonlyArray<Branch>
     }
@@ -327,7 +327,7 @@ describe("JsonSchema.make", () => {
     assert.deepStrictEqual(definitions, { Recursive: branch("Recursive"), "a/b": branch("Recursive") })
   })
 
-  it("refers to the root for a model that holds its own kind", () => {
+  it("refers to the root for a recursive model", () => {
     interface Stored {
       readonly children: ReadonlyArray<Stored>
     }
@@ -351,7 +351,7 @@ describe("JsonSchema.make", () => {
     assert.isTrue(accepts(written))
   })
 
-  it.effect("refuses what the server never writes", () =>
+  it.effect("rejects documents that the server never writes", () =>
     Effect.gen(function*() {
       const user = yield* Model.finalise(User, {
         name: "Jane",
@@ -444,7 +444,7 @@ describe("JsonSchema.make for MongoDB", () => {
   const fields = propertiesOf(stored)
   const whole = { bsonType: ["int", "long", "double"], multipleOf: 1 }
 
-  it("describes the stored document, with what is omitted and with the identifier as it is stored", () => {
+  it("describes the stored document with omitted fields and the stored identifier", () => {
     assert.deepInclude(stored, { title: "Stored", bsonType: "object", additionalProperties: true })
     assert.sameMembers(Object.keys(fields), Object.keys(Stored.fields).map((field) => field === "id" ? "_id" : field))
     assert.deepStrictEqual(fields["_id"], { bsonType: "string", minLength: 1 })
@@ -457,12 +457,12 @@ describe("JsonSchema.make for MongoDB", () => {
     assert.notMatch("correct horse", new RegExp(pattern, "u"))
   })
 
-  it("requires what is stored with every document; what has a default may be missing in old ones", () => {
+  it("requires fields that every document has; a field with a default may be missing in old ones", () => {
     const optional = new Set(["email", "weight", "active", "level", "born", "maybe", "address", "owner"])
     assert.deepStrictEqual(stored["required"], Object.keys(fields).filter((field) => !optional.has(field)))
   })
 
-  it("has the types that values are stored with", () => {
+  it("has the types of stored values", () => {
     assert.deepInclude(fields["count"], whole)
     assert.deepStrictEqual(fields["weight"], { bsonType: ["number", "null"] })
     assert.deepStrictEqual(fields["seen"], { bsonType: "number" })
@@ -477,7 +477,7 @@ describe("JsonSchema.make for MongoDB", () => {
     assert.deepStrictEqual(fields["level"], { bsonType: ["number", "null"], enum: [1, 2, null] })
   })
 
-  it("has the constraints of what is stored", () => {
+  it("has the constraints of stored values", () => {
     assert.deepStrictEqual(fields["name"], { bsonType: "string", minLength: 1, maxLength: 5 })
     assert.deepStrictEqual(fields["share"], { bsonType: "number", minimum: 0, maximum: 1, exclusiveMaximum: true })
     assert.deepStrictEqual(fields["tags"], {
@@ -487,12 +487,12 @@ describe("JsonSchema.make for MongoDB", () => {
     })
   })
 
-  it("has nested models where they are used", () => {
+  it("inlines nested models", () => {
     assert.deepStrictEqual(fields["address"], { ...address, bsonType: ["object", "null"] })
     assert.deepStrictEqual(fields["previous"], { bsonType: "array", items: address })
   })
 
-  it("accepts any object where a model comes up inside itself", () => {
+  it("accepts any object for a recursive reference", () => {
     interface StoredNode {
       readonly id: string
       readonly next?: StoredNode | null
@@ -518,7 +518,7 @@ describe("JsonSchema.make for MongoDB", () => {
     assert.deepStrictEqual(propertiesOf(JsonSchema.make(List, { mongoCompatibility: true })), { first: node("id") })
   })
 
-  it("refuses properties that are not the model's when asked to, but for the identifier", () => {
+  it("rejects undeclared properties on request, except the identifier", () => {
     class Measure extends Model.Class<Measure>()("Measure", { at: Model.DateTime, size: Address }) {}
     const strict = JsonSchema.make(Measure, { mongoCompatibility: true, additionalProperties: false })
     assert.deepStrictEqual(strict, {
@@ -635,7 +635,7 @@ onMongo("JsonSchema.make for MongoDB / mongodb", (_, server) => {
     previous: [place]
   }
 
-  it.effect("takes numbers however they are stored, null where there may be nothing, and what is unknown", () =>
+  it.effect("accepts all number types, null in optional fields, and unknown properties", () =>
     guarded(stored, async (collection) => {
       const right: ReadonlyArray<object> = [
         {},
@@ -696,7 +696,7 @@ onMongo("JsonSchema.make for MongoDB / mongodb", (_, server) => {
     { owner: "5f0000000000000000000000" }
   ]
 
-  it.effect("refuses the rest with error 121", () =>
+  it.effect("rejects other documents with error 121", () =>
     guarded(stored, async (collection) => {
       assert.isTrue(await takes(collection, { _id: "S1", ...document }))
       for (const [i, more] of wrong.entries()) {
@@ -704,7 +704,7 @@ onMongo("JsonSchema.make for MongoDB / mongodb", (_, server) => {
       }
     }))
 
-  it.effect("refuses what is unknown where it should", () =>
+  it.effect("rejects unknown properties on request", () =>
     guarded(
       JsonSchema.make(Stored, { mongoCompatibility: true, additionalProperties: false }),
       async (collection) => {

@@ -317,12 +317,12 @@ describe("The JSON schema, read by a draft-04 validator,", () => {
     assert.deepStrictEqual([isAccepted, isDecoded], accepts === "schema" ? [true, false] : [false, true])
   })
 
-  it("accepts all that differs only on purpose", () => {
+  it("accepts all deliberate differences", () => {
     const model = modelOf({ ...differences.untyped.fields, ...differences.noteMaybe.fields })
     assert.isTrue(verdictsOf(model, false)({ inner: { id: "I1", inmosts: [] }, noteMaybe: null }).described)
   })
 
-  it("accepts the links of the outermost document where nothing is accepted that it does not name", () => {
+  it("accepts the links of the root document where no undeclared property is accepted", () => {
     const model = modelOf({ id: Model.id(), inner: Inner })
     const text = compileSerialiser(model)(
       { _id: "H1", inner: { id: "I1", secret: "s", inmosts: [] } },

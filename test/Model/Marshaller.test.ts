@@ -50,12 +50,12 @@ describe("Marshaller", () => {
     assert.deepStrictEqual(Schema.decodeUnknownSync(wire)(Schema.encodeUnknownSync(wire)(any)), any)
   })
 
-  it("timestamp refuses moments of no four-digit year", () => {
+  it("timestamp rejects years without four digits", () => {
     assert.throws(() => create({ ...wire, at: 1e12 }))
     assert.throws(() => create({ ...wire, at: Number.POSITIVE_INFINITY }))
   })
 
-  it.effect("timestamp says of a stored number that is no moment that it is none", () =>
+  it.effect("timestamp rejects a stored number out of range", () =>
     Effect.gen(function*() {
       for (const at of [Number.POSITIVE_INFINITY, Number.NaN, 1e15]) {
         const stored = { _id: "R1", at, day: DateTime.toDateUtc(moment), price: 1, word: "a" }
@@ -69,7 +69,7 @@ describe("Marshaller", () => {
     assert.deepStrictEqual(stored["day"], DateTime.toDateUtc(DateTime.makeUnsafe("2026-01-31T00:00:00Z")))
   })
 
-  it.effect("one of two codecs stores one form and shows another", () =>
+  it.effect("with two codecs stores one form and shows another", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(moment.epochMilliseconds)
       const stored = { _id: "R1", at: seconds, day: DateTime.toDateUtc(moment), price: 1250, word: "hello" }
@@ -79,7 +79,7 @@ describe("Marshaller", () => {
       assert.strictEqual(JSON.parse(serialise(stored, "")!).word, "HELLO")
     }))
 
-  it.effect("one that accepts an old form upgrades a document when it is first read", () =>
+  it.effect("with an old form upgrades a document on the first read", () =>
     Effect.gen(function*() {
       const old = { _id: "R1", at: seconds, day: DateTime.toDateUtc(moment), price: "12.50", word: "hello" }
       const reading = yield* Model.fromRecord(Reading, old)
@@ -89,7 +89,7 @@ describe("Marshaller", () => {
       assert.isUndefined(serialise({ ...old, price: true }, ""))
     }))
 
-  it.effect("leaves null alone, where it is a value", () =>
+  it.effect("keeps null where it is a value", () =>
     Effect.gen(function*() {
       class Nullable extends Model.Class<Nullable>()("Nullable", {
         id: Schema.String,
@@ -104,7 +104,7 @@ describe("Marshaller", () => {
       assert.deepStrictEqual(yield* Model.fromRecord(Nullable, { _id: id, ...rest }), instance)
     }))
 
-  it.effect("keeps the rules that the schema had", () =>
+  it.effect("keeps the checks of the schema", () =>
     Effect.gen(function*() {
       const future = DateTime.makeUnsafe("9000-01-01T00:00:00Z")
       const error = yield* Effect.flip(
@@ -116,7 +116,7 @@ describe("Marshaller", () => {
       ])
     }))
 
-  it("tells of the field what it is in the program, and in the JSON schema what it is on the wire", () => {
+  it("has the decoded type in the metadata, and the wire type in the JSON schema", () => {
     assert.strictEqual(Metadata.make(Reading)["at"]?.type, "datetime")
     assert.strictEqual(Metadata.make(Reading)["price"]?.type, "int")
     // Every schema has properties.

@@ -20,7 +20,7 @@ const describing = (field: Model.Any["store"]["fields"][string] | Schema.Top) =>
 const typeOf = (field: Schema.Top) => describing(field)?.type
 
 describe("Metadata.make", () => {
-  it("describes the fields that a caller sees, by their labels", () => {
+  it("describes the fields that a caller reads, with their labels", () => {
     class User extends Model.Class<User>()("User", {
       id: Model.id(),
       name: Schema.String.pipe(Validator.notEmpty, Validator.max(50)),
@@ -45,7 +45,7 @@ describe("Metadata.make", () => {
     })
   })
 
-  it("names the types as the specification does", () => {
+  it("uses the type names of the specification", () => {
     assert.strictEqual(typeOf(Schema.String), "str")
     assert.strictEqual(typeOf(Schema.NonEmptyString), "str")
     assert.strictEqual(typeOf(Schema.Int), "int")
@@ -63,7 +63,7 @@ describe("Metadata.make", () => {
     assert.strictEqual(typeOf(Schema.Record(Schema.String, Schema.Int)), "any")
   })
 
-  it("names the type of what may be missing or null", () => {
+  it("describes the type of optional and nullable fields", () => {
     class Holder extends Model.Class<Holder>()("Holder", {
       text: Schema.NullOr(Schema.String),
       day: Model.Date.pipe(Model.optional),
@@ -98,7 +98,7 @@ describe("Metadata.make", () => {
     })
   })
 
-  it("has the values of enumerations, those in lists included", () => {
+  it("lists the values of enumerations, including those in lists", () => {
     assert.deepInclude(describing(Schema.Literals(["open", "paid"])), { type: "enum", values: ["open", "paid"] })
     const Level = Schema.Enum({ low: 1, high: 2 }).annotate({ identifier: "Level" })
     assert.deepInclude(describing(Level), { type: "Level", values: [1, 2] })
@@ -113,7 +113,7 @@ describe("Metadata.make", () => {
     assert.notProperty(describing(Schema.String), "values")
   })
 
-  it("describes a nested model by its own metadata, without what it omits", () => {
+  it("describes a nested model by its own metadata, without omitted fields", () => {
     class Holder extends Model.Class<Holder>()("Holder", { home: Address.pipe(Model.optional) }) {}
     assert.deepStrictEqual(Metadata.make(Holder)["home"], {
       label: "Holder.home",
@@ -123,7 +123,7 @@ describe("Metadata.make", () => {
     })
   })
 
-  it("doesn't repeat a model inside itself", () => {
+  it("does not repeat a recursive model", () => {
     interface Stored {
       readonly children: ReadonlyArray<Stored>
     }
@@ -136,7 +136,7 @@ describe("Metadata.make", () => {
     assert.deepStrictEqual(Metadata.make(Shop)["root"]?.props, { children })
   })
 
-  it("has defaults as they are seen on the wire", () => {
+  it("has defaults in their wire form", () => {
     class Holder extends Model.Class<Holder>()("Holder", {
       since: Model.DateTime.pipe(Model.withDefault(() => DateTime.makeUnsafe(0))),
       home: Address.pipe(Model.withDefault(() => new Address({ street: "Main", city: "Bern", note: "CANARY" })))
@@ -146,7 +146,7 @@ describe("Metadata.make", () => {
     assert.deepStrictEqual(home?.default_value, { _type: "Address", street: "Main", city: "Bern" })
   })
 
-  it("has the validators for what is sent and those for what a converter makes of it", () => {
+  it("has the validators of the input and those of a converter's output", () => {
     class Holder extends Model.Class<Holder>()("Holder", {
       slug: Schema.String.pipe(
         Validator.max(20),

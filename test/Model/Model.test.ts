@@ -63,7 +63,7 @@ const messageOf = (run: () => unknown): string => {
 }
 
 describe("Model.Class", () => {
-  it("derives a schema for what is stored, seen, sent and changed", () => {
+  it("derives schemas for stored, read, created and patched documents", () => {
     const all = ["id", "name", "email", "password", "roles", "address", "created", "version"]
     assert.deepStrictEqual(Object.keys(User.store.fields), all)
     assert.deepStrictEqual(Object.keys(User.fields), all)
@@ -89,7 +89,7 @@ describe("Model.Class", () => {
     assert.throws(() => new User({ ...storedJane, email: "nowhere" }))
   })
 
-  it("constructs no instance of a value that is yet to be converted", () => {
+  it("rejects an unconverted value in the constructor", () => {
     for (const make of [() => new User(jane), () => User.make(jane)]) {
       const message = messageOf(make)
       assert.include(message, "password")
@@ -105,7 +105,7 @@ describe("Model.Class", () => {
     assert.include(messageOf(() => new Trimmed({ text: "a", note: "A" })), "note")
   })
 
-  it.effect("leaves alone what the last of several converters makes", () =>
+  it.effect("does not convert the output of the last of several converters again", () =>
     Effect.gen(function*() {
       class Chained extends Model.Class<Chained>()("Chained", {
         secret: Schema.String.pipe(
@@ -129,7 +129,7 @@ describe("Model.Class", () => {
     assert.deepStrictEqual({ ...Schema.decodeUnknownSync(Both)({}) }, { first: "default", second: "default" })
   })
 
-  it("changes parts of a nested model, and lists as a whole", () => {
+  it("merges a nested model and replaces a list", () => {
     const accepts = Schema.is(Order.patch)
     assert.isTrue(accepts({ billing: { city: "Basel" }, lines: [{ sku: "a", quantity: 1 }] }))
     assert.isFalse(accepts({ lines: [{ sku: "a" }] }))
@@ -153,7 +153,7 @@ describe("Model.Class", () => {
     })
   })
 
-  it("refuses a model in a place where what it omits would be seen", () => {
+  it("rejects a model in a position where its omitted fields would be visible", () => {
     const places: ReadonlyArray<readonly [string, Schema.Top]> = [
       ["a struct", Schema.Struct({ user: User })],
       ["a record", Schema.Record(Schema.String, User)],
@@ -174,7 +174,7 @@ describe("Model.Class", () => {
     }
   })
 
-  it("refuses names that documents and answers use themselves", () => {
+  it("rejects field names that documents and responses use", () => {
     for (const name of ["_type", "_id", "_links"]) {
       assert.throws(
         () => Model.Class<unknown>()("Project", { [name]: Schema.String }),
@@ -183,7 +183,7 @@ describe("Model.Class", () => {
     }
   })
 
-  it("refuses values that can't be stored or shown, and names that no path leads to", () => {
+  it("rejects values that can't be stored or shown, and names that no path can address", () => {
     const fields: ReadonlyArray<readonly [name: string, field: Schema.Top, message: string]> = [
       ["value", Schema.Symbol, "Box.value holds a symbol, which can't be stored"],
       ["value", Schema.Array(Schema.Struct({ tag: Schema.UniqueSymbol(Symbol("x")) })), "Box.value holds a symbol"],
@@ -207,7 +207,7 @@ describe("Model.Class", () => {
     assert.notProperty(Secret.wire.fields, "key")
   })
 
-  it("says nothing against schemas without models in the same places", () => {
+  it("accepts schemas without models in the same positions", () => {
     const Plain = Model.Class<unknown>()("Plain", {
       struct: Schema.Struct({ a: Schema.String }),
       record: Schema.Record(Schema.String, Schema.Int),
@@ -217,7 +217,7 @@ describe("Model.Class", () => {
     assert.sameMembers(Object.keys(Plain.wire.fields), ["_type", "struct", "record", "tuple", "union"])
   })
 
-  it("shows an instance everywhere without what is omitted", () => {
+  it("shows an instance without omitted fields everywhere", () => {
     const user = new User({ ...storedJane, id: "U1" })
     for (const text of everyTextOf(user)) {
       assert.notInclude(text, hashed)
@@ -229,7 +229,7 @@ describe("Model.Class", () => {
 })
 
 describe("Model.finalise", () => {
-  it.effect("fills in what was not given, and makes an instance", () =>
+  it.effect("supplies missing values and makes an instance", () =>
     Effect.gen(function*() {
       const user = yield* Model.finalise(User, jane)
       assert.instanceOf(user, User)
@@ -241,7 +241,7 @@ describe("Model.finalise", () => {
       assert.deepStrictEqual(Object.keys(user), ["id", "name", "email", "password", "roles", "created", "version"])
     }))
 
-  it.effect("takes the time from the clock at hand, and generates anew each time", () =>
+  it.effect("uses the current clock, and generates new values each time", () =>
     Effect.gen(function*() {
       yield* TestClock.adjust("1 hour")
       const finalise = Model.finalise(User, jane)
@@ -253,7 +253,7 @@ describe("Model.finalise", () => {
       assert.notStrictEqual(first.id, second.id)
     }))
 
-  it.effect("keeps what was given", () =>
+  it.effect("does not change given values", () =>
     Effect.gen(function*() {
       const created = DateTime.makeUnsafe(-1000)
       const user = yield* Model.finalise(User, { ...jane, id: "U1", roles: [], created, version: 7 })
@@ -263,7 +263,7 @@ describe("Model.finalise", () => {
       assert.strictEqual(user.version, 7)
     }))
 
-  it.effect("takes null for nothing", () =>
+  it.effect("treats null as missing", () =>
     Effect.gen(function*() {
       const user = yield* Model.finalise(User, { ...jane, address: null })
       assert.notProperty(user, "address")
@@ -271,7 +271,7 @@ describe("Model.finalise", () => {
       assert.deepStrictEqual(roles, ["user"])
     }))
 
-  it.effect("drops what the model doesn't know", () =>
+  it.effect("ignores unknown keys", () =>
     Effect.gen(function*() {
       const more = { ...jane, _type: "User", admin: true, __proto__: { version: 9 } }
       const user = yield* Model.finalise(User, more)
@@ -280,7 +280,7 @@ describe("Model.finalise", () => {
       assert.strictEqual(user.version, 1, "what an object inherits was not given")
     }))
 
-  it.effect("makes instances of nested models, alone, in lists and beside null", () =>
+  it.effect("makes instances of nested models, in fields, in lists and beside null", () =>
     Effect.gen(function*() {
       const { billing, lines, shipping } = yield* Model.finalise(Order, order)
       assert.instanceOf(billing, Address)
@@ -293,7 +293,7 @@ describe("Model.finalise", () => {
       assert.instanceOf(other.shipping, Address)
     }))
 
-  it.effect("gives an instance back as it was", () =>
+  it.effect("returns an instance unchanged", () =>
     Effect.gen(function*() {
       const first = yield* Model.finalise(User, { ...jane, address: { street: "Main", city: "Bern" } })
       const second = yield* Model.finalise(User, first)
@@ -301,7 +301,7 @@ describe("Model.finalise", () => {
       assert.instanceOf(second.address, Address)
     }))
 
-  it.effect("finalises instances that were given as parts, too", () =>
+  it.effect("finalises nested instances", () =>
     Effect.gen(function*() {
       class Account extends Model.Class<Account>()("Account", {
         secret: Schema.String.pipe(Model.converted((text) => Effect.succeed(text.toUpperCase())), Model.omitted)
@@ -311,7 +311,7 @@ describe("Model.finalise", () => {
       assert.strictEqual(account.secret, "GIVEN")
     }))
 
-  it.effect("knows models that hold their own kind", () =>
+  it.effect("supports recursive models", () =>
     Effect.gen(function*() {
       interface Stored {
         readonly name: string
@@ -348,7 +348,7 @@ describe("the order of finalisation", () => {
     )
   }) {}
 
-  it.effect("generates only what is not there, converts it, and validates what comes of it", () =>
+  it.effect("generates only missing values, converts them, and validates the result", () =>
     Effect.gen(function*() {
       log.length = 0
       assert.strictEqual((yield* Model.finalise(Step, {})).value, "GENERATED")
@@ -358,7 +358,7 @@ describe("the order of finalisation", () => {
       assert.deepStrictEqual(log, ["converter of given"])
     }))
 
-  it.effect("takes the default where no generator gives a value", () =>
+  it.effect("uses the default if no generator supplies a value", () =>
     Effect.gen(function*() {
       class Only extends Model.Class<Only>()("Only", {
         value: Schema.String.pipe(
@@ -370,7 +370,7 @@ describe("the order of finalisation", () => {
       assert.strictEqual((yield* Model.finalise(Only, {})).value, "DEFAULT")
     }))
 
-  it.effect("applies the validators before a converter to what was given, and those after it to what it gives", () =>
+  it.effect("applies the validators before a converter to its input, and those after it to its output", () =>
     Effect.gen(function*() {
       const before = yield* Effect.flip(Model.finalise(Step, { value: "not a word" }))
       assert.strictEqual(before.problems[0]?.message, "must match ^[a-z]+$")
@@ -381,7 +381,7 @@ describe("the order of finalisation", () => {
       assert.strictEqual(after.problems[0]?.validator, "NotEmpty")
     }))
 
-  it("puts the validators before a converter into what may be sent, those after it into what is stored and seen", () => {
+  it("puts the validators before a converter into the input schemas, those after it into the stored and wire schemas", () => {
     const accepts = (schema: Schema.Top, value: string) => Schema.is(schema)({ _type: "Step", value })
     for (const schema of [Step.create, Step.patch]) {
       assert.deepStrictEqual([accepts(schema, "abc"), accepts(schema, "ABC")], [true, false])
@@ -391,20 +391,20 @@ describe("the order of finalisation", () => {
     }
   })
 
-  it.effect("does not apply the validators before a converter to what was converted before", () =>
+  it.effect("does not apply the validators before a converter to converted values", () =>
     Effect.gen(function*() {
       const step = yield* Model.finalise(Step, { value: "abc" })
       assert.deepStrictEqual(yield* Model.finalise(Step, step), step)
     }))
 
-  it.effect("never shows a converter a value of another type", () =>
+  it.effect("never passes a value of another type to a converter", () =>
     Effect.gen(function*() {
       // @ts-expect-error a number is not text
       const error = yield* Effect.flip(Model.finalise(Step, { value: 3 }))
       assert.deepStrictEqual(error.problems.map(({ validator }) => validator), ["Type"])
     }))
 
-  it.effect("leaves an integer an integer", () =>
+  it.effect("keeps the type of an integer", () =>
     Effect.gen(function*() {
       class Half extends Model.Class<Half>()("Half", {
         even: Schema.Int.pipe(Validator.min(2), Model.converted((n) => Effect.succeed(n > 9 ? n / 2 : n)))
@@ -425,7 +425,7 @@ describe("the order of finalisation", () => {
       assert.strictEqual((yield* Model.finalise(Twice, { value: " A " })).value, "a")
     }))
 
-  it.effect("lets a generator's defect through as a defect", () =>
+  it.effect("passes a generator's defect on as a defect", () =>
     Effect.gen(function*() {
       class Broken extends Model.Class<Broken>()("Broken", {
         value: Schema.String.pipe(Model.generated(Effect.die("no entropy")))

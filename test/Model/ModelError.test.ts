@@ -46,7 +46,7 @@ describe("PropertyRequiredException", () => {
       ])
     }))
 
-  it.effect("comes before everything else that is wrong, and lists that too", () =>
+  it.effect("precedes all other problems, and lists them too", () =>
     Effect.gen(function*() {
       const error = yield* problemsWith({ customer: "", lines: [{ sku: "a" }] })
       assert.strictEqual(error._tag, "PropertyRequiredException")
@@ -58,7 +58,7 @@ describe("PropertyRequiredException", () => {
       ])
     }))
 
-  it.effect("takes what is no object for an empty one", () =>
+  it.effect("treats a value that is no object as an empty one", () =>
     Effect.gen(function*() {
       for (const nothing of [null, undefined, "text", 3, []]) {
         // @ts-expect-error none of these is what a caller may send
@@ -112,7 +112,7 @@ describe("ValidationException", () => {
       ])
     }))
 
-  it.effect("looks at a list as a whole when its elements are right", () =>
+  it.effect("checks a list once its elements are valid", () =>
     Effect.gen(function*() {
       const none = yield* problemsWith({ lines: [] })
       assert.deepInclude(none, { field: "lines", validator: "NotEmpty" })
@@ -122,7 +122,7 @@ describe("ValidationException", () => {
       assert.notProperty(many, "value", "a value with parts is not shown")
     }))
 
-  it.effect("has the value of a nested field", () =>
+  it.effect("contains the value of a nested field", () =>
     Effect.gen(function*() {
       assert.deepInclude(yield* problemsWith({ lines: [{ sku: "a", quantity: -7 }] }), {
         field: "lines.0.quantity",
@@ -144,7 +144,7 @@ describe("ValidationException", () => {
     }))
 })
 
-describe("what is omitted", () => {
+describe("an omitted field", () => {
   const canary = "CANARY-7f3a"
 
   /** Says of itself what it was given, as filters and codecs of users may. */
@@ -212,7 +212,7 @@ describe("what is omitted", () => {
       }))
   }
 
-  it("is in no problem that a decoder of the model's schemas reports", () => {
+  it("has no value in the problems of the model's decoders", () => {
     const decoders = [
       Schema.toCodecJson(Vault.create),
       Schema.toCodecJson(Vault.patch),

@@ -72,7 +72,7 @@ const problemsOf = <A>(effect: Effect.Effect<A, ModelError.ModelError>) =>
   Effect.map(Effect.flip(effect), (error) => error.problems.map(({ field, validator }) => `${field} ${validator}`))
 
 describe("A field of a model", () => {
-  it("has the type that stands first: text, numbers, booleans, lists, moments, days, enums, models, any schema", () => {
+  it("has the type that comes first: text, numbers, booleans, lists, date-times, dates, enums, models, any schema", () => {
     const types = Object.values(Metadata.make(Everything)).map(({ sub_type, type }) => [type, sub_type])
     assert.deepStrictEqual(types.slice(0, 7), [
       ["str", undefined],
@@ -87,7 +87,7 @@ describe("A field of a model", () => {
     assert.deepInclude(types[9]?.[1], { type: "Colour" })
   })
 
-  it.effect("is not required unless it says so", () =>
+  it.effect("is optional unless it is declared required", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual({ ...yield* Model.finalise(Everything, {}) }, {})
     }))
@@ -177,7 +177,7 @@ describe("A field of a model", () => {
 })
 
 describe("A model", () => {
-  it("has a constructor by names", () => {
+  it("has a constructor with named arguments", () => {
     assert.strictEqual(new Colour(paint).name, "red")
     assert.strictEqual(Colour.make(paint).name, "red")
   })
@@ -230,14 +230,14 @@ describe("A model", () => {
       ])
     }))
 
-  it("that stands in lists of lists is refused, since it could not be told apart there", () => {
+  it("in lists of lists is rejected, since its variants could not be told apart", () => {
     assert.throws(
       () => Model.Class<never>()("Grid", { rows: Schema.Array(Schema.Array(Colour)) }),
       "can't be told apart"
     )
   })
 
-  it.effect("of its own kind is validated at every depth", () =>
+  it.effect("that is recursive is validated at every depth", () =>
     Effect.gen(function*() {
       interface Stored {
         readonly name: string
@@ -253,7 +253,7 @@ describe("A model", () => {
       ])
     }))
 
-  it.effect("may have conditional rules of its own, which see all fields and may be effectful", () =>
+  it.effect("may have conditional rules over all fields, which may be effectful", () =>
     Effect.gen(function*() {
       class Invoice extends Model.Class<Invoice>()("Invoice", {
         state: Schema.Literals(["open", "paid"]),
@@ -293,12 +293,14 @@ describe("A model", () => {
       ])
     }))
 
-  it.effect("says of a validation error the validator's type, the value and the message", () =>
+  it.effect("reports the validator's type, the value and the message of a validation error", () =>
     Effect.gen(function*() {
       const found = yield* Model.finalise(User, { ...jane, level: 9 }).pipe(
         Effect.map(() => undefined),
-        Effect.catchTag("ValidationException", ({ detail, field, validator, value }) =>
-          Effect.succeed({ detail, field, validator, value }))
+        Effect.catchTag(
+          "ValidationException",
+          ({ detail, field, validator, value }) => Effect.succeed({ detail, field, validator, value })
+        )
       )
       assert.deepStrictEqual(found, { detail: "must be at most 5", field: "level", validator: "Max", value: 9 })
     }))
@@ -321,18 +323,18 @@ describe("A custom validator", () => {
     validators: [after]
   }) {}
 
-  it.effect("looks at one value", () =>
+  it.effect("validates one value", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* problemsOf(Model.finalise(Stay, { from: 1, to: 2 })), ["from Even"])
     }))
 
-  it.effect("looks at all fields, and is reported for one", () =>
+  it.effect("validates all fields, and reports on one", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* problemsOf(Model.finalise(Stay, { from: 2, to: 1 })), ["to After"])
       assert.deepStrictEqual(yield* problemsOf(Model.dumps(new Stay({ from: 2, to: 1 }))), ["to After"])
     }))
 
-  it("brings its constraint to the JSON schema and its entry to the metadata", () => {
+  it("adds its constraint to the JSON schema and its entry to the metadata", () => {
     // Every schema has properties.
     const properties = Model.getJsonSchema(Stay)["properties"] as { readonly from: object }
     assert.deepInclude(properties.from, { multipleOf: 2 })
@@ -360,7 +362,7 @@ describe("Unique", () => {
     assert.isUndefined(Tagged[modelTypeId]["tags"]?.index)
   })
 
-  it.effect("refuses a list that has an element twice", () =>
+  it.effect("rejects a list with a duplicate element", () =>
     Effect.gen(function*() {
       const input = { code: "a", tags: ["a", "b"], parts: [paint] }
       assert.instanceOf(yield* Model.finalise(Tagged, input), Tagged)
@@ -370,13 +372,13 @@ describe("Unique", () => {
       )
     }))
 
-  it.effect("is quick about a long list", () =>
+  it.effect("takes linear time for a long list", () =>
     Effect.gen(function*() {
       const tags = Array.from({ length: 200_000 }, (_, i) => `t${i}`)
       assert.strictEqual((yield* Model.finalise(Tagged, { code: "a", tags })).tags.length, 200_000)
     }), 5_000)
 
-  it.effect("tells elements apart by what they are", () =>
+  it.effect("distinguishes elements by type and value", () =>
     Effect.gen(function*() {
       const at = DateTime.makeUnsafe
       class Mixed extends Model.Class<Mixed>()("Mixed", {
@@ -415,7 +417,7 @@ describe("Unique", () => {
 })
 
 describe("A generator", () => {
-  it.effect("current_user gives the identity at hand, and nothing where there is none", () =>
+  it.effect("current_user returns the current identity, and nothing without one", () =>
     Effect.gen(function*() {
       const finalised = Model.finalise(User, jane)
       assert.strictEqual((yield* Effect.provideService(finalised, Generator.CurrentUserId, "U7")).owner, "U7")
@@ -423,7 +425,7 @@ describe("A generator", () => {
       assert.isUndefined(new User({ ...yield* finalised }).owner)
     }))
 
-  it.effect("that gives nothing leaves a required field required", () =>
+  it.effect("that supplies no value fails for a required field", () =>
     Effect.gen(function*() {
       class Note extends Model.Class<Note>()("Note", {
         owner: Schema.String.pipe(Model.generated(Generator.currentUser))
@@ -431,7 +433,7 @@ describe("A generator", () => {
       assert.deepStrictEqual(yield* problemsOf(Model.finalise(Note, {})), ["owner Required"])
     }))
 
-  it.effect("uuid of version 7 begins with the time of the clock, so that identifiers are in order", () =>
+  it.effect("uuid of version 7 starts with the clock's time, so that identifiers are ordered", () =>
     Effect.gen(function*() {
       class Event extends Model.Class<Event>()("Event", { id: Model.id({ prefix: "E", version: 7 }) }) {}
       const ids: Array<string> = []

@@ -142,7 +142,7 @@ describe("Validator", () => {
     })
   }
 
-  it.effect("reports every rule that a value breaks, in their order", () =>
+  it.effect("reports every violated rule, in order", () =>
     Effect.gen(function*() {
       const schema = Schema.String.pipe(Validator.min(3), Validator.regexp(/^a/u), Validator.max(5))
       assert.deepStrictEqual(yield* problemsOf(schema, "b"), [
@@ -157,7 +157,7 @@ describe("Validator", () => {
       ])
     }))
 
-  it.effect("keeps to the elements of a list", () =>
+  it.effect("validates the elements of a list", () =>
     Effect.gen(function*() {
       class Tagged extends Model.Class<Tagged>()("Tagged", {
         tags: Schema.Array(Schema.String.pipe(Validator.max(2)))
@@ -166,7 +166,7 @@ describe("Validator", () => {
       assert.deepStrictEqual(error.problems.map(({ field }) => field), ["tags.1"])
     }))
 
-  it.effect("is any filter of a schema, whose own words are reported", () =>
+  it.effect("is any filter of a schema, and reports its message", () =>
     Effect.gen(function*() {
       const even = Schema.Int.check(Schema.makeFilter((n: number) => n % 2 === 0 || "is odd"))
       assert.deepStrictEqual(yield* problemsOf(even, 3), ["Type is odd"])
@@ -179,7 +179,7 @@ describe("Validator.email", () => {
   addFormats.default(ajv, ["email"])
   const isFormatted = ajv.compile({ type: "string", format: "email" })
 
-  it.effect("takes the form of HTML's e-mail fields, with a dot in the domain", () =>
+  it.effect("accepts the form of HTML's e-mail fields, with a dot in the domain", () =>
     Effect.gen(function*() {
       const right = [
         "a@b.ch",
@@ -221,12 +221,12 @@ describe("Validator.email", () => {
     { arbitrary: { runs: 500 } }
   )
 
-  it("is an e-mail in the JSON schema, and named so in the metadata", () => {
+  it("is an e-mail format in the JSON schema, and an entry in the metadata", () => {
     assert.deepInclude(constraintOf(email), { type: "string", format: "email" })
     assert.deepStrictEqual(validatorsOf(email), [{ type: "Email" }])
   })
 
-  it.effect("answers at once, whatever it is given", () =>
+  it.effect("takes linear time for any input", () =>
     Effect.gen(function*() {
       for (const long of [`${"a".repeat(100_000)}@${"a.".repeat(50_000)}`, "a.".repeat(100_000), "a".repeat(200_000)]) {
         assert.deepStrictEqual(yield* problemsOf(email, long), ["Email must be an e-mail address"])
@@ -239,7 +239,7 @@ describe("Validator.past and Validator.future", () => {
   const past = Model.DateTime.pipe(Validator.past)
   const future = Model.Date.pipe(Validator.future)
 
-  it.effect("ask the clock at hand", () =>
+  it.effect("use the current clock", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1000)
       // Clocks differ by as much as a second.
@@ -254,12 +254,12 @@ describe("Validator.past and Validator.future", () => {
       assert.deepStrictEqual(yield* problemsOf(future, at(1001)), ["Future must be in the future"])
     }))
 
-  it("ask the system's clock where no fiber runs", () => {
+  it("use the system clock outside of a fiber", () => {
     assert.isTrue(Schema.is(past)(at(Date.now() - 60_000)))
     assert.isFalse(Schema.is(past)(at(Date.now() + 60_000)))
   })
 
-  it("are named in the metadata, and no constraint of a JSON schema", () => {
+  it("are in the metadata, and not in the JSON schema", () => {
     assert.deepStrictEqual(validatorsOf(past), [{ type: "Past" }])
     assert.deepStrictEqual(validatorsOf(future), [{ type: "Future" }])
     assert.deepInclude(constraintOf(past), { type: "string" })
@@ -282,7 +282,7 @@ describe("a validator anywhere in a field's pipe", () => {
     )
   }) {}
 
-  it.effect("looks at a value when there is one", () =>
+  it.effect("validates present values only", () =>
     Effect.gen(function*() {
       const none = yield* Model.finalise(Anywhere, { optional: null, number: null })
       assert.deepStrictEqual({ ...none }, { defaulted: [1], generated: DateTime.makeUnsafe(0) })
@@ -302,7 +302,7 @@ describe("a validator anywhere in a field's pipe", () => {
       ])
     }))
 
-  it("holds in every schema of the field, and doesn't mind null where null is allowed", () => {
+  it("applies in every schema of the field, and accepts null where null is allowed", () => {
     const is = (schema: Schema.Top, value: object) => Schema.is(schema)(value)
     for (const schema of [Anywhere.create, Anywhere.patch]) {
       assert.isTrue(is(schema, { optional: null, number: null }))
@@ -317,7 +317,7 @@ describe("a validator anywhere in a field's pipe", () => {
     assert.isFalse(is(Anywhere.wire, { _type: "Anywhere", ...stored, number: 9 }))
   })
 
-  it("is for what is sent before a converter, for what is stored after it", () => {
+  it("applies to the input before a converter, to the stored value after it", () => {
     assert.isTrue(Schema.is(Anywhere.create)({ secret: "1234" }))
     assert.isFalse(Schema.is(Anywhere.create)({ secret: "12345" }))
     const stored = { defaulted: [1], generated: new Date(0) }
@@ -327,7 +327,7 @@ describe("a validator anywhere in a field's pipe", () => {
     assert.throws(() => read({ ...stored, secret: "1234" }))
   })
 
-  it.effect("lets a converted value be changed and kept", () =>
+  it.effect("accepts a converted value that is changed or unchanged", () =>
     Effect.gen(function*() {
       const first = yield* Model.finalise(Anywhere, { secret: "1234" })
       const again = yield* Model.finalise(Anywhere, first)

@@ -121,11 +121,11 @@ describe("the compiled decoder", () => {
     { arbitrary: { runs: 500 } }
   )
 
-  it("accepts what is valid", () => {
+  it("accepts valid values", () => {
     assert.notStrictEqual(decode(valid), invalid)
   })
 
-  it("gives objects and lists that are nobody else's, without what is unknown", () => {
+  it("returns new objects and lists, without unknown keys", () => {
     const body = { ...valid, tags: ["a"], more: 1 }
     const thing = decode(body) as typeof Thing.create.Type // the body is valid
     assert.isFalse("more" in thing)
@@ -133,14 +133,14 @@ describe("the compiled decoder", () => {
     assert.notStrictEqual(thing.parts[0], body.parts[0])
   })
 
-  it("asks a turned schema's own parser, which knows what is asked of the input", () => {
+  it("asks a flipped schema's own parser, which runs the checks of its input", () => {
     const short = Schema.flip(Schema.Array(Schema.String).check(Schema.isMaxLength(1)))
     const decodeShort = compileDecoder(short.ast)
     assert.deepStrictEqual(decodeShort(["a"]), ["a"])
     assert.strictEqual(decodeShort(["a", "b"]), invalid)
   })
 
-  it("leaves dates to the parser of the schema where more is asked of the stored value or the text", () => {
+  it("leaves dates to the schema's parser if the stored value or the text has further checks", () => {
     const text = Model.DateTime.from.pipe(
       Schema.decodeTo(Schema.String, {
         decode: SchemaGetter.transform((date) => date.toISOString()),
@@ -157,19 +157,19 @@ describe("the compiled decoder", () => {
     assert.strictEqual(compileDecoder(jsonCodec(early).ast)(valid.made), invalid)
   })
 
-  it("has what a field's own schema supplies where there is no value", () => {
+  it("has the value that a field's own schema supplies for a missing one", () => {
     const thing = decode(valid) as typeof Thing.create.Type // the body is valid
     assert.strictEqual(thing.supplied, "supplied")
   })
 
-  it("leaves fields that every object inherits to the parser of the schema", () => {
+  it("leaves fields with the name of an inherited property to the schema's parser", () => {
     const odd = Schema.Struct({ toString: Schema.Boolean })
     const decodeOdd = compileDecoder(odd.ast)
     assert.deepStrictEqual(decodeOdd({ toString: true, more: 1 }), { toString: true })
     assert.strictEqual(decodeOdd({}), invalid)
   })
 
-  it("leaves the reasons to the parser of the schema", () => {
+  it("leaves the reasons of a failure to the schema's parser", () => {
     const decode = compileDecoder(codecOf(Part).ast)
     assert.strictEqual(decode({ width: -1 }), invalid)
     assert.strictEqual(decode([]), invalid)
@@ -192,7 +192,7 @@ describe("the decoder of bodies", () => {
     }
   }
 
-  it("takes years of four digits only, whatever else is asked of a moment", () => {
+  it("accepts only years of four digits, whatever other checks a date-time has", () => {
     const decode = compileDecoder(jsonCodec(Thing.wire.fields.noted).ast)
     assert.strictEqual(decode("0000-01-01T00:00:00+00:01"), invalid)
     assert.strictEqual(decode("9999-12-31T23:59:59-00:01"), invalid)
@@ -202,17 +202,17 @@ describe("the decoder of bodies", () => {
   const variants = [Thing.create, Thing.patch, Thing.wire, Part.create] as const
   const decoders = variants.map((schema) => [bodyDecoder(schema), expectedOf(schema)] as const)
 
-  it.prop("says what the schema says, in the same order", [changes, values], ([entries, other]) => {
+  it.prop("reports the schema's issues, in the same order", [changes, values], ([entries, other]) => {
     for (const body of [changed(valid, entries), changed({}, entries), other]) {
       for (const [decode, expected] of decoders) assert.deepStrictEqual<unknown>(decode(body), expected(body))
     }
   }, { arbitrary: { runs: 500 } })
 
-  it.prop("says what a struct says of all its fields", [values, values], ([from, to]) => {
+  it.prop("reports a struct's check over several fields", [values, values], ([from, to]) => {
     assert.deepStrictEqual<unknown>(bodyDecoder(inOrder)({ from, to }), expectedOf(inOrder)({ from, to }))
   })
 
-  it("names every field that is wrong, and tells nothing of what is omitted", () => {
+  it("reports every invalid field, and no omitted value", () => {
     const decode = bodyDecoder(Thing.create)
     const { made: _, ...rest } = valid
     const body = {
@@ -237,7 +237,7 @@ describe("the decoder of bodies", () => {
     assert.notInclude(JSON.stringify(problems), "CANARY")
   })
 
-  it("says what a struct says of all its fields once each is valid", () => {
+  it("reports a struct's check over several fields once each field is valid", () => {
     const decode = bodyDecoder(inOrder)
     assert.deepStrictEqual<unknown>(decode({ from: 1, to: 2 }), { _tag: "Valid", value: { from: 1, to: 2 } })
     const fieldsOf = (body: unknown) => {

@@ -36,8 +36,8 @@ const named = (model: Model.Any, body: unknown) =>
 
 const many = <A>(value: A) => Array.from({ length: 200_000 }, () => value)
 
-describe("what is wrong with a body", () => {
-  it("is said of each part of it", () => {
+describe("the problems of a body", () => {
+  it("are reported for each part", () => {
     assert.deepStrictEqual(
       named(Bill, {
         numbers: [1, "2", 3.5, null],
@@ -66,7 +66,7 @@ describe("what is wrong with a body", () => {
     ])
   })
 
-  it("is at most a hundred problems, and how many more there are", () => {
+  it("are limited to a hundred, with the number of further ones", () => {
     const bodies: ReadonlyArray<readonly [body: unknown, first: string, more: string]> = [
       [{ name: "a", numbers: many("x") }, "numbers.0", "at least 199900 more problems are not listed"],
       [{ name: "a", numbers: [1], lines: many({}) }, "lines.0.amount", "at least 199900 more problems are not listed"],
@@ -86,7 +86,7 @@ describe("what is wrong with a body", () => {
     assert.strictEqual(problemsOf(Bill, { name: "a", numbers: many(1.5).slice(0, 100) }).length, 100)
   })
 
-  it("is counted on where lists of problems are put together", () => {
+  it("keep their count when lists of problems are joined", () => {
     const problem = { field: "a", validator: "Type", message: "is wrong" }
     const some = limitProblems(Array.from({ length: 150 }, () => problem))
     const more = limitProblems([...some, ...some])
@@ -95,7 +95,7 @@ describe("what is wrong with a body", () => {
     assert.deepStrictEqual(limitProblems([problem]), [problem])
   })
 
-  it("is not made right by what a key named as a prototype holds", () => {
+  it("are not hidden by the value of a key named as a prototype", () => {
     assert.deepStrictEqual(named(Tree, JSON.parse(`{"__proto__":{"label":"x"}}`)), ["label must be given"])
     const decoded = bodyDecoder(Tree.create)(JSON.parse(`{"label":"a","__proto__":{"children":[1]},"__proto__":null}`))
     assert.deepStrictEqual(decoded, { _tag: "Valid", value: { label: "a" } })

@@ -15,8 +15,8 @@ const selections = Arbitrary.array(Arbitrary.array(Arbitrary.schema(Schema.Boole
 
 const values = [1, "text", null, undefined, { a: 1 }]
 
-describe("an object of known keys", () => {
-  it("has the values at their places, in the order of the keys", () => {
+describe("an object with known keys", () => {
+  it("has the values under their keys, in the order of the keys", () => {
     const make = objectFactoryOf(["a", "b", "c", "d"])
     assert.deepStrictEqual(Object.entries(make([1, undefined, absentValue, null])), [["a", 1], ["b", undefined], [
       "d",
@@ -42,7 +42,7 @@ describe("an object of known keys", () => {
     }
   )
 
-  it("is made where code can't be compiled, too", () => {
+  it("is made where code can't be compiled", () => {
     const module = new URL("../../../src/Model/codec/literal.ts", import.meta.url).href
     const program = `
       import { objectFactoryOf } from "${module}"
@@ -52,7 +52,7 @@ describe("an object of known keys", () => {
     assert.strictEqual(output, `{"a":1,"b":2}\n`)
   })
 
-  it("is made anew each time", () => {
+  it("is a new object each time", () => {
     const make = objectFactoryOf(["a"])
     assert.notStrictEqual(make([1]), make([1]))
   })

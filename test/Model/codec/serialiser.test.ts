@@ -114,7 +114,7 @@ describe("the compiled serialiser", () => {
     assert.deepStrictEqual(JSON.parse(written!).text, text)
   })
 
-  it.prop("treats what is missing as the schemas do", [instances, someFields, someFields], ([all, missing, empty]) => {
+  it.prop("treats missing values as the schemas do", [instances, someFields, someFields], ([all, missing, empty]) => {
     const document = { ...documentOf(all), ...allOf(missing, undefined), ...allOf(empty, null) }
     const present = Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined))
     assert.strictEqual(serialise(present, ""), genericText(present))
@@ -131,7 +131,7 @@ describe("the compiled serialiser", () => {
     { arbitrary: { runs: 400 } }
   )
 
-  it.prop("never writes what is omitted", [instances], ([all]) => {
+  it.prop("never writes omitted fields", [instances], ([all]) => {
     const leaky = new Inner({ id: "I", label: "leaky", secret: canary })
     const document = documentOf(
       new All({
@@ -153,7 +153,7 @@ describe("the compiled serialiser", () => {
     assert.strictEqual(serialise(document, "")!.split("leaky").length - 1, 9)
   })
 
-  it("writes the defaults of fields that a document lacks, also within", () => {
+  it("writes the defaults of missing fields, in nested models too", () => {
     class Old extends Model.Class<Old>()("Old", { id: Model.id(), first: Inner, words: All.fields.words }) {}
     const text = compileSerialiser(Old)({ _id: "O1", first: { id: "I", label: "l" }, words: [] }, "")
     assert.strictEqual(
@@ -162,7 +162,7 @@ describe("the compiled serialiser", () => {
     )
   })
 
-  it("writes no number that is not of the field's kind", () => {
+  it("writes only numbers of the field's type", () => {
     class Numbers extends Model.Class<Numbers>()("Numbers", {
       int: Schema.Int,
       float: Schema.Finite.pipe(Model.optional)
@@ -173,7 +173,7 @@ describe("the compiled serialiser", () => {
     for (const float of [Infinity, Number.NaN, "1"]) assert.isUndefined(write({ int: 1, float }, ""), String(float))
   })
 
-  it("puts links behind the type, and takes an object without fields", () => {
+  it("writes links after the type, and accepts an object without fields", () => {
     class Empty extends Model.Class<Empty>()("Empty", { note: Schema.String.pipe(Model.optional) }) {}
     const write = compileSerialiser(Empty)
     const links = `"_links":{},`
@@ -182,7 +182,7 @@ describe("the compiled serialiser", () => {
     assert.strictEqual(write({}, ""), `{"_type":"Empty"}`)
   })
 
-  it("writes models that hold their own kind", () => {
+  it("writes recursive models", () => {
     interface Stored {
       readonly name: string
       readonly secret?: string | null
@@ -203,7 +203,7 @@ describe("the compiled serialiser", () => {
     assert.isUndefined(write(document("a", document("b", { name: 3, children: [] })), ""))
   })
 
-  it("refuses to be made for a model that is hidden in a suspended schema", () => {
+  it("dies for a model that is nested in a suspended schema", () => {
     const Hiding = Model.Class<unknown>()("Hiding", {
       inner: Schema.Struct({ deep: Schema.suspend(() => Schema.Struct({ model: Inner })) })
     })

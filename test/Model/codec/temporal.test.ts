@@ -44,7 +44,7 @@ describe("Model.DateTime", () => {
     for (const [text, iso] of Object.entries(cases)) assert.strictEqual(read(text), iso, text)
   })
 
-  it("reads up to nine fraction digits, of which milliseconds are kept", () => {
+  it("reads up to nine fraction digits, and cuts them to milliseconds", () => {
     const cases: { readonly [digits: string]: string } = {
       "1": "100",
       "12": "120",
@@ -59,14 +59,14 @@ describe("Model.DateTime", () => {
     }
   })
 
-  it("knows which years are leap years", () => {
+  it("recognises leap years", () => {
     assert.strictEqual(read("2024-02-29T00:00:00"), "2024-02-29T00:00:00.000Z")
     assert.strictEqual(read("2000-02-29T00:00:00"), "2000-02-29T00:00:00.000Z")
     assert.isUndefined(read("2026-02-29T00:00:00"))
     assert.isUndefined(read("1900-02-29T00:00:00"))
   })
 
-  it("refuses what is no date-time", () => {
+  it("rejects text that is no date-time", () => {
     const wrong = [
       "",
       "now",
@@ -97,7 +97,7 @@ describe("Model.DateTime", () => {
     for (const text of wrong) assert.isUndefined(read(text), String(text))
   })
 
-  it("says what it expects, not what it was given", () => {
+  it("reports the expectation without the value", () => {
     const refused = Schema.decodeUnknownResult(Schema.toCodecJson(Model.DateTime))("tomorrow")
     assert.isTrue(Result.isFailure(refused) && refused.failure.message === "Expected an ISO 8601 date-time")
   })
@@ -124,7 +124,7 @@ describe("Model.DateTime", () => {
     assert.deepStrictEqual(Schema.decodeSync(Model.DateTime)(stored), moment)
   })
 
-  it.effect("takes years of four digits only", () =>
+  it.effect("accepts only years of four digits", () =>
     Effect.gen(function*() {
       class Event extends Model.Class<Event>()("Event", { at: Model.DateTime }) {}
       for (const millis of [-62_167_219_200_001, 253_402_300_800_000]) {
@@ -150,12 +150,12 @@ describe("Model.Date", () => {
     assert.strictEqual(write(DateTime.makeUnsafe("0000-03-01T00:00:00Z")), "0000-03-01")
   })
 
-  it("refuses what is no date", () => {
+  it("rejects text that is no date", () => {
     const wrong = ["", "2026-02-29", "2026-06-31", "2026-1-1", "31.01.2026", "2026-01-31T00:00:00", "20260131", 0, null]
     for (const text of wrong) assert.isUndefined(read(text), String(text))
   })
 
-  it("cuts the time of the day off, on the way into the store and out of it", () => {
+  it("cuts the time of day off when encoding and when decoding", () => {
     const noon = new Date("1969-07-20T12:00:00Z")
     assert.deepStrictEqual(Schema.encodeSync(Model.Date)(DateTime.makeUnsafe(noon)), new Date("1969-07-20"))
     assert.deepStrictEqual(Schema.decodeSync(Model.Date)(noon), DateTime.makeUnsafe("1969-07-20T00:00:00Z"))
@@ -218,7 +218,7 @@ const texts = Arbitrary.all([
 }))
 
 describe("the parsers and printers of dates", () => {
-  it.prop("read what a pattern accepts, as JavaScript does", [texts], ([texts]) => {
+  it.prop("read the text that a pattern accepts as JavaScript does", [texts], ([texts]) => {
     for (const text of texts) {
       assert.strictEqual(iso.parseDateTime(text), readByPattern(text), text)
       const date = text.slice(0, 10)

@@ -9,7 +9,7 @@ class Page extends Model.Class<Page>()("Page", {
   ...Model.historied
 }) {}
 
-it.effect("shows a caller neither the mark of a deletion nor the number of a state, and takes neither", () =>
+it.effect("neither shows nor accepts the deletion time and the revision", () =>
   Effect.gen(function*() {
     for (const variant of [Page.wire, Page.create, Page.patch]) {
       assert.notInclude(Object.keys(variant.fields), "deleted")
@@ -33,13 +33,13 @@ it.effect("stores both", () =>
     assert.includeMembers(Object.keys(Object(schema["properties"])), ["deleted", "revision"])
   }))
 
-it.effect("reads documents that are older than the traits", () =>
+it.effect("reads documents that were stored before the traits were added", () =>
   Effect.gen(function*() {
     const page = yield* Model.fromRecord(Page, { id: "P", title: "a" })
     assert.deepStrictEqual([page.deleted, page.revision], [undefined, 0])
   }))
 
-it.effect("lets no typed change set what the framework keeps up to date", () =>
+it.effect("lets no typed update set the fields that the framework manages", () =>
   Effect.gen(function*() {
     for (const field of ["deleted", "revision"]) {
       const error = yield* Effect.flip(Update.toUpdate(Page, ($) => [Object($)[field].set(9)]))

@@ -58,20 +58,20 @@ describe("the completer", () => {
     { arbitrary: { runs: 300 } }
   )
 
-  it.effect("knows models that are converted as instances", () =>
+  it.effect("supports models that are converted as instances", () =>
     Effect.gen(function*() {
       const completed = yield* completer(Trimmed)({ plain: { text: " a " } })
       assert.deepStrictEqual(completed, { plain: new Plain({ text: "a" }) })
     }))
 
-  it.effect("has no value of an omitted field in its errors", () =>
+  it.effect("has no omitted value in its errors", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(completer(Order)({ secret: "CANARY-secret", lines: [], perhaps: null }))
       assert.notInclude(JSON.stringify(error), "CANARY")
       assert.strictEqual(error.field, "secret")
     }))
 
-  it.effect("hashes what is sent", () =>
+  it.effect("hashes sent values", () =>
     Effect.gen(function*() {
       class User extends Model.Class<User>()("User", {
         password: Schema.String.pipe(Validator.max(8), Model.converted(Converter.contentHasher({ rounds: 1_000 })))

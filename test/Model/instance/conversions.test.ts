@@ -78,13 +78,13 @@ const things = Arbitrary.map(
 )
 
 describe("Model.dumps", () => {
-  it.effect("returns the JSON text, with the type and without what is omitted", () =>
+  it.effect("returns the JSON text with the type and without omitted fields", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(JSON.parse(yield* Model.dumps(thing)), wire)
       assert.isTrue((yield* Model.dumps(thing)).startsWith(`{"_type":"Thing"`))
     }))
 
-  it.effect("prints it over several lines when asked to", () =>
+  it.effect("pretty-prints on request", () =>
     Effect.gen(function*() {
       const text = yield* pipe(thing, Model.dumps({ prettyPrint: true }))
       assert.deepStrictEqual(JSON.parse(text), wire)
@@ -98,7 +98,7 @@ describe("Model.dumps", () => {
       assert.strictEqual(JSON.parse(yield* Model.dumps(invalid, { validate: false })).name, "")
     }))
 
-  it.effect("finds what is wrong in nested models as well", () =>
+  it.effect("reports problems of nested models too", () =>
     Effect.gen(function*() {
       const wrong = new Thing(
         { ...thing, parts: [new Part({ name: "" }, { disableChecks: true })] },
@@ -110,7 +110,7 @@ describe("Model.dumps", () => {
 })
 
 describe("Model.toRecord", () => {
-  it.effect("is the instance as it is stored, what is omitted included", () =>
+  it.effect("is the stored form of the instance, including omitted fields", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* Model.toRecord(thing), stored)
       assert.deepStrictEqual(yield* pipe(thing, Model.toRecord()), stored)
@@ -122,7 +122,7 @@ describe("Model.toRecord", () => {
       assert.deepStrictEqual([_id, id], ["T1", undefined])
     }))
 
-  it.effect("skipOmittedFields leaves out what is omitted, in nested models as well", () =>
+  it.effect("skipOmittedFields removes omitted fields, in nested models too", () =>
     Effect.gen(function*() {
       const { secret: _, ...rest } = stored
       const record = yield* pipe(thing, Model.toRecord({ skipOmittedFields: true }))
@@ -137,7 +137,7 @@ describe("Model.toRecord", () => {
 })
 
 describe("Model.fromRecord", () => {
-  it.effect("reads what toRecord wrote, under either name of the identifier", () =>
+  it.effect("reads the output of toRecord under either name of the identifier", () =>
     Effect.gen(function*() {
       const { id, ...rest } = stored
       assert.deepStrictEqual(yield* Model.fromRecord(Thing, stored), thing)
@@ -158,7 +158,7 @@ describe("Model.fromRecord", () => {
       }
     }))
 
-  it.effect("sets nothing that the class has itself", () =>
+  it.effect("sets no property that the class defines", () =>
     Effect.gen(function*() {
       const odd = JSON.parse(`{ "__proto__": { "isAdmin": true }, "constructor": 1, "toJSON": 2, "colour": "red" }`)
       const instance = yield* Model.fromRecord(Thing, { ...stored, ...odd, ["__proto__"]: odd }, {
@@ -170,13 +170,13 @@ describe("Model.fromRecord", () => {
       assert.strictEqual(Reflect.get(instance, "colour"), "red")
     }))
 
-  it.effect("reads a field with a default that is not there as the default", () =>
+  it.effect("reads a missing field with a default as the default", () =>
     Effect.gen(function*() {
       const { tags: _, ...old } = stored
       assert.deepStrictEqual((yield* Model.fromRecord(Thing, old)).tags, [])
     }))
 
-  it.effect("fails with everything that keeps the record from being an instance", () =>
+  it.effect("fails with all problems of the record", () =>
     Effect.gen(function*() {
       const { name: _, ...rest } = stored
       const error = yield* Effect.flip(Model.fromRecord(Thing, { ...rest, size: "big" }))
@@ -193,7 +193,7 @@ describe("Model.fromRecord", () => {
 })
 
 describe("Model.appendTo and Model.removeFrom", () => {
-  it.effect("appendTo gives a copy with the elements behind the list, and leaves the instance as it was", () =>
+  it.effect("appendTo returns a copy with the elements appended, and does not change the instance", () =>
     Effect.gen(function*() {
       const more = yield* Model.appendTo(thing, { tags: ["c"], parts: [new Part({ name: "box" })] })
       assert.instanceOf(more, Thing)
@@ -202,12 +202,12 @@ describe("Model.appendTo and Model.removeFrom", () => {
       assert.deepStrictEqual(thing.tags, ["a", "b"])
     }))
 
-  it.effect("appendTo begins a list that is not there", () =>
+  it.effect("appendTo creates a missing list", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* pipe(thing, Model.appendTo({ aliases: ["x"] }))).aliases, ["x"])
     }))
 
-  it.effect("removeFrom gives a copy without the element, which is compared by value", () =>
+  it.effect("removeFrom returns a copy without the element, compared by value", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* Model.removeFrom(thing, { tags: "a" })).tags, ["b"])
       const without = yield* pipe(thing, Model.removeFrom({ parts: new Part({ name: "lid", key: canary }) }))
@@ -215,7 +215,7 @@ describe("Model.appendTo and Model.removeFrom", () => {
       assert.deepStrictEqual((yield* Model.removeFrom(thing, { aliases: "x", tags: "z" })).tags, ["a", "b"])
     }))
 
-  it.effect("both fail when what comes out is not valid", () =>
+  it.effect("both fail if the result is not valid", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Model.appendTo(thing, { tags: ["c", "d"] }))
       assert.deepStrictEqual(error.problems.map(({ field, validator }) => [field, validator]), [["tags", "Max"]])
@@ -223,7 +223,7 @@ describe("Model.appendTo and Model.removeFrom", () => {
 })
 
 describe("every instance", () => {
-  it.effect.prop("comes back from its record", [things], ([any]) =>
+  it.effect.prop("survives the way to a record and back", [things], ([any]) =>
     Effect.gen(function*() {
       const record = yield* Model.toRecord(any)
       assert.deepStrictEqual(yield* Model.fromRecord(Thing, record), any)
@@ -231,7 +231,7 @@ describe("every instance", () => {
       assert.deepStrictEqual(yield* Model.fromRecord(Thing, document), any)
     }))
 
-  it.prop("comes back from the store", [things], ([any]) => {
+  it.prop("survives the way to the store and back", [things], ([any]) => {
     const document = Schema.encodeUnknownSync(Thing)(any)
     assert.deepStrictEqual(Schema.decodeUnknownSync(Thing)(document), any)
   })

@@ -163,7 +163,7 @@ const changed = (record: object, entries: ReadonlyArray<readonly [string, unknow
 
 const things = Arbitrary.schema(Thing)
 
-describe("the reader of stored documents", () => {
+describe("the decoder of stored documents", () => {
   const read = recordDecoder(Thing)
   const expected = readBySchema(Thing)
   const toStored = recordEncoder(Thing, "_id")
@@ -219,7 +219,7 @@ describe("the reader of stored documents", () => {
       assert.isFalse(Object.hasOwn(thing.parts[1], "extra"))
     }))
 
-  it.effect("does not ask validators", () =>
+  it.effect("does not run validators", () =>
     Effect.gen(function*() {
       const far = new Date("2999-01-01T00:00:00Z")
       const thing = yield* read({ ...stored, name: "", count: -1.5, tags: ["a", "b", "c"], at: far })
@@ -227,7 +227,7 @@ describe("the reader of stored documents", () => {
       assert.strictEqual(thing.at.epochMilliseconds, far.getTime())
     }))
 
-  it.effect("takes null for nothing where a field is optional, and reads older forms", () =>
+  it.effect("treats null as missing in an optional field, and reads older forms", () =>
     Effect.gen(function*() {
       const thing = yield* read({ ...stored, spare: null, seen: null, price: "12.50" })
       assert.isFalse("spare" in thing)
@@ -235,7 +235,7 @@ describe("the reader of stored documents", () => {
       assert.strictEqual(thing.price, 1250)
     }))
 
-  it.effect("gives lists that are not the document's", () =>
+  it.effect("copies the lists of the document", () =>
     Effect.gen(function*() {
       const tags = ["a"]
       const thing = yield* read({ ...stored, tags })
@@ -243,7 +243,7 @@ describe("the reader of stored documents", () => {
       assert.notStrictEqual(thing.tags, tags)
     }))
 
-  it.effect("reads a record under either name of the identifier, of which id counts more", () =>
+  it.effect("reads a record under either name of the identifier, and prefers id", () =>
     Effect.gen(function*() {
       const { _id, ...rest } = stored
       assert.strictEqual((yield* read({ ...rest, id: "T2" })).id, "T2")
@@ -252,7 +252,7 @@ describe("the reader of stored documents", () => {
       assert.deepStrictEqual(problems.map(({ field }) => field), ["id"])
     }))
 
-  it.effect("takes nothing that a record inherits", () =>
+  it.effect("ignores inherited properties", () =>
     Effect.gen(function*() {
       const problems = yield* Effect.flip(read(Object.create(stored)))
       assert.include(problems.map(({ field }) => field), "name")
