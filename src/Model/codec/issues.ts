@@ -24,15 +24,8 @@ export interface FieldProblem {
  *
  * @internal
  */
-export const problemsOf = (issue: SchemaIssue.Issue, isConfidential = false): ReadonlyArray<FieldProblem> => {
-  const problems: Array<FieldProblem> = []
-  collectProblems(
-    issue,
-    { path: "", isConfidential, parent: undefined, attributes: undefined, decodedType: undefined },
-    problems
-  )
-  return problems
-}
+export const problemsOf = (issue: SchemaIssue.Issue, isConfidential = false): ReadonlyArray<FieldProblem> =>
+  problemsAt(issue, { path: "", isConfidential, parent: undefined, attributes: undefined, decodedType: undefined })
 
 interface IssueContext {
   readonly path: string
@@ -45,80 +38,66 @@ interface IssueContext {
   readonly decodedType: SchemaAST.AST | undefined
 }
 
-const collectProblems = (issue: SchemaIssue.Issue, context: IssueContext, problems: Array<FieldProblem>): void => {
-  const { path } = context
+const problemsAt = (issue: SchemaIssue.Issue, context: IssueContext): ReadonlyArray<FieldProblem> => {
+  const problem = (validator: string, message: string) => [{ field: context.path, validator, message }]
   switch (issue._tag) {
     case "Pointer":
-      return collectProblems(issue.issue, issue.path.reduce(atKey, context), problems)
+      return problemsAt(issue.issue, issue.path.reduce(atKey, context))
     case "Composite":
-      return issue.issues.forEach((inner) => collectProblems(inner, atNode(context, issue.ast), problems))
+      return issue.issues.flatMap((inner) => problemsAt(inner, atNode(context, issue.ast)))
     case "Encoding":
-      return collectProblems(issue.issue, {
+      return problemsAt(issue.issue, {
         ...atNode(context, issue.ast),
         decodedType: context.decodedType ?? decodedTypeOf(issue.ast)
-      }, problems)
-    case "AnyOf": {
-      // The union member that matched furthest gives the most useful message. A value that matches no member has the
-      // wrong type.
-      const nested = issue.issues.filter((inner) => inner._tag === "Composite" || inner._tag === "Filter")
-      if (nested.length === 1) return collectProblems(nested[0]!, context, problems)
-      problems.push(typeProblem(context, issue.ast))
-      return
-    }
-    case "Filter": {
-      const rule = ruleOf(issue.filter)
-      if (rule !== undefined && (rule.isOwn || context.decodedType === undefined)) {
-        const at = issue.issue._tag === "Pointer" ? issue.issue.path.reduce(atKey, context) : context
-        problems.push({
-          field: at.path,
-          validator: rule.type,
-          message: rule.message ?? issueMessage(issue) ?? genericMessage
-        })
-        return
-      }
-      if (issue.issue._tag === "Pointer" || issue.issue._tag === "Composite") {
-        return collectProblems(issue.issue, context, problems)
-      }
-      const kind = isKind(issue.filter, "isInt") ? int : isKind(issue.filter, "isFinite") ? finite : undefined
-      if (kind !== undefined || context.decodedType !== undefined && filterMessage(issue) === undefined) {
-        problems.push(typeProblem(context, kind ?? context.parent ?? finite))
-        return
-      }
-      problems.push({
-        field: path,
-        validator: "Type",
-        message: (context.isConfidential ? undefined : issueMessage(issue)) ?? filterMessage(issue) ??
-          expectedBy(issue.filter) ??
-          genericMessage
       })
-      return
-    }
+    case "AnyOf":
+      return unionProblems(issue, context)
+    case "Filter":
+      return filterProblems(issue, context)
     case "MissingKey":
-      problems.push({ field: path, validator: "Required", message: "must be given" })
-      return
+      return problem("Required", "must be given")
     case "UnexpectedKey":
-      problems.push({ field: path, validator: "Unknown", message: "is not a field of the model" })
-      return
+      return problem("Unknown", "is not a field of the model")
     case "InvalidType":
-      problems.push(typeProblem(context, issue.ast))
-      return
+      return [typeProblem(context, issue.ast)]
     case "OneOf":
-      problems.push({ field: path, validator: "Type", message: "must have exactly one of the accepted forms" })
-      return
+      return problem("Type", "must have exactly one of the accepted forms")
     case "Forbidden":
-      problems.push({ field: path, validator: "Type", message: "is not allowed" })
-      return
+      return problem("Type", "is not allowed")
     case "InvalidValue": {
       const customMessage = context.isConfidential || isTemporal(context.parent)
         ? undefined
         : messageOf(issue.annotations)
-      problems.push(
-        customMessage === undefined && context.decodedType !== undefined
-          ? typeProblem(context, context.decodedType)
-          : { field: path, validator: "Type", message: customMessage ?? genericMessage }
-      )
+      return customMessage === undefined && context.decodedType !== undefined
+        ? [typeProblem(context, context.decodedType)]
+        : problem("Type", customMessage ?? genericMessage)
     }
   }
+}
+
+/**
+ * The union member that matched furthest gives the most useful message. A value that matches no member has the wrong
+ * type.
+ */
+const unionProblems = (issue: SchemaIssue.AnyOf, context: IssueContext): ReadonlyArray<FieldProblem> => {
+  const [nested, ...others] = issue.issues.filter((inner) => inner._tag === "Composite" || inner._tag === "Filter")
+  return nested !== undefined && others.length === 0 ? problemsAt(nested, context) : [typeProblem(context, issue.ast)]
+}
+
+const filterProblems = (issue: SchemaIssue.Filter, context: IssueContext): ReadonlyArray<FieldProblem> => {
+  const rule = ruleOf(issue.filter)
+  if (rule !== undefined && (rule.isOwn || context.decodedType === undefined)) {
+    const { path } = issue.issue._tag === "Pointer" ? issue.issue.path.reduce(atKey, context) : context
+    return [{ field: path, validator: rule.type, message: rule.message ?? issueMessage(issue) ?? genericMessage }]
+  }
+  if (issue.issue._tag === "Pointer" || issue.issue._tag === "Composite") return problemsAt(issue.issue, context)
+  const kind = isKind(issue.filter, "isInt") ? int : isKind(issue.filter, "isFinite") ? finite : undefined
+  if (kind !== undefined || context.decodedType !== undefined && filterMessage(issue) === undefined) {
+    return [typeProblem(context, kind ?? context.parent ?? finite)]
+  }
+  const message = (context.isConfidential ? undefined : issueMessage(issue)) ?? filterMessage(issue) ??
+    expectedBy(issue.filter) ?? genericMessage
+  return [{ field: context.path, validator: "Type", message }]
 }
 
 /** The problem of a value with the wrong type. */

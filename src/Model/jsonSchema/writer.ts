@@ -29,143 +29,161 @@ export interface Form {
  *
  * @internal
  */
-export const describeModel = (model: ModelLike, form: Form): JsonSchema => {
-  const isWire = form.variant === "wire"
-  const { definitions, schemaFor } = isWire ? withDefinitions(identityOf(model)) : inlined(identityOf(model))
-
-  /** `name` applies to an object without an identifier. */
-  const write = (ast: SchemaAST.AST, name?: string): JsonSchema => {
-    const inner = modelOf(ast)
-    const encoded = Node.encodedEnd(ast)
-    if (inner !== undefined && encoded._tag === "Objects") {
-      return schemaFor(identityOf(inner), "object", inner.modelName, () => writeModel(inner, encoded))
-    }
-    const own = SchemaAST.resolveIdentifier(ast) ?? name
-    if (ast.encoding !== undefined) return withTexts(write(ast.encoding.at(-1)!.to, own), SchemaAST.resolve(ast))
-    if (ast._tag === "Suspend") return write(ast.thunk(), own)
-    if (ast._tag === "Declaration") return isWire ? writeDeclared(ast, own) : bsonSchemaOf(ast)
-    return schemaFor(
-      ast,
-      kindOf(ast),
-      ast._tag === "Objects" ? own : SchemaAST.resolveIdentifier(ast),
-      () => writeNode(ast)
-    )
-  }
-
-  const writeModel = (owner: ModelLike, { checks, propertySignatures }: SchemaAST.Objects): JsonSchema => {
-    const isRoot = identityOf(owner) === identityOf(model)
-    const members = propertySignatures.map(({ name, type }) => {
-      const field = String(name)
-      const { managed, optional } = owner[modelTypeId][field] ?? {}
-      return {
-        key: !isWire && isRoot && managed === "id" ? "_id" : field,
-        schema: optional === true ? Node.nullable(writeMember(type)) : writeMember(type),
-        // Callers need not send `_type` or values that the server supplies. Stored documents have both.
-        isRequired: isWire ? hasToBeSent(owner, field) : !SchemaAST.isOptional(Node.encodedEnd(type))
-      }
-    })
-    const own: ReadonlyArray<[string, JsonSchema]> = members.map(({ key, schema }) => [key, schema])
-    const required = members.flatMap(({ isRequired, key }) => isRequired ? [key] : [])
-    // The framework and the store add properties to documents that are not declared fields.
-    const reserved: ReadonlyArray<[string, JsonSchema]> = !isRoot || form.additionalProperties
-      ? []
-      : isWire
-      ? [["_links", links]]
-      : own.some(([key]) => key === "_id")
-      ? []
-      : [["_id", {}]]
-    return Node.constrained({
-      type: "object",
-      properties: Object.fromEntries([...own, ...reserved]),
-      ...(required.length === 0 ? {} : { required }),
-      additionalProperties: form.additionalProperties
-    }, { annotations: undefined, checks })
-  }
-
-  const writeMember = (type: SchemaAST.AST): JsonSchema =>
-    withTexts(write(type), Node.encodedEnd(type).context?.annotations)
-
-  const writeDeclared = (ast: SchemaAST.Declaration, name: string | undefined): JsonSchema => {
-    const temporal = ast.annotations?.[temporalKind]
-    if (temporal !== undefined) return temporal === "date" ? date : dateTime
-    const json = jsonLinkOf(ast)?.link?.to
-    return json === undefined ? {} : write(json, name)
-  }
-
-  const writeNode = (ast: SchemaAST.AST): JsonSchema => {
-    switch (ast._tag) {
-      case "Null":
-      case "Undefined":
-      case "Void":
-        return Node.constrained({ type: "null" }, ast)
-      case "Any":
-      case "Unknown":
-        return Node.constrained({}, ast)
-      case "String":
-        return Node.constrained({ type: "string" }, ast)
-      case "Boolean":
-        return Node.constrained({ type: "boolean" }, ast)
-      case "Number":
-        return isWire ? numberAsJson(ast) : Node.constrained({ type: "number" }, ast)
-      case "Arrays":
-        return Node.constrained(writeArrays(ast), ast)
-      case "Objects":
-        return Node.constrained(writeObjects(ast), ast)
-      default: {
-        const literals = Node.literalsOf(ast)
-        if (literals !== undefined) {
-          return !isWire && literals.some(Predicate.isBigInt) ? {} : Node.enumeration(literals, ast)
-        }
-        if (ast._tag !== "Union") return describedAsJson(ast)
-        return Node.constrained(Node.alternatives(ast.types.map((type) => write(type))), ast)
-      }
-    }
-  }
-
-  const writeArrays = ({ elements, rest }: SchemaAST.Arrays): JsonSchema => {
-    const others = rest[0] === undefined ? undefined : write(rest[0])
-    if (elements.length === 0 && others !== undefined && rest.length === 1) return { type: "array", items: others }
-    const first = elements.filter((element) => !SchemaAST.isOptional(Node.encodedEnd(element))).length
-    return {
-      type: "array",
-      ...(elements.length === 0 ? {} : { items: elements.map(writeMember) }),
-      ...(others === undefined
-        ? { minItems: first, maxItems: elements.length }
-        // Draft-04 can't describe the last elements separately.
-        : { minItems: first + rest.length - 1, additionalItems: rest.length === 1 ? others : true })
-    }
-  }
-
-  const writeObjects = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): JsonSchema => {
-    if (propertySignatures.length === 0 && indexSignatures.length === 0) return { not: { type: "null" } }
-    const properties = propertySignatures.map(({ name, type }) => [String(name), writeMember(type)])
-    const required = propertySignatures.flatMap(({ name, type }) =>
-      SchemaAST.isOptional(Node.encodedEnd(type)) ? [] : [String(name)]
-    )
-    const records = indexSignatures.map(({ parameter, type }) => ({ keys: Node.keysOf(parameter), value: write(type) }))
-    const byPattern = records.flatMap(({ keys, value }) =>
-      Predicate.isString(keys) ? [] : keys.map((pattern) => [pattern, value])
-    )
-    const ofAny = records.flatMap(({ keys, value }) => keys === "any" ? [value] : [])
-    const isRecord = properties.length === 0 && records.length === 1 && ofAny.length === 1
-    return {
-      type: "object",
-      ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
-      ...(required.length === 0 ? {} : { required }),
-      ...(byPattern.length === 0 ? {} : { patternProperties: Object.fromEntries(byPattern) }),
-      additionalProperties: isRecord
-        ? ofAny[0]
-        : form.additionalProperties || records.some(({ keys }) => Predicate.isString(keys)),
-      // An index signature applies to all keys, including those with a declared property.
-      ...(isRecord || ofAny.length === 0
-        ? {}
-        : { allOf: ofAny.map((value) => ({ type: "object", additionalProperties: value })) })
-    }
-  }
-
-  const root = writeModel(model, model[form.variant].ast)
+export const describeModel = (model: ModelLike, { additionalProperties, variant }: Form): JsonSchema => {
+  const root = identityOf(model)
+  const isWire = variant === "wire"
+  const { definitions, schemaFor } = isWire ? withDefinitions(root) : inlined(root)
+  const schema = writeModel({ root, isWire, additionalProperties, schemaFor }, model, model[variant].ast)
   const defined = definitions()
-  return Object.keys(defined).length === 0 ? root : { ...root, definitions: defined }
+  return Object.keys(defined).length === 0 ? schema : { ...schema, definitions: defined }
+}
+
+/** What the functions that write a schema share while they describe one model. */
+interface SchemaWriter extends Pick<DefinitionStrategy, "schemaFor"> {
+  /** The identity of the described model. */
+  readonly root: object
+  readonly isWire: boolean
+  readonly additionalProperties: boolean
+}
+
+/** `name` applies to an object without an identifier. */
+const write = (writer: SchemaWriter, ast: SchemaAST.AST, name?: string): JsonSchema => {
+  const inner = modelOf(ast)
+  const encoded = Node.encodedEnd(ast)
+  if (inner !== undefined && encoded._tag === "Objects") {
+    return writer.schemaFor(identityOf(inner), "object", inner.modelName, () => writeModel(writer, inner, encoded))
+  }
+  const own = SchemaAST.resolveIdentifier(ast) ?? name
+  if (ast.encoding !== undefined) return withTexts(write(writer, ast.encoding.at(-1)!.to, own), SchemaAST.resolve(ast))
+  if (ast._tag === "Suspend") return write(writer, ast.thunk(), own)
+  if (ast._tag === "Declaration") return writer.isWire ? writeDeclared(writer, ast, own) : bsonSchemaOf(ast)
+  return writer.schemaFor(
+    ast,
+    kindOf(ast),
+    ast._tag === "Objects" ? own : SchemaAST.resolveIdentifier(ast),
+    () => writeNode(writer, ast)
+  )
+}
+
+const writeModel = (
+  writer: SchemaWriter,
+  owner: ModelLike,
+  { checks, propertySignatures }: SchemaAST.Objects
+): JsonSchema => {
+  const isRoot = identityOf(owner) === writer.root
+  const members = propertySignatures.map(({ name, type }) => {
+    const field = String(name)
+    const { managed, optional } = owner[modelTypeId][field] ?? {}
+    return {
+      key: !writer.isWire && isRoot && managed === "id" ? "_id" : field,
+      schema: optional === true ? Node.nullable(writeMember(writer, type)) : writeMember(writer, type),
+      // Callers need not send `_type` or values that the server supplies. Stored documents have both.
+      isRequired: writer.isWire ? hasToBeSent(owner, field) : !SchemaAST.isOptional(Node.encodedEnd(type))
+    }
+  })
+  const own: ReadonlyArray<[string, JsonSchema]> = members.map(({ key, schema }) => [key, schema])
+  const required = members.flatMap(({ isRequired, key }) => isRequired ? [key] : [])
+  // The framework and the store add properties to documents that are not declared fields.
+  const reserved: ReadonlyArray<[string, JsonSchema]> = !isRoot || writer.additionalProperties
+    ? []
+    : writer.isWire
+    ? [["_links", links]]
+    : own.some(([key]) => key === "_id")
+    ? []
+    : [["_id", {}]]
+  return Node.constrained({
+    type: "object",
+    properties: Object.fromEntries([...own, ...reserved]),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: writer.additionalProperties
+  }, { annotations: undefined, checks })
+}
+
+const writeMember = (writer: SchemaWriter, type: SchemaAST.AST): JsonSchema =>
+  withTexts(write(writer, type), Node.encodedEnd(type).context?.annotations)
+
+const writeDeclared = (writer: SchemaWriter, ast: SchemaAST.Declaration, name: string | undefined): JsonSchema => {
+  const temporal = ast.annotations?.[temporalKind]
+  if (temporal !== undefined) return temporal === "date" ? date : dateTime
+  const json = jsonLinkOf(ast)?.link?.to
+  return json === undefined ? {} : write(writer, json, name)
+}
+
+const writeNode = (writer: SchemaWriter, ast: SchemaAST.AST): JsonSchema => {
+  switch (ast._tag) {
+    case "Null":
+    case "Undefined":
+    case "Void":
+      return Node.constrained({ type: "null" }, ast)
+    case "Any":
+    case "Unknown":
+      return Node.constrained({}, ast)
+    case "String":
+      return Node.constrained({ type: "string" }, ast)
+    case "Boolean":
+      return Node.constrained({ type: "boolean" }, ast)
+    case "Number":
+      return writer.isWire ? numberAsJson(ast) : Node.constrained({ type: "number" }, ast)
+    case "Arrays":
+      return Node.constrained(writeArrays(writer, ast), ast)
+    case "Objects":
+      return Node.constrained(writeObjects(writer, ast), ast)
+    default: {
+      const literals = Node.literalsOf(ast)
+      if (literals !== undefined) {
+        return !writer.isWire && literals.some(Predicate.isBigInt) ? {} : Node.enumeration(literals, ast)
+      }
+      if (ast._tag !== "Union") return describedAsJson(ast)
+      return Node.constrained(Node.alternatives(ast.types.map((type) => write(writer, type))), ast)
+    }
+  }
+}
+
+const writeArrays = (writer: SchemaWriter, { elements, rest }: SchemaAST.Arrays): JsonSchema => {
+  const others = rest[0] === undefined ? undefined : write(writer, rest[0])
+  if (elements.length === 0 && others !== undefined && rest.length === 1) return { type: "array", items: others }
+  const first = elements.filter((element) => !SchemaAST.isOptional(Node.encodedEnd(element))).length
+  return {
+    type: "array",
+    ...(elements.length === 0 ? {} : { items: elements.map((element) => writeMember(writer, element)) }),
+    ...(others === undefined
+      ? { minItems: first, maxItems: elements.length }
+      // Draft-04 can't describe the last elements separately.
+      : { minItems: first + rest.length - 1, additionalItems: rest.length === 1 ? others : true })
+  }
+}
+
+const writeObjects = (
+  writer: SchemaWriter,
+  { indexSignatures, propertySignatures }: SchemaAST.Objects
+): JsonSchema => {
+  if (propertySignatures.length === 0 && indexSignatures.length === 0) return { not: { type: "null" } }
+  const properties = propertySignatures.map(({ name, type }) => [String(name), writeMember(writer, type)])
+  const required = propertySignatures.flatMap(({ name, type }) =>
+    SchemaAST.isOptional(Node.encodedEnd(type)) ? [] : [String(name)]
+  )
+  const records = indexSignatures.map(({ parameter, type }) => ({
+    keys: Node.keysOf(parameter),
+    value: write(writer, type)
+  }))
+  const byPattern = records.flatMap(({ keys, value }) =>
+    Predicate.isString(keys) ? [] : keys.map((pattern) => [pattern, value])
+  )
+  const ofAny = records.flatMap(({ keys, value }) => keys === "any" ? [value] : [])
+  const isRecord = properties.length === 0 && records.length === 1 && ofAny.length === 1
+  return {
+    type: "object",
+    ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
+    ...(required.length === 0 ? {} : { required }),
+    ...(byPattern.length === 0 ? {} : { patternProperties: Object.fromEntries(byPattern) }),
+    additionalProperties: isRecord
+      ? ofAny[0]
+      : writer.additionalProperties || records.some(({ keys }) => Predicate.isString(keys)),
+    // An index signature applies to all keys, including those with a declared property.
+    ...(isRecord || ofAny.length === 0
+      ? {}
+      : { allOf: ofAny.map((value) => ({ type: "object", additionalProperties: value })) })
+  }
 }
 
 /** A class and the classes it extends share this object. */
