@@ -37,6 +37,7 @@ export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } fr
 export { type FieldProblem, problemsOf } from "./codec/issues.ts"
 export { compileSerialiser, type Serialiser } from "./codec/serialiser.ts"
 export { isNullValue } from "./codec/validationContext.ts"
+export { withoutRules } from "./codec/withoutRules.ts"
 export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec/wording.ts"
 
 // How instances are made, completed, changed and checked.
