@@ -44,6 +44,6 @@ export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec
 export { completer } from "./instance/completer.ts"
 export { finaliser } from "./instance/finaliser.ts"
 export { inspector } from "./instance/inspector.ts"
-export { isPlain, type Merge, mergeOf, mergeParts } from "./instance/mergePatch.ts"
+export { isPlainObject, type Merge, mergeOf, mergeProperties } from "./instance/mergePatch.ts"
 export { patcher } from "./instance/patcher.ts"
 export { recordDecoder, recordEncoder } from "./instance/recordCodec.ts"
