@@ -56,7 +56,8 @@ export const regexp = (pattern: RegExp) => <F extends Field.Holding<string>>(sel
 
 /**
  * The text is an e-mail address as in HTML's `input type=email`, with a dot in its domain, and without dots at the ends
- * of the local part or next to each other (RFC 5321, section 4.1.2). Takes linear time.
+ * of the local part or next to each other (RFC 5321, section 4.1.2); the local part has at most 64 characters and the
+ * domain 253 (section 4.5.3.1). Takes linear time.
  *
  * @category combinators
  * @since 0.1.0
