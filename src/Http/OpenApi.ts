@@ -14,14 +14,15 @@ import { Tags } from "./description/tags.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import { closing, strictOperations } from "./openapi/closed.ts"
 import * as Json from "./openapi/node.ts"
-import { tagsOf } from "./openapi/operationTags.ts"
+import { type Tag, tagsOf } from "./openapi/operationTags.ts"
 import { inReadingOrder, joined } from "./openapi/paths.ts"
-import { bracedOf, queriesOf, withQuery } from "./openapi/queries.ts"
-import { sampling } from "./openapi/samples.ts"
+import { bracedOf, type Call, queriesOf, withQuery } from "./openapi/queries.ts"
 import * as Schemas from "./openapi/schemas.ts"
 import { completeStandard, isBelow, withId } from "./openapi/standardOperations.ts"
 import { describeStatus, statusTexts, summaryOf } from "./openapi/texts.ts"
-import type * as Operations from "./Operation.ts"
+
+export type { Tag } from "./openapi/operationTags.ts"
+export type { Call } from "./openapi/queries.ts"
 
 /**
  * An OpenAPI 3.1.0 document as a plain object, for `JSON.stringify` and for tools.
@@ -66,18 +67,6 @@ export interface Server {
   /** Absolute, or relative to where the document is; without a slash at its end. */
   readonly url: string
   readonly description?: string | undefined
-}
-
-/**
- * A tag, by which documentation groups operations.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Tag {
-  readonly name: string
-  readonly description?: string | undefined
-  readonly externalDocs?: { readonly url: string; readonly description?: string | undefined } | undefined
 }
 
 /**
@@ -161,18 +150,6 @@ export interface Source {
 }
 
 /**
- * An action or an operation, as far as the `HttpApi` does not describe it: there, every parameter of a query is a text.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Call {
-  readonly method: string
-  readonly path: string
-  readonly options: Pick<Operations.Options, "payload" | "requestModel" | "queryParams">
-}
-
-/**
  * Options of {@link make}.
  *
  * @category models
@@ -245,9 +222,8 @@ export const make = ({ api: described, registrations }: Source, options: Options
   const resources = registrations.filter((registration) => registration._tag === "Resource")
   const schemas = Schemas.make(api, resources, queriesOf(registrations.flatMap(({ calls }) => calls)))
   const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
-  const { complete, components: open, generated: made, ignored, known, queryOf } = schemas.finish(generated)
+  const { complete, components: open, ignored, known, queryOf } = schemas.finish(generated)
   const { close, finish } = closing(open, ignored)
-  const withSamples = sampling(open, made)
   const isStrict = strictOperations(registrations)
   const limits = options.limits ?? KernelConfig.Limits.defaultValue()
   const details = detailsOf(api)
@@ -259,9 +235,9 @@ export const make = ({ api: described, registrations }: Source, options: Options
         const operation = Json.mapSchemas(withQuery(Json.nodeOf(value), queryOf(`${method} ${path}`)), complete)
         const resource = resources.find((resource) => isBelow(resource, path))
         const given = resource === undefined ? undefined : { resource, limits, known }
-        const completed = withSamples(
-          given === undefined ? operation : completeStandard(withId(operation, path, given), method, path, given)
-        )
+        const completed = given === undefined
+          ? operation
+          : completeStandard(withId(operation, path, given), method, path, given)
         return ordered(secured(
           {
             ...withAnswers(isStrict.has(`${method} ${path}`) ? close(completed) : completed),

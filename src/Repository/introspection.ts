@@ -9,7 +9,7 @@
 // How values, identifiers and documents are stored, and which indexes a model has.
 export { compare } from "./bson/value.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"
-export { idSchemaOf, instanceIdOf, storedIdOf, textOfId } from "./query/storedIdentifier.ts"
+export { idSchemaOf, instanceIdOf, textOfId } from "./query/storedIdentifier.ts"
 export { documentCodec, indexesOf } from "./repository/documentCodec.ts"
 
 // Writes.

@@ -1,8 +1,15 @@
 /** Requests that an OpenAPI document describes, valid and not. */
 import { Arbitrary, Effect, Result, Schema } from "effect"
 import * as Http from "node:http"
-import type { Checks } from "./conformanceChecks.ts"
 import { type Json, mutated, type Mutation, valuesOf } from "./jsonValues.ts"
+
+/** What an OpenAPI document says of requests and answers. */
+export interface Checks {
+  /** Whether the document accepts the value as the body of this content type. */
+  readonly accepts: (operation: Operation, mediaType: string, value: unknown) => boolean
+  /** What the document does not say of the answer; nothing when all is as it says. */
+  readonly differences: (operation: Operation, answer: Answer, selects: boolean) => ReadonlyArray<string>
+}
 
 /** A request as it is generated: choices, which `prepare` makes a request of. */
 export interface Plan {

@@ -1,15 +1,8 @@
 /** Whether answers are those that an OpenAPI document describes. */
 import addFormats from "ajv-formats"
 import { Ajv2020 } from "ajv/dist/2020.js"
-import type { Answer, Operation } from "./conformance.ts"
+import type { Answer, Checks } from "./conformance.ts"
 import type { Json } from "./jsonValues.ts"
-
-export interface Checks {
-  /** Whether the document accepts the value as the body of this content type. */
-  readonly accepts: (operation: Operation, mediaType: string, value: unknown) => boolean
-  /** What the document does not say of the answer; nothing when all is as it says. */
-  readonly differences: (operation: Operation, answer: Answer, selects: boolean) => ReadonlyArray<string>
-}
 
 /** What the answers of the document's operations are checked against. */
 export const checksOf = (document: Json): Checks => {

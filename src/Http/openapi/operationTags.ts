@@ -1,7 +1,18 @@
-import type { Tag } from "../OpenApi.ts"
 import * as Document from "./node.ts"
 import type { Resource } from "./schemas.ts"
 import { isBelow } from "./standardOperations.ts"
+
+/**
+ * A tag, by which documentation groups operations.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Tag {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly externalDocs?: { readonly url: string; readonly description?: string | undefined } | undefined
+}
 
 /**
  * The tags of the operations, in their order. Those that nobody describes say what is behind them, and where.

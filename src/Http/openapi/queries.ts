@@ -1,9 +1,21 @@
 import type * as Schema from "effect/Schema"
 import { hasBody, payloadOf } from "../description/callEndpoint.ts"
-import type { Call } from "../OpenApi.ts"
+import type { Options } from "../description/callOptions.ts"
 import * as Document from "./node.ts"
 
 type Node = Document.Node
+
+/**
+ * An action or an operation, as far as the `HttpApi` does not describe it: there, every parameter of a query is a text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Call {
+  readonly method: string
+  readonly path: string
+  readonly options: Pick<Options, "payload" | "requestModel" | "queryParams">
+}
 
 /**
  * A route's path as the document has it.

@@ -7,8 +7,8 @@ import type * as SchemaRepresentation from "effect/SchemaRepresentation"
 import { modelOf, modelTypeId, nestedModel } from "../../Model/introspection.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import * as Model from "../../Model/Model.ts"
+import { byId, result, results } from "../description/documents.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
-import * as Endpoint from "../Endpoint.ts"
 import * as Wire from "../Wire.ts"
 import { errorMessageOf, errorOf, isPlainError } from "./errors.ts"
 import { aliasesIn, finalNames } from "./names.ts"
@@ -56,8 +56,6 @@ interface Finished {
   readonly components: Node
   /** Of what callers send, by the name of the component: the keys that they see and can't send. */
   readonly ignored: ReadonlyMap<string, ReadonlyArray<string>>
-  /** Of what callers send, by the name of the component: the keys that the server generates where they send none. */
-  readonly generated: ReadonlyMap<string, ReadonlyArray<string>>
   /** Completes a schema that stands where it is used. */
   readonly complete: (schema: Node) => Node
   /** References to the schemas that every document has. */
@@ -111,12 +109,12 @@ export const make = (
   }
 
   const finish = ({ components: { schemas }, paths }: Generated): Finished => {
-    const sent = new Map<string, Found>()
+    const sent = new Map<string, ReadonlyArray<string>>()
     const described = Document.mapValues(schemas, (value, name) => {
       const schema = Document.rewrite(Document.nodeOf(value), plain)
       const found = formOf(wantedNames.get(name) ?? name, schema, models)
       if (found === undefined) return schema
-      if (found.form !== "wire") sent.set(name, found)
+      if (found.form !== "wire") sent.set(name, ignoredKeysOf(found.model, found.form))
       return describe(schema, found, withoutLinks.has(found.model))
     })
     const errorName = nameAt(paths, 0)
@@ -162,21 +160,13 @@ export const make = (
       const index = [...queries.keys()].indexOf(operation)
       return index < 0 ? {} : propertiesAt(paths, standing.length + 4 * documents.length + index)
     }
-    const keysBy = (keysOf: (found: Found) => ReadonlyArray<string>) =>
-      new Map(Array.from(sent, ([name, found]) => [names.get(aliases.get(name) ?? name) ?? name, keysOf(found)]))
-    return {
-      components,
-      complete,
-      ignored: keysBy(({ form, model }) => form === "wire" ? [] : ignoredKeysOf(model, form)),
-      generated: keysBy(({ model }) => generatedKeysOf(model)),
-      known,
-      queryOf
-    }
+    const ignored = new Map(Array.from(sent, ([name, keys]) => [names.get(aliases.get(name) ?? name) ?? name, keys]))
+    return { components, complete, ignored, known, queryOf }
   }
 
   const all = [
     ...standing,
-    ...[documentOf, Endpoint.result, Endpoint.results, Endpoint.byId].flatMap((schemaOf) => documents.map(schemaOf)),
+    ...[documentOf, result, results, byId].flatMap((schemaOf) => documents.map(schemaOf)),
     ...Array.from(queries.values(), (fields) => Schema.Struct(fields))
   ]
   return { api: withSchemas(api, all), referencePolicy, finish }
@@ -342,9 +332,6 @@ const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): Fou
   }
   return undefined
 }
-
-const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
-  Object.entries(model[modelTypeId]).flatMap(([key, { generator }]) => generator === undefined ? [] : [key])
 
 /** What the model knows of its fields and the generator does not. */
 const describe = (schema: Node, { form, model }: Found, isWithoutLinks: boolean): Node => {

@@ -1,11 +1,10 @@
 import { managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
+import { maxFields, maxItems, maxSortFields } from "../description/limits.ts"
 import { all, type Name } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
 import * as FieldAccess from "../query/fieldAccess.ts"
-import { maxFields, maxSortFields } from "../query/limits.ts"
 import { stageNames } from "../query/pipelineGuard.ts"
-import { maxItems } from "../routes/bulkInsert.ts"
 import * as Document from "./node.ts"
 import { bracedOf } from "./queries.ts"
 import type { Known, Resource } from "./schemas.ts"
@@ -39,10 +38,9 @@ export const completeStandard = (operation: Node, method: string, path: string, 
 
 /** What the operation takes and answers where nothing special is asked for: that is said below, in words. */
 const ordinary = (operation: Node): Node => ({
-  ...Document.mapBodies(operation, (schema, status) => {
+  ...Document.mapBodies(operation, (schema) => {
     const alternatives = Document.listOf(schema["anyOf"])
-    // Of an error, each alternative is one that the operation may fail with.
-    return alternatives.length === 0 || Number(status) >= 400 ? schema : Document.nodeOf(alternatives[0])
+    return alternatives.length === 0 ? schema : Document.nodeOf(alternatives[0])
   }),
   parameters: Document.listOf(operation["parameters"]).filter((parameter) =>
     Document.nodeOf(parameter)["in"] !== "header"

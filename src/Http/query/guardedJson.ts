@@ -2,7 +2,7 @@ import { EJSON } from "bson"
 import * as Result from "effect/Result"
 import { Problem } from "../../Model/ModelError.ts"
 import { copied, type Key, problemOf } from "../messages/message.ts"
-import type { Arguments } from "../Translations.ts"
+import type { Arguments } from "../messages/message.ts"
 import { isInherited } from "./fieldAccess.ts"
 
 /**

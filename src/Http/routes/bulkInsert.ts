@@ -12,13 +12,6 @@ import { badRequestOf, sayable } from "../messages/message.ts"
 type Values = Record<string, unknown>
 
 /**
- * How many items one list may have.
- *
- * @internal
- */
-export const maxItems = 1_000
-
-/**
  * The items of a list, each decoded, or everything that is wrong with any of them: what is wrong with `email` of the
  * fourth is a problem of `3.email`.
  *

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { completer, type FieldProblem, finaliser, managedField, patcher } from "../../Model/introspection.ts"
+import { completer, finaliser, managedField, patcher } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
@@ -8,7 +8,6 @@ import { applyPatch, documentCodec, makeRetry, sentWritesOf, textOfId } from "..
 import type { Repository } from "../../Repository/Repository.ts"
 import { DocumentNotFound, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
 import type { BadRequest } from "../HttpError.ts"
-import { badRequestOf } from "../messages/message.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/failures.ts"
@@ -58,15 +57,8 @@ type Changes =
 export interface Writes {
   /** Inserts documents, all of them or none; the result is their identifiers, as they are stored. */
   readonly createAll: (values: ReadonlyArray<Values>) => Effect.Effect<ReadonlyArray<unknown>, CallFailure>
-  /**
-   * Inserts a document, or replaces that of the same identifier. `problems` is what is wrong with it unless it is stored
-   * already.
-   */
-  readonly create: (
-    value: Values,
-    conditions: preconditions.Preconditions,
-    problems?: ReadonlyArray<FieldProblem>
-  ) => Write
+  /** Inserts a document, or replaces that of the same identifier. */
+  readonly create: (value: Values, conditions: preconditions.Preconditions) => Write
   readonly replace: (id: unknown, value: Values, conditions: preconditions.Preconditions) => Write
   readonly patch: (id: unknown, changes: Changes, conditions: preconditions.Preconditions) => Write
   readonly remove: (id: unknown, conditions: preconditions.Preconditions) => Effect.Effect<void, CallFailure>
@@ -274,23 +266,20 @@ export const writesOf = (
   const createWith = (
     id: unknown,
     value: Values,
-    conditions: preconditions.Preconditions,
-    problems: ReadonlyArray<FieldProblem> | undefined
+    conditions: preconditions.Preconditions
   ): Effect.Effect<Written, WriteFailure> => {
     const failed = Effect.fail(preconditions.failed)
-    const created = (taken: Effect.Effect<Written, WriteFailure>): Effect.Effect<Written, WriteFailure> =>
-      problems === undefined ? createUnlessThere(id, value, taken) : Effect.fail(badRequestOf(problems))
     if (preconditions.isCreateOnly(conditions)) {
       return Effect.flatMap(
         repository.findDocumentById(id),
-        (there) => there === undefined ? created(failed) : failed
+        (there) => there === undefined ? createUnlessThere(id, value, failed) : failed
       )
     }
     const replaced = replaceWith(onPost, Option.none(), id, value, conditions)
     return Effect.catchTag(
       replaced,
       "DocumentNotFound",
-      () => preconditions.isUpdateOnly(conditions) ? failed : created(replaced)
+      () => preconditions.isUpdateOnly(conditions) ? failed : createUnlessThere(id, value, replaced)
     )
   }
 
@@ -363,9 +352,9 @@ export const writesOf = (
           insertDocuments: sent.insertDocuments,
           transaction: store.transaction
         }),
-    create: (value, conditions, problems) => {
+    create: (value, conditions) => {
       const id = value["id"]
-      if (id !== undefined && id !== null) return unwrapped(createWith(id, value, conditions, problems))
+      if (id !== undefined && id !== null) return unwrapped(createWith(id, value, conditions))
       return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : create(value)
     },
     replace: (id, value, conditions) => unwrapped(replaceWith(onPut, Option.some(id), id, value, conditions)),

@@ -3,11 +3,12 @@ import * as Equal from "effect/Equal"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { bodyDecoder, type Decoded, hasToBeSent, managedField, withoutRules } from "../../Model/introspection.ts"
+import { bodyDecoder, type Decoded, hasToBeSent, managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { identifierOf } from "../description/identifier.ts"
+import { maxItems } from "../description/limits.ts"
 import { reservedIds } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { ResourceInfo } from "../Registration.ts"
@@ -23,7 +24,7 @@ import * as answers from "../response/json.ts"
 import * as Links from "../response/links.ts"
 import type { Representation } from "../response/representation.ts"
 import type { Refuse } from "../response/translation.ts"
-import { maxItems, readItems } from "./bulkInsert.ts"
+import { readItems } from "./bulkInsert.ts"
 import { type Write, writesOf, type Written } from "./conditionalWrites.ts"
 import { headersOf, notFound, withIdOf, withRequest } from "./route.ts"
 
@@ -55,14 +56,13 @@ export const writeRoutes = (
   const isOwn = (id: unknown) => (named: unknown) => typeof named === "string" && Equal.equals(parse(named), id)
   const writes = writesOf(registration, repository, store)
   const isStrict = registration.onExcessProperty === "error"
-  const refusing = (variant: "create" | "patch", decode: Decode): Decode =>
-    isStrict ? refusingExcess(model[variant], decode) : decode
-  const create = refusing("create", bodyDecoder(model.create))
-  const replace = refusing("create", replacingDecoder(model, "create"))
-  const patch = refusing("patch", replacingDecoder(model, "patch"))
+  const decoderOf = (variant: Model.Any["create"]) =>
+    isStrict ? refusingExcess(variant, bodyDecoder(variant)) : bodyDecoder(variant)
+  const create = decoderOf(model.create)
+  const patch = decoderOf(model.patch)
   const patcher = documentPatcher(model, {
     serialise: representation.serialise,
-    decode: replacingDecoder(model, "patch"),
+    decode: bodyDecoder(model.patch),
     maxDepth,
     maxOperations: 1_000,
     maxCopied: limits.maxBodySize
@@ -138,35 +138,25 @@ export const writeRoutes = (
       )
   }
 
-  /** Inserts what `read` decodes. Where it breaks rules, it may be what is there already. */
-  const createOne = (request: Request, read: (decode: Decode) => Decoded): Answer => {
-    const valid = read(create)
-    const problems = valid._tag === "Invalid" ? valid.problems : undefined
-    const body = problems === undefined ? valid : read(replace)
-    const id = body._tag === "Valid" ? body.value["id"] ?? undefined : undefined
-    if (problems !== undefined && id === undefined) return refuse(problems)
+  const createOne = (request: Request, body: Decoded): Answer => {
+    const id = body._tag === "Valid" ? body.value["id"] : undefined
     const problem = typeof id === "string" ? idProblem(id) : undefined
-    return problem === undefined
-      ? decoded(request, body, (value, conditions) => writes.create(value, conditions, problems))
-      : refuse([problem])
+    return problem === undefined ? decoded(request, body, writes.create) : refuse([problem])
   }
 
   const post = withRequest((request) =>
     isMultipart(headersOf(request)["content-type"])
       ? Effect.flatMap(readMultipart(request, formLimits), (parts) =>
-        Effect.suspend(() => {
-          const form = readForm(model, parts, { maxDepth, isStrict })
-          return createOne(request, (decode) => decodeForm(decode, form))
-        }))
+        createOne(request, decodeForm(create, readForm(model, parts, { maxDepth, isStrict }))))
       : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
-        Array.isArray(body) ? createAll(body) : createOne(request, (decode) => decode(body)))
+        Array.isArray(body) ? createAll(body) : createOne(request, create(body)))
   )
 
   const put = withIdOf(model, (id, request) =>
     Effect.flatMapEager(
       readJson(request, jsonTypes, limits.maxBodySize),
       (body) =>
-        decoded(request, namingOwnId(replace(naming(body, id)), body, isOwn(id)), (value, conditions) =>
+        decoded(request, namingOwnId(create(naming(body, id)), body, isOwn(id)), (value, conditions) =>
           writes.replace(id, value, conditions))
     ))
 
@@ -198,24 +188,6 @@ export const writeRoutes = (
   )
 
   return { create: post, replace: put, patch: change, delete: remove }
-}
-
-type Decode = ReturnType<typeof bodyDecoder>
-
-/**
- * Decodes what is written over a document. Where nothing but rules are broken that the stored values have as well, the
- * write asks them again of what differs.
- */
-const replacingDecoder = (model: Model.Any, variant: "create" | "patch"): Decode => {
-  const decode = bodyDecoder(model[variant])
-  let decodeAny: Decode | undefined
-  return (body) => {
-    const decoded = decode(body)
-    if (decoded._tag === "Valid") return decoded
-    decodeAny ??= bodyDecoder(withoutRules(model, variant))
-    const any = decodeAny(body)
-    return any._tag === "Valid" ? any : decoded
-  }
 }
 
 /** Node joins those of several lines, as RFC 7240 has it. */

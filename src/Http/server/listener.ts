@@ -1,4 +1,4 @@
-import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
+import { type IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Request } from "../request/heldBody.ts"
 

@@ -1,10 +1,10 @@
 import type * as Schema from "effect/Schema"
 import {
   elementOf,
-  isPlainObject,
+  isPlain,
   type Merge,
   mergeOf,
-  mergeProperties,
+  mergeParts,
   type ModelLike,
   nestedModel,
   perModel,
@@ -32,8 +32,7 @@ export const applyPatch = (
   current: object,
   changes: object,
   { mode, versionField }: { readonly mode: PatchMode; readonly versionField: string | undefined }
-): Values =>
-  mergeProperties(current, Object.entries(changes).filter(([key]) => key !== versionField), mergesOf[mode](model))
+): Values => mergeParts(current, Object.entries(changes).filter(([key]) => key !== versionField), mergesOf[mode](model))
 
 type Values = { readonly [key: string]: unknown }
 
@@ -55,7 +54,7 @@ const planOf = (mode: PatchMode) =>
   })
 
 const mergeOfModel = (model: ModelLike, mode: PatchMode): Merge => (before, change) =>
-  isPlainObject(change) ? mergeProperties(before, Object.entries(change), mergesOf[mode](model)) : change
+  isPlain(change) ? mergeParts(before, Object.entries(change), mergesOf[mode](model)) : change
 
 const mergesOf = { merge: planOf("merge"), replace: planOf("replace") }
 

@@ -3,8 +3,8 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
+import { beginStep, isStepDone } from "../../internal/steps.ts"
 import type { Document } from "../DocumentStore.ts"
-import { beginStep, isStepDone } from "../mql/limits/costBudget.ts"
 import type { StoreUnavailable } from "../RepositoryError.ts"
 
 /**

@@ -2,10 +2,10 @@
  * Writes single documents together with their entries in all indexes: inside a job, all checks before the first write.
  */
 import * as Result from "effect/Result"
+import { spend } from "../../../internal/steps.ts"
 import { documentKey } from "../../bson/keyEncoding.ts"
 import { isArray } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { spend } from "../../mql/limits/costBudget.ts"
 import { type Problem, rejected } from "../../mql/limits/queryProblem.ts"
 import { DuplicateKey } from "../../RepositoryError.ts"
 import type { Encoded, KeyValue } from "../../storage/orderedStore.ts"

@@ -3,12 +3,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { beginStep, isStepDone } from "../../../internal/steps.ts"
 import { documentKey } from "../../bson/keyEncoding.ts"
 import type { Direction } from "../../bson/path.ts"
 import { mapChunks, slice } from "../../mql/execution/batchIterator.ts"
 import { tryMingo } from "../../mql/expression/operators.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
-import { beginStep, isStepDone } from "../../mql/limits/costBudget.ts"
 import type { Problem } from "../../mql/limits/queryProblem.ts"
 import type { DuplicateKey, ReadError } from "../../RepositoryError.ts"
 import type { Watch, WatchedKeyValue } from "../../storage/orderedStore.ts"

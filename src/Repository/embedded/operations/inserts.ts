@@ -3,9 +3,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { beginStep, isStepDone } from "../../../internal/steps.ts"
 import { normalise } from "../../bson/normalise.ts"
 import type { Document, DocumentStore, InsertManyResult } from "../../DocumentStore.ts"
-import { beginStep, isStepDone } from "../../mql/limits/costBudget.ts"
 import { type Problem, rejected, toError } from "../../mql/limits/queryProblem.ts"
 import { memoryOf } from "../../mql/limits/sizeLimits.ts"
 import type { DuplicateKey, ReadError } from "../../RepositoryError.ts"

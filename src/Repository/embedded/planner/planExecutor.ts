@@ -5,12 +5,12 @@
  * order of the scan.
  */
 import * as Result from "effect/Result"
+import { isStepDone } from "../../../internal/steps.ts"
 import { numberOfRecord } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, type LazySequence, mapEach } from "../../mql/execution/batchIterator.ts"
 import { problemOfThrown, tryMingo } from "../../mql/expression/operators.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
-import { isStepDone } from "../../mql/limits/costBudget.ts"
 import type { Problem } from "../../mql/limits/queryProblem.ts"
 import { everything, type KeyValue, type Range } from "../../storage/orderedStore.ts"
 import type { Collection } from "../catalog/catalog.ts"

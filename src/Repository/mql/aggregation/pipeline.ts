@@ -3,6 +3,7 @@
  * is short; mingo runs the other stages and evaluates all expressions.
  */
 import * as Result from "effect/Result"
+import { spend } from "../../../internal/steps.ts"
 import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
 import { compare, isArray, isDocument, isNumber, setField } from "../../bson/value.ts"
@@ -24,7 +25,6 @@ import { prepareExpression } from "../expression/fieldReferences.ts"
 import { thaw } from "../expression/mingoCopies.ts"
 import { evaluationOptions, expressionProblem, isExpression, stageOf, tryMingo } from "../expression/operators.ts"
 import { parseFilter } from "../filter/parseFilter.ts"
-import { spend } from "../limits/costBudget.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
 import { makeSize, type Memory, memoryOf } from "../limits/sizeLimits.ts"
 import { eachIn, ofAll, phasesOf, problemOfStage } from "../projection/mingoStages.ts"

@@ -4,9 +4,9 @@
  * With a small limit it keeps only the first items (top-k). Memory is reserved for each retained item.
  */
 import * as Result from "effect/Result"
+import { spend } from "../../../internal/steps.ts"
 import { compareKeys, type Direction, type KeyValues, sortKeyOf } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { spend } from "../limits/costBudget.ts"
 import { rejected } from "../limits/queryProblem.ts"
 import { type Memory, memoryOf } from "../limits/sizeLimits.ts"
 import { type BatchIterator, consumeThen, emptyStep, releasing } from "./batchIterator.ts"

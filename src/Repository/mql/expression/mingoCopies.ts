@@ -1,9 +1,9 @@
 /**
  * Copies documents for mingo, which changes them in place and can't read a key `__proto__`, and cleans its results.
  */
+import { spend } from "../../../internal/steps.ts"
 import { escapedProto, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { spend } from "../limits/costBudget.ts"
 import { isReadyForMingo } from "../limits/sizeLimits.ts"
 
 /**

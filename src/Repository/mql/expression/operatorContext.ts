@@ -5,8 +5,8 @@ import { evalExpr } from "mingo/core"
 import * as accumulatorOperators from "mingo/operators/accumulator"
 import * as expressionOperators from "mingo/operators/expression"
 import type { ExpressionOperator } from "mingo/types"
+import { spend } from "../../../internal/steps.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
-import { spend } from "../limits/costBudget.ts"
 
 /**
  * The options that mingo passes to its operators.

@@ -3,10 +3,11 @@
  */
 import { Binary } from "bson"
 import * as Result from "effect/Result"
+import { spend } from "../../../internal/steps.ts"
 import { maxDepth, maxDocumentBytes } from "../../bson/limits.ts"
 import { escapedProto, isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { charge, currentEvaluation, spend } from "./costBudget.ts"
+import { charge, currentEvaluation } from "./costBudget.ts"
 import { type Problem, refuse, rejected } from "./queryProblem.ts"
 
 // MongoDB's limit for a stage that needs all its input at once.

@@ -3,13 +3,14 @@
  */
 import * as Result from "effect/Result"
 import { Lazy } from "mingo/lazy"
+import { isStepDone, spend } from "../../../internal/steps.ts"
 import { isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, ended, mapEach } from "../execution/batchIterator.ts"
 import { definedFields, readable, thaw } from "../expression/mingoCopies.ts"
 import type { EvaluationOptions } from "../expression/operatorContext.ts"
 import { stageOf, tryMingo } from "../expression/operators.ts"
-import { beginEvaluation, charge, isStepDone, spend } from "../limits/costBudget.ts"
+import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf } from "../limits/sizeLimits.ts"
 

@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { constants } from "node:os"
-import { workDone } from "../../mql/limits/costBudget.ts"
+import { workDone } from "../../../internal/steps.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 import { type Listener, type SteppedKeyValue, type Steps, takeSteps } from "../orderedStore.ts"
 import { codeOf } from "./preflight.ts"

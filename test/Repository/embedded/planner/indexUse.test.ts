@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Fiber, Schema, Stream } from "effect"
+import { workDone } from "../../../../src/internal/steps.ts"
 import type { Document, Filter, FindOptions, IndexDescription } from "../../../../src/Repository/DocumentStore.ts"
 import { Catalog } from "../../../../src/Repository/embedded/catalog/catalog.ts"
 import { DocumentWriter } from "../../../../src/Repository/embedded/operations/documentWriter.ts"
@@ -7,7 +8,6 @@ import { makeIndexing } from "../../../../src/Repository/embedded/operations/ind
 import { makeReading } from "../../../../src/Repository/embedded/operations/reads.ts"
 import { makeWriting } from "../../../../src/Repository/embedded/operations/writes.ts"
 import { makeVersions } from "../../../../src/Repository/embedded/transaction/snapshots.ts"
-import { workDone } from "../../../../src/Repository/mql/limits/costBudget.ts"
 import * as keyValueMemory from "../../../../src/Repository/storage/memory/store.ts"
 import type { SteppedKeyValue } from "../../../../src/Repository/storage/orderedStore.ts"
 

@@ -11,3 +11,10 @@ export const maxSortFields = 31
  * @internal
  */
 export const maxFields = 100
+
+/**
+ * How many items one list may have.
+ *
+ * @internal
+ */
+export const maxItems = 1_000

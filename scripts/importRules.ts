@@ -1,0 +1,105 @@
+// The linter's rules for imports, made of the table of rooms.
+import * as fs from "node:fs"
+import * as path from "node:path"
+import type { OxlintOverride } from "oxlint"
+import { type Folder, folders, roomsBelow } from "./rooms.ts"
+
+const root = path.join(import.meta.dirname, "..")
+
+const packages = [
+  { name: "effect", message: "Import the module: effect/Effect." },
+  { name: "@effect/platform-node", message: "Import the module: @effect/platform-node/NodeHttpServer." },
+  { name: "appkernel", message: "Import the file." }
+]
+
+/** What stands before the names of the one folder's files in imports of the other one's, as a regular expression. */
+const wayTo = (from: string, to: string): string => {
+  const way = path.posix.relative(from, to)
+  return `${way === "" ? "." : way.startsWith("..") ? way : `./${way}`}/`.replaceAll(".", "\\.")
+}
+
+const anyOf = (names: ReadonlyArray<string>): string => `(?:${names.join("|")})\\.ts$`
+
+const modulesAt = (folder: string): ReadonlyArray<string> =>
+  fs.readdirSync(path.join(root, "src", folder)).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))
+
+/** The modules at the root of a folder that stand on all of its rooms. */
+const topModules = (name: string, { rooms }: Folder): ReadonlyArray<string> => {
+  const below = new Set(Object.values(rooms).flatMap(({ modules = [] }) => modules))
+  return modulesAt(name).filter((module) => !below.has(module))
+}
+
+/** The rules for the files of one room, or of a folder's top modules, which may import all rooms. */
+const rulesFor = (name: string, folder: Folder, room: string | undefined): OxlintOverride => {
+  const { on, rooms, without } = folder
+  const own = room === undefined ? undefined : rooms[room]
+  const at = room === undefined || own?.modules !== undefined ? `src/${name}` : `src/${name}/${room}`
+  const below = room === undefined ? new Set(Object.keys(rooms)) : roomsBelow(folder, room)
+  const closed = Object.entries(rooms).filter(([other]) => other !== room && !below.has(other)).map(
+    ([other, { modules }]) =>
+      modules === undefined ? `${wayTo(at, `src/${name}/${other}`)}[^/]+$` : wayTo(at, `src/${name}`) + anyOf(modules)
+  )
+  const top = topModules(name, folder)
+  const above = room === undefined || top.length === 0 ? [] : [wayTo(at, `src/${name}`) + anyOf(top)]
+  const others = Object.keys(folders).filter((other) => other !== name).map((other) =>
+    wayTo(at, `src/${other}`) + (on.includes(other) ? "[^/]+/" : "")
+  )
+  const allowed = [...below].join(", ")
+  return {
+    files: own?.modules === undefined ? [`${at}/*.ts`] : own.modules.map((module) => `${at}/${module}.ts`),
+    rules: {
+      "no-restricted-imports": ["error", {
+        paths: packages,
+        patterns: [
+          {
+            regex: `^(?:${[...closed, ...above].join("|")})`,
+            message: `${name}/${room} may import ${allowed || "no other room"} (scripts/rooms.ts).`
+          },
+          {
+            regex: `^(?:${others.join("|")})`,
+            message: `${name} may import the root modules of ${on.join(", ") || "no other folder"} (scripts/rooms.ts).`
+          },
+          { group: ["**/index.ts"], message: "Import the file, not the folder." },
+          { group: [...without.packages], message: without.because }
+        ].filter(({ regex }) => regex !== "^(?:)")
+      }]
+    }
+  }
+}
+
+const foldersIn = (at: string): ReadonlyArray<string> =>
+  fs.readdirSync(path.join(root, at), { withFileTypes: true, recursive: true }).filter((entry) => entry.isDirectory())
+    .map((entry) => path.posix.relative(at, path.posix.join(path.relative(root, entry.parentPath), entry.name)))
+
+/** The folders with modules that the table does not have, and the rooms of it that are no folder. */
+const unlisted = (): ReadonlyArray<string> => {
+  const listed = new Set(
+    Object.entries(folders).flatMap(([name, { rooms }]) => [
+      name,
+      ...Object.entries(rooms).flatMap(([room, { modules }]) => modules === undefined ? [`${name}/${room}`] : [])
+    ])
+  )
+  const there = new Set(foldersIn("src").filter((folder) => folder !== "internal" && modulesAt(folder).length > 0))
+  return [...listed, ...there].filter((folder) => !listed.has(folder) || !there.has(folder))
+}
+
+/** One entry for each room, behind that for the modules on top of its folder. */
+export const importRules = (): Array<OxlintOverride> => {
+  const wrong = unlisted()
+  if (wrong.length > 0) throw new Error(`scripts/rooms.ts and src differ in ${wrong.join(", ")}`)
+  return [
+    {
+      files: ["src/internal/*.ts"],
+      rules: {
+        "no-restricted-imports": ["error", {
+          paths: packages,
+          patterns: [{ regex: String.raw`^\.\./`, message: "src/internal imports no folder." }]
+        }]
+      }
+    },
+    ...Object.entries(folders).flatMap(([name, folder]) => [
+      rulesFor(name, folder, undefined),
+      ...Object.keys(folder.rooms).map((room) => rulesFor(name, folder, room))
+    ])
+  ]
+}

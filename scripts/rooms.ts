@@ -1,0 +1,119 @@
+/**
+ * The rooms of `src`, and what each may import: the linter's configuration and the pictures of `docs/architecture.md`
+ * follow from it.
+ *
+ * A room is a folder in lower case, private to the folder that it is in, or some modules at the root of such a folder, in
+ * PascalCase, that rooms stand on. A room may import the rooms that it stands `on`, what those stand on, the root modules
+ * of the folders that its own stands on, and `src/internal`. All other modules at a folder's root are on top: they may
+ * import every room of their folder, and no room imports them.
+ */
+interface Room {
+  /** The rooms right below, by their names. */
+  readonly on: ReadonlyArray<string>
+  /** The modules at the folder's root that are this room; otherwise it is the folder of its name. */
+  readonly modules?: ReadonlyArray<string>
+}
+
+export interface Folder {
+  /** The folders whose root modules it may import. */
+  readonly on: ReadonlyArray<string>
+  /** The packages that it may not import, and why. */
+  readonly without: { readonly packages: ReadonlyArray<string>; readonly because: string }
+  readonly rooms: { readonly [name: string]: Room }
+}
+
+const drivers = ["mongodb", "lmdb", "mingo", "re2js"]
+
+export const folders: { readonly [name: string]: Folder } = {
+  Model: {
+    on: [],
+    without: { packages: ["node:*", "@effect/platform-node/**", ...drivers], because: "Models run anywhere." },
+    rooms: {
+      base: { on: [], modules: ["Converter", "FieldIndex", "ModelError"] },
+      shape: { on: ["base"] },
+      codec: { on: ["shape"] },
+      instance: { on: ["codec"] },
+      jsonSchema: { on: ["shape"] },
+      fields: { on: ["codec"], modules: ["Field", "Generator", "Marshaller"] },
+      fieldTypes: { on: ["fields"] }
+    }
+  },
+  Repository: {
+    on: ["Model"],
+    without: { packages: ["@effect/platform-node/**"], because: "The repository needs no server." },
+    rooms: {
+      base: { on: [], modules: ["DocumentStore", "RepositoryError"] },
+      bson: { on: ["base"] },
+      "mql/limits": { on: ["bson"] },
+      "mql/execution": { on: ["mql/limits"] },
+      "mql/text": { on: ["mql/limits"] },
+      "mql/predicate": { on: ["mql/text"] },
+      "mql/expression": { on: ["mql/predicate"] },
+      "mql/filter": { on: ["mql/expression"] },
+      "mql/projection": { on: ["mql/filter", "mql/execution"] },
+      "mql/aggregation": { on: ["mql/projection"] },
+      "mql/update": { on: ["mql/projection"] },
+      storage: { on: ["bson"] },
+      "storage/memory": { on: ["storage"] },
+      "storage/lmdb": { on: ["storage"] },
+      store: { on: ["base"] },
+      "embedded/catalog": { on: ["mql/filter", "storage", "store"] },
+      "embedded/planner": { on: ["embedded/catalog", "mql/execution"] },
+      "embedded/operations": { on: ["embedded/planner", "mql/aggregation", "mql/update"] },
+      "embedded/transaction": { on: ["embedded/operations", "storage/memory"] },
+      mongo: { on: ["store"] },
+      query: { on: ["bson"] },
+      queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
+      repository: { on: ["queries", "store"] }
+    }
+  },
+  Client: {
+    on: ["Model"],
+    without: { packages: ["node:*", ...drivers], because: "Node comes in by services of the platform package." },
+    rooms: {}
+  },
+  Security: {
+    on: ["Model"],
+    without: { packages: drivers, because: "Only the repository talks to a store." },
+    rooms: {}
+  },
+  Http: {
+    on: ["Model", "Repository", "Client", "Security"],
+    without: { packages: drivers, because: "Only the repository talks to a store." },
+    rooms: {
+      base: { on: [], modules: ["HttpError", "ServiceError", "Wire"] },
+      "messages/catalogues": { on: [] },
+      messages: { on: ["messages/catalogues", "base"] },
+      Translations: { on: ["messages"], modules: ["Translations"] },
+      config: { on: [] },
+      KernelConfig: { on: ["config"], modules: ["KernelConfig"] },
+      description: { on: ["base"] },
+      registrations: {
+        on: ["description"],
+        modules: ["Action", "Endpoint", "Hook", "Operation", "Registration", "Resource", "Service"]
+      },
+      query: { on: ["KernelConfig", "messages", "description"] },
+      request: { on: ["messages", "description"] },
+      response: { on: ["query", "request", "registrations", "Translations"] },
+      server: { on: ["request"] },
+      logger: { on: ["server", "KernelConfig"], modules: ["KernelLogger"] },
+      openapi: { on: ["query"] },
+      documents: { on: ["openapi", "registrations"], modules: ["Documentation", "OpenApi"] },
+      routes: { on: ["response"] },
+      startup: { on: ["routes", "documents", "logger"] }
+    }
+  }
+}
+
+/** The names of the rooms that a room may import: those that it stands on, and what they stand on. */
+export const roomsBelow = ({ rooms }: Folder, name: string): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const visit = (one: string): void => {
+    for (const below of rooms[one]?.on ?? []) {
+      found.add(below)
+      visit(below)
+    }
+  }
+  visit(name)
+  return found
+}

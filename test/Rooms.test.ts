@@ -1,0 +1,98 @@
+import { assert, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import { folders, roomsBelow } from "../scripts/rooms.ts"
+
+const root = path.join(import.meta.dirname, "..")
+
+/** One file of each room, by the name of the room: `Model/shape`. */
+const files = new Map<string, string>()
+for (const [folder, { rooms }] of Object.entries(folders)) {
+  for (const [room, { modules }] of Object.entries(rooms)) {
+    files.set(`${folder}/${room}`, `src/${folder}/${modules === undefined ? `${room}/aModule` : modules[0]}.ts`)
+  }
+}
+
+/** What the linter says of a tree with these files, each as `file:line: message`. */
+const lint = (tree: ReadonlyMap<string, string>): ReadonlyArray<string> => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "rooms-"))
+  try {
+    for (const [file, text] of tree) {
+      fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
+      fs.writeFileSync(path.join(folder, file), text)
+    }
+    fs.writeFileSync(
+      path.join(folder, "oxlint.config.ts"),
+      `export { default } from ${JSON.stringify(path.join(root, "oxlint.config.ts"))}\n`
+    )
+    const bin = path.join(root, "node_modules/oxlint/bin/oxlint")
+    const { stdout } = spawnSync(process.execPath, [bin, "-f", "unix", "src"], { cwd: folder, encoding: "utf8" })
+    return stdout.split("\n").filter((line) => /no-restricted-imports|no-cycle/u.test(line))
+  } finally {
+    fs.rmSync(folder, { recursive: true })
+  }
+}
+
+const importOf = (from: string, to: string, i = 0): string => {
+  const way = path.relative(path.dirname(from), to)
+  return `import type { A as A${i} } from "${way.startsWith(".") ? way : `./${way}`}"\n`
+}
+
+describe("The rooms of src", () => {
+  it("stand on rooms that stand above them in the table, so that no direction leads back", () => {
+    const wrong = Object.entries(folders).flatMap(([folder, { on, rooms }]) => {
+      const names = Object.keys(rooms)
+      const floors = Object.keys(folders)
+      return [
+        ...on.filter((other) => floors.indexOf(other) >= floors.indexOf(folder) || !floors.includes(other)),
+        ...names.flatMap((name, i) => rooms[name]!.on.filter((below) => !names.slice(0, i).includes(below)))
+      ]
+    })
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("may be imported as the table says and in no other direction, types included", { timeout: 60_000 }, () => {
+    const rooms = [...files.keys()]
+    const tree = new Map([...files].map(([from, file]) => [
+      file,
+      rooms.filter((to) => to !== from).map((to, i) => importOf(file, files.get(to)!, i)).join("")
+    ]))
+    const refused = new Set(
+      lint(tree).filter((line) => line.includes("no-restricted-imports")).map((line) => line.split(":", 2).join(":"))
+    )
+    const wrong = rooms.flatMap((from) =>
+      rooms.filter((to) => to !== from).flatMap((to, i) => {
+        const isRefused = refused.has(`${files.get(from)!}:${i + 1}`)
+        return isRefused === mayImport(from, to) ? [`${from} -> ${to}: ${isRefused ? "refused" : "allowed"}`] : []
+      })
+    )
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("have no cycle of imports, not even of types", { timeout: 60_000 }, () => {
+    const [one, other] = ["src/Model/shape/aModule.ts", "src/Model/shape/another.ts"]
+    const found = lint(
+      new Map([
+        [one, importOf(one, other)],
+        [other, importOf(other, one)]
+      ])
+    )
+    assert.deepStrictEqual(found.map((line) => line.split(":", 1)[0]).toSorted(), [one, other])
+  })
+})
+
+const mayImport = (from: string, to: string): boolean => {
+  const [folder, room] = partsOf(from)
+  const [other, otherRoom] = partsOf(to)
+  // Modules at the root are public; rooms are private.
+  return folder === other
+    ? roomsBelow(folders[folder]!, room).has(otherRoom)
+    : folders[folder]!.on.includes(other) && folders[other]!.rooms[otherRoom]!.modules !== undefined
+}
+
+const partsOf = (name: string): readonly [folder: string, room: string] => {
+  const at = name.indexOf("/")
+  return [name.slice(0, at), name.slice(at + 1)]
+}
