@@ -1,24 +1,22 @@
 /**
- * What a field of a model has beyond its type: whether it must be given, where its value comes from, who may see it.
+ * The attributes of a model's fields beside their type: optionality, where a value comes from, and who may see it.
  *
- * A field is any Effect Schema, piped through these combinators. On its own a schema is a required field that is
- * stored, seen and sent alike.
+ * A field is any Effect Schema, piped through these combinators. A bare schema is a required field with the same
+ * stored, wire and input form.
  *
  * @since 0.1.0
  */
-import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Schema from "effect/Schema"
-import * as SchemaCompiler from "effect/schema/SchemaCompiler"
 import type * as VariantSchema from "effect/schema/VariantSchema"
-import * as SchemaAST from "effect/SchemaAST"
 import * as Struct from "effect/Struct"
 import type * as Types from "effect/Types"
 import type { Converter } from "./Converter.ts"
 import type { Index } from "./FieldIndex.ts"
+import type { Attributes } from "./fieldTypes/attributes.ts"
 import * as Generator from "./Generator.ts"
 import type { Marshaller } from "./Marshaller.ts"
-import { type FieldAttributes, notEmptyTypeId } from "./shape/annotations.ts"
+import { notEmptyTypeId } from "./shape/annotations.ts"
 import { composed } from "./shape/conversion.ts"
 import {
   type AnyField,
@@ -32,11 +30,12 @@ import {
   valueOf,
   withoutChecks
 } from "./shape/fields.ts"
+import { defaulted, supplied } from "./shape/suppliedField.ts"
 import { type Nested, storableSchema, type Variant, variants, withChecksOf } from "./shape/variants.ts"
 
 /**
- * A field whose schemas differ between what is stored, seen, sent and changed. A missing variant means that the field
- * does not exist there.
+ * A field with separate schemas for stored, read, created and patched documents. Without a variant, the field does not
+ * exist there.
  *
  * @category models
  * @since 0.1.0
@@ -51,21 +50,21 @@ export declare namespace Field {
   /** The schemas of a field, by variant. */
   export type Config = { readonly [V in Variant]?: Schema.Top }
 
-  /** Any field with schemas of its own. */
+  /** Any field with schemas for several variants. */
   export type Any = AnyField
 
-  /** What the combinators take: a schema, or a field that other combinators already made of it. */
+  /** The input of the combinators: a schema or a field. */
   export type Input = FieldInput
 
-  /** What a rule for values of type `A` can be put on: a schema of such values, or a field that holds them. */
+  /** A field that a validator of type `A` accepts: a schema of such values, or a field that holds them. */
   export type Holding<A> =
     | Schema.Top & { readonly Type: A }
     | Any & { readonly schemas: { readonly store: Schema.Top & { readonly Type: A } } }
 
-  /** What it was, with one more rule. */
+  /** The type of a field with a validator added. */
   export type Checked<F> = F extends Schema.Top ? F["Rebuild"] : Same<F>
 
-  /** The schemas of a field by variant, whichever way it was written. */
+  /** The schemas of a field by variant, for fields and bare schemas alike. */
   export type ConfigOf<F> = F extends { readonly schemas: infer C } ? C
     : { readonly [V in Variant]: Nested<F, V> }
 
@@ -79,13 +78,13 @@ export declare namespace Field {
   type Bare<S extends Schema.Top> = S extends Schema.withConstructorDefault<infer Inner> ? Inner : S
   type Required<S extends Schema.Top> = S extends Schema.optionalKey<infer Inner> ? Inner : S
 
-  /** `null` from a caller is no value. */
+  /** Callers may send `null` for a missing value. */
   type Nullable<S> = S extends Schema.NullOr<Schema.Top> ? S : Schema.NullOr<S & Schema.Top>
 
-  /** A field whose schemas are as they were. */
+  /** A field with unchanged schemas. */
   export type Same<F> = Field<As<ConfigOf<F>>>
 
-  /** A field that need not be there. */
+  /** An optional field. */
   export type Optional<F> = Field<
     Evolve<ConfigOf<F>, {
       readonly store: OptionalStored<At<ConfigOf<F>, "store">>
@@ -95,7 +94,7 @@ export declare namespace Field {
     }>
   >
 
-  /** A field that is always there and need not be sent. */
+  /** A field whose value the server supplies if it is missing. */
   export type Supplied<F> = Field<
     Evolve<ConfigOf<F>, {
       readonly store: Schema.withConstructorDefault<Bare<At<ConfigOf<F>, "store">> & Schema.WithoutConstructorDefault>
@@ -104,7 +103,7 @@ export declare namespace Field {
     }>
   >
 
-  /** A field that reads as its default where a stored document lacks it. */
+  /** A field with a default, which also applies to stored documents that lack the field. */
   export type Defaulted<F> = Field<
     Evolve<ConfigOf<F>, {
       readonly store: Schema.withConstructorDefault<
@@ -115,57 +114,19 @@ export declare namespace Field {
     }>
   >
 
-  /** A field that no caller ever sees. */
+  /** A field that callers never read. */
   export type Omitted<F> = Field<As<Omit<ConfigOf<F>, "wire">>>
 
-  /** A field that a caller sees and can't send. */
+  /** A field that callers read and can't send. */
   export type ReadOnly<F> = Field<As<Omit<ConfigOf<F>, "create" | "patch">>>
 
-  /** A field that is stored as `S` and seen, sent and changed as `W`. */
+  /** A field with the stored form `S` and the wire form `W`. */
   export type Marshalled<S extends Schema.Top, W extends Schema.Top> = Field<
     { readonly store: S; readonly wire: W; readonly create: W; readonly patch: W }
   >
 
-  /** The attributes of a field of type `A`, all in one place. */
-  export interface Options<A> {
-    /** Whether the field must have a value. Defaults to false, and to true with `Validator.notEmpty`. */
-    readonly required?: boolean | undefined
-    /** The value when there is none, or a function that gives it. */
-    readonly default?: A | (() => A) | undefined
-    /** Rules for the value: the combinators of `Validator`. What a converter gives has to follow them. */
-    readonly validators?: ReadonlyArray<((self: ValidatorInput<A>) => Input) | Demanding<A>> | undefined
-    /** Supplies the value when there is none, before the default. */
-    readonly generator?: Generator.Generator<A | undefined> | undefined
-    /** Changes a value that is there. */
-    readonly converter?: Converter<A> | undefined
-    /** The forms of the value in the store and on the wire. */
-    readonly marshaller?: AnyMarshaller<A> | undefined
-    /** Whether the field is left out of every output. Defaults to false. */
-    readonly omit?: boolean | undefined
-    /** Whether a caller sees the field and can't send it. Defaults to false. */
-    readonly readOnly?: boolean | undefined
-    readonly index?: Index | undefined
-  }
-
-  /** @internal */
-  export type ValidatorInput<A> = Schema.Top & { readonly Type: A }
-
-  /**
-   * A validator that asks for a value to be there. It stands beside the others, so that the compiler keeps each as it is
-   * written, with what it has beyond its signature.
-   *
-   * @internal
-   */
-  export interface Demanding<A> {
-    (self: ValidatorInput<A>): Input
-    readonly [notEmptyTypeId]: true
-  }
-
-  /** @internal */
-  export type AnyMarshaller<A> = Marshaller<
-    Schema.Top & { readonly Type: A },
-    Schema.Top & { readonly Type: A }
-  >
+  /** The attributes of a field of type `A`. */
+  export interface Options<A> extends Attributes<A> {}
 
   /** @internal */
   export type FromOptions<S extends Schema.Constraint, O> = OmittedBy<
@@ -189,7 +150,7 @@ export declare namespace Field {
 }
 
 /**
- * Stored as `S`, or not at all; a stored `null` reads as not at all.
+ * The stored form of an optional field, in which `null` means missing.
  *
  * @category models
  * @since 0.1.0
@@ -201,8 +162,8 @@ export interface OptionalStored<S extends Schema.Top>
 }
 
 /**
- * The identifier: a string that is the document's `_id`. When none is given, a UUID behind `prefix`: a random one, or with
- * `version: 7` one that begins with the time, so that new documents come last.
+ * The identifier: a string that is stored as `_id`. The default is a UUID after `prefix`: a random one, or with
+ * `version: 7` one that starts with the time, so that new documents sort last.
  *
  * @category constructors
  * @since 0.1.0
@@ -219,7 +180,7 @@ export const id = (
 }
 
 /**
- * The field need not be there. `null` from a caller or in a stored document means the same as leaving it out.
+ * Makes the field optional. In input and in stored documents, `null` means missing.
  *
  * @category combinators
  * @since 0.1.0
@@ -228,43 +189,36 @@ export const optional = <F extends Field.Input>(self: F): Field.Optional<F> =>
   evolve(self, optionality(Function.identity), { optional: true })
 
 /**
- * When there is no value, `value()` is it: in a new instance, and in a stored document that lacks the field.
+ * Supplies `value()` if there is no value: in a new instance, and in a stored document that lacks the field.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const withDefault = <F extends Field.Input>(value: () => Field.Type<F>) => (self: F): Field.Defaulted<F> =>
-  evolve(self, {
-    store: (schema) =>
-      erased(erased(schema).pipe(Schema.withDecodingDefaultTypeKey(Effect.sync(value)))).pipe(
-        Schema.withConstructorDefault(attributesOf(self).generator ?? Effect.sync(value))
-      ),
-    create: sendable,
-    patch: nullable
-  }, { default: value })
+  defaulted(self, value) as Field.Defaulted<F> // `defaulted` evolves the schemas as the type declares
 
 /**
- * When there is no value, the generator supplies it, if it has one. A caller may send one.
+ * Supplies a missing value by the generator. Callers may send a value of their own.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const generated =
   <F extends Field.Input>(generator: Generator.Generator<Field.Type<F> | undefined>) => (self: F): Field.Supplied<F> =>
-    supplied(self, generator, {}) as Field.Supplied<F> // `supplied` evolves what the type says
+    supplied(self, generator, {}) as Field.Supplied<F> // `supplied` evolves the schemas as the type declares
 
 /**
- * Changes a value that was given, before it is validated as part of the instance. Validators that stand before it in
- * the pipe are for what a caller sends, those after it for what it gives. A value that it gives back unchanged was
- * converted before, so that only those after it count.
+ * Converts a given value before the instance is validated. Validators before it in the pipe apply to the input, those
+ * after it to the output. A value that the converter returns unchanged counts as converted, so only the validators
+ * after it apply.
  *
  * **Gotchas**
  *
- * An instance holds converted values only: the constructor and every write of a repository refuse others. Let
- * `Model.finalise` make the instance of a value that is yet to be converted. A converter that needs time for its answer,
- * and does not say what it `makes`, is not asked by the constructor.
+ * An instance holds converted values only: the constructor and every write of a repository reject others. Use
+ * `Model.finalise` to make an instance of an unconverted value. The constructor does not test a converter that is
+ * asynchronous and does not declare what it `makes`.
  *
- * **Example** (A rule on either side)
+ * **Example** (Validators before and after a converter)
  *
  * ```ts
  * import { Effect, Schema } from "effect"
@@ -286,22 +240,22 @@ export const generated =
  */
 export const converted = <F extends Field.Input>(converter: Converter<Field.Type<F>>) => (self: F): Field.Same<F> => {
   const { converter: first, unconverted } = attributesOf(self)
-  // A converter of the field's type never sees a value of another.
+  // A converter of the field's type is never called with another type.
   const next = converter as Converter<unknown>
-  const whole = first === undefined ? next : composed(first, next)
+  const conversion = first === undefined ? next : composed(first, next)
   const change = first === undefined
-    ? { store: (schema: Schema.Top) => convertedOnly(withoutChecks(schema), whole), wire: withoutChecks }
-    : { store: (schema: Schema.Top) => convertedOnly(schema, whole) }
+    ? { store: (schema: Schema.Top) => convertedOnly(withoutChecks(schema), conversion), wire: withoutChecks }
+    : { store: (schema: Schema.Top) => convertedOnly(schema, conversion) }
   return evolveValue(self, (value) => applyChange(value, change), {
-    converter: whole,
+    converter: conversion,
     unconverted: first === undefined ? valueOf(self) : unconverted
   })
 }
 
 /**
- * Stored and sent in forms of their own. The rules that the schema has so far stay those for the value.
+ * Gives the field its own stored form and its own wire form. Validators of the schema still apply to the value.
  *
- * **Example** (A moment as a UNIX timestamp)
+ * **Example** (A date-time as a UNIX timestamp)
  *
  * ```ts
  * import { Schema } from "effect"
@@ -327,7 +281,7 @@ export const marshalled =
     }, { marshalled: true })
 
 /**
- * Accepted in input and stored; never part of an answer, a link, a log, an error or the schema of an output.
+ * Accepts the field in input and stores it, but excludes it from every response, link, log, error and output schema.
  *
  * @category combinators
  * @since 0.1.0
@@ -336,14 +290,14 @@ export const omitted = <F extends Field.Input>(self: F): Field.Omitted<F> =>
   evolveValue(self, Struct.omit(["wire"]), { omitted: true })
 
 /**
- * The server sets the field, by a generator, a default, a hook or code. A caller sees it; what a caller sends for it is
+ * The server sets the field, by a generator, a default, a hook or code. Callers read it. A value that a caller sends is
  * ignored, so that a document that was read can be sent back.
  *
  * **Gotchas**
  *
- * A document is complete before its hooks run, so that a field that a hook sets is optional or has a default.
+ * A document is complete before its hooks run, so a field that a hook sets must be optional or have a default.
  *
- * **Example** (Who approved an order)
+ * **Example** (The user who approved an order)
  *
  * ```ts
  * import { Schema } from "effect"
@@ -365,7 +319,7 @@ export const readOnly = <F extends Field.Input>(self: F): Field.ReadOnly<F> =>
   evolveValue(self, Struct.omit(["create", "patch"]), { readOnly: true })
 
 /**
- * Asks the database for an index over the field.
+ * Declares a database index over the field.
  *
  * @category combinators
  * @since 0.1.0
@@ -373,16 +327,16 @@ export const readOnly = <F extends Field.Input>(self: F): Field.ReadOnly<F> =>
 export const indexed = (index: Index) => <F extends Field.Input>(self: F): Field.Same<F> => evolve(self, {}, { index })
 
 /**
- * A field by its attributes, for those who prefer them in one place. It is the same as the schema piped through the
- * combinators, and has the same types; but a field is required only if it says so.
+ * Declares a field by its attributes. It has the same behaviour and types as the schema piped through the combinators,
+ * except that a field is optional unless it is declared required.
  *
  * **Details**
  *
- * The attributes apply in the order of finalisation: the generator where there is no value, the default where there is
- * still none, the converter, the validators. For a rule about what a caller sends, which comes before the converter, pipe
- * the schema through it: `Model.field(Schema.String.pipe(Validator.min(8)), { converter })`.
+ * The attributes apply in the order of finalisation: the generator for a missing value, the default for a value that is
+ * still missing, the converter, the validators. To validate the input before the converter, pipe the schema through a
+ * validator: `Model.field(Schema.String.pipe(Validator.min(8)), { converter })`.
  *
- * **Example** (Both ways)
+ * **Example** (Combinators and attributes)
  *
  * ```ts
  * import { Schema } from "effect"
@@ -408,7 +362,7 @@ export const field = <S extends Schema.Top, const O extends Field.Options<S["Typ
     Field.Options<unknown> = options ?? {}
   const isRequired = required === true || validators?.some((validator) => notEmptyTypeId in validator) === true
   const steps: ReadonlyArray<((self: Field.Input) => Field.Input) | undefined> = [
-    // The steps are the combinators of fields of any type.
+    // The steps are combinators of fields of any type.
     marshaller && ((self) => marshalled(marshaller)(self as S)),
     converter && converted(converter),
     ...(validators ?? []) as ReadonlyArray<(self: Field.Input) => Field.Input>,
@@ -422,40 +376,4 @@ export const field = <S extends Schema.Top, const O extends Field.Options<S["Typ
     omit === true ? omitted : undefined
   ]
   return steps.reduce<Field.Input>((self, step) => step === undefined ? self : step(self), schema) as never
-}
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-function supplied(self: Field.Input, generator: Generator.Generator<unknown>, attributes: FieldAttributes): Field.Any {
-  return evolve(self, {
-    store: (schema) => erased(schema).pipe(Schema.withConstructorDefault(Effect.map(generator, orMissing))),
-    create: sendable,
-    patch: nullable
-  }, { ...attributes, generator })
-}
-
-/** What a caller need not send, or may send as `null`. */
-function sendable(schema: Schema.Top): Schema.Top {
-  const inner = "schema" in schema ? schema.schema : undefined
-  return Schema.optionalKey(
-    nullable(SchemaAST.isOptional(schema.ast) && Schema.isSchema(inner) ? inner : schema)
-  )
-}
-
-function nullable(schema: Schema.Top): Schema.Top {
-  const { ast } = schema
-  return ast._tag === "Union" && ast.types.some(({ _tag }) => _tag === "Null") ? schema : Schema.NullOr(schema)
-}
-
-/** What a constructor takes for no value at all. */
-function orMissing(value: unknown): unknown {
-  return value === undefined ? SchemaCompiler.missing : value
-}
-
-// The value has the field's type, which `Schema.Top` has forgotten.
-type Erased = Schema.Codec<unknown> & Schema.WithoutConstructorDefault
-function erased(schema: Schema.Top): Erased {
-  return schema as unknown as Erased
 }
