@@ -17,6 +17,7 @@ import * as Json from "./openapi/node.ts"
 import { type Tag, tagsOf } from "./openapi/operationTags.ts"
 import { inReadingOrder, joined } from "./openapi/paths.ts"
 import { bracedOf, type Call, queriesOf, withQuery } from "./openapi/queries.ts"
+import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
 import { completeStandard, isBelow, withId } from "./openapi/standardOperations.ts"
 import { describeStatus, statusTexts, summaryOf } from "./openapi/texts.ts"
@@ -222,8 +223,9 @@ export const make = ({ api: described, registrations }: Source, options: Options
   const resources = registrations.filter((registration) => registration._tag === "Resource")
   const schemas = Schemas.make(api, resources, queriesOf(registrations.flatMap(({ calls }) => calls)))
   const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
-  const { complete, components: open, ignored, known, queryOf } = schemas.finish(generated)
+  const { complete, components: open, generated: made, ignored, known, queryOf } = schemas.finish(generated)
   const { close, finish } = closing(open, ignored)
+  const withSamples = sampling(open, made)
   const isStrict = strictOperations(registrations)
   const limits = options.limits ?? KernelConfig.Limits.defaultValue()
   const details = detailsOf(api)
@@ -235,9 +237,9 @@ export const make = ({ api: described, registrations }: Source, options: Options
         const operation = Json.mapSchemas(withQuery(Json.nodeOf(value), queryOf(`${method} ${path}`)), complete)
         const resource = resources.find((resource) => isBelow(resource, path))
         const given = resource === undefined ? undefined : { resource, limits, known }
-        const completed = given === undefined
-          ? operation
-          : completeStandard(withId(operation, path, given), method, path, given)
+        const completed = withSamples(
+          given === undefined ? operation : completeStandard(withId(operation, path, given), method, path, given)
+        )
         return ordered(secured(
           {
             ...withAnswers(isStrict.has(`${method} ${path}`) ? close(completed) : completed),

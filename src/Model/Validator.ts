@@ -56,13 +56,13 @@ export const regexp = (pattern: RegExp) => <F extends Field.Holding<string>>(sel
 
 /**
  * The text is an e-mail address as in HTML's `input type=email`, with a dot in its domain, and without dots at the ends
- * of the local part or next to each other (RFC 5321, section 4.1.2). Takes linear time.
+ * of the local part or next to each other (RFC 5321, section 4.1.2); the local part has at most 64 characters and the
+ * domain 253 (section 4.5.3.1). Takes linear time.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const email = <F extends Field.Holding<string>>(self: F): Field.Checked<F> =>
-  checked(self, Schema.isPattern(emailPattern, { ...named("Email", "must be an e-mail address"), format: "email" }))
+export const email = <F extends Field.Holding<string>>(self: F): Field.Checked<F> => checked(self, emailCheck)
 
 /**
  * Numbers: not less than `bound`. Text: at least `bound` characters (Unicode code points). Lists: at least `bound`
@@ -241,6 +241,14 @@ const named = (type: string, message: string, value?: unknown) => {
   const entry: ValidatorEntry = value === undefined ? { type } : { type, value }
   return { message, [validatorAnnotation]: entry }
 }
+
+const matchesEmail = Schema.isPattern(emailPattern, { ...named("Email", "must be an e-mail address"), format: "email" })
+
+/** In a JSON schema, the format bounds the lengths (RFC 5321, section 4.5.3.1). */
+const emailCheck = Schema.makeFilter((text: string) => {
+  const at = text.indexOf("@")
+  return at <= 64 && text.length - at <= 254 && emailPattern.test(text)
+}, matchesEmail.annotations)
 
 const annotations = (type: string, { jsonSchema, message, value }: Options, field?: string) => ({
   ...named(type, message, value),

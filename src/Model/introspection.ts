@@ -37,12 +37,13 @@ export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } fr
 export { type FieldProblem, problemsOf } from "./codec/issues.ts"
 export { compileSerialiser, type Serialiser } from "./codec/serialiser.ts"
 export { isNullValue } from "./codec/validationContext.ts"
+export { withoutRules } from "./codec/withoutRules.ts"
 export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec/wording.ts"
 
 // How instances are made, completed, changed and checked.
 export { completer } from "./instance/completer.ts"
 export { finaliser } from "./instance/finaliser.ts"
 export { inspector } from "./instance/inspector.ts"
-export { isPlain, type Merge, mergeOf, mergeParts } from "./instance/mergePatch.ts"
+export { isPlainObject, type Merge, mergeOf, mergeProperties } from "./instance/mergePatch.ts"
 export { patcher } from "./instance/patcher.ts"
 export { recordDecoder, recordEncoder } from "./instance/recordCodec.ts"

@@ -110,6 +110,11 @@ describe("messages in English, which is the default", () => {
           limit: "limit must be a whole number",
           kind: "kind must be one of big, small"
         })
+        for (const path of ["/searches/find?limit=1&kind=big&=x", "/orders?=x", "/orders/O1?=x", "/orders/meta?=x"]) {
+          const nameless = yield* send("GET", path)
+          assert.strictEqual(nameless.status, 400)
+          assert.match(messagesOf(nameless)[""] ?? "", /^A parameter without a name is n/u, path)
+        }
         const filter = yield* send("GET", "/orders?price=cheap&state=lost&nope=1&page=0")
         isPlain(filter)
         assert.deepStrictEqual(messagesOf(filter), {

@@ -492,6 +492,17 @@ describe("OpenApi", () => {
       assert.strictEqual(answer.description, "Wrong password (`WrongPassword`)")
     })
 
+    it("name all errors of one status, those of the framework included", () => {
+      class Full extends ServiceError<Full>()("Full", { status: 409, message: "Full", fields: { left: Schema.Int } }) {}
+      class Shut extends ServiceError<Shut>()("Shut", { status: 409, message: "Shut" }) {}
+      const resource = Resource.make(Note, { methods: ["POST"] })
+        .beforePost(() => Effect.fail(new Shut()), { error: [Full, Shut] })
+      const described: Json = OpenApi.make(KernelEngine.make("full").register(resource), { title: "F", version: "1" })
+      const { schema } = described.paths["/notes"].post.responses[409].content["application/json"]
+      const named = schema.anyOf.map(({ $ref }: Json) => $ref.split("/").at(-1))
+      assert.sameMembers(named, ["ErrorMessage", "Full", "Shut"])
+    })
+
     it("of actions and operations are what they say they are", () => {
       const { post } = paths["/api/v1/users/{id}/change_password"]
       assert.sameMembers(Object.keys(bodyOf(post.requestBody).properties), ["current_password", "new_password"])

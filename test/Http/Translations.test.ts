@@ -252,7 +252,8 @@ describe("a 400 / memory", () => {
         const tags = yield* send("POST", "/items", "de", { ...valid, tags: ["a", "b"] })
         assert.deepStrictEqual(messages(tags), { tags: "„Schlagwörter“ höchstens ein Eintrag" })
         assert.strictEqual(tags.body.message, "Ein Fehler: „Schlagwörter“ höchstens ein Eintrag")
-        const price = yield* send("PATCH", "/items/I1", "de", { price: -1 })
+        const { body } = yield* send("POST", "/items", "de", valid)
+        const price = yield* send("PATCH", `/items/${body.result}`, "de", { price: -1 })
         assert.deepStrictEqual(messages(price), { price: "„Preis“ Preis muss mindestens 0 sein" })
       }))
 

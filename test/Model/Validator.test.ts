@@ -203,7 +203,10 @@ describe("Validator.email", () => {
         `jane@${"a".repeat(64)}.com`,
         ".jane@example.com",
         "jane.@example.com",
-        "jane..doe@example.com"
+        "jane..doe@example.com",
+        `${"a".repeat(65)}@example.com`,
+        `${"a.".repeat(32)}a@example.com`,
+        `jane@${"abc.".repeat(63)}ch`
       ]
       for (const address of right) assert.deepStrictEqual(yield* problemsOf(email, address), [], address)
       for (const address of wrong) {

@@ -79,16 +79,19 @@ export const mapSchemas = (operation: Node, f: (schema: Node) => Node): Node => 
 }
 
 /**
- * Rewrites the schemas of an operation's bodies: that of the request, and those of the answers.
+ * Rewrites the schemas of an operation's bodies: that of the request, and those of the answers, with their status.
  *
  * @internal
  */
-export const mapBodies = (operation: Node, f: (schema: Node) => Node): Node => {
+export const mapBodies = (operation: Node, f: (schema: Node, status?: string) => Node): Node => {
   const { requestBody, responses, ...rest } = operation
   return {
     ...rest,
     ...(requestBody === undefined ? {} : { requestBody: withContent(nodeOf(requestBody), f) }),
-    responses: mapValues(nodeOf(responses), (response) => withContent(nodeOf(response), f))
+    responses: mapValues(
+      nodeOf(responses),
+      (response, status) => withContent(nodeOf(response), (schema) => f(schema, status))
+    )
   }
 }
 

@@ -56,6 +56,8 @@ interface Finished {
   readonly components: Node
   /** Of what callers send, by the name of the component: the keys that they see and can't send. */
   readonly ignored: ReadonlyMap<string, ReadonlyArray<string>>
+  /** Of what callers send, by the name of the component: the keys that the server generates where they send none. */
+  readonly generated: ReadonlyMap<string, ReadonlyArray<string>>
   /** Completes a schema that stands where it is used. */
   readonly complete: (schema: Node) => Node
   /** References to the schemas that every document has. */
@@ -109,12 +111,12 @@ export const make = (
   }
 
   const finish = ({ components: { schemas }, paths }: Generated): Finished => {
-    const sent = new Map<string, ReadonlyArray<string>>()
+    const sent = new Map<string, Found>()
     const described = Document.mapValues(schemas, (value, name) => {
       const schema = Document.rewrite(Document.nodeOf(value), plain)
       const found = formOf(wantedNames.get(name) ?? name, schema, models)
       if (found === undefined) return schema
-      if (found.form !== "wire") sent.set(name, ignoredKeysOf(found.model, found.form))
+      if (found.form !== "wire") sent.set(name, found)
       return describe(schema, found, withoutLinks.has(found.model))
     })
     const errorName = nameAt(paths, 0)
@@ -160,8 +162,16 @@ export const make = (
       const index = [...queries.keys()].indexOf(operation)
       return index < 0 ? {} : propertiesAt(paths, standing.length + 4 * documents.length + index)
     }
-    const ignored = new Map(Array.from(sent, ([name, keys]) => [names.get(aliases.get(name) ?? name) ?? name, keys]))
-    return { components, complete, ignored, known, queryOf }
+    const keysBy = (keysOf: (found: Found) => ReadonlyArray<string>) =>
+      new Map(Array.from(sent, ([name, found]) => [names.get(aliases.get(name) ?? name) ?? name, keysOf(found)]))
+    return {
+      components,
+      complete,
+      ignored: keysBy(({ form, model }) => form === "wire" ? [] : ignoredKeysOf(model, form)),
+      generated: keysBy(({ model }) => generatedKeysOf(model)),
+      known,
+      queryOf
+    }
   }
 
   const all = [
@@ -332,6 +342,9 @@ const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): Fou
   }
   return undefined
 }
+
+const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
+  Object.entries(model[modelTypeId]).flatMap(([key, { generator }]) => generator === undefined ? [] : [key])
 
 /** What the model knows of its fields and the generator does not. */
 const describe = (schema: Node, { form, model }: Found, isWithoutLinks: boolean): Node => {

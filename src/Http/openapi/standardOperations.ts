@@ -38,9 +38,10 @@ export const completeStandard = (operation: Node, method: string, path: string, 
 
 /** What the operation takes and answers where nothing special is asked for: that is said below, in words. */
 const ordinary = (operation: Node): Node => ({
-  ...Document.mapBodies(operation, (schema) => {
+  ...Document.mapBodies(operation, (schema, status) => {
     const alternatives = Document.listOf(schema["anyOf"])
-    return alternatives.length === 0 ? schema : Document.nodeOf(alternatives[0])
+    // Of an error, each alternative is one that the operation may fail with.
+    return alternatives.length === 0 || Number(status) >= 400 ? schema : Document.nodeOf(alternatives[0])
   }),
   parameters: Document.listOf(operation["parameters"]).filter((parameter) =>
     Document.nodeOf(parameter)["in"] !== "header"

@@ -179,7 +179,7 @@ const sentenceOf = (language: Language, place: Place, problem: FieldProblem): Fi
   const sentence = validator === "More"
     ? `${message.charAt(0).toUpperCase()}${message.slice(1)}`
     : field === ""
-    ? say(language, { key: "errors.Body", args: { message } })
+    ? say(language, { key: validator === "Parameter" ? "errors.Nameless" : "errors.Body", args: { message } })
     : say(language, { key: "errors.Problem", args: { field, label, message } })
   return { field, validator, message: sentence }
 }

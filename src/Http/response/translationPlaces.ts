@@ -54,8 +54,10 @@ export const placesIn = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Place
       nodes = around.flatMap((node) => partsAt(node, key))
       if (nodes.length === 0) return nowhere(path)
     }
+    const [node] = nodes
+    if (node === undefined) return nowhere(path)
     const here = [...new Set(nodes.flatMap(standIns))]
-    const { choices, type } = expectationOf(nodes[0]!)
+    const { choices, type } = expectationOf(node)
     return {
       label,
       name: labelFrom(name),

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { completer, finaliser, managedField, patcher } from "../../Model/introspection.ts"
+import { completer, type FieldProblem, finaliser, managedField, patcher } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
@@ -8,6 +8,7 @@ import { applyPatch, documentCodec, makeRetry, sentWritesOf, textOfId } from "..
 import type { Repository } from "../../Repository/Repository.ts"
 import { DocumentNotFound, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
 import type { BadRequest } from "../HttpError.ts"
+import { badRequestOf } from "../messages/message.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/failures.ts"
@@ -57,8 +58,15 @@ type Changes =
 export interface Writes {
   /** Inserts documents, all of them or none; the result is their identifiers, as they are stored. */
   readonly createAll: (values: ReadonlyArray<Values>) => Effect.Effect<ReadonlyArray<unknown>, CallFailure>
-  /** Inserts a document, or replaces that of the same identifier. */
-  readonly create: (value: Values, conditions: preconditions.Preconditions) => Write
+  /**
+   * Inserts a document, or replaces that of the same identifier. `problems` is what is wrong with it unless it is stored
+   * already.
+   */
+  readonly create: (
+    value: Values,
+    conditions: preconditions.Preconditions,
+    problems?: ReadonlyArray<FieldProblem>
+  ) => Write
   readonly replace: (id: unknown, value: Values, conditions: preconditions.Preconditions) => Write
   readonly patch: (id: unknown, changes: Changes, conditions: preconditions.Preconditions) => Write
   readonly remove: (id: unknown, conditions: preconditions.Preconditions) => Effect.Effect<void, CallFailure>
@@ -266,20 +274,23 @@ export const writesOf = (
   const createWith = (
     id: unknown,
     value: Values,
-    conditions: preconditions.Preconditions
+    conditions: preconditions.Preconditions,
+    problems: ReadonlyArray<FieldProblem> | undefined
   ): Effect.Effect<Written, WriteFailure> => {
     const failed = Effect.fail(preconditions.failed)
+    const created = (taken: Effect.Effect<Written, WriteFailure>): Effect.Effect<Written, WriteFailure> =>
+      problems === undefined ? createUnlessThere(id, value, taken) : Effect.fail(badRequestOf(problems))
     if (preconditions.isCreateOnly(conditions)) {
       return Effect.flatMap(
         repository.findDocumentById(id),
-        (there) => there === undefined ? createUnlessThere(id, value, failed) : failed
+        (there) => there === undefined ? created(failed) : failed
       )
     }
     const replaced = replaceWith(onPost, Option.none(), id, value, conditions)
     return Effect.catchTag(
       replaced,
       "DocumentNotFound",
-      () => preconditions.isUpdateOnly(conditions) ? failed : createUnlessThere(id, value, replaced)
+      () => preconditions.isUpdateOnly(conditions) ? failed : created(replaced)
     )
   }
 
@@ -352,9 +363,9 @@ export const writesOf = (
           insertDocuments: sent.insertDocuments,
           transaction: store.transaction
         }),
-    create: (value, conditions) => {
+    create: (value, conditions, problems) => {
       const id = value["id"]
-      if (id !== undefined && id !== null) return unwrapped(createWith(id, value, conditions))
+      if (id !== undefined && id !== null) return unwrapped(createWith(id, value, conditions, problems))
       return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : create(value)
     },
     replace: (id, value, conditions) => unwrapped(replaceWith(onPut, Option.some(id), id, value, conditions)),

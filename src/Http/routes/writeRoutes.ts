@@ -3,7 +3,7 @@ import * as Equal from "effect/Equal"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { bodyDecoder, type Decoded, hasToBeSent, managedField } from "../../Model/introspection.ts"
+import { bodyDecoder, type Decoded, hasToBeSent, managedField, withoutRules } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
@@ -56,13 +56,14 @@ export const writeRoutes = (
   const isOwn = (id: unknown) => (named: unknown) => typeof named === "string" && Equal.equals(parse(named), id)
   const writes = writesOf(registration, repository, store)
   const isStrict = registration.onExcessProperty === "error"
-  const decoderOf = (variant: Model.Any["create"]) =>
-    isStrict ? refusingExcess(variant, bodyDecoder(variant)) : bodyDecoder(variant)
-  const create = decoderOf(model.create)
-  const patch = decoderOf(model.patch)
+  const refusing = (variant: "create" | "patch", decode: Decode): Decode =>
+    isStrict ? refusingExcess(model[variant], decode) : decode
+  const create = refusing("create", bodyDecoder(model.create))
+  const replace = refusing("create", replacingDecoder(model, "create"))
+  const patch = refusing("patch", replacingDecoder(model, "patch"))
   const patcher = documentPatcher(model, {
     serialise: representation.serialise,
-    decode: bodyDecoder(model.patch),
+    decode: replacingDecoder(model, "patch"),
     maxDepth,
     maxOperations: 1_000,
     maxCopied: limits.maxBodySize
@@ -138,25 +139,35 @@ export const writeRoutes = (
       )
   }
 
-  const createOne = (request: Request, body: Decoded): Answer => {
-    const id = body._tag === "Valid" ? body.value["id"] : undefined
+  /** Inserts what `read` decodes. Where it breaks rules, it may be what is there already. */
+  const createOne = (request: Request, read: (decode: Decode) => Decoded): Answer => {
+    const valid = read(create)
+    const problems = valid._tag === "Invalid" ? valid.problems : undefined
+    const body = problems === undefined ? valid : read(replace)
+    const id = body._tag === "Valid" ? body.value["id"] ?? undefined : undefined
+    if (problems !== undefined && id === undefined) return refuse(problems)
     const problem = typeof id === "string" ? idProblem(id) : undefined
-    return problem === undefined ? decoded(request, body, writes.create) : refuse([problem])
+    return problem === undefined
+      ? decoded(request, body, (value, conditions) => writes.create(value, conditions, problems))
+      : refuse([problem])
   }
 
   const post = withRequest((request) =>
     isMultipart(headersOf(request)["content-type"])
       ? Effect.flatMap(readMultipart(request, formLimits), (parts) =>
-        createOne(request, decodeForm(create, readForm(model, parts, { maxDepth, isStrict }))))
+        Effect.suspend(() => {
+          const form = readForm(model, parts, { maxDepth, isStrict })
+          return createOne(request, (decode) => decodeForm(decode, form))
+        }))
       : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
-        Array.isArray(body) ? createAll(body) : createOne(request, create(body)))
+        Array.isArray(body) ? createAll(body) : createOne(request, (decode) => decode(body)))
   )
 
   const put = withIdOf(model, (id, request) =>
     Effect.flatMapEager(
       readJson(request, jsonTypes, limits.maxBodySize),
       (body) =>
-        decoded(request, namingOwnId(create(naming(body, id)), body, isOwn(id)), (value, conditions) =>
+        decoded(request, namingOwnId(replace(naming(body, id)), body, isOwn(id)), (value, conditions) =>
           writes.replace(id, value, conditions))
     ))
 
@@ -188,6 +199,24 @@ export const writeRoutes = (
   )
 
   return { create: post, replace: put, patch: change, delete: remove }
+}
+
+type Decode = ReturnType<typeof bodyDecoder>
+
+/**
+ * Decodes what is written over a document. Where nothing but rules are broken that the stored values have as well, the
+ * write asks them again of what differs.
+ */
+const replacingDecoder = (model: Model.Any, variant: "create" | "patch"): Decode => {
+  const decode = bodyDecoder(model[variant])
+  let decodeAny: Decode | undefined
+  return (body) => {
+    const decoded = decode(body)
+    if (decoded._tag === "Valid") return decoded
+    decodeAny ??= bodyDecoder(withoutRules(model, variant))
+    const any = decodeAny(body)
+    return any._tag === "Valid" ? any : decoded
+  }
 }
 
 /** Node joins those of several lines, as RFC 7240 has it. */

@@ -5,63 +5,63 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { staysAbsent } from "../codec/decoder.ts"
-import { withParts } from "../shape/nodes.ts"
+import { childrenOf, withParts } from "../shape/nodes.ts"
 import { nameOf } from "../shape/storedForm.ts"
 import { modelOf } from "../shape/variants.ts"
 
 /**
- * Makes of a value what a JSON merge patch (RFC 7396) makes of it.
+ * Applies a JSON merge patch (RFC 7396) to a value.
  *
  * @internal
  */
 export type Merge = (before: unknown, change: unknown) => unknown
 
 /**
- * The schema of what a JSON merge patch (RFC 7396) may say of a value: of a struct some of its fields, of a record some of
- * its keys, each with `null` for what is removed; at every depth. Checks of objects are left out, since they hold of the
- * merged value only.
+ * The schema of a JSON merge patch (RFC 7396) for a value: a struct with any subset of its fields, a record with any
+ * subset of its keys, each with `null` to remove it, at every depth. Checks of objects are left out, since they apply
+ * to the merged value only.
  *
  * **Details**
  *
- * A value that a schema makes of an object by a transformation, such as an instance of a class or a map, has no parts
- * that could be named: it is replaced as a whole. So are lists. Of a union of several kinds of objects, anything that is
- * JSON may be said. Models have a schema of their own for it.
+ * A patch replaces values that a schema transforms from objects, such as instances of a class or maps, since their
+ * parts have no names. It replaces lists too. For a union of several object types, a patch may be any JSON. Models have
+ * a patch schema of their own.
  *
  * @internal
  */
 export const mergePatchOf = (schema: Schema.Top): Schema.Top => {
-  const known = patches.get(schema.ast)
-  if (known !== undefined) return known
-  const made = makePatch(schema.ast) ?? (staysAbsent(schema.ast) ? schema : ifThere(schema))
-  patches.set(schema.ast, made)
-  return made
+  const cached = patches.get(schema.ast)
+  if (cached !== undefined) return cached
+  const patch = makePatch(schema.ast) ?? (staysAbsent(schema.ast) ? schema : ofPresentValue(schema))
+  patches.set(schema.ast, patch)
+  return patch
 }
 
 /**
- * How a merge patch changes values of the schema, both as instances hold them; `undefined` where it replaces them.
+ * How a merge patch changes a decoded value of the schema; `undefined` if it replaces the value.
  *
  * @internal
  */
 export const mergeOf = (schema: Schema.Top): Merge | undefined => mergeOfAst(schema.ast)
 
 /**
- * Whether the value is an object whose parts can be named, and no instance of anything.
+ * Whether the value is an object without a class.
  *
  * @internal
  */
-export const isPlain = (value: unknown): value is { readonly [key: string]: unknown } => {
+export const isPlainObject = (value: unknown): value is { readonly [key: string]: unknown } => {
   if (typeof value !== "object" || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
 
 /**
- * Changes the parts of an object that are named: `null` removes one, `undefined` says nothing. What is no object has no
- * parts. A part of any name is one, `__proto__` included.
+ * Applies a patch to the properties of an object: `null` removes a property, `undefined` changes nothing. A value that
+ * is no object has no properties. Any name is allowed, including `__proto__`.
  *
  * @internal
  */
-export const mergeParts = (
+export const mergeProperties = (
   before: unknown,
   change: ReadonlyArray<readonly [key: string, part: unknown]>,
   merge: (key: string) => Merge | undefined
@@ -79,11 +79,11 @@ const isObject = (value: unknown): value is object =>
 
 const patches = new WeakMap<SchemaAST.AST, Schema.Top>()
 
-/** What a schema makes of nothing is none of a patch's business: a field that a patch does not name stays as it is. */
-const ifThere = (schema: Schema.Top): Schema.Top => {
+/** A patch does not supply defaults: a field that it does not contain stays unchanged. */
+const ofPresentValue = (schema: Schema.Top): Schema.Top => {
   // Fields need no services.
-  const whole = Schema.Struct({ value: schema }) as unknown as Schema.Codec<{ readonly value?: unknown }>
-  const [decode, encode] = [SchemaParser.decodeUnknownEffect(whole), SchemaParser.encodeUnknownEffect(whole)]
+  const wrapped = Schema.Struct({ value: schema }) as unknown as Schema.Codec<{ readonly value?: unknown }>
+  const [decode, encode] = [SchemaParser.decodeUnknownEffect(wrapped), SchemaParser.encodeUnknownEffect(wrapped)]
   const sent = Schema.make<Schema.Top>(withParts(SchemaAST.toEncoded(schema.ast), { context: undefined }))
   // oxlint-disable-next-line eslint/no-unused-vars -- any value at all, also one that has no JSON
   return sent.pipe(Schema.decodeTo(Schema.declare((_): _ is unknown => true), {
@@ -92,30 +92,28 @@ const ifThere = (schema: Schema.Top): Schema.Top => {
   }))
 }
 
-const valueOf = (whole: Effect.Effect<{ readonly value?: unknown }, SchemaIssue.Issue>) =>
-  Effect.mapBothEager(whole, { onSuccess: ({ value }) => value, onFailure: issueAlone })
+const valueOf = (wrapped: Effect.Effect<{ readonly value?: unknown }, SchemaIssue.Issue>) =>
+  Effect.mapBothEager(wrapped, { onSuccess: ({ value }) => value, onFailure: issueOfField })
 
-/** What is wrong with the value of the only field. */
-const issueAlone = (issue: SchemaIssue.Issue): SchemaIssue.Issue =>
+/** The issue of the only field. */
+const issueOfField = (issue: SchemaIssue.Issue): SchemaIssue.Issue =>
   issue._tag === "Composite" && issue.issues.length === 1
-    ? issueAlone(issue.issues[0])
+    ? issueOfField(issue.issues[0])
     : issue._tag === "Pointer"
     ? issue.issue
     : issue
 
 const makePatch = (ast: SchemaAST.AST): Schema.Top | undefined => {
-  if (isWhole(ast)) return undefined
-  switch (ast._tag) {
-    case "Objects":
-      return patchOfObjects(ast)
-    case "Union": {
-      const objects = ast.types.filter(hasParts)
-      if (objects.length === 0) return undefined
-      if (objects.length === 1) return Schema.Union(ast.types.map((type) => mergePatchOf(Schema.make(type))))
-      return isJson(ast) ? Schema.Json : undefined
-    }
-    case "Suspend":
-      return Schema.suspend(() => mergePatchOf(Schema.make(ast.thunk())))
+  const target = mergeTargetOf(ast)
+  switch (target._tag) {
+    case "Object":
+      return patchOfObjects(target.ast)
+    case "Union":
+      return Schema.Union(target.types.map((type) => mergePatchOf(Schema.make(type))))
+    case "JsonUnion":
+      return Schema.Json
+    case "Suspended":
+      return Schema.suspend(() => mergePatchOf(Schema.make(target.thunk())))
     default:
       return undefined
   }
@@ -123,12 +121,12 @@ const makePatch = (ast: SchemaAST.AST): Schema.Top | undefined => {
 
 const patchOfObjects = (ast: SchemaAST.Objects): Schema.Top => {
   const records = ast.indexSignatures.map(({ parameter, type }) =>
-    // An index signature is read by what may be a record's key.
-    Schema.Record(Schema.make<Schema.Record.Key>(parameter), partPatchOf(type))
+    // The parameter of an index signature is a valid record key.
+    Schema.Record(Schema.make<Schema.Record.Key>(parameter), propertyPatchOf(type))
   )
   const [record] = records
   const fields = Object.fromEntries(
-    ast.propertySignatures.map(({ name, type }) => [name, Schema.optionalKey(partPatchOf(type))])
+    ast.propertySignatures.map(({ name, type }) => [name, Schema.optionalKey(propertyPatchOf(type))])
   )
   const patch: Schema.Top = record === undefined
     ? Schema.Struct(fields)
@@ -139,79 +137,100 @@ const patchOfObjects = (ast: SchemaAST.Objects): Schema.Top => {
   return typeof identifier === "string" ? patch.annotate({ identifier: `${identifier}Patch` }) : patch
 }
 
-/** `null` stands first, so that it is never read as anything else. */
-const partPatchOf = (type: SchemaAST.AST): Schema.Top => Schema.Union([Schema.Null, mergePatchOf(Schema.make(type))])
+/** `null` comes first, so that no other member decodes it. */
+const propertyPatchOf = (type: SchemaAST.AST): Schema.Top =>
+  Schema.Union([Schema.Null, mergePatchOf(Schema.make(type))])
 
-/** Whether values are replaced as a whole because they are made of something else, or because they are models. */
-const isWhole = (ast: SchemaAST.AST): boolean => ast.encoding !== undefined || modelOf(ast) !== undefined
+/** What a merge patch does with the values of a type. Both the patch's schema and its application follow from it. */
+type MergeTarget =
+  /** Replaces the value. */
+  | { readonly _tag: "Replaced" }
+  /** Merges any JSON object. */
+  | { readonly _tag: "AnyJson" }
+  /** Merges the declared properties. */
+  | { readonly _tag: "Object"; readonly ast: SchemaAST.Objects }
+  /** Merges the values of the only member with properties, and replaces those of the others. */
+  | { readonly _tag: "Union"; readonly types: ReadonlyArray<SchemaAST.AST>; readonly object: SchemaAST.AST }
+  /** Merges any JSON object, since several members have properties. */
+  | { readonly _tag: "JsonUnion" }
+  /** Does what it does with the values of the suspended type. */
+  | { readonly _tag: "Suspended"; readonly thunk: () => SchemaAST.AST }
 
-/** Whether any object of JSON is a value. */
-const isFree = (ast: SchemaAST.AST): boolean =>
+const replaced: MergeTarget = { _tag: "Replaced" }
+
+const mergeTargetOf = (ast: SchemaAST.AST): MergeTarget => {
+  if (isOpaque(ast)) return replaced
+  if (isAnyJson(ast)) return { _tag: "AnyJson" }
+  switch (ast._tag) {
+    case "Objects":
+      return { _tag: "Object", ast }
+    case "Union": {
+      const [object, ...others] = ast.types.filter(hasProperties)
+      if (object === undefined) return replaced
+      if (others.length === 0) return { _tag: "Union", types: ast.types, object }
+      return isJson(ast) ? { _tag: "JsonUnion" } : replaced
+    }
+    case "Suspend":
+      return { _tag: "Suspended", thunk: ast.thunk }
+    default:
+      return replaced
+  }
+}
+
+/** Whether the values are transformed from something else or are models, which have a patch schema of their own. */
+const isOpaque = (ast: SchemaAST.AST): boolean => ast.encoding !== undefined || modelOf(ast) !== undefined
+
+/** Whether every JSON object is a value. */
+const isAnyJson = (ast: SchemaAST.AST): boolean =>
   ast._tag === "Unknown" || ast._tag === "Any" || ast._tag === "ObjectKeyword" ||
   nameOf(ast) === "effect/schema/Json" || nameOf(ast) === "effect/schema/MutableJson"
 
-/** Whether values may be objects with parts. */
-const hasParts = (ast: SchemaAST.AST): boolean =>
-  !isWhole(ast) &&
-  (isFree(ast) || ast._tag === "Objects" || ast._tag === "Union" && ast.types.some(hasParts) || ast._tag === "Suspend")
+/** Whether values may be objects whose properties a patch can address. */
+const hasProperties = (ast: SchemaAST.AST): boolean =>
+  !isOpaque(ast) && (
+    isAnyJson(ast) || ast._tag === "Objects" || ast._tag === "Suspend" ||
+    ast._tag === "Union" && ast.types.some(hasProperties)
+  )
 
-/** Whether values are JSON themselves. */
+/** Whether the decoded values are JSON. */
 const isJson = (ast: SchemaAST.AST, seen: ReadonlySet<SchemaAST.AST> = new Set()): boolean => {
-  if (isWhole(ast)) return false
-  if (isFree(ast) || seen.has(ast)) return true
-  const inside = new Set([...seen, ast])
-  switch (ast._tag) {
-    case "Objects":
-      return [...ast.propertySignatures, ...ast.indexSignatures].every(({ type }) => isJson(type, inside))
-    case "Arrays":
-      return [...ast.elements, ...ast.rest].every((type) => isJson(type, inside))
-    case "Union":
-      return ast.types.every((type) => isJson(type, inside))
-    case "Suspend":
-      return isJson(ast.thunk(), inside)
-    case "Declaration":
-      return false
-    default:
-      return true
-  }
+  if (isOpaque(ast)) return false
+  if (isAnyJson(ast) || seen.has(ast)) return true
+  return ast._tag !== "Declaration" && childrenOf(ast, true).every((type) => isJson(type, new Set([...seen, ast])))
 }
 
 const merges = new WeakMap<SchemaAST.AST, { readonly merge: Merge | undefined }>()
 
 const mergeOfAst = (ast: SchemaAST.AST): Merge | undefined => {
-  const known = merges.get(ast)
-  if (known !== undefined) return known.merge
+  const cached = merges.get(ast)
+  if (cached !== undefined) return cached.merge
   const merge = makeMerge(ast)
   merges.set(ast, { merge })
   return merge
 }
 
 const makeMerge = (ast: SchemaAST.AST): Merge | undefined => {
-  if (isWhole(ast)) return undefined
-  if (isFree(ast)) return mergeFreely
-  switch (ast._tag) {
-    case "Objects":
-      return mergeOfObjects(ast)
-    case "Union": {
-      const objects = ast.types.filter(hasParts)
-      return objects.length === 1
-        ? mergeOfAst(objects[0]!)
-        : objects.length > 1 && isJson(ast)
-        ? mergeFreely
-        : undefined
-    }
-    case "Suspend":
+  const target = mergeTargetOf(ast)
+  switch (target._tag) {
+    case "Object":
+      return mergeOfObjects(target.ast)
+    case "Union":
+      return mergeOfAst(target.object)
+    case "AnyJson":
+    case "JsonUnion":
+      return mergeJson
+    case "Suspended":
       return (before, change) => {
-        const merge = mergeOfAst(ast.thunk())
+        const merge = mergeOfAst(target.thunk())
         return merge === undefined ? change : merge(before, change)
       }
-    default:
+    case "Replaced":
       return undefined
   }
 }
 
-const mergeFreely: Merge = (before, change) =>
-  isPlain(change) ? mergeParts(before, Object.entries(change), () => mergeFreely) : change
+const mergeJson: Merge = (before, change) =>
+  isPlainObject(change) ? mergeProperties(before, Object.entries(change), () => mergeJson) : change
 
 const mergeOfObjects = (ast: SchemaAST.Objects): Merge => {
   const named = new Map(ast.propertySignatures.map(({ name, type }) => [String(name), type]))
@@ -220,5 +239,5 @@ const mergeOfObjects = (ast: SchemaAST.Objects): Merge => {
     const type = named.get(key) ?? others?.type
     return type === undefined ? undefined : mergeOfAst(type)
   }
-  return (before, change) => isPlain(change) ? mergeParts(before, Object.entries(change), merge) : change
+  return (before, change) => isPlainObject(change) ? mergeProperties(before, Object.entries(change), merge) : change
 }

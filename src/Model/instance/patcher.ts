@@ -4,7 +4,7 @@ import type { ModelError } from "../ModelError.ts"
 import { perModel } from "../shape/perModel.ts"
 import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { instantiatorOf, resolversOf } from "./finaliser.ts"
-import { isPlain } from "./mergePatch.ts"
+import { isPlainObject } from "./mergePatch.ts"
 
 type Values = { readonly [key: string]: unknown }
 
@@ -62,7 +62,7 @@ const compile = (model: ModelLike): Plan => {
       const change = changes[key]
       // In a field where `null` is a value, `null` does not remove anything.
       const value = change === null ? null : merged[key]
-      if (inner !== undefined && isInstance(currentValue) && isPlain(change) && isPlain(value)) {
+      if (inner !== undefined && isInstance(currentValue) && isPlainObject(change) && isPlainObject(value)) {
         return planOf(inner)(
           { current: currentValue, merged: value, changes: change },
           childContext(context, key, omitted)
@@ -77,4 +77,5 @@ const compile = (model: ModelLike): Plan => {
   }
 }
 
-const isInstance = (value: unknown): value is object => typeof value === "object" && value !== null && !isPlain(value)
+const isInstance = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !isPlainObject(value)

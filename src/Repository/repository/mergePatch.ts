@@ -1,10 +1,10 @@
 import type * as Schema from "effect/Schema"
 import {
   elementOf,
-  isPlain,
+  isPlainObject,
   type Merge,
   mergeOf,
-  mergeParts,
+  mergeProperties,
   type ModelLike,
   nestedModel,
   perModel,
@@ -32,7 +32,8 @@ export const applyPatch = (
   current: object,
   changes: object,
   { mode, versionField }: { readonly mode: PatchMode; readonly versionField: string | undefined }
-): Values => mergeParts(current, Object.entries(changes).filter(([key]) => key !== versionField), mergesOf[mode](model))
+): Values =>
+  mergeProperties(current, Object.entries(changes).filter(([key]) => key !== versionField), mergesOf[mode](model))
 
 type Values = { readonly [key: string]: unknown }
 
@@ -54,7 +55,7 @@ const planOf = (mode: PatchMode) =>
   })
 
 const mergeOfModel = (model: ModelLike, mode: PatchMode): Merge => (before, change) =>
-  isPlain(change) ? mergeParts(before, Object.entries(change), mergesOf[mode](model)) : change
+  isPlainObject(change) ? mergeProperties(before, Object.entries(change), mergesOf[mode](model)) : change
 
 const mergesOf = { merge: planOf("merge"), replace: planOf("replace") }
 

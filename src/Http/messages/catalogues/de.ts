@@ -11,6 +11,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.Item": "{label} (Eintrag {position})",
   "errors.Position": "Eintrag {position}",
   "errors.Body": "Inhalt: {message}",
+  "errors.Nameless": "Parameter ohne Namen: {message}",
   "errors.InItem": "Eintrag {position}: {message}",
   "errors.DocumentNotFound": "{model} {id} gibt es nicht",
   "errors.DuplicateKey": "{model}: {fields} gibt es schon",

@@ -9,6 +9,7 @@ export const en = {
   "errors.Item": "{label} (item {position})",
   "errors.Position": "Item {position}",
   "errors.Body": "The body {message}",
+  "errors.Nameless": "A parameter without a name {message}",
   "errors.InItem": "Item {position}: {message}",
   "errors.DocumentNotFound": "{model} {id} does not exist",
   "errors.DuplicateKey": "There is another {model} with the same {fields}",

@@ -1,0 +1,130 @@
+/**
+ * Samples of request bodies: short values that fulfil their schemas, without what the server generates where a caller
+ * sends nothing. A body of which no sample can be made has none.
+ */
+import * as Document from "./node.ts"
+import { textOf } from "./sampleText.ts"
+
+type Node = Document.Node
+
+/**
+ * The operation with samples of its JSON bodies. `generated` has the keys that the server generates, by the name of the
+ * component.
+ *
+ * @internal
+ */
+export const sampling = (
+  components: Node,
+  generated: ReadonlyMap<string, ReadonlyArray<string>>
+): (operation: Node) => Node => {
+  const sampleOf = (schema: Node, within: ReadonlyArray<string> = []): unknown => {
+    const name = Document.componentOf(schema)
+    if (name !== undefined) {
+      return within.includes(name) ? undefined : sampleOf(Document.nodeOf(components[name]), [...within, name])
+    }
+    const [example] = [...Document.listOf(schema["examples"]), schema["const"], schema["default"]]
+      .filter((value) => value !== undefined)
+    if (example !== undefined) return example
+    const choices = Document.listOf(schema["enum"])
+    if (choices.length > 0) return choices[0]
+    const alternatives = [...Document.listOf(schema["oneOf"]), ...Document.listOf(schema["anyOf"])].map(Document.nodeOf)
+    if (alternatives.length > 0) {
+      return alternatives.map((one) => sampleOf(one, within)).find((value) => value !== undefined && value !== null)
+    }
+    const { allOf, ...rest } = schema
+    const all = Document.listOf(allOf).map(Document.nodeOf)
+    if (all.length > 0) return sampleOf(Object.assign({}, rest, ...all), within)
+    return sampleOfType(schema, within)
+  }
+
+  const sampleOfType = (schema: Node, within: ReadonlyArray<string>): unknown => {
+    const type = [schema["type"]].flat().find((name) => name !== "null")
+    switch (type) {
+      case "string":
+        return textOf(schema)
+      case "integer":
+      case "number":
+        return numberOf(schema, type === "integer")
+      case "boolean":
+        return true
+      case "array":
+        return listOf(schema, within)
+      case "object":
+        return objectOf(schema, within)
+      default:
+        return undefined
+    }
+  }
+
+  const listOf = ({ items, minItems = 0 }: Node, within: ReadonlyArray<string>): unknown => {
+    const item = sampleOf(Document.nodeOf(items), within)
+    return item !== undefined && Number(minItems) <= 1 ? [item] : Number(minItems) === 0 ? [] : undefined
+  }
+
+  const objectOf = ({ properties, required }: Node, within: ReadonlyArray<string>): unknown => {
+    const left = generated.get(within.at(-1) ?? "")
+    const needed = Document.listOf(required)
+    const entries = Object.entries(Document.nodeOf(properties)).flatMap(([key, value]): ReadonlyArray<Entry> => {
+      const schema = Document.nodeOf(value)
+      if (left?.includes(key) === true || schema["readOnly"] === true) return []
+      const sample = sampleOf(schema, within)
+      return sample === undefined ? needed.includes(key) ? [[key, undefined]] : [] : [[key, sample]]
+    })
+    return entries.some(([, sample]) => sample === undefined) ? undefined : Object.fromEntries(entries)
+  }
+
+  const withSample = (media: Node, type: string, others: Node): Node => {
+    if (type === "application/json-patch+json") {
+      const [first] = Object.entries(Document.nodeOf(sampleOf(Document.nodeOf(others["schema"]))))
+      return first === undefined
+        ? media
+        : { ...media, example: [{ op: "replace", path: `/${pointerOf(first[0])}`, value: first[1] }] }
+    }
+    if (!/^application\/(?:\S+\+)?json$/u.test(type)) return media
+    const schema = Document.nodeOf(media["schema"])
+    const value = sampleOf(schema)
+    if (value === undefined) return media
+    const takesLists = Document.listOf(schema["oneOf"]).some((one) => Document.nodeOf(one)["type"] === "array")
+    return takesLists
+      ? { ...media, examples: { one: { summary: "One", value }, several: { summary: "A list", value: [value] } } }
+      : { ...media, example: value }
+  }
+
+  return (operation) => {
+    const body = Document.nodeOf(operation["requestBody"])
+    const content = Document.nodeOf(body["content"])
+    if (Object.keys(content).length === 0) return operation
+    const json = Document.nodeOf(content["application/json"])
+    return {
+      ...operation,
+      requestBody: {
+        ...body,
+        content: Document.mapValues(content, (media, type) => withSample(Document.nodeOf(media), type, json))
+      }
+    }
+  }
+}
+
+type Entry = readonly [key: string, sample: unknown]
+
+/** RFC 6901, section 3. */
+const pointerOf = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1")
+
+/** The number that fulfils the bounds and is nearest to 1. */
+const numberOf = (schema: Node, isWhole: boolean): number | undefined => {
+  const { exclusiveMaximum, exclusiveMinimum, maximum, minimum, multipleOf } = schema
+  const step = typeof multipleOf === "number" ? multipleOf : 1
+  const lowest = Number(minimum ?? exclusiveMinimum ?? Number.NEGATIVE_INFINITY)
+  const highest = Number(maximum ?? exclusiveMaximum ?? Number.POSITIVE_INFINITY)
+  const candidates = [
+    step,
+    Math.ceil(lowest / step) * step,
+    Math.ceil(lowest / step) * step + step,
+    Math.floor(highest / step) * step,
+    ...(isWhole ? [] : [(lowest + highest) / 2])
+  ]
+  return candidates.find((value) =>
+    Number.isFinite(value) && value >= lowest && value <= highest && value !== exclusiveMinimum &&
+    value !== exclusiveMaximum
+  )
+}

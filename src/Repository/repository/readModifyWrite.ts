@@ -1,0 +1,142 @@
+/**
+ * Read-modify-write of one document: it is read, changed, and written only while the stored document still has the values
+ * that the change was computed from (optimistic concurrency control). A lost race is retried, up to a limit, after which
+ * the operation fails with `VersionConflict`.
+ */
+import * as Effect from "effect/Effect"
+import { hasRules, inspector, modelTypeId, patcher } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Document } from "../DocumentStore.ts"
+import { isStoredAlike } from "../query/bsonForm.ts"
+import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
+import type { DocumentInvalid, DocumentNotFound, StoreError, VersionConflict } from "../RepositoryError.ts"
+import { makeRetry } from "../store/retryOnConflict.ts"
+import type { DocumentCodec } from "./documentCodec.ts"
+import { applyPatch, changeOf } from "./mergePatch.ts"
+import { withMore } from "./modelWriter.ts"
+import type { Operations } from "./operations.ts"
+import type { SentWrites } from "./validatedWrites.ts"
+import { notFound, versionConflict, versionOf, type WriteContext } from "./versionedWrites.ts"
+
+/** @internal */
+export interface ReadModifyWrite<M extends Model.Any> {
+  readonly modify: Operations<M>["modify"]
+  /** `isSent` says that the changes were sent by a caller and are converted whatever their form. */
+  readonly patch: (isSent: boolean) => SentWrites<M["Type"]>["patch"]
+}
+
+/** @internal */
+export const makeReadModifyWrite = <M extends Model.Any>(
+  model: M,
+  context: WriteContext,
+  codec: DocumentCodec<M["Type"]>
+): ReadModifyWrite<M> => {
+  const { toDocument } = codec
+  const modify = modifier(model, context, codec)
+  const inspect = inspector(model)
+  const patched = patcher(model)
+  const fields = Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed !== "id")
+  const ownFields = fields.filter((field) => model[modelTypeId][field]?.managed === undefined)
+  // A rule over several fields holds only if none of them has changed since the validation.
+  const readByPatch = hasRules(model) ? fields : []
+
+  const planOfPatch = Effect.fnUntraced(function*(
+    id: unknown,
+    changes: { readonly [field: string]: unknown },
+    isSent: boolean,
+    current: M["Type"],
+    stored: Document
+  ) {
+    const expected = versionOf(context, changes)
+    if (expected !== undefined && expected !== versionOf(context, stored)) {
+      return yield* versionConflict(context, id, expected)
+    }
+    const { versionField } = context
+    const merged = applyPatch(model, Object(current), changes, { mode: "merge", versionField })
+    const changed = yield* patched({ current: Object(current), merged, changes, isSent })
+    return { after: toDocument(changed), named: Object.keys(changes), read: readByPatch }
+  })
+
+  /** Only fields that differ from those read are written, so that new fields of the model are left as they are stored. */
+  const planOf = (current: M["Type"], changed: M["Type"]): Plan => {
+    const [before, after] = [toDocument(current), toDocument(changed)]
+    return { after, named: ownFields.filter((field) => !isStoredAlike(before[field], after[field])), read: fields }
+  }
+
+  return {
+    patch: (isSent) => (id, changes) =>
+      modify(id, (current, stored) => planOfPatch(id, { ...changes }, isSent, current, stored)),
+    modify: (id, change) =>
+      modify(id, (current) =>
+        Effect.flatMap(
+          change(current),
+          (changed) => Effect.as(inspect(changed, current), planOf(current, changed))
+        ))
+  }
+}
+
+// internal
+
+/** The new document, the fields that may differ, and the fields that it was computed from. */
+interface Plan {
+  readonly after: Document
+  readonly named: ReadonlyArray<string>
+  readonly read: ReadonlyArray<string>
+}
+
+/** Occurs when another write has changed the document after it was read. */
+class LostUpdate {
+  readonly _tag = "LostUpdate"
+}
+
+const isLostUpdate = (error: unknown): error is LostUpdate => error instanceof LostUpdate
+
+type WriteError = DocumentNotFound | DocumentInvalid | VersionConflict | StoreError
+
+type Modify<A> = <E, R>(
+  id: unknown,
+  plan: (current: A, stored: Document) => Effect.Effect<Plan, E, R>
+) => Effect.Effect<A, E | WriteError, R>
+
+const modifier = <M extends Model.Any>(
+  model: M,
+  context: WriteContext,
+  { fromDocument }: DocumentCodec<M["Type"]>
+): Modify<M["Type"]> => {
+  const { documents, stamps, versionField, writer } = context
+  const retry = makeRetry()
+
+  const attempt = Effect.fnUntraced(function*<E, R>(
+    id: unknown,
+    plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
+  ): Effect.fn.Return<M["Type"], E | LostUpdate | DocumentNotFound | DocumentInvalid | StoreError, R> {
+    const fiber = yield* Effect.fiber
+    const stored = yield* documents.findById(storedIdOf(model)(id))
+    if (stored === undefined) return yield* notFound(context, id)
+    const current = yield* fromDocument(stored)
+    const { after, named, read } = yield* plan(current, stored)
+    const change = changeOf(stored, after, { named, read }, versionField)
+    if (change === undefined) return current
+    const modified = yield* writer.findOneAndUpdate(
+      "patch",
+      change.filter,
+      stamps === undefined ? change.update : withMore("$set", change.update, stamps.updated(fiber)),
+      { returnDocument: "after" }
+    )
+    return modified === undefined ? yield* Effect.fail(new LostUpdate()) : yield* fromDocument(modified)
+  })
+
+  return <E, R>(
+    id: unknown,
+    plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
+  ): Effect.Effect<M["Type"], E | WriteError, R> =>
+    Effect.catchIf(
+      retry(
+        textOfId(id),
+        (error: E | LostUpdate | DocumentNotFound | DocumentInvalid | StoreError) => isLostUpdate(error),
+        attempt(id, plan)
+      ),
+      isLostUpdate,
+      () => Effect.fail(versionConflict(context, id, 0))
+    )
+}

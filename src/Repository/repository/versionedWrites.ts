@@ -1,0 +1,196 @@
+/**
+ * Writes of stored documents: how the version, the audit fields and the soft deletion mark change with each write.
+ *
+ * A write of a versioned document is a compare-and-set on its version: it succeeds only while the stored version is the
+ * expected one. A replacement of an audited document is a compare-and-set on the insertion time as well.
+ */
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import { managedField } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Document, Filter, InsertManyResult } from "../DocumentStore.ts"
+import { textOfId } from "../query/storedIdentifier.ts"
+import {
+  BulkInsertFailed,
+  DocumentNotFound,
+  type ReadError,
+  type StoreError,
+  VersionConflict
+} from "../RepositoryError.ts"
+import type { Stamps } from "./auditFields.ts"
+import type { ModelCollection } from "./modelCollection.ts"
+import type { ModelWriter } from "./modelWriter.ts"
+
+/**
+ * What the writes of a repository share.
+ *
+ * @internal
+ */
+export interface WriteContext {
+  readonly modelName: string
+  readonly documents: ModelCollection
+  readonly writer: ModelWriter
+  readonly stamps: Stamps | undefined
+  readonly versionField: string | undefined
+  readonly deletedField: string | undefined
+  readonly insertedField: string
+}
+
+/** @internal */
+export const writeContextOf = (
+  model: Model.Any,
+  documents: ModelCollection,
+  writer: ModelWriter,
+  stamps: Stamps | undefined
+): WriteContext => ({
+  modelName: model.modelName,
+  documents,
+  writer,
+  stamps,
+  versionField: managedField(model, "version"),
+  deletedField: managedField(model, "deleted"),
+  insertedField: managedField(model, "inserted") ?? "inserted"
+})
+
+/** @internal */
+export const notFound = ({ modelName }: WriteContext, id: unknown): DocumentNotFound =>
+  new DocumentNotFound({ model: modelName, id: textOfId(id) })
+
+/** @internal */
+export const versionConflict = ({ modelName }: WriteContext, id: unknown, expected: number): VersionConflict =>
+  new VersionConflict({ model: modelName, id: textOfId(id), expected })
+
+/**
+ * Fails with the reason for which no document was written: it has another version, or does not exist.
+ *
+ * @internal
+ */
+export const conflictOrNotFound = Effect.fnUntraced(
+  function*(context: WriteContext, id: unknown, expected: number | undefined) {
+    const stored = yield* context.documents.findById(id)
+    return yield* stored === undefined || expected === undefined
+      ? notFound(context, id)
+      : versionConflict(context, id, expected)
+  }
+)
+
+/** @internal */
+export const versionOf = ({ versionField }: WriteContext, document: Document): number | undefined => {
+  const version = versionField === undefined ? undefined : document[versionField]
+  return typeof version === "number" ? version : undefined
+}
+
+/**
+ * Inserts a document as the first version; succeeds with the inserted document.
+ *
+ * @internal
+ */
+export const insertDocument = (context: WriteContext, document: Document): Effect.Effect<Document, StoreError> =>
+  context.stamps === undefined
+    ? context.writer.insert(firstVersion(context, document))
+    : Effect.withFiber((fiber) => context.writer.insert(insertedNow(context, fiber, document)))
+
+type InsertManyOptions = Parameters<ModelWriter["insertMany"]>[1]
+
+/** @internal */
+export const insertDocuments = (
+  context: WriteContext,
+  all: ReadonlyArray<Document>,
+  options?: InsertManyOptions
+): Effect.Effect<InsertManyResult, ReadError> =>
+  Effect.withFiber((fiber) =>
+    context.writer.insertMany(all.map((document) => insertedNow(context, fiber, document)), options)
+  )
+
+/**
+ * Inserts all documents; fails with `BulkInsertFailed` if one is refused.
+ *
+ * @internal
+ */
+export const insertAllDocuments = Effect.fnUntraced(
+  function*(context: WriteContext, all: ReadonlyArray<Document>, options?: InsertManyOptions) {
+    const { failures, insertedCount } = yield* insertDocuments(context, all, options)
+    if (failures.length === 0) return insertedCount
+    return yield* new BulkInsertFailed({ collection: context.modelName, insertedCount, failures })
+  }
+)
+
+/**
+ * Replaces the document with the same identifier (and version) and succeeds with the stored one; with `undefined` if
+ * there is none.
+ *
+ * @internal
+ */
+export const replaceDocument = (
+  context: WriteContext,
+  document: Document,
+  upsert: boolean
+): Effect.Effect<Document | undefined, StoreError> =>
+  context.stamps === undefined
+    ? context.writer.replace(targetOf(context, document), nextVersion(context, document), upsert)
+    : replaceAudited(context, context.stamps, document, upsert)
+
+// internal
+
+// The insertion's time and user are preserved: the replacement only succeeds while the stored document is the one read.
+const replaceAudited: (
+  context: WriteContext,
+  stamps: Stamps,
+  document: Document,
+  upsert: boolean
+) => Effect.Effect<Document | undefined, StoreError> = Effect.fnUntraced(
+  function*(context, stamps, document, upsert) {
+    const { documents, insertedField, writer } = context
+    const fiber = yield* Effect.fiber
+    const before = yield* documents.findById(document["_id"])
+    if (before === undefined) return upsert ? yield* insertDocument(context, document) : undefined
+    const next = stamps.replaced(fiber, nextVersion(context, document), before)
+    const inserted = before[insertedField]
+    const replaced = yield* writer.replace(
+      { ...targetOf(context, document), [insertedField]: inserted === undefined ? { $exists: false } : inserted },
+      next,
+      false
+    )
+    if (replaced !== undefined) return replaced
+    const now = yield* documents.findById(document["_id"])
+    // Without a version, another document of the same identifier is replaced, too.
+    const isAnother = now !== undefined && Number(now[insertedField]) !== Number(inserted)
+    return isAnother && versionOf(context, document) === undefined
+      ? yield* replaceAudited(context, stamps, document, upsert)
+      : undefined
+  }
+)
+
+const withVersion = ({ versionField }: WriteContext, document: Document, version: number): Document =>
+  versionField === undefined ? document : { ...document, [versionField]: version }
+
+/** A written document is never deleted, even if it was when it was read. */
+const undeleted = ({ deletedField }: WriteContext, document: Document): Document => {
+  if (deletedField === undefined || !Object.hasOwn(document, deletedField)) return document
+  const { [deletedField]: _, ...others } = document
+  return others
+}
+
+const firstVersion = (context: WriteContext, document: Document): Document => {
+  const given = undeleted(context, document)
+  return versionOf(context, given) === 1 ? given : withVersion(context, given, 1)
+}
+
+const insertedNow = (context: WriteContext, fiber: Fiber.Fiber<unknown, unknown>, document: Document): Document => {
+  const first = firstVersion(context, document)
+  return context.stamps === undefined ? first : context.stamps.inserted(fiber, first)
+}
+
+const nextVersion = (context: WriteContext, document: Document): Document => {
+  const version = versionOf(context, document)
+  const given = undeleted(context, document)
+  return version === undefined ? given : withVersion(context, given, version + 1)
+}
+
+const targetOf = (context: WriteContext, document: Document): Filter => {
+  const { versionField } = context
+  const version = versionOf(context, document)
+  return version === undefined || versionField === undefined
+    ? { _id: document["_id"] }
+    : { _id: document["_id"], [versionField]: version }
+}
