@@ -101,10 +101,10 @@ describe("Clients that are generated from the document", () => {
           const tool = yield* Effect.promise(() =>
             installed("openapi-python-client-0.29.1", (folder) => [
               ["python3", ["-m", "venv", folder]],
-              [join(folder, "bin", "python"), [
-                ...["-m", "pip", "install", "--quiet", "--disable-pip-version-check"],
-                "openapi-python-client==0.29.1"
-              ]]
+              [
+                join(folder, "bin", "python"),
+                ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "openapi-python-client==0.29.1"]
+              ]
             ])
           )
           const folder = foundOrSkipped(tool, skip)

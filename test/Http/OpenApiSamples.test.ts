@@ -8,6 +8,7 @@ import { EmbeddedStore, KernelEngine, Model, OpenApi, Repository, Validator } fr
 import { send } from "../support/rest.ts"
 
 // The tests look into bodies of every shape.
+// oxlint-disable-next-line typescript/no-explicit-any
 type Json = any
 
 class Odd extends Model.Class<Odd>()("Odd", {

@@ -22,8 +22,8 @@ export const sampling = (
     if (name !== undefined) {
       return within.includes(name) ? undefined : sampleOf(Document.nodeOf(components[name]), [...within, name])
     }
-    const [example] = [...Document.listOf(schema["examples"]), schema["const"], schema["default"]]
-      .filter((value) => value !== undefined)
+    const given = [...Document.listOf(schema["examples"]), schema["const"], schema["default"]]
+    const example = given.find((value) => value !== undefined)
     if (example !== undefined) return example
     const choices = Document.listOf(schema["enum"])
     if (choices.length > 0) return choices[0]

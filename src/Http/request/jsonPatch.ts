@@ -40,12 +40,8 @@ export interface Inapplicable {
   readonly reason: Reason
 }
 
-/**
- * The keys of what keeps an operation from being applied.
- *
- * @internal
- */
-export type Reason = `errors.patch.${
+/** The keys of what keeps an operation from being applied. */
+type Reason = `errors.patch.${
   | "NothingThere"
   | "NothingToTake"
   | "OtherValue"

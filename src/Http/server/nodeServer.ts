@@ -88,7 +88,7 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
       this.#isHeld = true
     }
     override listen(...options: ReadonlyArray<unknown>): this {
-      if (!this.#isHeld) return Reflect.apply(super.listen, this, options)
+      if (!this.#isHeld) return Reflect.apply(super.listen.bind(this), this, options)
       const [place, done] = options
       this.#place = Object(place)
       if (typeof done === "function") process.nextTick(done)
