@@ -261,9 +261,9 @@ describe("a field by its attributes", () => {
     expectTypeOf<Named["name"]>().toEqualTypeOf<string>()
     expectTypeOf<Named["tags"]>().toEqualTypeOf<ReadonlyArray<string>>()
     expectTypeOf<Pick<Named, "note" | "rest">>().toEqualTypeOf<{ readonly note?: string; readonly rest?: string }>()
-    expectTypeOf(Named.make).toBeCallableWith({ name: "a", tags: ["b"] })
+    expectTypeOf(new Named({ name: "a", tags: ["b"] })).toEqualTypeOf<Named>()
     // @ts-expect-error what must not be empty has to be there
-    Named.make({ tags: ["b"] })
+    void new Named({ tags: ["b"] })
     // @ts-expect-error the default is no number
     Model.field(Schema.Int, { default: "3" })
     // @ts-expect-error the marshaller is for moments

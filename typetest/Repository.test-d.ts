@@ -345,6 +345,7 @@ describe("fields of decimals, big integers, bytes and moments", () => {
   })
 
   it("are changed to what they are", () => {
+    expectTypeOf<Update.Fields<typeof Kinds>["price"]>().toEqualTypeOf<Update.Value<BigDecimal.BigDecimal>>()
     changeKind(($) => [
       $.price.set(decimal),
       $.count.set(1n),

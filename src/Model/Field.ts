@@ -28,7 +28,8 @@ import {
   type FieldInput,
   optionality,
   valueOf,
-  withoutChecks
+  withoutChecks,
+  withStorableCheckOf
 } from "./shape/fields.ts"
 import { defaulted, supplied } from "./shape/suppliedField.ts"
 import { type Nested, storableSchema, type Variant, variants, withChecksOf } from "./shape/variants.ts"
@@ -277,7 +278,8 @@ export const marshalled =
     evolveValue(self, ({ store }) => {
       const as = (schema: Schema.Top) => store === undefined ? schema : withChecksOf(store, schema)
       const wire = as(marshaller.wire)
-      return { store: storableSchema(as(marshaller.store)), wire, create: wire, patch: wire }
+      const stored = storableSchema(as(marshaller.store))
+      return { store: stored, wire, create: withStorableCheckOf(stored, wire), patch: wire }
     }, { marshalled: true })
 
 /**

@@ -212,15 +212,26 @@ export const optionality = (instance: (schema: Schema.Top) => Schema.Top): Chang
   patch: Schema.NullOr
 })
 
+/**
+ * What a caller creates, with the check of which values can be stored: a created document is not checked again before it
+ * is.
+ *
+ * @internal
+ */
+export const withStorableCheckOf = (store: Schema.Top, create: Schema.Top): Schema.Top => {
+  const limit = storableCheckOf(store.ast)
+  return limit === undefined || create.ast.checks?.some((check) => check === limit) === true
+    ? create
+    : withCheck(create, limit)
+}
+
 const variantsOf = (schema: Schema.Top): Schemas => {
   const store = storableSchema(schema)
   const create = nested(schema, "create")
-  // A created document is not checked again before it is stored.
-  const limit = store === schema ? undefined : storableCheckOf(store.ast)
   return {
     store,
     wire: nested(schema, "wire"),
-    create: limit === undefined ? create : withCheck(create, limit),
+    create: store === schema ? create : withStorableCheckOf(store, create),
     patch: nested(schema, "patch")
   }
 }

@@ -34,7 +34,8 @@ const forms = new WeakMap<SchemaAST.AST, SchemaAST.AST>()
 const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
   const last = ast.encoding?.at(-1)
   if (ast.encoding !== undefined && last !== undefined) {
-    const to = storedForm(last.to)
+    // What a codec gives may be anything, and what a field of `Schema.Any` holds is up to the program.
+    const to = last.to._tag === "Any" ? withJsonCheck(last.to) : storedForm(last.to)
     return to === last.to
       ? ast
       : withEncodableCheck(
@@ -48,7 +49,7 @@ const formOf = (ast: SchemaAST.AST): SchemaAST.AST => {
       return linked(ast, Bson.long, Bson.fitsLong)
     case "Unknown":
     case "ObjectKeyword":
-      return withParts(ast, { checks: [...ast.checks ?? [], isJson] })
+      return withJsonCheck(ast)
     case "Undefined":
     case "Void":
       return asJson(ast)
@@ -101,10 +102,34 @@ export const jsonLinkOf = (ast: SchemaAST.Declaration): { readonly link?: Schema
   return { link }
 }
 
-const isJson = Schema.makeFilter((value: unknown) => Schema.is(Schema.Json)(value), {
+/** Whether JSON has the value: plain objects and lists, none within itself, no deeper than a document may be. */
+const isJsonValue = (value: unknown, outer: Array<unknown>): boolean => {
+  if (typeof value !== "object" || value === null) {
+    return value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
+  }
+  if (outer.length >= maxDepth || outer.includes(value)) return false
+  const parts = partsOfPlain(value)
+  if (parts === undefined) return false
+  outer.push(value)
+  const isValid = parts.every((part) => isJsonValue(part, outer))
+  outer.pop()
+  return isValid
+}
+
+const partsOfPlain = (value: object): ReadonlyArray<unknown> | undefined => {
+  if (Array.isArray(value)) return value
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype ? Object.values(value) : undefined
+}
+
+const maxDepth = 180
+
+const isJson = Schema.makeFilter((value: unknown) => isJsonValue(value, []), {
   expected: "a JSON value",
   [storableAnnotation]: true
 })
+
+const withJsonCheck = (ast: SchemaAST.AST): SchemaAST.AST => withParts(ast, { checks: [...ast.checks ?? [], isJson] })
 
 const storedForms = (nodes: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<SchemaAST.AST> => {
   const forms = nodes.map(storedForm)

@@ -70,7 +70,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
       modify(id, (current) =>
         Effect.flatMap(
           change(current),
-          (changed) => Effect.as(inspect(changed, current), planOf(current, changed))
+          (changed) => Effect.map(inspect(changed, current), () => planOf(current, changed))
         ))
   }
 }
