@@ -6,6 +6,7 @@ import type { Document, DocumentStore, Filter, InsertManyResult, Update } from "
 import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
 import type { Change } from "./history.ts"
 import { entryId, entryOf, historyOf, type Occasion, occasionOf, textOfId } from "./historyEntry.ts"
+import { mapInTurns } from "./mapInTurns.ts"
 import { both, type ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withMore, withoutDuplicate } from "./modelWriter.ts"
 import type { Deleted } from "./softDeletion.ts"
@@ -100,7 +101,7 @@ export const makeHistoryWriter = (
         const firsts = yield* asFirst(documents)
         const result = yield* collection.insertMany(firsts, options)
         if (result.failures.length > 0) return yield* Effect.fail(new Refused(result.failures))
-        yield* keep(firsts.map((first) => entryOf("insert", first, revisionOf(first), occasion)))
+        yield* keep(yield* mapInTurns(firsts, (first) => entryOf("insert", first, revisionOf(first), occasion)))
         return result
       })).pipe(Effect.catchIf(
         (error) => error instanceof Refused,
