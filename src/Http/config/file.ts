@@ -6,7 +6,7 @@ import { LineCounter, parseDocument } from "yaml"
 import { type Kind, pathOf, root, settings, variableOf } from "./settings.ts"
 
 /**
- * What a file says, as its text's YAML (1.2, core schema) has it. Its own texts are never quoted: they may be secrets.
+ * Parses a file's text as YAML (1.2, core schema). Errors never quote the text, which may contain secrets.
  *
  * @internal
  */
@@ -15,7 +15,7 @@ export const parse = (text: string): Result.Result<unknown, string> => {
   const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, stringKeys: true })
   const [error] = document.errors
   if (error === undefined) {
-    // It throws at an alias without an anchor, and at aliases that grow beyond all measure.
+    // `toJS` throws at an alias without an anchor, and at aliases that expand without bound.
     return Result.try({
       try: (): unknown => document.toJS(),
       catch: () => "an alias has no anchor before it, or there are too many aliases"
@@ -26,7 +26,7 @@ export const parse = (text: string): Result.Result<unknown, string> => {
 }
 
 /**
- * The text of a file, `undefined` where there is none.
+ * The text of a file; `undefined` if it does not exist.
  *
  * @internal
  */
@@ -39,7 +39,7 @@ export const read = (file: string): Effect.Effect<string | undefined, string, Fi
   )
 
 /**
- * What is wrong with a configuration, in sentences, and what in it means nothing.
+ * The problems of a configuration, and the warnings about unused keys.
  */
 interface Findings {
   readonly problems: ReadonlyArray<string>
@@ -47,7 +47,7 @@ interface Findings {
 }
 
 /**
- * Looks at every key of the file and of the environment under `appkernel`, whether or not the program will ask for it.
+ * Checks every key under `appkernel` in the file and in the environment, whether or not the program reads it.
  *
  * @internal
  */
@@ -99,8 +99,8 @@ export const check = Effect.fnUntraced(function*(
 })
 
 /**
- * The environment over the file. A path is looked up as it is asked for, and in the case that each of them has: upper in
- * the environment, lower in the file.
+ * Layers the environment over the file. Paths are looked up as given, and in upper case in the environment and lower
+ * case in the file.
  *
  * @internal
  */
@@ -147,7 +147,7 @@ const keys: ReadonlyArray<string> = Object.values(settings).map(({ key }) => key
 const sections = new Set(keys.map((key) => key.slice(0, key.indexOf("."))))
 const variables = new Map(keys.map((key) => [variableOf(key), key]))
 
-/** What has to be a mapping, with what it is. */
+/** The parts of a file that have to be mappings, with their values. */
 const sectionsOf = (content: unknown): ReadonlyArray<readonly [string, unknown]> => {
   if (content === undefined || content === null) return []
   if (!isMapping(content)) return [["the content", content]]
@@ -157,7 +157,7 @@ const sectionsOf = (content: unknown): ReadonlyArray<readonly [string, unknown]>
   return Object.entries(inner).filter(([key]) => sections.has(key)).map(([key, value]) => [`${root}.${key}`, value])
 }
 
-/** The paths of a mapping's leaves; a mapping that is itself a key, or whose section nobody knows, is a leaf. */
+/** The paths of a mapping's leaves. A mapping under a key or in an unknown section is a leaf. */
 const keysIn = (value: unknown, prefix: string): ReadonlyArray<string> =>
   isMapping(value)
     ? Object.entries(value).flatMap(([key, inner]) => {
@@ -189,7 +189,7 @@ const nearTo = (key: string): string => {
 
 const didYouMean = (known: string | undefined): string => known === undefined ? "" : `; is it ${known}?`
 
-/** Two slips at most: what is further off is something else. */
+/** Up to two typos; a greater distance suggests another word. */
 const nearest = (name: string, candidates: Iterable<string>): string | undefined => {
   let best: string | undefined
   let least = 3
@@ -203,7 +203,7 @@ const nearest = (name: string, candidates: Iterable<string>): string | undefined
   return best
 }
 
-/** Levenshtein's. */
+/** The Levenshtein distance. */
 const distanceOf = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { durationOf } from "../../internal/durationConfig.ts"
 
 /**
- * What a value is, in words for those who wrote it.
+ * The type of a value, as named in messages.
  *
  * @internal
  */
@@ -20,11 +20,11 @@ export type Kind = "text" | "a number" | "true or false" | "a list" | "a mapping
  * @internal
  */
 export interface Setting<A> {
-  /** Without `appkernel`: `server.port`. */
+  /** The path without `appkernel`: `server.port`. */
   readonly key: string
-  /** What a value has to be, as the object of "expected". */
+  /** The expectation, to follow "expected". */
   readonly expected: string
-  /** The kinds of value that a file may have here. An environment has texts only. */
+  /** The types that a file may have here. An environment has texts only. */
   readonly kinds: ReadonlyArray<Kind>
   /** `undefined` where the text is not `expected`. */
   readonly parse: (text: string) => A | undefined
@@ -34,7 +34,7 @@ const setting =
   <A>(expected: string, kinds: ReadonlyArray<Kind>, parse: (text: string) => A | undefined) =>
   (key: string): Setting<A> => ({ key, expected, kinds, parse })
 
-/** A number in the place of a text has lost how it was written, so texts are taken as texts only. */
+/** Texts accept no numbers, since YAML does not preserve a number's notation. */
 const text = setting("text", ["text"], (value) => value)
 
 const texts = setting("a list of texts, or one text separated by commas", ["text", "a list"], (value) => value)
@@ -56,7 +56,7 @@ const size = setting(
   }
 )
 
-/** Node's timers hold 24 days; a day is more than any of these means. */
+/** Node's timers support up to 24 days. No setting needs more than one. */
 const longest = Duration.days(1)
 
 const duration = (minimum: Duration.Duration) =>
@@ -72,7 +72,7 @@ const duration = (minimum: Duration.Duration) =>
   )
 
 /**
- * Every key that a file or an environment may have.
+ * All keys of the configuration.
  *
  * @internal
  */
@@ -108,7 +108,7 @@ export const settings = {
 export const root = "appkernel"
 
 /**
- * The path of a key as the environment has it: `["APPKERNEL", "SERVER", "PORT"]`.
+ * The path of a key in the environment: `["APPKERNEL", "SERVER", "PORT"]`.
  *
  * @internal
  */
@@ -116,14 +116,14 @@ export const pathOf = (key: string): ReadonlyArray<string> =>
   [root, ...key.split(".")].map((part) => part.toUpperCase())
 
 /**
- * The name of a key in the environment: `APPKERNEL_SERVER_PORT`.
+ * The environment variable of a key: `APPKERNEL_SERVER_PORT`.
  *
  * @internal
  */
 export const variableOf = (key: string): string => pathOf(key).join("_")
 
 /**
- * A setting as a `Config`; `otherwise` where it is not given.
+ * The `Config` of a setting; `otherwise` if it is not set.
  *
  * @internal
  */

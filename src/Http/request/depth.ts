@@ -1,11 +1,11 @@
 /**
- * Whether JSON text, in UTF-8, has arrays and objects nested more than `limit` deep. Of text that is not JSON it says
- * nothing of use.
+ * Whether JSON text in UTF-8 nests arrays and objects deeper than `limit`. The result has no meaning for text that is
+ * not JSON.
  *
  * @internal
  */
 export const isDeeper = (json: Uint8Array, limit: number): boolean => {
-  // Every level takes a bracket at either end, so that most bodies are too short to be looked at.
+  // Each level takes two brackets, so most bodies are too short to need a scan.
   if (json.length <= 2 * limit) return false
   let depth = 0
   for (let i = 0; i < json.length; i++) {

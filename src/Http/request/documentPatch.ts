@@ -22,17 +22,17 @@ import { applyPatch, type Operation, type PatchLimits, readPatch, tokensOf } fro
 type Values = Record<string, unknown>
 
 /**
- * JSON Patches (RFC 6902) of a model's documents. Pointers lead through the wire form of the document, without `_links`.
+ * JSON Patches (RFC 6902) of a model's documents. Pointers refer to the wire form of the document, without `_links`.
  *
  * @internal
  */
 export interface DocumentPatcher {
-  /** The patch that a body is, or what is wrong with it, as far as that can be told without the document. */
+  /** Parses a body as a patch, or returns the problems that can be found without the document. */
   readonly read: (body: unknown) => Result.Result<ReadonlyArray<Operation>, ReadonlyArray<FieldProblem>>
   /**
-   * What to change in a stored document, as the model's `patch` schema decodes it; nothing when it is so already. Fails
-   * with `Conflict` when an operation can't be applied, a `test` included, and with `BadRequest` when what comes out
-   * can't be the document. Dies when the stored document is none of the model's.
+   * The changes to a stored document as the model's `patch` schema decodes them; empty if the patch changes nothing.
+   * Fails with `Conflict` if an operation can't be applied, including `test`, and with `BadRequest` if the result is
+   * not a valid document. Dies if the stored document does not match the model.
    */
   readonly changesOf: (
     operations: ReadonlyArray<Operation>,
@@ -43,8 +43,8 @@ export interface DocumentPatcher {
 /**
  * **Details**
  *
- * What the model omits is no part of the document that the pointers lead through. It can be set and removed as a whole,
- * and neither be tested, copied nor moved, so that no answer tells anything of it.
+ * Omitted fields are not part of the document that pointers refer to. A patch may set or remove an omitted field as a
+ * whole, but not test, copy or move it, so that no response reveals its value.
  *
  * @internal
  */
@@ -71,7 +71,7 @@ export const documentPatcher = (
     if (text === undefined) {
       return Effect.die(new Error(`${model.modelName} ${String(stored["_id"])} can't be written`))
     }
-    // The text of an object.
+    // The serialiser writes an object.
     const before = JSON.parse(text) as Schema.JsonObject
     return Effect.flatMap(
       applyPatch(operations, before, limits),
@@ -89,7 +89,7 @@ export const documentPatcher = (
             )
           )
         }
-        // The whole document is never replaced, so that it is an object still.
+        // The patch never replaces the complete document, so the result is an object.
         const changes = changesBetween(model, before, applied.success as Schema.JsonObject)
         if (isDeeperValue(changes, maxDepth)) {
           return Effect.fail(badRequestOf([problemOf("", "Json", "errors.query.TooDeep", { depth: maxDepth })]))
@@ -101,7 +101,7 @@ export const documentPatcher = (
   }
 })
 
-/** What a pointer leads to, or what keeps it from leading anywhere. */
+/** The kind of position that a pointer refers to, or the reason why a patch may not use it. */
 type Place =
   | "document"
   | "value"
@@ -162,7 +162,7 @@ const placeOf = (model: ModelLike, tokens: ReadonlyArray<string>): Place => {
     if (isList(current, token)) {
       amongOmitted ||= omits(inner)
       variant = "create"
-      // The place in the list.
+      // This token is the index in the list.
       if (++i === tokens.length - 1) break
     }
     current = inner
@@ -179,7 +179,7 @@ const isList = (model: ModelLike, field: string): boolean =>
   // A field of a struct is a schema.
   elementOf(model.store.fields[field] as Schema.Top) !== undefined
 
-/** Whether the model omits anything, at any depth. */
+/** Whether the model omits a field at any depth. */
 const omits = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): boolean =>
   !seen.has(model) && Object.entries(model.store.fields).some(([field, schema]) => {
     const inner = nestedModel(schema)
@@ -187,7 +187,7 @@ const omits = (model: ModelLike, seen: ReadonlySet<ModelLike> = new Set()): bool
       inner !== undefined && omits(inner, new Set([...seen, model]))
   })
 
-/** Whether anything is omitted of the value that the tokens lead to. */
+/** Whether a field is omitted within the value of the tokens. */
 const omitsWithin = (model: ModelLike, tokens: ReadonlyArray<string>): boolean => {
   let current: ModelLike | undefined = model
   for (let i = 0; i < tokens.length && current !== undefined; i++) {
@@ -201,7 +201,7 @@ const omitsWithin = (model: ModelLike, tokens: ReadonlyArray<string>): boolean =
   return current !== undefined && omits(current)
 }
 
-/** What is omitted is not in the document: it is set whether or not it was there, and what is not there may go. */
+/** An omitted field is not in the document, so replacing and removing it must not require its presence. */
 const withoutReading = (model: ModelLike, operation: Operation): Operation => {
   const { op, path } = operation
   if (op !== "replace" && op !== "remove" || placeOf(model, tokensOf(path)) !== "omitted") return operation
@@ -209,15 +209,15 @@ const withoutReading = (model: ModelLike, operation: Operation): Operation => {
 }
 
 /**
- * The changes that make one wire form of the other. Nested models are changed in their fields, anything else is replaced
- * as a whole, as a value within it may be `null`; of what stands in neither form, they say nothing.
+ * The changes that turn one wire form into the other. Nested models are changed field by field. Any other value is
+ * replaced, since a value within it may be `null`. Fields that neither form contains are not changed.
  */
 const changesBetween = (model: ModelLike, before: Schema.JsonObject, after: Schema.JsonObject): Values => {
   const changes: Values = {}
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const old = before[key]
     const next = after[key]
-    // Keys that are no fields are ignored, as in any body.
+    // Unknown keys are ignored, as in any body.
     if (!Object.hasOwn(model.store.fields, key) || Equal.equals(old, next)) continue
     const inner = isList(model, key) ? undefined : nestedModel(model.store.fields[key])
     changes[key] = next === undefined

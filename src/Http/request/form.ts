@@ -19,7 +19,7 @@ import type { Part } from "./multipart.ts"
 import { excessProblem } from "./unknownKeys.ts"
 
 /**
- * What a form says, as the object that a JSON body would be, and what is wrong with the form itself.
+ * A parsed form: the object that a JSON body would be, and the problems of the form itself.
  *
  * @internal
  */
@@ -31,11 +31,11 @@ export interface Form {
 type Values = Record<string, unknown>
 
 /**
- * Reads the parts of a form as what a caller may send of the model: numbers, booleans and dates by their texts, lists by
- * parts of one name, a nested model by parts for its fields (`address.city`) or by JSON text, whatever else has parts of
- * its own by JSON text. A part of type `application/json` is JSON in any case. Empty texts of fields other than texts
- * are no values, as in HTML, and neither are files that were not chosen. Texts that name no field are ignored, as unknown
- * keys of a JSON body are, unless `isStrict` says otherwise; a file that does is a problem.
+ * Reads the parts of a form into the input of a model. Numbers, booleans and dates are parsed from text. A list is made
+ * of the parts with its name. A nested model is made of parts for its fields (`address.city`) or of JSON text, and any
+ * other structured value of JSON text. A part of type `application/json` is always JSON. As in HTML, an empty text is
+ * no value except in a text field, and so is a file input without a file. Unknown names are ignored like unknown keys
+ * of a JSON body unless `isStrict` is set; an unknown file is always a problem.
  *
  * @internal
  */
@@ -74,7 +74,7 @@ export const readForm = (
 }
 
 /**
- * Decodes what a form says as a JSON body is decoded; the problems are those of both.
+ * Decodes a form like a JSON body, and returns the problems of both.
  *
  * @internal
  */
@@ -89,21 +89,21 @@ export const decodeForm = (decode: ReturnType<typeof bodyDecoder>, { problems, v
 const absent: unique symbol = Symbol("absent")
 
 interface FormField {
-  /** Whether values are lists. */
+  /** Whether the field is a list. */
   readonly isList: boolean
-  /** Of the value, or of the elements of a list. */
+  /** The types of the value, or of a list's elements. */
   readonly kinds: Kinds
   /** Whether the empty text is a value. */
   readonly takesEmpty: boolean
-  /** The model that the value is, unless it is a list. */
+  /** The nested model, unless the field is a list. */
   readonly inner: ModelLike | undefined
 }
 
-/** The kinds of JSON values that a schema takes; texts are always looked at by the decoder. */
+/** The JSON types that a schema accepts. The decoder checks every text. */
 interface Kinds {
   readonly number: boolean
   readonly boolean: boolean
-  /** What has parts. */
+  /** Arrays and objects. */
   readonly json: boolean
   readonly text: boolean
 }
@@ -122,7 +122,7 @@ const fieldsOf = perModel((model: ModelLike): ReadonlyMap<string, FormField> =>
         isList: element !== undefined,
         kinds,
         takesEmpty: kinds.text && ast.encoding === undefined,
-        // Nested variants lead back to their models.
+        // Nested variants refer to their models.
         inner: element === undefined ? nestedModel(model.store.fields[name]) : undefined
       }]
     })
@@ -182,7 +182,7 @@ const readField = (
   for (const part of parts) {
     const read = readPart(field, part, maxDepth)
     if (Result.isFailure(read)) return read
-    // The whole list as JSON.
+    // A single part may contain the complete list as JSON.
     if (others.length === 0 && Array.isArray(read.success)) return read
     if (read.success !== absent) values.push(read.success)
   }
@@ -224,7 +224,7 @@ const wrong = (validator: string, message: string) => Result.fail({ validator, m
 
 const utf8: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii"])
 
-/** Only names of fields get here, and no field has a name that every object knows. */
+/** The path contains only field names, none of which is the name of an inherited property. */
 const set = (values: Values, path: ReadonlyArray<string>, value: unknown): void => {
   const [name = "", ...rest] = path
   if (rest.length === 0) {

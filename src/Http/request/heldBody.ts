@@ -1,8 +1,7 @@
 import { IncomingMessage } from "node:http"
 
 /**
- * A request that may hold its body until somebody asks for it: as {@link Request.body} at once, or as the stream that
- * every request is.
+ * A request that can buffer its body until it is read: synchronously by {@link Request.body}, or as a stream.
  *
  * @internal
  */
@@ -10,23 +9,23 @@ export class Request extends IncomingMessage {
   #held: Array<Buffer> | undefined
   #complete: (() => void) | undefined
 
-  /** Whether there is a body, which may be held: Node itself holds no more of one that nobody reads. */
+  /** Whether the body fits into the stream's buffer. Node itself buffers no more of an unread body. */
   get isSmall(): boolean {
     const size = Number(this.headers["content-length"])
     return size > 0 && size <= this.readableHighWaterMark
   }
 
-  /** Holds the body; `complete` is called when all of it is there. */
+  /** Buffers the body and calls `complete` when it has arrived. */
   hold(complete: () => void): void {
     this.#held = []
     this.#complete = complete
   }
 
-  /** All of the body, if it is held and nobody has begun to read it as a stream. */
+  /** The complete body, unless it is not buffered or is being read as a stream. */
   get body(): Buffer | undefined {
     const held = this.#held
     if (held === undefined || !this.complete) return undefined
-    // Else Node has it read to its end, by nobody, after the answer. It can still be read.
+    // Otherwise Node would drain the body after the response. It can still be read.
     Reflect.set(this, "_consuming", true)
     return held.length === 1 ? held[0] : Buffer.concat(held)
   }

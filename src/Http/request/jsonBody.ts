@@ -10,7 +10,7 @@ import { isDeeper } from "./depth.ts"
 import { Request } from "./heldBody.ts"
 
 /**
- * How deep a body may be nested: far deeper than any that is meant, and not as deep as recursion can't follow.
+ * The maximum nesting of a body: deeper than any real document, and safe for recursive functions.
  *
  * @internal
  */
@@ -20,7 +20,7 @@ export const maxDepth = 128
 export type BodyError = BadRequest | PayloadTooLarge | UnsupportedMediaType
 
 /**
- * Reads a request's JSON body (RFC 8259, so UTF-8) in one step, at most `limit` bytes of it.
+ * Reads a request's JSON body (RFC 8259, so UTF-8) of at most `limit` bytes.
  *
  * @internal
  */
@@ -41,8 +41,8 @@ export const readJson = (
 }
 
 /**
- * Sends `100 Continue` to a caller who asks for it before it sends its body; not of HTTP/1.0, which does not know it (RFC
- * 9110, section 10.1.1).
+ * Sends `100 Continue` to a client that waits for it before it sends its body. HTTP/1.0 has no such response (RFC 9110,
+ * section 10.1.1).
  *
  * @internal
  */
@@ -57,7 +57,7 @@ const read = (source: Readable, limit: number): Effect.Effect<Buffer, BodyError>
   Effect.callback((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
-    // The listeners go with the request, and only the first result counts.
+    // The listeners are released with the request. Only the first result counts.
     source.on("data", (chunk: Buffer) => {
       const before = size
       size += chunk.length
@@ -82,7 +82,7 @@ export const mediaTypeOf = (contentType: string): string => {
 }
 
 /**
- * The body is of another type than those that are taken.
+ * The error for a body of an unsupported type.
  *
  * @internal
  */
@@ -100,7 +100,7 @@ const tooLarge = (limit: number) =>
     { limit }
   )
 
-// An `Exit`, of which whoever asked knows the result at once.
+// Returns an `Exit`, which the caller can use synchronously.
 const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
   if (!isUtf8(bytes)) return Exit.fail(badRequest("errors.BodyNotUtf8"))
   if (isDeeper(bytes, maxDepth)) {
@@ -119,14 +119,14 @@ const parse = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
 
 const escapedSurrogate = /\\u[dD][89a-fA-F]/u
 
-/** RFC 8259, section 8.2: half a surrogate pair is no text, and becomes another one on its way through a store. */
+/** RFC 8259, section 8.2: an unpaired surrogate is no Unicode text, and a store would change it. */
 const isWellFormed = (value: unknown): boolean =>
   typeof value === "string"
     ? value.isWellFormed()
     : typeof value !== "object" || value === null ||
       Object.entries(value).every(([key, item]) => key.isWellFormed() && isWellFormed(item))
 
-// The parser's message may quote the body, of which nothing is repeated.
+// The parser's message may quote the body, which must not be repeated.
 const reasonOf = (cause: unknown): string => {
   const position = cause instanceof Error ? /at position \d+/u.exec(cause.message)?.[0] : undefined
   return position === undefined ? "it ends too early or has a wrong character" : `wrong character ${position}`

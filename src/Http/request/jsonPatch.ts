@@ -19,23 +19,26 @@ export type Operation =
   | { readonly op: "move" | "copy"; readonly path: string; readonly from: string }
 
 /**
- * How much a patch may hold.
+ * The limits of a patch.
  *
  * @internal
  */
 export interface PatchLimits {
   readonly maxOperations: number
-  /** What all copies may add to the document: characters of texts and names, and one for each value. */
+  /**
+   * The maximum size that all copies together add to the document: the characters of texts and names, and one for each
+   * value.
+   */
   readonly maxCopied: number
 }
 
 /**
- * Why a patch can't be applied to the document as it is.
+ * The reason why a patch can't be applied to the current document.
  *
  * @internal
  */
 export interface Inapplicable {
-  /** The operation's place in the patch. */
+  /** The index of the operation in the patch. */
   readonly index: number
   readonly reason: Reason
 }
@@ -79,9 +82,7 @@ export const readPatch = (
  *
  * **Details**
  *
- * A container is copied when it is first changed, and changed in place from then on. What is counted as work are the
- * elements that are copied, and those that an insertion or a removal shifts: others run after each million of them, and a
- * patch that needs more than {@link maxWork} is not applied.
+ * Applies all operations in order to a copy of the document.
  *
  * @internal
  */

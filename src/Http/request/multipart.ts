@@ -8,8 +8,8 @@ import { badRequest, englishOf, sayable } from "../messages/message.ts"
 import { type BodyError, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
 
 /**
- * A part of a form: a text, or a file, of which nothing is kept but how large it is and whether it was chosen: a browser
- * sends a file without a name for a field that was left empty.
+ * A part of a form: a text, or a file, of which only the size and its presence are kept. A browser sends a file without
+ * a name for an empty file input.
  *
  * @internal
  */
@@ -18,14 +18,14 @@ export type Part =
   | { readonly _tag: "File"; readonly name: string; readonly size: number; readonly isChosen: boolean }
 
 /**
- * How much a form may hold.
+ * The limits of a form.
  *
  * @internal
  */
 export interface FormLimits {
-  /** Bytes of the whole body. */
+  /** The maximum number of bytes of the body. */
   readonly maxMultipartSize: number
-  /** Bytes of one text. */
+  /** The maximum number of bytes of one text. */
   readonly maxFieldSize: number
   readonly maxParts: number
 }
@@ -35,8 +35,8 @@ export const isMultipart = (contentType: string | undefined): boolean =>
   contentType !== undefined && mediaTypeOf(contentType) === "multipart/form-data"
 
 /**
- * Reads a request's body as `multipart/form-data` (RFC 7578): its parts, in order. Texts are kept in memory, within the
- * limits, and nothing is ever written to disk. A part with a file name is a text if it says that it is one, or JSON.
+ * Reads a `multipart/form-data` body (RFC 7578) into its parts, in order. Texts are held in memory within the limits,
+ * and nothing is written to disk. A part with a file name is a text if its type is text or JSON.
  *
  * @internal
  */
@@ -53,7 +53,7 @@ export const readMultipart = (
   sendContinue(request)
   return Effect.callback<ReadonlyArray<Part>, BodyError>((resume) => {
     const reader = makeReader(contentType, limits, (result) => resume(Effect.fromResult(result)))
-    // The listeners go with the request, and only the first result counts.
+    // The listeners are released with the request. Only the first result counts.
     source.on("data", reader.write)
     source.on("end", reader.end)
     source.on("error", () => resume(Effect.fail(malformed)))
@@ -61,8 +61,7 @@ export const readMultipart = (
 }
 
 /**
- * Reads a form from its bytes, however they are cut: `done` is told the parts, or the first thing that is wrong. What
- * comes after that is ignored.
+ * Parses a form incrementally. Calls `done` with the parts or with the first problem, and ignores the input after that.
  *
  * @internal
  */
@@ -113,7 +112,7 @@ const isFile = (info: MultipartParser.PartInfo): boolean =>
   MultipartParser.defaultIsFile(info) && info.contentType !== "application/json" &&
   !info.contentType.startsWith("text/")
 
-/** With the character set, where one is named. */
+/** The content type with its charset, if it has one. */
 const typeOf = ({ contentType, contentTypeParameters: { charset } }: MultipartParser.PartInfo): string =>
   charset === undefined ? contentType : `${contentType};charset=${charset.toLowerCase()}`
 

@@ -11,20 +11,20 @@ import { sayable } from "../messages/message.ts"
  */
 interface EntityTag {
   readonly weak: boolean
-  /** What is between the quotation marks. */
+  /** The text between the quotation marks. */
   readonly opaque: string
 }
 
 /**
- * `*`, or a list of tags.
+ * `*`, or a list of entity tags.
  *
  * @internal
  */
 export type Condition = "any" | ReadonlyArray<EntityTag>
 
 /**
- * The conditions that a request makes. Those on dates are not among them: documents have no date of modification, and
- * without one they count for nothing (RFC 9110, sections 13.1.3 and 13.1.4).
+ * The preconditions of a request. Those on dates are ignored, since documents have no modification date (RFC 9110,
+ * sections 13.1.3 and 13.1.4).
  *
  * @internal
  */
@@ -37,7 +37,7 @@ export interface Preconditions {
 export const none: Preconditions = { ifMatch: undefined, ifNoneMatch: undefined }
 
 /**
- * The headers that make conditions.
+ * The headers with preconditions.
  *
  * @internal
  */
@@ -47,7 +47,7 @@ export interface Headers {
 }
 
 /**
- * The conditions in the headers of a request, or what is wrong with them.
+ * Parses the preconditions in a request's headers, or returns their problems.
  *
  * @internal
  */
@@ -69,15 +69,15 @@ export const read = (
 }
 
 /**
- * The tag of a document of this version. It is a strong one: a version has one representation at each URL.
+ * The entity tag of a document's version. It is strong, since a version has one representation at each URL.
  *
  * @internal
  */
 export const etagOf = (version: number): string => `"${version}"`
 
 /**
- * What becomes of a read of a document that is there; `version` is `undefined` when the model has none, and so no tag.
- * `If-Match` comes first (RFC 9110, section 13.2.2).
+ * Evaluates the preconditions of a read of an existing document. `version` is `undefined` if the model has none, and
+ * then the document has no tag. `If-Match` is evaluated first (RFC 9110, section 13.2.2).
  *
  * @internal
  */
@@ -92,25 +92,25 @@ export const ofRead = (
     : "proceed"
 
 /**
- * Whether nothing may be written but what is not there yet.
+ * Whether a write may only create a document.
  *
  * @internal
  */
 export const isCreateOnly = ({ ifNoneMatch }: Preconditions): boolean => ifNoneMatch === "any"
 
 /**
- * Whether something has to be there already.
+ * Whether a write may only change an existing document.
  *
  * @internal
  */
 export const isUpdateOnly = ({ ifMatch }: Preconditions): boolean => ifMatch !== undefined
 
 /**
- * Writes to a document under the conditions, which hold at the moment of the write: `write` gets the version that it has
- * to find there, and fails with `VersionConflict` when it finds another. `current` is the version of the document that is
- * there, `undefined` when the model has none; it fails when no document is. Without conditions `write` is all there is.
+ * Writes a document under the preconditions, which hold at the time of the write. `write` gets the expected version and
+ * fails with `VersionConflict` if the stored one differs. `current` is the stored version, `undefined` if the model has
+ * none; it fails if there is no document. Without preconditions only `write` runs.
  *
- * Fails with `PreconditionFailed` when the conditions don't hold.
+ * Fails with `PreconditionFailed` if a precondition does not hold.
  *
  * @internal
  */
@@ -120,12 +120,12 @@ export const guarded = <A, E extends { readonly _tag: string }>(
     readonly isVersioned: boolean
     readonly current: Effect.Effect<number | undefined, E>
     readonly write: (expected: number | undefined) => Effect.Effect<A, E>
-    /** Tries again while it fails with `VersionConflict`. */
+    /** Retries while it fails with `VersionConflict`. */
     readonly retry: <A2, E2 extends { readonly _tag: string }>(attempt: Effect.Effect<A2, E2>) => Effect.Effect<A2, E2>
   }
 ): Effect.Effect<A, E | PreconditionFailed> => {
   const { ifMatch, ifNoneMatch } = preconditions
-  // To be there is all that is asked, and whoever writes asks that, too.
+  // `If-Match: *` only requires existence, which the write checks itself.
   if (ifNoneMatch === undefined && (ifMatch === undefined || ifMatch === "any")) return options.write(undefined)
   const versions = ifMatch === undefined || ifMatch === "any" ? [] : versionsOf(ifMatch)
   if (options.isVersioned && ifNoneMatch === undefined && versions.length === 1) {
@@ -140,7 +140,7 @@ export const guarded = <A, E extends { readonly _tag: string }>(
 }
 
 /**
- * The answer to a condition that does not hold.
+ * The failure of a precondition.
  *
  * @internal
  */
@@ -159,10 +159,10 @@ const problemOf = (field: string): FieldProblem => ({
   message: "must be * or a list of entity tags in quotation marks"
 })
 
-/** `etagc` are all visible characters but the quotation mark, and those that are no ASCII. */
+/** `etagc` includes all visible characters except the quotation mark, and all non-ASCII characters. */
 const entityTag = /^[ \t]*(W\/)?"([!\u0023-\u007e\u0080-\uffff]*)"[ \t]*(?:,|$)/u
 
-/** Of a list, elements may be empty (RFC 9110, section 5.6.1). */
+/** A list may have empty elements (RFC 9110, section 5.6.1). */
 const emptyElement = /^[ \t]*(?:,|$)/u
 
 const parse = (header: string): Condition | typeof malformed => {
@@ -186,7 +186,7 @@ const strongly = (condition: Condition, version: number | undefined): boolean =>
 const weakly = (condition: Condition, version: number | undefined): boolean =>
   condition === "any" || version !== undefined && condition.some(({ opaque }) => opaque === String(version))
 
-/** The versions that strong tags stand for; others match no document. */
+/** The versions of strong tags. Other tags match no document. */
 const versionsOf = (tags: ReadonlyArray<EntityTag>): ReadonlyArray<number> => [
   ...new Set(
     tags.flatMap(({ opaque, weak }) => {

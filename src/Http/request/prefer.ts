@@ -1,13 +1,13 @@
 /**
- * What a write is to answer.
+ * The content of the response to a write.
  *
  * @internal
  */
 export type Return = "representation" | "minimal"
 
 /**
- * The preference `return` of a `Prefer` header (RFC 7240); `undefined` without one, and when it is none that there is.
- * Of several only the first counts, and what is not understood is ignored, as the RFC has it.
+ * The preference `return` of a `Prefer` header (RFC 7240); `undefined` without it or with an unknown value. As the RFC
+ * defines, only the first one counts, and unknown preferences are ignored.
  *
  * @internal
  */
@@ -22,7 +22,7 @@ export const returnOf = (prefer: string | undefined): Return | undefined => {
 }
 
 /**
- * The headers that tell the caller that the preference was followed.
+ * The headers that confirm the preference.
  *
  * @internal
  */
@@ -31,6 +31,6 @@ export const appliedHeaders = {
   minimal: { "preference-applied": "return=minimal" }
 } as const
 
-/** One element of the list: a name, its value as a quoted text or as a token, and parameters, all before the next comma. */
+/** One list element: a name, its value as a quoted string or a token, and parameters, up to the next comma. */
 const preference =
   /(?:^|,)[ \t]*([!#$%&'*+.^_`|~\w-]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([!#$%&'*+.^_`|~\w-]*)))?[ \t]*(?=[;,]|$)(?:"(?:[^"\\]|\\.)*"|[^",])*/gu

@@ -2,8 +2,8 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { randomUUID } from "node:crypto"
 
 /**
- * The identifier of a request: the caller's `X-Request-Id` when it is safe to repeat, else one of our own, the same
- * whenever it is asked for.
+ * The identifier of a request: the client's `X-Request-Id` if it is safe to repeat, otherwise a generated one that
+ * stays the same for the request.
  *
  * @internal
  */
@@ -16,7 +16,7 @@ export const requestIdOf = (request: HttpServerRequest.HttpServerRequest): strin
 }
 
 /**
- * {@link requestIdOf} for who asks last: an identifier that nobody has asked for yet is not kept.
+ * {@link requestIdOf} for the last use of a request, which does not store a new identifier.
  *
  * @internal
  */
@@ -28,8 +28,8 @@ const knownIdOf = ({ headers, source }: HttpServerRequest.HttpServerRequest): st
   return given !== undefined && safe.test(given) ? given : made.get(source)
 }
 
-/** No spaces, quotes or line breaks, with which one line of a log could look like another. */
+/** Spaces, quotes and line breaks would allow a client to forge log lines. */
 const safe = /^[\w.:=+@/-]{1,128}$/u
 
-/** By what the platform was given: the request's own object is replaced on its way. */
+/** The key is the platform's request, since middleware replaces Effect's request object. */
 const made = new WeakMap<object, string>()

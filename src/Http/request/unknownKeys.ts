@@ -1,7 +1,7 @@
 /**
- * Keys of a body that nobody declared. A registration with `onExcessProperty: "error"` refuses them, at every depth.
+ * Finds undeclared keys of a body. A registration with `onExcessProperty: "error"` rejects them, at every depth.
  *
- * Of a union's members, those count that take the value.
+ * In a union, the members that accept the value determine its keys.
  */
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
@@ -18,7 +18,7 @@ import { shownKeys } from "../description/ignoredKeys.ts"
 type Decode = ReturnType<typeof bodyDecoder>
 
 /**
- * Decodes a body as `decode` does, and refuses the keys that the schema does not have.
+ * Decodes a body with `decode`, and rejects undeclared keys.
  *
  * @internal
  */
@@ -37,7 +37,7 @@ export const refusingExcess = (schema: Schema.Struct<Schema.Struct.Fields>, deco
 }
 
 /**
- * What is wrong with a key that a model does not have.
+ * The problem of a key that a model does not declare.
  *
  * @internal
  */
@@ -51,9 +51,9 @@ export const excessProblem = (field: string): FieldProblem => ({
 
 type Find = (value: unknown, path: string) => ReadonlyArray<FieldProblem>
 
-/** `undefined` where any key is taken. */
+/** `undefined` if the schema accepts any key. */
 const finderOf = (ast: SchemaAST.AST, whose?: ModelLike): Find | undefined => {
-  // A class's own struct does not know whose it is.
+  // The struct of a class does not refer to its model.
   const model = modelOf(ast) ?? whose
   const end = ast.encoding?.at(-1)
   if (end !== undefined) return finderOf(end.to, model)
@@ -76,13 +76,13 @@ const finderOf = (ast: SchemaAST.AST, whose?: ModelLike): Find | undefined => {
   }
 }
 
-/** A recursive schema is looked through as the first of its kind was. */
+/** Caches the finders of recursive schemas. */
 const suspended = new WeakMap<SchemaAST.AST, { readonly find: Find | undefined }>()
 
 const ofObject = (ast: SchemaAST.Objects, model: ModelLike | undefined): Find | undefined => {
   const finders = new Map(ast.propertySignatures.map(({ name, type }) => [String(name), finderOf(type)] as const))
   const [others, ...more] = ast.indexSignatures.map(({ type }) => finderOf(type))
-  // `{}` takes anything.
+  // An empty struct accepts any object.
   const isOpen = ast.indexSignatures.length > 0 || finders.size === 0
   const isFree = isOpen && others === undefined && Array.from(finders.values()).every((find) => find === undefined)
   if (isFree || more.length > 0) return undefined
@@ -118,7 +118,7 @@ const ofUnion = ({ types }: SchemaAST.Union): Find | undefined => {
   const members = types.map((type) => ({ find: finderOf(type), takes: takerOf(type) }))
   const finders = members.flatMap(({ find }) => find ?? [])
   if (finders.length === 0) return undefined
-  // What is optional may be `null`, which has no keys.
+  // An optional value may be `null`, which has no keys.
   if (finders.length === 1 && types.every((type, i) => members[i]!.find !== undefined || isNull(type))) {
     return finders[0]
   }
@@ -131,7 +131,7 @@ const ofUnion = ({ types }: SchemaAST.Union): Find | undefined => {
 const isNull = ({ _tag }: SchemaAST.AST): boolean => _tag === "Null"
 
 const takerOf = (ast: SchemaAST.AST): (value: unknown) => boolean => {
-  // Parts of a codec are codecs.
+  // The members of a codec are codecs.
   const decode = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast))
   return (value) => decode(value)._tag === "Success"
 }

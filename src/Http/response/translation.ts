@@ -18,8 +18,8 @@ type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
 type Headers = { readonly [name: string]: string }
 
 /**
- * Answers 400, in the language of the request. The message is `message` where an application says one, else it has all
- * problems.
+ * The 400 response in the request's language. Its message is `message` if the application provides one, otherwise it
+ * lists all problems.
  *
  * @internal
  */
@@ -120,7 +120,8 @@ const labelsIn = (language: Language): Labels => ({
 })
 
 /**
- * Answers the metadata, its labels in the language of the request. The texts of all languages are made here, once.
+ * The response of a model's metadata, with labels in the request's language. The texts of all languages are built once,
+ * here.
  *
  * @internal
  */
@@ -149,8 +150,8 @@ const withLanguage = <A>(translations: Translations, use: (language: Language, h
 const headersOf = ({ tag }: Language) => ({ "content-language": tag, "vary": "Accept-Language" })
 
 /**
- * The sentences of problems, of which callers send the same ones again and again. Fields and messages may be a caller's
- * own texts, so only short ones are cached, and the cache starts again when it is full.
+ * Caches the sentences of problems, since clients repeat their mistakes. Fields and messages may contain a client's own
+ * text, so only short ones are cached, and a full cache is cleared.
  */
 const sentencesAt = (placeOf: PlaceOf) => {
   const cache = new Map<string, FieldProblem>()

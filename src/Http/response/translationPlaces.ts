@@ -26,8 +26,8 @@ export interface Place {
 export type PlaceOf = (path: string) => Place
 
 /**
- * Places in what a caller sends of a model: `address.city`, `lines.0.quantity`. They are found in the schemas, since the
- * metadata says nothing of omitted fields and of what is in a list.
+ * Resolves positions in a model's input: `address.city`, `lines.0.quantity`. The schemas resolve them, since the
+ * metadata does not cover omitted fields and list items.
  *
  * @internal
  */
