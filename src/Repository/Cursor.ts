@@ -1,16 +1,16 @@
 /**
- * Places in an order of documents, from which reading goes on: what is inserted or removed meanwhile moves nothing.
+ * Cursors for keyset pagination. A cursor is a position in an order of documents, from which a read continues.
  *
- * Pages by number skip or repeat documents when others come in between. A cursor holds what the last document of a page
- * was sorted by, so that the next page begins behind it, wherever it is by now.
+ * Pages by number skip or repeat documents when documents are inserted or removed between two requests. A cursor holds the
+ * sort values of the last document of a page, so the next page begins after these values, even if that document is removed.
  *
  * **Details**
  *
- * A cursor is text for URLs. It holds the values that the document was sorted by, readable by whoever has it: sort by
- * nothing that they may not know. It is bound to its collection and order; it is not signed, as one that somebody made up
- * shows no documents that the query wouldn't.
+ * A cursor is text that is safe in URLs. Its holder can read the sort values in it, so do not sort by confidential fields.
+ * It is only valid for its collection and order. It is not signed: a forged cursor shows no document that the query itself
+ * would not show.
  *
- * **Example** (The page behind a document)
+ * **Example** (The page after a document)
  *
  * ```ts
  * import { Result, Schema } from "effect"
@@ -42,29 +42,29 @@ import { fieldNamed } from "./query/fieldPath.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
 /**
- * An order of documents, and the places in it.
+ * An order of documents, and the cursors in it.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Keyset {
-  /** The order to read in. It ends in the identifier, so that no two documents have the same place. */
+  /** The order to read in. Its last key is the identifier, so the order is total. */
   readonly sort: Sort
-  /** The same the other way round, to read what is before a cursor: the nearest documents come first. */
+  /** The reversed order, to read backwards from a cursor: the documents nearest to the cursor come first. */
   readonly reversed: Sort
-  /** The place of a document as it is stored; of one that was projected, all fields that are sorted by. */
+  /** The cursor of a stored document. A projected document needs all fields of the order. */
   readonly cursor: (document: Document) => string
-  /** The documents behind the cursor. Fails when it is malformed or of another collection or order. */
+  /** The filter for the documents after the cursor. Fails when the cursor is malformed or of a different collection or order. */
   readonly after: (cursor: string) => Result.Result<Filter, QueryRejected>
-  /** The documents before the cursor. Fails as `after` does. */
+  /** The filter for the documents before the cursor. Fails as `after` does. */
   readonly before: (cursor: string) => Result.Result<Filter, QueryRejected>
 }
 
 /**
- * The keyset of an order of the model's documents, in the store's terms; without an order, that of their identifiers.
+ * The keyset of an order of the model's documents, given as a sort of the store. Defaults to the order of the identifiers.
  *
- * Fails when a path is none of the model's, when it is or leads through a list, and when there is a model at its end:
- * their documents have no one place in the order.
+ * Fails when a path is not a field of the model, is a list or leads through one, or ends at a nested model: such a field has
+ * no single value to compare.
  *
  * @category constructors
  * @since 0.1.0
@@ -75,11 +75,11 @@ export const make = (model: Model.Any, order: Sort = {}): Result.Result<Keyset, 
     for (const [path, direction] of withId(order)) keys.push(yield* keyOf(model, path, direction))
     const reversed = keys.map((key): Key => ({ ...key, ascends: !key.ascends }))
     const signature = JSON.stringify([model.modelName, ...keys.map(({ ascends, path }) => [path, ascends])])
-    const valuesOf = (cursor: string) => read(signature, keys.length, cursor)
+    const valuesOf = (cursor: string) => decodeCursor(signature, keys.length, cursor)
     return {
       sort: sortOf(keys),
       reversed: sortOf(reversed),
-      cursor: (document) => write(signature, keys.map(({ path }) => valueAt(document, path))),
+      cursor: (document) => encodeCursor(signature, keys.map(({ path }) => valueAt(document, path))),
       after: (cursor) => Result.map(valuesOf(cursor), (values) => beyond(keys, values)),
       before: (cursor) => Result.map(valuesOf(cursor), (values) => beyond(reversed, values))
     }
@@ -92,17 +92,17 @@ export const make = (model: Model.Any, order: Sort = {}): Result.Result<Keyset, 
 interface Key {
   readonly path: string
   readonly ascends: boolean
-  /** The values that come before all that compare as greater or less, in their order: `null`, which nothing is, and NaN. */
+  /** The values that sort first but do not compare as less than others: `null`, which stands for a missing value, and NaN. */
   readonly lowest: ReadonlyArray<unknown>
 }
 
 const rejected = (detail: string) => new QueryRejected({ operation: "sort", detail })
 
-/** What comes behind the identifier makes no difference. */
+/** The keys of the order up to the identifier. Keys after it have no effect, because identifiers are unique. */
 const withId = (order: Sort): ReadonlyArray<readonly [string, 1 | -1]> => {
   const entries = Object.entries(order)
-  const place = entries.findIndex(([path]) => path === "_id")
-  return place < 0 ? [...entries, ["_id", entries.at(-1)?.[1] ?? 1]] : entries.slice(0, place + 1)
+  const idIndex = entries.findIndex(([path]) => path === "_id")
+  return idIndex < 0 ? [...entries, ["_id", entries.at(-1)?.[1] ?? 1]] : entries.slice(0, idIndex + 1)
 }
 
 const keyOf = (model: Model.Any, path: string, direction: 1 | -1): Result.Result<Key, QueryRejected> => {
@@ -110,11 +110,11 @@ const keyOf = (model: Model.Any, path: string, direction: 1 | -1): Result.Result
   if (field === undefined || field.path !== path) {
     return Result.fail(rejected(`"${path}" is no field of ${model.modelName}`))
   }
-  const { list, mayBeMissing, part } = field
-  if (list !== undefined || part.isList || part.model !== undefined) {
+  const { codec, list, mayBeMissing } = field
+  if (list !== undefined || codec.isList || codec.model !== undefined) {
     return Result.fail(rejected(`"${path}" has no single value to sort by`))
   }
-  const mayBeNaN = SchemaParser.is(Schema.toEncoded(part.own))(Number.NaN)
+  const mayBeNaN = SchemaParser.is(Schema.toEncoded(codec.own))(Number.NaN)
   const lowest = [...(mayBeMissing ? [null] : []), ...(mayBeNaN ? [Number.NaN] : [])]
   return Result.succeed({ path, ascends: direction === 1, lowest })
 }
@@ -125,19 +125,20 @@ const sortOf = (keys: ReadonlyArray<Key>): Sort =>
 const valueAt = (document: Document, path: string): unknown =>
   path.split(".").reduce<unknown>((node, key) => isDocument(node) ? node[key] : undefined, document) ?? null
 
+/** The documents after a position: greater in one key, and equal in the keys before it. */
 const beyond = (keys: ReadonlyArray<Key>, values: ReadonlyArray<unknown>): Filter => {
   const branches = keys.flatMap((key, i) => {
-    const next = behind(key, values[i])
-    const same = keys.slice(0, i).map(({ path }, j) => [path, { $eq: values[j] }])
-    return next === undefined ? [] : [{ ...Object.fromEntries(same), ...next }]
+    const greater = beyondValue(key, values[i])
+    const equal = keys.slice(0, i).map(({ path }, j) => [path, { $eq: values[j] }])
+    return greater === undefined ? [] : [{ ...Object.fromEntries(equal), ...greater }]
   })
   const [first, ...others] = branches
   if (first === undefined) return { _id: { $in: [] } }
   return others.length === 0 ? first : { ...bound(keys[0], values[0]), $or: branches }
 }
 
-/** What has a value behind this one; `undefined` when nothing has. */
-const behind = ({ ascends, lowest, path }: Key, value: unknown): Filter | undefined => {
+/** The documents whose value sorts after this one, or `undefined` when none can. */
+const beyondValue = ({ ascends, lowest, path }: Key, value: unknown): Filter | undefined => {
   if (value === null) return ascends ? { [path]: { $ne: null } } : undefined
   if (ascends) return { [path]: Number.isNaN(value) ? { $gte: Number.NEGATIVE_INFINITY } : { $gt: value } }
   const rest = Number.isNaN(value) ? lowest.filter((other) => other === null) : lowest
@@ -146,7 +147,7 @@ const behind = ({ ascends, lowest, path }: Key, value: unknown): Filter | undefi
   return others.length === 0 ? first : { $or: [first, ...others] }
 }
 
-/** Where an index on the first key begins, if that can be said in one condition. */
+/** A redundant bound of the first key, which gives the planner an index interval. Empty if one condition cannot express it. */
 const bound = (key: Key | undefined, value: unknown): Filter =>
   key === undefined || value === null || Number.isNaN(value) || !key.ascends && key.lowest.length > 0
     ? {}
@@ -157,12 +158,12 @@ const checksum = (signature: string, text: string): string =>
 
 const checksumLength = 16
 
-const write = (signature: string, values: ReadonlyArray<unknown>): string => {
+const encodeCursor = (signature: string, values: ReadonlyArray<unknown>): string => {
   const text = EJSON.stringify(values, { relaxed: false })
   return checksum(signature, text) + Base64Url.encode(text)
 }
 
-const read = (
+const decodeCursor = (
   signature: string,
   length: number,
   cursor: string
@@ -171,7 +172,7 @@ const read = (
   const text = Result.getOrElse(Base64Url.decodeString(cursor.slice(checksumLength)), () => "")
   if (checksum(signature, text) !== cursor.slice(0, checksumLength)) return Result.fail(refusal)
   return Result.try({ try: (): unknown => EJSON.parse(text, { relaxed: false }), catch: () => refusal }).pipe(
-    // What can be compared: neither lists nor documents.
+    // Sort values are scalars, never lists or documents.
     Result.filterOrFail(
       (values): values is ReadonlyArray<unknown> =>
         Array.isArray(values) && values.length === length &&

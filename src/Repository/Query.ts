@@ -2,8 +2,8 @@
  * Conditions on the documents of a model, typed by its fields.
  *
  * A condition is written as a function of the model's fields: `($) => $.address.city.equals("Bern")`. A value has the
- * field's decoded type and is encoded by the field's own schema, without its validators: what may not be written can
- * still be looked for.
+ * field's decoded type and is encoded by the field's own schema. Validators do not run, so a query may look for a value
+ * that must not be written.
  *
  * **Example** (Conditions)
  *
@@ -37,8 +37,8 @@ import { perModel } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "./DocumentStore.ts"
 import { type Condition, native, operatorsOf } from "./query/condition.ts"
-import { partOf } from "./query/fieldCodec.ts"
-import { fieldsUnder, opened, rootOf } from "./query/fieldPath.ts"
+import { fieldCodecOf } from "./query/fieldCodec.ts"
+import { fieldOperators, rootOf, withNestedFields } from "./query/fieldPath.ts"
 import type { AnyList, AnyModel, AnyMoment, EncodedOf, FieldsOf, Own, TypeOf } from "./query/fieldTypes.ts"
 
 export { and, type Condition, native, not, or } from "./query/condition.ts"
@@ -46,109 +46,109 @@ export { type Path, select, type Selection } from "./query/selection.ts"
 export { type SortKey, toSort } from "./query/sortKeys.ts"
 
 /**
- * What can be said of a field whose values are of type `A`.
+ * The operators of a field whose values are of type `A`.
  *
  * **Details**
  *
- * Through a list of models (`$.lines.quantity`) a condition holds when it does for one of the elements; `notEquals` and
- * `notIn` hold when they do for all.
+ * Through a list of models (`$.lines.quantity`) a condition holds when it holds for at least one element. `notEquals` and
+ * `notIn` hold when they hold for all elements.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Field<A> {
-  /** The value is this one. */
+  /** The value equals this value. */
   readonly equals: (value: A) => Condition
-  /** The value is another one, or there is none. */
+  /** The value differs from this value, or is missing. */
   readonly notEquals: (value: A) => Condition
-  /** The value is one of these. */
+  /** The value equals one of these values. */
   readonly in: (values: ReadonlyArray<A>) => Condition
-  /** The value is none of these, or there is none. */
+  /** The value equals none of these values, or is missing. */
   readonly notIn: (values: ReadonlyArray<A>) => Condition
-  /** There is a value. Of an optional field, `null` is none. */
+  /** The field has a value. In an optional field, `null` counts as missing. */
   readonly exists: () => Condition
-  /** There is no value. Of an optional field, `null` is none. */
+  /** The field has no value. In an optional field, `null` counts as missing. */
   readonly isMissing: () => Condition
 }
 
 /**
- * What can be said of a field whose values come one after the other. They do so as the store has them: texts by their
- * code points, calendar dates without the time of the day. A missing value is neither less nor greater.
+ * The operators of a field whose values have an order. Stored values are compared: texts by code point, calendar dates
+ * without the time of day. A missing value is neither less nor greater than any value.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Ordered<A> extends Field<A> {
-  /** The value comes after this one. */
+  /** The value is greater than this value. */
   readonly greaterThan: (value: NonNullable<A>) => Condition
-  /** The value comes after this one, or is it. */
+  /** The value is greater than or equal to this value. */
   readonly greaterThanOrEqualTo: (value: NonNullable<A>) => Condition
-  /** The value comes before this one. */
+  /** The value is less than this value. */
   readonly lessThan: (value: NonNullable<A>) => Condition
-  /** The value comes before this one, or is it. */
+  /** The value is less than or equal to this value. */
   readonly lessThanOrEqualTo: (value: NonNullable<A>) => Condition
-  /** The value is one of these bounds or between them. */
+  /** The value is between these bounds, which are included. */
   readonly between: (minimum: NonNullable<A>, maximum: NonNullable<A>) => Condition
 }
 
 /**
- * What can be said of a point in time.
+ * The operators of a point in time.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Moment<A> extends Ordered<A> {
-  /** The same as `lessThan`. */
+  /** Alias of `lessThan`. */
   readonly before: (value: NonNullable<A>) => Condition
-  /** The same as `greaterThan`. */
+  /** Alias of `greaterThan`. */
   readonly after: (value: NonNullable<A>) => Condition
 }
 
 /**
- * What can be said of a text.
+ * The operators of a text.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Text<A> extends Ordered<A> {
-  /** The text has this one in it, upper and lower case being the same. No index helps. */
+  /** The text contains this text, ignoring case. Uses no index. */
   readonly contains: (text: string) => Condition
-  /** The text begins with this one, case by case. An index helps. */
+  /** The text starts with this prefix. The case has to match. Uses an index on the field. */
   readonly startsWith: (prefix: string) => Condition
   /**
-   * The text has a part that the expression matches: in the syntax that JavaScript and the store share, which is RE2's
-   * in the embedded one. Of the flags, `i`, `m` and `s` count.
+   * The expression matches a part of the text. Use only syntax that JavaScript and the store share: the embedded store uses
+   * RE2. The flags `i`, `m` and `s` are applied, others are ignored.
    */
   readonly matches: (pattern: RegExp) => Condition
 }
 
 /**
- * What can be said of a list of type `A` with elements of type `Element`.
+ * The operators of a list of type `A` with elements of type `Element`.
  *
  * @category models
  * @since 0.1.0
  */
 export interface List<A, Element> extends Field<A> {
-  /** The list has this element. */
+  /** The list contains this element. */
   readonly contains: (element: Element) => Condition
-  /** The list has so many elements. */
+  /** The list has this number of elements. */
   readonly size: (elements: number) => Condition
 }
 
 /**
- * What can be said of a list of models with the fields `F`.
+ * The operators of a list of models with the fields `F`.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Models<A, Element, F> extends List<A, Element> {
-  /** There is an element that fulfils the condition as a whole. */
+  /** A single element matches the complete condition. */
   readonly any: (where: (element: Fields<F>) => Condition) => Condition
 }
 
 /**
- * What can be said of a field, by its schema. A field within a model that has the name of something that can be said of
- * the model itself is out of reach: `path` reaches it.
+ * The operators of a field, by its schema. A nested field with the same name as an operator of its model is hidden by the
+ * operator: use `path` for it.
  *
  * @category models
  * @since 0.1.0
@@ -163,7 +163,7 @@ export type FieldOf<S> = Own<S> extends infer O
   : never
 
 /**
- * The fields of a model, and those of the models in it.
+ * The fields of a model, with their nested fields.
  *
  * @category models
  * @since 0.1.0
@@ -171,7 +171,7 @@ export type FieldOf<S> = Own<S> extends infer O
 export type Fields<F> = { readonly [K in keyof F]: FieldOf<F[K]> }
 
 /**
- * Chooses documents of the model `M`.
+ * A condition on the documents of the model `M`, as a function of its fields.
  *
  * @category models
  * @since 0.1.0
@@ -185,7 +185,7 @@ export type Where<M extends Model.Any> = (fields: Fields<M["store"]["fields"]>) 
  * @since 0.1.0
  */
 export interface TextOptions {
-  /** Whose word stems and stop words count: `"de"`, `"none"`. Defaults to the language of the text index. */
+  /** The language of word stems and stop words, such as `"de"` or `"none"`. Defaults to that of the text index. */
   readonly language?: string | undefined
   /** Defaults to false. */
   readonly caseSensitive?: boolean | undefined
@@ -194,18 +194,19 @@ export interface TextOptions {
 }
 
 /**
- * The condition in the store's terms; without one, every document.
+ * The condition as a filter of the store. Without a condition, the filter matches every document.
  *
  * @category conversions
  * @since 0.1.0
  */
 export const toFilter = <M extends Model.Any>(model: M, where: Where<M> | undefined): Filter =>
-  // The fields made here are those that the type lists, one for each of the model's.
+  // `fieldsOf` has one property for each field of the model, as the type has.
   where === undefined ? {} : where(fieldsOf(model) as Fields<M["store"]["fields"]>).filter
 
 /**
- * A path that is none of the model's fields, whose values are those of the schema: `Query.path("meta.colour",
- * Schema.String).equals("red")`. Within `any` it begins at the element. Dies when the path is empty or begins with `$`.
+ * The operators of a path that is not a field of the model. The schema describes its values: `Query.path("meta.colour",
+ * Schema.String).equals("red")`. Within `any` the path begins at the element. Dies when the path is empty or begins with
+ * `$`.
  *
  * @category constructors
  * @since 0.1.0
@@ -214,14 +215,15 @@ export const path = <S extends Schema.Top>(path: string, schema: S): FieldOf<S> 
   if (path === "" || path.startsWith("$")) {
     return Effect.runSync(Effect.die(new Error(`"${path}" is not a path in a document`)))
   }
-  const field = { model: "", path, name: path, part: partOf("value", schema, {}), list: undefined, mayBeMissing: true }
-  // What is made of a schema is what the type says of it.
-  return opened(field, operatorsOf, () => true) as FieldOf<S>
+  const codec = fieldCodecOf("value", schema, {})
+  const field = { model: "", path, name: path, codec, list: undefined, mayBeMissing: true }
+  // The operators follow from the schema in the same way as the type does.
+  return withNestedFields(field, operatorsOf, () => true) as FieldOf<S>
 }
 
 /**
- * Documents with these words, by the text index of their collection: any of them, `"phrases in quotes"` and no `-word`.
- * It can't stand within `any` or `not`.
+ * A search in the text index of the collection. A document matches when it has at least one of the words, all
+ * `"phrases in quotes"`, and no word with a `-` before it. It cannot be used within `any` or `not`.
  *
  * @category constructors
  * @since 0.1.0
@@ -250,4 +252,4 @@ type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Field<A>
   : [NonNullable<A>] extends [number | bigint | BigDecimal] ? Ordered<A>
   : Field<A>
 
-const fieldsOf = perModel((model: Model.Any) => fieldsUnder(rootOf(model), operatorsOf, () => true))
+const fieldsOf = perModel((model: Model.Any) => fieldOperators(rootOf(model), operatorsOf, () => true))

@@ -11,20 +11,22 @@ import { managedField } from "../Model/introspection.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
 import { DocumentStore } from "./DocumentStore.ts"
-import { stampsOf } from "./repository/auditFields.ts"
-import { makeRemoving, makeSoftDeletion } from "./repository/deletes.ts"
-import { documentCodec, indexesOf } from "./repository/documentCodec.ts"
+import { auditFieldsOf } from "./repository/auditFields.ts"
+import { makeDeletes } from "./repository/deletes.ts"
+import { documentCodec } from "./repository/documentCodec.ts"
 import type { Histories, IsHistoried } from "./repository/history.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
-import { makeHistoryReading } from "./repository/historyReads.ts"
+import { makeHistoryReads } from "./repository/historyReads.ts"
 import { makeHistoryWriter } from "./repository/historyWriter.ts"
 import { makeModelCollection } from "./repository/modelCollection.ts"
+import { indexesOf } from "./repository/modelIndexes.ts"
 import { makeModelWriter } from "./repository/modelWriter.ts"
 import type { Operations } from "./repository/operations.ts"
-import { makeReading } from "./repository/reads.ts"
+import { makeReads } from "./repository/reads.ts"
+import { makeSoftDeletes } from "./repository/softDeletes.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
-import { withSentWrites } from "./repository/validatedWrites.ts"
-import { makeWriting } from "./repository/writes.ts"
+import { withValidatedWrites } from "./repository/validatedWrites.ts"
+import { makeWrites } from "./repository/writes.ts"
 import type { StoreError } from "./RepositoryError.ts"
 
 export type { Change, Histories, IsHistoried, Version } from "./repository/history.ts"
@@ -32,7 +34,7 @@ export type { CursorOptions, FindOptions, Operations, Page, SortOptions } from "
 export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
 
 /**
- * Reads and writes the instances of the model `M`; what its traits add included.
+ * The operations on the stored instances of the model `M`, including those that its traits add.
  *
  * @category services
  * @since 0.1.0
@@ -43,7 +45,7 @@ export type Repository<M extends Model.Any> =
   & (IsHistoried<M> extends true ? Histories<M> : unknown)
 
 /**
- * Stands for the repository of a model in an Effect's requirements.
+ * The identifier of a model's repository in an Effect's requirements.
  *
  * @category models
  * @since 0.1.0
@@ -53,7 +55,7 @@ export interface RepositoryOf<Name extends string> {
 }
 
 /**
- * The key under which the repository of a model stands in an Effect's context.
+ * The key of a model's repository in an Effect's context.
  *
  * @category services
  * @since 0.1.0
@@ -76,8 +78,8 @@ export {
 }
 
 /**
- * Builds the repository of a model on the store at hand, and installs the model's indexes. Two models of one name would
- * share one collection: give each its own.
+ * Makes the repository of a model on the provided store, and installs the model's indexes. Models with the same name share
+ * one collection, so give each model its own name.
  *
  * @category constructors
  * @since 0.1.0
@@ -94,31 +96,31 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   if (indexes.length > 0) yield* store.createIndexes(collection, indexes)
   const codec = documentCodec(model)
   const documents = makeModelCollection(model, store)
-  const stamps = stampsOf(model)
+  const auditFields = auditFieldsOf(model)
   const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
   if (revisionField !== undefined) yield* store.createIndexes(historyOf(collection), [historyIndex])
   const writer = revisionField === undefined
     ? makeModelWriter(documents)
     : makeHistoryWriter(collection, revisionField, documents, store)
-  const { sent, ...writing } = makeWriting(model, documents, writer, stamps, codec)
+  const { validatedWrites, ...writes } = makeWrites(model, documents, writer, auditFields, codec)
   const operations: Operations<M> = {
     model,
     collection,
-    ...makeReading(model, documents, codec),
-    ...writing,
+    ...makeReads(model, documents, codec),
+    ...writes,
     ...(deletedField === undefined
-      ? makeRemoving(model, documents, writer)
-      : makeSoftDeletion(model, deletedField, documents, writer, stamps, codec)),
-    ...(revisionField === undefined ? {} : makeHistoryReading(model, store, codec)),
+      ? makeDeletes(model, documents, writer)
+      : makeSoftDeletes(model, deletedField, documents, writer, auditFields, codec)),
+    ...(revisionField === undefined ? {} : makeHistoryReads(model, store, codec)),
     syncIndexes: store.syncIndexes(collection, indexes),
     installValidator: (options) =>
       store.setValidator(collection, JsonSchema.make(model, { mongoCompatibility: true }), options)
   }
-  return withSentWrites(operations, sent)
+  return withValidatedWrites(operations, validatedWrites)
 })
 
 /**
- * The repository of a model, on any store.
+ * Provides the repository of a model on the provided store.
  *
  * @category layers
  * @since 0.1.0
@@ -128,9 +130,9 @@ export const layer = <M extends Model.Any>(
 ): Layer.Layer<RepositoryOf<M["modelName"]>, StoreError, DocumentStore> => Layer.effect(key(model), make(model))
 
 /**
- * Runs an effect whose operations on the store happen all or not at all: see `DocumentStore.transaction`. It may run
- * several times, when others write what it reads. It is serializable on the embedded store, and has snapshot isolation on
- * MongoDB.
+ * Runs an effect in a transaction: all of its operations on the store are committed, or none is. See
+ * `DocumentStore.transaction`. The effect may run several times, because a transaction that conflicts with another is
+ * retried. Transactions are serializable on the embedded store, and have snapshot isolation on MongoDB.
  *
  * **Example** (All or nothing)
  *

@@ -1,19 +1,19 @@
 /**
- * Changes that the store makes of a document in one atomic operation, typed by the fields of a model.
+ * Changes of a document that the store applies in one atomic operation, typed by the fields of a model.
  *
  * They are written as a function of the model's fields: `($) => [$.loginCount.increment(1), $.roles.append("admin")]`.
- * Nobody reads the document before, so no two writers lose each other's changes.
+ * The document is not read before the update, so concurrent updates of different fields are never lost.
  *
  * **Details**
  *
- * What is set, appended or added goes through the field's converter and validators first, as in `Model.finalise`, and is
- * encoded by the field's own schema. A versioned model's version goes up by one.
+ * A value that is set, appended or added is converted and validated as in `Model.finalise`, and encoded by the field's own
+ * schema. In a versioned model, the version is incremented.
  *
  * **Gotchas**
  *
- * The document as a whole is not validated: neither bounds that a number leaves by `increment` or `multiply`, nor the
- * length of a list, nor rules about several fields. A field set in an optional model that is not there makes a model of
- * this one field; set the model instead.
+ * The updated document is not validated: `increment` and `multiply` may leave the bounds of a number, and neither the
+ * length of a list nor the rules over several fields are checked. Setting a field of an optional nested model that is
+ * missing stores a nested model with this field only; set the nested model instead.
  *
  * **Example** (Changes)
  *
@@ -44,15 +44,15 @@ import type * as Model from "../Model/Model.ts"
 import { type ModelError, type Problem, PropertyRequiredException, ValidationException } from "../Model/ModelError.ts"
 import type { Filter, Update } from "./DocumentStore.ts"
 import type * as Query from "./Query.ts"
-import { fieldsUnder, rootOf } from "./query/fieldPath.ts"
+import { fieldOperators, rootOf } from "./query/fieldPath.ts"
 import type { AnyList, AnyModel, AnyMoment, EncodedOf, FieldsOf, Own, TypeOf } from "./query/fieldTypes.ts"
-import { type AppendOptions, type Change, changesOf, opensForUpdate } from "./query/updateCombinators.ts"
+import { type AppendOptions, type Change, changesOf, hasUpdatableFields } from "./query/updateCombinators.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
 export type { AppendOptions, Change } from "./query/updateCombinators.ts"
 
 /**
- * An update as a store takes it.
+ * An update in the form that a store accepts.
  *
  * @category models
  * @since 0.1.0
@@ -64,110 +64,110 @@ export interface AtomicUpdate {
 }
 
 /**
- * How a field with values of type `A` can change.
+ * The operators of a field with values of type `A`.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Value<A> {
-  /** The field gets this value. */
+  /** Sets the field to this value. */
   readonly set: (value: A) => Change
 }
 
 /**
- * How a field can change that need not be there.
+ * The operators of an optional field.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Optional {
-  /** The field is removed. */
+  /** Removes the field. */
   readonly unset: () => Change
 }
 
 /**
- * How a field can change whose values come one after the other.
+ * The operators of a field whose values have an order.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Ordered<A> extends Value<A> {
-  /** The field gets this value if its own is greater, or if it has none. */
+  /** Sets the field to this value if the current value is greater or missing. */
   readonly min: (value: NonNullable<A>) => Change
-  /** The field gets this value if its own is less, or if it has none. */
+  /** Sets the field to this value if the current value is less or missing. */
   readonly max: (value: NonNullable<A>) => Change
 }
 
 /**
- * How a number can change.
+ * The operators of a number.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Numeric<A> extends Ordered<A> {
-  /** Adds the amount, which may be negative, to the number, or to 0 where there is none. */
+  /** Adds the amount, which may be negative. A missing number counts as 0. */
   readonly increment: (amount: number) => Change
-  /** Multiplies the number by the factor; where there is none, the result is 0. */
+  /** Multiplies by the factor. A missing number becomes 0. */
   readonly multiply: (factor: number) => Change
 }
 
 /**
- * How a point in time can change.
+ * The operators of a point in time.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Moment<A> extends Ordered<A> {
-  /** The field gets the present time: that of the store, where the store keeps date-times as such. */
+  /** Sets the field to the current time. The store's clock is used if the field is stored as a date-time. */
   readonly currentDate: () => Change
 }
 
 /**
- * How a list can change, whose elements the schema `Item` describes. A list that is not there begins empty.
+ * The operators of a list with elements of the schema `Item`. A missing list counts as empty.
  *
  * @category models
  * @since 0.1.0
  */
 export interface List<Item> {
-  /** Puts the element at the end. */
+  /** Appends the element. */
   readonly append: (element: Input<Item>) => Change
-  /** Puts the elements at the end, or elsewhere. */
+  /** Appends the elements, or inserts them at `position`. */
   readonly appendAll: (elements: ReadonlyArray<Input<Item>>, options?: AppendOptions) => Change
-  /** Puts the element at the end, unless the list has it. */
+  /** Appends the element unless the list contains it. */
   readonly addToSet: (element: Input<Item>) => Change
-  /** Puts those of the elements at the end that the list doesn't have. */
+  /** Appends the elements that the list does not contain. */
   readonly addAllToSet: (elements: ReadonlyArray<Input<Item>>) => Change
-  /** Takes out every element that equals this one. */
+  /** Removes every element that equals this one. */
   readonly remove: (element: TypeOf<Item>) => Change
-  /** Takes out every element that equals one of these. */
+  /** Removes every element that equals one of these. */
   readonly removeAll: (elements: ReadonlyArray<TypeOf<Item>>) => Change
-  /** Takes out the first element. */
+  /** Removes the first element. */
   readonly popFirst: () => Change
-  /** Takes out the last element. */
+  /** Removes the last element. */
   readonly popLast: () => Change
-  /** The first element that the query's condition on this list holds for; without such a condition, it is refused. */
+  /** The first element that matches the query's condition on this list. Rejected when the query has none. */
   readonly matched: FieldOf<Item>
-  /** Each of the elements. */
+  /** Every element. */
   readonly each: FieldOf<Item>
-  /** The element at the place, from 0. One behind the end makes the list longer, with `null` in between. */
-  readonly at: (place: number) => FieldOf<Item>
+  /** The element at an index, from 0. An index beyond the end extends the list, and fills the gap with `null`. */
+  readonly at: (index: number) => FieldOf<Item>
 }
 
 /**
- * How a list of models with the fields `F` can change.
+ * The operators of a list of models with the fields `F`.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Models<Item, F> extends List<Item> {
-  /** Takes out the elements that fulfil the condition. */
+  /** Removes the elements that match the condition. */
   readonly removeWhere: (where: (element: Query.Fields<F>) => Query.Condition) => Change
-  /** Each of the elements that fulfil the condition. */
+  /** Every element that matches the condition. */
   readonly where: (where: (element: Query.Fields<F>) => Query.Condition) => FieldOf<Item>
 }
 
 /**
- * What can be set as the value of a schema: of a model, what `Model.finalise` takes, which every instance is.
+ * The input for a value of a schema. For a model, the input of `Model.finalise`, which includes every instance.
  *
  * @category models
  * @since 0.1.0
@@ -180,7 +180,7 @@ export type Input<S> = Own<S> extends infer O
   : never
 
 /**
- * How a field can change, by its schema. A field within a model that is called `set` or `unset` is out of reach.
+ * The operators of a field, by its schema. A nested field named `set` or `unset` is hidden by the operator.
  *
  * @category models
  * @since 0.1.0
@@ -194,7 +194,7 @@ export type FieldOf<S> =
     : never)
 
 /**
- * The fields of a model that can be changed: neither the identifier nor the version.
+ * The fields of a model that an update may change, which excludes the identifier and the version.
  *
  * @category models
  * @since 0.1.0
@@ -206,7 +206,8 @@ export type Fields<M extends Model.Any> = {
 }
 
 /**
- * Changes documents of the model `M`. No two changes may be of one field, or of a field and one in it.
+ * The changes of an update, as a function of the fields of the model `M`. Two changes must not affect the same field, or a
+ * field and one nested in it.
  *
  * @category models
  * @since 0.1.0
@@ -214,11 +215,11 @@ export type Fields<M extends Model.Any> = {
 export type Changes<M extends Model.Any> = (fields: Fields<M>) => ReadonlyArray<Change>
 
 /**
- * The changes in the store's terms. Converters run, and validators look at what is set, appended or added.
+ * The changes as an update of the store. Values that are set, appended or added are converted and validated.
  *
- * Fails as `Model.finalise` does when a value is not valid, with everything that is wrong with any of them; with
- * `QueryRejected` when there is no change, when two changes are of one field, or of a field and one in it, and when a
- * change is of a field that the framework keeps up to date itself.
+ * Fails as `Model.finalise` does when values are invalid, with the problems of all of them. Fails with `QueryRejected` when
+ * there is no change, when two changes affect the same field or a field and one nested in it, and when a change affects a
+ * managed field.
  *
  * @category conversions
  * @since 0.1.0
@@ -228,12 +229,12 @@ export const toUpdate: <M extends Model.Any>(
   changes: Changes<M>
 ) => Effect.Effect<AtomicUpdate, ModelError | QueryRejected> = Effect.fnUntraced(
   function*<M extends Model.Any>(model: M, changes: Changes<M>) {
-    // The fields made here are those that the type lists, one for each of the model's.
-    const made = changes(fieldsOf(model) as Fields<M>)
+    // `fieldsOf` has one property for each field of the model, as the type has.
+    const requested = changes(fieldsOf(model) as Fields<M>)
     const versionField = managedField(model, "version")
     const version = versionField === undefined ? [] : [native("$inc", versionField, 1)]
-    const all = [...made, ...version]
-    const problem = problemOf(model, made, all)
+    const all = [...requested, ...version]
+    const problem = problemOf(model, requested, all)
     if (problem !== undefined) return yield* rejected(problem)
     const invalid: Array<ModelError> = []
     const update: { [operator: string]: { [path: string]: unknown } } = {}
@@ -248,14 +249,14 @@ export const toUpdate: <M extends Model.Any>(
       fields[path] = isRemoved ? "" : value
     }
     const [first, ...others] = invalid
-    if (first !== undefined) return yield* merged(first, others)
-    return { update, arrayFilters: distinct(made.flatMap(({ arrayFilters }) => arrayFilters)) }
+    if (first !== undefined) return yield* combineErrors(first, others)
+    return { update, arrayFilters: distinct(requested.flatMap(({ arrayFilters }) => arrayFilters)) }
   }
 )
 
 /**
- * A change in the store's own terms, for what the typed ones can't say: `Update.native("$rename", "old", "new")`. The
- * operand is neither validated nor encoded.
+ * A change by an operator of the store, for changes that the typed operators cannot express: `Update.native("$rename",
+ * "old", "new")`. The operand is neither validated nor encoded.
  *
  * @category constructors
  * @since 0.1.0
@@ -280,26 +281,26 @@ type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Value<A>
   : [NonNullable<A>] extends [AnyMoment] ? Moment<A>
   : Value<A>
 
-const fieldsOf = perModel((model: Model.Any) => fieldsUnder(rootOf(model), changesOf, opensForUpdate))
+const fieldsOf = perModel((model: Model.Any) => fieldOperators(rootOf(model), changesOf, hasUpdatableFields))
 
 const rejected = (detail: string) => new QueryRejected({ operation: "update", detail })
 
 const problemOf = (
   model: Model.Any,
-  made: ReadonlyArray<Change>,
+  requested: ReadonlyArray<Change>,
   all: ReadonlyArray<Change>
 ): string | undefined => {
-  if (made.length === 0) return "an update needs changes"
+  if (requested.length === 0) return "an update needs changes"
   const id = managedField(model, "id")
-  if (made.some(({ path }) => path.split(".")[0] === "_id")) return `"${id ?? "_id"}" can't change`
-  // A path and another one that it leads through stand side by side.
+  if (requested.some(({ path }) => path.split(".")[0] === "_id")) return `"${id ?? "_id"}" can't change`
+  // In sorted order, a path directly follows a path that is a prefix of it.
   const paths = all.map(({ path }) => `${path}.`).toSorted()
   const conflict = paths.find((path, i) => i > 0 && path.startsWith(paths[i - 1] ?? path))
   return conflict === undefined ? undefined : `several changes of "${conflict.slice(0, -1)}" conflict`
 }
 
-/** What is wrong with any of the values, as one failure; what is missing counts most. */
-const merged = (first: ModelError, others: ReadonlyArray<ModelError>): ModelError => {
+/** Combines the errors of several values. The result is a `PropertyRequiredException` if one of them is. */
+const combineErrors = (first: ModelError, others: ReadonlyArray<ModelError>): ModelError => {
   if (others.length === 0) return first
   const errors = [first, ...others]
   const problems = errors.flatMap((error) => error.problems).toSorted((a, b) => rankOf(a) - rankOf(b))
@@ -318,7 +319,7 @@ const merged = (first: ModelError, others: ReadonlyArray<ModelError>): ModelErro
 
 const rankOf = ({ validator }: Problem): number => validator === "Required" ? 0 : 1
 
-/** The same elements have the same identifier, and the same filter. */
+/** Removes duplicates: several changes of the same elements have the same array filter. */
 const distinct = (filters: ReadonlyArray<Filter>): ReadonlyArray<Filter> | undefined =>
   filters.length === 0
     ? undefined

@@ -1,7 +1,7 @@
 /**
  * What the HTTP server needs of repositories beyond their public modules: the stored form of values and identifiers, and
- * writes that are retried and checked like the repository's own. Users can't import it; nothing else under
- * `src/Repository` is open to other folders.
+ * writes that are validated and retried like the repository's own. Users cannot import this module. Other folders import
+ * nothing else from the private rooms of `src/Repository`.
  *
  * @since 0.1.0
  */
@@ -10,9 +10,10 @@
 export { compare } from "./bson/value.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"
 export { idSchemaOf, instanceIdOf, textOfId } from "./query/storedIdentifier.ts"
-export { documentCodec, indexesOf } from "./repository/documentCodec.ts"
+export { documentCodec } from "./repository/documentCodec.ts"
+export { indexesOf } from "./repository/modelIndexes.ts"
 
 // Writes.
 export { applyPatch } from "./repository/mergePatch.ts"
-export { sentWritesOf } from "./repository/validatedWrites.ts"
+export { validatedWritesOf } from "./repository/validatedWrites.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"

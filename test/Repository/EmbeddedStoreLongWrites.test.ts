@@ -1,5 +1,4 @@
 import { assert, it } from "@effect/vitest"
-import { Long, ObjectId } from "bson"
 import { Effect, Layer, Schema } from "effect"
 import { DocumentStore, EmbeddedStore, Index, Model, Repository } from "../../src/index.ts"
 import { freshFolder } from "../support/folders.ts"
@@ -67,36 +66,6 @@ for (
           }),
         60_000
       )
-
-      it.effect("lets others run while it looks for 100,000 values", () =>
-        Effect.gen(function*() {
-          const store = yield* DocumentStore.DocumentStore
-          const hex = (i: number) => i.toString(16).padStart(24, "0")
-          const documents = things(1_000).map((thing) => ({ ...thing, at: new ObjectId(hex(thing._id)) }))
-          yield* store.insertMany("sought", documents)
-          for (const path of ["n", "text", "at"]) {
-            yield* store.createIndexes("sought", [{ name: path, key: { [path]: 1 } }])
-          }
-          // Each once, in no order.
-          const some = <A>(make: (i: number) => A) =>
-            Array.from({ length: 100_000 }, (_, i) => make(i * 7_919 % 100_000))
-          const sought = {
-            identifiers: { _id: { $in: some((i) => i) } },
-            numbers: { n: { $in: some((i) => i) } },
-            texts: { text: { $in: some((i) => `text ${i}`) } },
-            objectIds: { at: { $in: some((i) => new ObjectId(hex(i))) } },
-            equal: { n: { $in: [...some((i) => i % 1_000), ...some((i) => Long.fromNumber(i % 1_000))] } }
-          }
-          for (const [name, filter] of Object.entries(sought)) {
-            const { longest } = yield* turnsOf(
-              Effect.flatMap(
-                store.find("sought", { filter, sort: { n: 1 } }),
-                (found) => Effect.sync(() => assert.strictEqual(found.length, 1_000, name))
-              )
-            )
-            assert.isBelow(longest, most, name)
-          }
-        }), 60_000)
 
       it.effect("lets others run while transactions write 100,000 documents", () =>
         Effect.gen(function*() {

@@ -1,8 +1,8 @@
 /**
- * Limits the bytes of large responses that the process holds at once.
+ * How many bytes of large answers the process holds at once.
  *
- * A large response reserves its maximum size in order of arrival. Once it is written, the reservation shrinks to the
- * actual size, and then with each chunk that the client takes. It ends with the request.
+ * Whoever writes a large answer reserves as many bytes as it may get, first come, first served. When it is written, the
+ * reservation shrinks to what it is, and then with each piece that the caller has taken. It ends with the request.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -12,15 +12,15 @@ import { ServiceUnavailable } from "../HttpError.ts"
 
 /** @internal */
 export interface Reservation {
-  /** Sets the number of reserved bytes. It does not wait, so the number may only shrink. */
+  /** Sets how many bytes are held. It does not wait, so that it is meant for fewer of them. */
   readonly resize: (bytes: number) => void
 }
 
 /** @internal */
 export interface AnswerBudget {
   /**
-   * Waits until this many bytes are free; without other reservations any number is. Fails with `ServiceUnavailable`
-   * after a timeout. The reservation ends with the scope of the request.
+   * Waits until so many bytes are free; without any reservation, all are. Fails with `ServiceUnavailable` when that takes
+   * too long. The request that it runs in gives them back at its end.
    */
   readonly reserve: (bytes: number) => Effect.Effect<Reservation, ServiceUnavailable>
 }
@@ -50,7 +50,7 @@ export const makeAnswerBudget = (capacity: number, patience: Duration.Duration):
     else if (waiting.delete(place)) grant()
   }
 
-  /** A queue entry, which may be granted immediately. */
+  /** A place in the line, which may have been granted at once. */
   const enter = (bytes: number): Place => {
     const place: Place = { bytes, isGranted: false, wake: () => {} }
     waiting.add(place)
@@ -70,7 +70,7 @@ export const makeAnswerBudget = (capacity: number, patience: Duration.Duration):
       return restore(Effect.timeoutOption(turnOf(place), patience)).pipe(
         Effect.onInterrupt(() => Effect.sync(() => giveBack(place))),
         Effect.flatMap(() => {
-          // The reservation may be granted at the moment of the timeout.
+          // It may have been granted in the moment in which the time was up.
           if (!place.isGranted) {
             giveBack(place)
             return Effect.fail(new ServiceUnavailable({ message: tooMany }))

@@ -6,22 +6,22 @@ import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceErr
 import type { Tell } from "./translation.ts"
 
 /**
- * The failures of an application's own code: its declared errors and those of the engine.
+ * What an application's own code may fail with: what it declares, and what the engine may.
  *
  * @internal
  */
 export type CallFailure = HttpError | Failure | DocumentInvalid | BulkInsertFailed | Instance
 
 /**
- * The result of a route's handler.
+ * What a route answers, or fails with.
  *
  * @internal
  */
 export type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>
 
 /**
- * Handles the failures of an application's own code: declared errors become their responses, an invalid stored document
- * becomes a defect, and the engine's failures are passed on.
+ * Answers what an application's own code fails with: its declared errors as they say, a stored document that is not one
+ * of its model as a defect, and leaves what the engine itself fails with to the engine.
  *
  * @internal
  */
@@ -37,7 +37,7 @@ export const settled = <R>(
       case "BulkInsertFailed":
         return Effect.fail(new Conflict({ message: error.message }))
       default:
-        // An undeclared error is a defect, since clients don't expect it.
+        // An error past what types allow is nothing that callers were told of.
         return Object.hasOwn(answerable, error._tag) ? Effect.fail(error) : Effect.die(error)
     }
   })

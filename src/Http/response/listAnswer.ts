@@ -1,8 +1,9 @@
 /**
- * List responses, assembled from JSON texts.
+ * Answers that are lists of JSON texts.
  *
- * A small list is sent as one text. A larger one is stored in chunks outside of the heap and streamed at the client's
- * speed; its bytes are reserved first. The connection of a client that takes no chunk for ten seconds is dropped.
+ * A small list is one text. A larger one is kept in pieces, as bytes outside of the heap, and written as fast as its
+ * caller takes it; its bytes are reserved before they are there. A caller who takes none of a piece for ten seconds is
+ * left.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -18,11 +19,11 @@ import * as answers from "./json.ts"
  * @internal
  */
 export interface ListAnswer {
-  /** Adds an item unless the list would exceed its maximum, or the size of a small list while it is not reserved. */
+  /** Adds an item, unless the list would get larger than it may be: larger than `small`, until it is reserved. */
   readonly add: (item: string) => "added" | "large" | "too large"
-  /** Reserves the maximum size of the list. */
+  /** Reserves what the list may take at most. */
   readonly reserve: Effect.Effect<void, ServiceUnavailable>
-  /** The response, with `members` and a closing brace after the items. The list can't be used afterwards. */
+  /** The answer, `members` and a closing brace behind the items; the list is not used any more. */
   readonly finish: (members: string, headers?: Headers) => HttpServerResponse.HttpServerResponse
 }
 
@@ -30,7 +31,7 @@ type Headers = { readonly [name: string]: string }
 
 /** @internal */
 export interface ListAnswers {
-  /** A list with a maximum number of bytes, which the first item may exceed. Defaults to no limit. */
+  /** A list of so many bytes at most; one item is always let in. Defaults to as many as there are. */
   readonly begin: (maxBytes?: number) => ListAnswer
 }
 
@@ -40,7 +41,7 @@ export const makeListAnswers = (budget: AnswerBudget, maxPageBytes: number): Lis
 })
 
 /**
- * Adds the items of a list and reserves its bytes if it becomes large. Returns `false` if the items exceed the maximum.
+ * Adds the items of a list, which is reserved when it turns out to be large. `false` when they are too many.
  *
  * @internal
  */
@@ -54,10 +55,10 @@ export const addAll = <A, E, R>(
 
 const head = "{\"_type\":\"list\",\"_items\":["
 
-// Lists up to this size are sent as one text and need no reservation.
+// What is not larger is answered as one text, and costs nothing more.
 const smallLength = 256 * 1024
 
-// The chunk that a client has to take within the timeout.
+// What a caller has to take in so much time.
 const pieceLength = 64 * 1024
 const piecePatience = "10 seconds"
 
@@ -124,13 +125,13 @@ const addFrom = <A, E, R>(
     return true
   })
 
-/** Streams the chunks and releases the bytes of each one that the client has taken. */
+/** The pieces as they are taken; what is taken is not held any more. */
 const taken = (pieces: Array<Uint8Array>, reservation: Reservation): Stream.Stream<Uint8Array> =>
   Stream.unwrap(Effect.withFiber((fiber) => {
     let left = pieces.reduce((sum, { length }) => sum + length, 0)
     const waiting = pieces.toReversed()
     pieces.length = 0
-    // The fiber that writes the body waits for the client, so another fiber interrupts it.
+    // Who writes the body waits for the caller, and is told to stop.
     const watch = Effect.suspend(() => {
       const before = left
       return Effect.andThen(Effect.sleep(piecePatience), Effect.sync(() => before === left))

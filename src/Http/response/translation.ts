@@ -43,18 +43,18 @@ export const refusal = (translations: Translations, placeOf: PlaceOf): Refuse =>
 }
 
 /**
- * Responses to errors without fields, in the request's language.
+ * Answers what is no matter of fields, in the language of the request.
  *
  * @internal
  */
 export interface Tell {
-  /** The response to an error of the engine, or to one that an application raised with its own message. */
+  /** An error of the engine, or one that an application made, which says what it says. */
   readonly failure: (failure: HttpError | Failure) => Answer
-  /** The response to a declared error of the application: its message by the key of its name, with its fields. */
+  /** An error that an application declared: by the key of its name, with its fields. */
   readonly serviceError: (error: Instance, status: number) => Answer
   /** 405 (RFC 9110, section 15.5.6). */
   readonly notAllowed: (method: string, path: string, allowed: ReadonlyArray<string>) => Answer
-  /** A response with a status and one message. */
+  /** A sentence with a status. */
   readonly sentence: (status: number, said: Said, headers?: Headers) => Answer
 }
 
@@ -93,13 +93,13 @@ export const telling = (translations: Translations): Tell => {
 
 const isHttpError = (error: HttpError | Failure): error is HttpError => Object.hasOwn(statusOf, error._tag)
 
-/** The fields of an error that a message may show. */
+/** What a message can show of an error. */
 const fieldsOf = (error: Instance): Arguments =>
   Object.fromEntries(
     Object.entries(error).filter(([, value]) => typeof value === "string" || typeof value === "number")
   )
 
-/** The message in the language, otherwise in English. */
+/** In the language, else in English. */
 const say = (language: Language, { args, key }: Said): string => {
   const made = typeof args === "function" ? args(labelsIn(language)) : args
   return language.text(key, made) ?? inEnglish().text(key, made) ?? key
@@ -137,7 +137,7 @@ export const described = (translations: Translations, metadata: Metadata): Answe
   return withLanguage(translations, (language) => texts.get(language) ?? untranslated)
 }
 
-/** Without configured languages, messages are English and the response has no `Content-Language`. */
+/** Without configured languages all is said in English, and no header says so. */
 const withLanguage = <A>(translations: Translations, use: (language: Language, headers: Headers | undefined) => A) =>
   Effect.withFiber<A>((fiber) => {
     const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -172,7 +172,7 @@ const maxCached = 500
 
 const maxCachedLength = 200
 
-/** The sentence of a problem: the field's label and the expectation. */
+/** The problem as a sentence: the label of the field, and what is expected. */
 const sentenceOf = (language: Language, place: Place, problem: FieldProblem): FieldProblem => {
   const { field, validator } = problem
   const label = labelOf(language, place)
@@ -204,7 +204,7 @@ const messageOf = (language: Language, place: Place, problem: FieldProblem, labe
   const said = validator === "Type"
     ? typeInMessage(message) ?? (place.type === "enum" ? "enum" : undefined)
     : place.type
-  // A custom schema's message has no translation.
+  // What a program's own schema says of a value is in its own words only.
   if (said === undefined && detail === undefined) return message
   const key = `validators.${validator}`
   const args = { field, label, type: said ?? place.type, value: argument(place.argumentOf(validator, message)) }

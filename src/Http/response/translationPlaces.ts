@@ -5,20 +5,20 @@ import type * as Model from "../../Model/Model.ts"
 import { labelFrom } from "../messages/label.ts"
 
 /**
- * The description of a position that a problem refers to.
+ * What is known of a place that a problem names.
  *
  * @internal
  */
 export interface Place {
-  /** The key of the label of the field, or of the field that contains the position: `<Model>.<field>`. */
+  /** The key of the label of the field that it is, or that it lies in: `<Model>.<field>`. */
   readonly label?: string | undefined
-  /** The name to show if no catalogue has a label. */
+  /** What it is called where no catalogue has a label for it. */
   readonly name: string
-  /** The number of the list item, or of the item that contains the position, from 1. */
+  /** The number of the item that it is, or that it lies in, from 1. */
   readonly position?: number | undefined
-  /** The type by the metadata's names, `object` for a model, and `unknown` for an unknown position. */
+  /** In the words of the metadata, but `object` for a model; `unknown` where there is nothing. */
   readonly type: string
-  /** The argument of the violated rule. */
+  /** The argument of the rule that was broken. */
   readonly argumentOf: (validator: string, message: string) => unknown
 }
 
@@ -40,12 +40,11 @@ export const placesIn = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Place
     let position: number | undefined
     let related: ReadonlyArray<Check> = []
     const [first = "", ...rest] = path === "" ? [] : path.split(".")
-    // The problems of a bulk insert start with the index of the body.
+    // A list of bodies has the problems of each under its index.
     const keys = first === "" ? [] : isIndex.test(first) ? rest : [first, ...rest]
     if (isIndex.test(first)) position = Number(first) + 1
     for (const key of keys) {
-      // A model's suspended schemas resolve to the same syntax trees. Otherwise a deep path would create ever more of
-      // them.
+      // A model leads to the same schemas from each of its own; without that a deep path would lead to ever more.
       const around = [...new Set(nodes.flatMap(standIns))]
       const owner = around.map(modelOf).find((model) => model !== undefined)
       if (owner !== undefined) label = `${owner.modelName}.${key}`
@@ -67,7 +66,7 @@ export const placesIn = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Place
       argumentOf: (validator, message) => {
         const rules = [...here.flatMap(checksOf), ...related].flatMap((check) => ruleOf(check) ?? [])
           .filter((rule) => rule.type === validator)
-        // Two validators of the same type differ in their message.
+        // Two validators of one type differ in what they say.
         const broken = rules.find((rule) => rule.message === message) ?? rules[0]
         return broken === undefined && type === "enum" ? choices.join(", ") : broken?.value
       }
@@ -78,7 +77,7 @@ export const placesIn = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Place
 const isIndex = /^\d+$/u
 
 /**
- * The positions of URL parameters by name, with other positions as a fallback.
+ * The parameters of a URL by name, before other places.
  *
  * @internal
  */
@@ -95,12 +94,12 @@ export const parameters = (
   return (path) => places.get(path) ?? others(path)
 }
 
-/** An unknown position has the name that was sent. */
+/** What is nowhere is called as it was sent. */
 const nowhere = (path: string): Place => ({ name: path, type: "unknown", argumentOf: () => undefined })
 
 type Check = SchemaAST.Check<never>
 
-/** The nodes that a position may resolve to: a model's own schemas, or the members of a union. */
+/** What may stand at the place of a node: a model's own schemas, the members of a union. */
 const standIns = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
   const model = modelOf(ast)
   if (model !== undefined) return [model.create.ast, model.store.ast]

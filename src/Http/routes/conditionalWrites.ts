@@ -4,7 +4,7 @@ import { completer, type FieldProblem, finaliser, managedField, patcher } from "
 import type * as Model from "../../Model/Model.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
-import { applyPatch, documentCodec, makeRetry, sentWritesOf, textOfId } from "../../Repository/introspection.ts"
+import { applyPatch, documentCodec, makeRetry, textOfId, validatedWritesOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { DocumentNotFound, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
 import type { BadRequest } from "../HttpError.ts"
@@ -81,7 +81,7 @@ export const writesOf = (
   const complete = completer(model)
   const finalise = finaliser(model)
   const patched = patcher(model)
-  const sent = sentWritesOf(repository)
+  const sent = validatedWritesOf(repository)
   const { fromDocument, toDocument } = documentCodec(model)
   const versionField = managedField(model, "version")
   const onPost = hooksOf(model, hooks, "POST")

@@ -8,40 +8,41 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { lastRequestIdOf } from "../request/requestId.ts"
 
 /**
- * An entry of the access log.
+ * A request that has been answered.
  *
  * @category models
  * @since 0.1.0
  */
 export interface AccessEntry {
-  /** The time of the response, in milliseconds since 1970. */
+  /** When it was answered, in milliseconds since 1970. */
   readonly time: number
   readonly requestId: string
   readonly method: string
-  /** The pattern of the route; `undefined` if no route matched. */
+  /** The pattern of the route; `undefined` where there is none. */
   readonly route: string | undefined
-  /** The status of the response; 499 if the client disconnected first. */
+  /** 499 where the caller has gone before the answer. */
   readonly status: number
-  /** The milliseconds until the response was ready. */
+  /** Milliseconds until the answer was ready. */
   readonly duration: number
 }
 
 /**
- * The destination of access log entries.
+ * Where requests are logged.
  *
  * @category models
  * @since 0.1.0
  */
 export interface AccessLog {
-  /** Returns immediately and never fails. */
+  /** Returns at once, and never fails. */
   readonly write: (entry: AccessEntry) => void
 }
 
-/** nginx's code for a client that disconnects before the response. It is never sent. */
+/** What nginx writes when the caller has gone before the answer; no answer has it. */
 const callerGone = 499
 
 /**
- * Logs every response of a handler. The router leaves the matched route in the fiber's context.
+ * The same answers, and for each a line in the log. The route is the one that the router found: it leaves it in the
+ * context of the fiber.
  *
  * @internal
  */

@@ -7,12 +7,12 @@ import { createStream, type RotatingFileStream } from "rotating-file-stream"
 import { makeFolder } from "../../internal/makeFolder.ts"
 
 /**
- * A log file that is appended to and rotated by size.
+ * A file that texts are appended to, and that begins anew at a size.
  *
  * @internal
  */
 export interface LogFile {
-  /** Appends asynchronously. Text that can't be written is dropped, and the service continues. */
+  /** Appends, sooner or later. What can't be written is lost, and the service goes on. */
   readonly write: (text: string) => void
 }
 
@@ -21,20 +21,20 @@ export interface LogFileOptions {
   readonly file: string
   readonly maxSize: number
   readonly backupCount: number
-  /** Called once each time writing starts to fail. */
+  /** Told once of each time that writing begins to fail. */
   readonly onFailure: (detail: string) => void
   /** In milliseconds. */
   readonly now: () => number
 }
 
-/** The maximum number of bytes that wait for a slow disk. */
+/** Texts that may wait for a slow disk, in bytes. */
 const longestQueue = 8_388_608
 
-/** The milliseconds after a failure until the file is opened again. */
+/** After a failure, in milliseconds, before the file is opened again. */
 const pause = 10_000
 
 /**
- * Opens the file. Fails with the reason if it can't be written. Closing the scope writes waiting text first.
+ * Opens the file; fails with what is wrong when it can't be written. When the scope closes, what waits is written first.
  *
  * @internal
  */
@@ -60,7 +60,7 @@ const opened = (options: LogFileOptions): Effect.Effect<RotatingFileStream, stri
   })
 
 const streamOf = ({ backupCount, file, maxSize }: LogFileOptions): RotatingFileStream => {
-  // Without a number of files, the library would keep all of them. For 0 it still keeps one, which is removed here.
+  // Without a number of files to keep, the library would keep all; the one that it keeps for 0 goes at once.
   const stream = createStream(file, { size: `${maxSize}B`, rotate: Math.max(1, backupCount), mode: 0o640 })
   if (backupCount === 0) stream.on("rotated", (name) => unlink(name, () => {}))
   return stream
@@ -73,7 +73,7 @@ const makeFile = (first: RotatingFileStream, options: LogFileOptions) => {
     stream = opened
     if (endsWithinLine(options.file)) opened.write("\n")
     opened.on("error", (error) => {
-      // A failed stream can't be used again.
+      // The stream is of no more use.
       if (stream !== opened) return
       stream = undefined
       failed = options.now()
@@ -94,10 +94,7 @@ const makeFile = (first: RotatingFileStream, options: LogFileOptions) => {
   }
 }
 
-/**
- * Whether the last line is incomplete, after a full disk or the end of the process. The next entry must start a new
- * line.
- */
+/** Whether the last line was cut, by a full disk or the end of the process. The next one must not join it. */
 const endsWithinLine = (file: string): boolean => Option.getOrElse(lastByteOf(file), () => newline) !== newline
 
 const newline = 0x0a

@@ -9,52 +9,47 @@ import {
 import type { AddressInfo, ListenOptions, Socket } from "node:net"
 import process from "node:process"
 import type { Duplex } from "node:stream"
-// Tests may replace the global timers.
+// Not the global ones, which tests may replace.
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
 import { quote } from "../../internal/json.ts"
 import { batch } from "./batchedSocket.ts"
 import { Listener, OrderedResponse, unanswered } from "./listener.ts"
 
-/**
- * Longer than clients and proxies keep idle connections, so that they close them first and no request hits a closing
- * connection.
- */
+/** Longer than clients and proxies keep an idle connection, so that it is they who close it, not we under their hands. */
 const idleTimeout = Duration.seconds(75)
 
-/** A request head has a few hundred bytes. */
+/** A head is some hundred bytes. */
 const longestHead = Duration.seconds(20)
 
-/** The milliseconds that a connection stays open for the client to read why its request is rejected. */
+/** How long a connection stays open for the caller to read why it is refused, in milliseconds. */
 const linger = 1_000
 
-/** The seconds that a closing server continues to accept waiting connections. */
+/** How long a server that closes goes on to accept the connections that wait for it, in seconds. */
 const longestArrival = 1
 
-/** The milliseconds between probes of a client that has closed its side of the connection. */
+/** How often a caller who has closed its side of the connection is asked whether it is still there, in milliseconds. */
 const probeInterval = 250
 
 /**
  * Node's server with these differences:
  *
- * - The address to listen on is set before the server listens.
- * - Timeouts limit clients that send slowly or nothing.
- * - Protocol errors are answered with an `ErrorMessage`.
- * - A client that closes its sending side gets its response.
- * - On close, the server first reads the requests that have arrived. It does not wait for connections without a
- *   request, and answers 503 to requests that exceed the shutdown timeout.
+ * - It can be told where to listen before it does.
+ * - It has time limits against callers who send slowly or nothing.
+ * - What it refuses is answered with an `ErrorMessage`.
+ * - A caller who closes its sending side gets its answer.
+ * - When it closes, it first reads what has arrived. It doesn't wait for connections without a request, and answers 503 to
+ *   the requests that take longer than the time for shutting down.
  *
  * @internal
  */
 export interface HttpServer extends Server {
-  /** Makes `listen` only store the address, since the platform calls it before any route is ready. */
+  /** Has `listen` only say where: the platform asks for it when nobody answers requests yet. */
   readonly hold: () => void
-  /** Starts to listen on the stored address and reports the result. */
+  /** Begins to listen there, and says so, or what keeps it from that. */
   readonly open: (done: (error?: Error) => void) => void
-  /** The open connections. */
+  /** The connections that are open. */
   readonly sockets: ReadonlySet<Socket>
-  /**
-   * The number of requests that exceeded the shutdown timeout: they were answered 503, or their response was cut off.
-   */
+  /** How many requests were answered 503, or cut in the middle of an answer, because they took too long to finish. */
   readonly cutRequests: () => number
 }
 
@@ -74,15 +69,14 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
   class Response<R extends IncomingMessage> extends OrderedResponse<R> {
     override writeHead(code: number, reason?: string | Headers, headers?: Headers): this {
       if (closing) this.shouldKeepAlive = false
-      // Node itself passes an array when it rejects an HTTP/1.1 request without a Host header.
+      // Only Node itself gives a list: where it refuses an HTTP/1.1 request without a host, with an empty body.
       if (Array.isArray(reason)) return refuse(this, 400, "The request has no Host header")
       return typeof reason === "string"
         ? super.writeHead(code, reason, headers)
         : super.writeHead(code, reason ?? headers)
     }
   }
-  // Every response sets the byte length of its text. With Node's own check of it, each response would be written in two
-  // parts.
+  // The length of every answer is counted from its text; for counting it again, Node writes each in two parts.
   Object.defineProperty(Response.prototype, "strictContentLength", { get: () => false, set: () => {} })
 
   class Closing extends Listener<typeof Response> {
@@ -127,10 +121,7 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
       this.afterArrivals(process.uptime() + longestArrival, () => this.closeNow(callback))
       return this
     }
-    /**
-     * Calls `then` after two turns of the event loop without a new connection: one turn accepts a connection, the next
-     * reads it.
-     */
+    /** Calls `then` after two turns of the event loop without a new connection: a turn accepts one, the next reads it. */
     private afterArrivals(latest: number, then: () => void, quiet = 0): void {
       const before = accepted
       setImmediate(() => {
@@ -140,8 +131,7 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
       })
     }
     private closeNow(callback?: (error?: Error) => void): void {
-      // Connections that become idle now close immediately. Node would also wait for connections that never sent a
-      // request.
+      // What becomes idle from now on closes at once; Node also waits for what never sent anything.
       this.keepAliveTimeout = 1
       Reflect.set(this, "keepAliveTimeoutBuffer", 0)
       super.close(callback)
@@ -171,9 +161,9 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
     socket.once("close", () => sockets.delete(socket))
     socket.once("end", () => probe(socket))
   })
-  // Node has this option without declaring it: a request is answered even if the client closed its sending side.
+  // Not in the types, and as old as Node: what a caller sent before it closed its side is answered.
   Reflect.set(server, "httpAllowHalfOpen", true)
-  // Requests that arrive before a request listener exists wait for it. Node would leave them unanswered.
+  // What arrives before anybody answers requests waits for who does: Node would leave it without an answer.
   const early: Array<readonly [IncomingMessage, ServerResponse]> = []
   const wait = (request: IncomingMessage, response: ServerResponse): void => {
     early.push([request, response])
@@ -216,7 +206,7 @@ interface Refusal {
   readonly message: string
 }
 
-/** Rejects what Node accepts against RFC 9112, sections 3.2 and 6.1. */
+/** RFC 9112, sections 3.2 and 6.1: what Node lets through. */
 const refusalOf = ({ headers, rawHeaders }: IncomingMessage): Refusal | undefined => {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -262,35 +252,35 @@ const notImplemented: Refusal = {
   message: "The server is no proxy: it does not know CONNECT"
 }
 
-/** The connections that close once the client has read why its request is rejected. */
+/** Their connections are closed when the caller has read why. */
 const refused = new WeakSet<Socket>()
 
-/** Node's parser reports its errors and timeouts for a connection, without a request to answer. */
+/** Of what Node's parser refuses, or got too late, there is no request to answer, only a connection. */
 const refuseConnection = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  // Ignores further data while the client reads the response.
+  // Whatever else arrives while the caller reads the answer.
   if (refused.has(socket)) return
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
     return
   }
   const answer = unanswered(socket)
-  // The previous requests are answered first.
+  // The requests before this one are answered first.
   if (answer?.req.complete === true) {
     answer.once("close", () => refuseConnection(error, socket))
     return
   }
-  // Another response can't be written into one that has started.
+  // An answer has begun, into which another one can't be written.
   if (answer?.headersSent === true) {
     socket.destroy()
     return
   }
   refused.add(socket)
   writeRefusal(socket, isUnknownCoding(error) ? unknownCoding : refusals.get(error.code) ?? badRequest)
-  // Closing a connection with unread data would discard the response (RFC 9112, section 9.6).
+  // To close while something unread arrives would take the answer back (RFC 9112, section 9.6).
   socket.setTimeout(linger, () => socket.destroy())
 }
 
-/** The parser uses the same code for a request with both a length and a transfer coding; only the message differs. */
+/** The parser has the same code for a request with both a length and a coding, and says in words which of the two it is. */
 const isUnknownCoding = (error: NodeJS.ErrnoException): boolean =>
   error.code === "HPE_INVALID_TRANSFER_ENCODING" && error.message.includes("nvalid `Transfer-Encoding`")
 
@@ -303,8 +293,8 @@ const writeRefusal = (socket: Duplex, { code, message, reason }: Refusal): void 
 }
 
 /**
- * A client that closed its sending side may still wait for the response or may be gone; only a write shows which. An
- * interim response (RFC 9110, section 15.2) is such a write, and clients ignore it.
+ * A caller that has closed its sending side may still wait for its answer, or be gone: both look the same until something
+ * is written. An interim answer (RFC 9110, section 15.2) tells, and a caller that is there passes over it.
  */
 const probe = (socket: Socket): void => {
   // A connection is no fiber.
@@ -316,7 +306,7 @@ const probe = (socket: Socket): void => {
   }, probeInterval).unref()
 }
 
-/** Ends the connection, with a 503 if no response has started. Returns the number of requests cut off. */
+/** Answers 503 where no answer has begun, and ends the connection; how many requests that were. */
 const cutShort = (socket: Socket): number => {
   const answer = unanswered(socket)
   if (answer === undefined || answer.headersSent) {

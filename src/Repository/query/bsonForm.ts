@@ -1,5 +1,5 @@
 /**
- * From what a model says of stored values, which knows no BSON, to BSON's own classes.
+ * Converts the stored values of models, which do not depend on BSON, to BSON's own classes.
  */
 import { Binary, Decimal128, Long, ObjectId } from "bson"
 import * as BigDecimal from "effect/BigDecimal"
@@ -11,7 +11,7 @@ import { normaliseOperand } from "../bson/normalise.ts"
 import { isIdentical } from "../bson/value.ts"
 
 /**
- * Stored documents of instances, whose identifier is `_id`.
+ * Encodes instances to stored documents, whose identifier is `_id`.
  *
  * @internal
  */
@@ -20,7 +20,7 @@ export const documentEncoder = perModel((
 ): (instance: unknown) => { readonly [key: string]: unknown } => encoderOf(model, "_id"))
 
 /**
- * Records of instances with the values that documents have.
+ * Encodes instances to records of BSON values.
  *
  * @internal
  */
@@ -29,11 +29,11 @@ export const encoderOf = (
   idKey: "id" | "_id"
 ): (instance: unknown) => { readonly [key: string]: unknown } => {
   const encode = recordEncoder(model, idKey)
-  return holdsBson(model.store.ast) ? (instance) => toBsonFields(encode(instance)) : encode
+  return containsBsonClass(model.store.ast) ? (instance) => toBsonFields(encode(instance)) : encode
 }
 
 /**
- * The value as documents have it.
+ * Converts a value to BSON.
  *
  * @internal
  */
@@ -47,19 +47,20 @@ export const toBson = (value: unknown): unknown => {
   return Object.getPrototypeOf(value) === Object.prototype ? toBsonFields(value) : value
 }
 
-/** Whether a schema has values that BSON has classes of its own for. */
-const holdsBson = (ast: SchemaAST.AST, seen: Set<SchemaAST.AST> = new Set()): boolean => {
+/** Whether a schema has values of types for which BSON has its own classes. */
+const containsBsonClass = (ast: SchemaAST.AST, seen: Set<SchemaAST.AST> = new Set()): boolean => {
   if (seen.has(ast)) return false
   seen.add(ast)
-  return classes.has(ast.annotations?.["bsonType"]) || childrenOf(ast, true).some((part) => holdsBson(part, seen))
+  return bsonTypesWithClass.has(ast.annotations?.["bsonType"]) ||
+    childrenOf(ast, true).some((child) => containsBsonClass(child, seen))
 }
 
 /**
- * Whether two values, of which neither need be as documents have it, would be stored as the same.
+ * Whether two values are stored identically. Either of them may be unencoded.
  *
  * @internal
  */
-export const isStoredAlike = (a: unknown, b: unknown): boolean => {
+export const isStoredIdentically = (a: unknown, b: unknown): boolean => {
   if (Equal.equals(a, b)) return true
   if (a === undefined || b === undefined) return false
   const [first, second] = [normaliseOperand(a), normaliseOperand(b)]
@@ -68,7 +69,7 @@ export const isStoredAlike = (a: unknown, b: unknown): boolean => {
 
 // internal
 
-const classes: ReadonlySet<unknown> = new Set(["long", "decimal", "binData", "objectId"])
+const bsonTypesWithClass: ReadonlySet<unknown> = new Set(["long", "decimal", "binData", "objectId"])
 
 const toBsonFields = (fields: object): { readonly [key: string]: unknown } =>
   Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, toBson(value)]))

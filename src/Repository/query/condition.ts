@@ -1,50 +1,50 @@
 /**
- * Conditions on documents in the store's terms, and how they are combined. `Query` exports what is public of it.
+ * Conditions on documents as filters of the store, and their combinators. `Query` exports the public part.
  *
  * @since 0.1.0
  */
 import { type ModelLike, perModel } from "../../Model/introspection.ts"
 import type { Filter } from "../DocumentStore.ts"
-import { elementBaseOf, type FieldPath, fieldsUnder } from "./fieldPath.ts"
+import { elementBaseOf, fieldOperators, type FieldPath } from "./fieldPath.ts"
 import { filtersOf } from "./filterCombinators.ts"
 
 /**
- * Something that a document fulfils or not.
+ * A predicate on documents.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Condition {
-  /** The condition in the store's terms. */
+  /** The condition as a filter of the store. */
   readonly filter: Filter
-  /** Both. */
+  /** Both conditions hold. */
   readonly and: (that: Condition) => Condition
-  /** Either, or both. */
+  /** At least one of the conditions holds. */
   readonly or: (that: Condition) => Condition
-  /** The contrary. */
+  /** The condition does not hold. */
   readonly not: () => Condition
 }
 
 /**
- * All of the conditions; of none, every document.
+ * All conditions hold. Without conditions, every document matches.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const and = (conditions: ReadonlyArray<Condition>): Condition =>
-  native(joined("$and", conditions.map(({ filter }) => filter)) ?? {})
+  native(joinFilters("$and", conditions.map(({ filter }) => filter)) ?? {})
 
 /**
- * At least one of the conditions; of none, no document.
+ * At least one of the conditions holds. Without conditions, no document matches.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const or = (conditions: ReadonlyArray<Condition>): Condition =>
-  native(joined("$or", conditions.map(({ filter }) => filter)) ?? { _id: { $in: [] } })
+  native(joinFilters("$or", conditions.map(({ filter }) => filter)) ?? { _id: { $in: [] } })
 
 /**
- * The contrary.
+ * The condition does not hold.
  *
  * @category combinators
  * @since 0.1.0
@@ -52,7 +52,7 @@ export const or = (conditions: ReadonlyArray<Condition>): Condition =>
 export const not = ({ filter }: Condition): Condition => native({ $nor: [filter] })
 
 /**
- * A condition in the store's own query language, for what the typed ones can't say.
+ * A condition in the store's own query language, for conditions that the typed operators cannot express.
  *
  * @category constructors
  * @since 0.1.0
@@ -68,12 +68,12 @@ export const native = (filter: Filter): Condition => {
 }
 
 /**
- * What can be said of a field.
+ * The operators of a field, by name. Each returns a condition.
  *
  * @internal
  */
 export const operatorsOf = (field: FieldPath): object => {
-  const { isList, model } = field.part
+  const { isList, model } = field.codec
   const operators: { [name: string]: (...operands: ReadonlyArray<never>) => Condition } = {}
   for (const [name, filter] of Object.entries(filtersOf(field))) {
     operators[name] = (...operands) => native(filter(...operands))
@@ -86,19 +86,19 @@ export const operatorsOf = (field: FieldPath): object => {
 }
 
 /**
- * A condition on the elements of a list of models, whose paths begin at the element.
+ * The filter of a condition on the elements of a list of models. Its paths begin at the element.
  *
  * @internal
  */
 export const elementFilter = (model: ModelLike, where: (element: object) => Condition): Filter =>
-  where(elementFieldsOf(model)).filter
+  where(elementOperatorsOf(model)).filter
 
 // internal
 
-const elementFieldsOf = perModel((model: ModelLike) => fieldsUnder(elementBaseOf(model), operatorsOf, () => true))
+const elementOperatorsOf = perModel((model: ModelLike) => fieldOperators(elementBaseOf(model), operatorsOf, () => true))
 
-/** The filters as one, those that are joined in the same way already taken apart; `undefined` for none. */
-const joined = (operator: "$and" | "$or", filters: ReadonlyArray<Filter>): Filter | undefined => {
+/** Joins filters by an operator. Filters that are joined by the same operator already are flattened. */
+const joinFilters = (operator: "$and" | "$or", filters: ReadonlyArray<Filter>): Filter | undefined => {
   const parts = filters.flatMap((filter) => {
     const inner = filter[operator]
     return Array.isArray(inner) && inner.length > 0 && Object.keys(filter).length === 1 ? inner : [filter]

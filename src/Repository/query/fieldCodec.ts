@@ -1,3 +1,6 @@
+/**
+ * Encodes the values of single fields, for conditions and updates.
+ */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import {
@@ -18,54 +21,51 @@ import type { ModelError } from "../../Model/ModelError.ts"
 import { encoderOf } from "./bsonForm.ts"
 
 /**
- * A field by itself, or the elements of a list: what conditions and updates have to know of it.
+ * The codec of a field or of the elements of a list, with the properties that conditions and updates depend on.
  *
  * @internal
  */
-export interface FieldPart {
+export interface FieldCodec {
   readonly attributes: FieldAttributes
-  /** The schema of the value, without what optionality and defaults put around it. */
+  /** The schema of the value, without the wrappers for optionality and defaults. */
   readonly own: Schema.Top
-  /** The model that it holds: alone, in a list, or perhaps not at all. */
+  /** The nested model: of the field itself, of its elements, or of an optional value. */
   readonly model: ModelLike | undefined
   readonly isList: boolean
-  /** Whether `null` is a value, and not the same as nothing. */
+  /** Whether `null` is a value of the field, and not the absence of one. */
   readonly nullIsValue: boolean
-  /** The elements, if it is a list. */
-  readonly element: () => FieldPart | undefined
-  /** What can be added to the value: a number of its kind, within no bounds. */
-  readonly amount: () => FieldPart
-  /** What the value can be multiplied by. */
-  readonly factor: () => FieldPart
-  /** A value as documents have it. Validators are not asked: one may look for what may not be written. */
+  /** The codec of the elements of a list. */
+  readonly element: () => FieldCodec | undefined
+  /** The codec of an amount to add: a number of the same kind, without the field's bounds. */
+  readonly amount: () => FieldCodec
+  /** The codec of a factor to multiply by. */
+  readonly factor: () => FieldCodec
+  /** Encodes a value without validating it, because a query may look for an invalid value. */
   readonly encode: (value: unknown) => unknown
-  /**
-   * A value as documents have it, once it went through the field's converter and validators; `undefined` when there is
-   * none and need not be.
-   */
-  readonly accept: (value: unknown) => Effect.Effect<unknown, ModelError>
+  /** Converts, validates and encodes a value. Returns `undefined` for a missing value that is not required. */
+  readonly convertAndEncode: (value: unknown) => Effect.Effect<unknown, ModelError>
 }
 
 /**
- * The parts that the fields of a model are, by name.
+ * The codecs of a model's fields, by name. With `hidesValues`, their errors contain no values.
  *
  * @internal
  */
-export const partsOf = (model: ModelLike, discreet: boolean): ReadonlyMap<string, FieldPart> =>
-  (discreet ? discreetParts : openParts)(model)
+export const fieldCodecsOf = (model: ModelLike, hidesValues: boolean): ReadonlyMap<string, FieldCodec> =>
+  (hidesValues ? codecsHidingValues : codecs)(model)
 
 /**
- * What is told of the values of omitted fields, and of all in them, is told without the values.
+ * The codec of one field. Errors about an omitted field, and about the fields in it, contain no values.
  *
  * @internal
  */
-export const partOf = (name: string, schema: Schema.Top, attributes: FieldAttributes): FieldPart => {
-  let alone: Model.Any | undefined
-  let element: FieldPart | undefined
-  let amount: FieldPart | undefined
-  let factor: FieldPart | undefined
+export const fieldCodecOf = (name: string, schema: Schema.Top, attributes: FieldAttributes): FieldCodec => {
+  let single: Model.Any | undefined
+  let element: FieldCodec | undefined
+  let amount: FieldCodec | undefined
+  let factor: FieldCodec | undefined
   let encode: ((value: unknown) => unknown) | undefined
-  const model = () => alone ??= modelOf(name, schema, attributes)
+  const model = () => single ??= singleFieldModel(name, schema, attributes)
   const encoder = () => {
     const record = encoderOf(model(), "id")
     return (value: unknown) => record({ [name]: value })[name]
@@ -79,13 +79,13 @@ export const partOf = (name: string, schema: Schema.Top, attributes: FieldAttrib
     model: nestedModel(schema),
     isList: item !== undefined,
     nullIsValue: isNullValue(schema, attributes),
-    element: () => item === undefined ? undefined : element ??= partOf(name, item, { omitted }),
-    amount: () => amount ??= partOf(name, withoutChecks(own), { omitted }),
-    factor: () => factor ??= partOf(name, Schema.Finite, { omitted }),
+    element: () => item === undefined ? undefined : element ??= fieldCodecOf(name, item, { omitted }),
+    amount: () => amount ??= fieldCodecOf(name, withoutChecks(own), { omitted }),
+    factor: () => factor ??= fieldCodecOf(name, Schema.Finite, { omitted }),
     encode: (value) => (encode ??= encoder())(value) ?? null,
-    accept: (value) =>
+    convertAndEncode: (value) =>
       Effect.map(
-        // The only field is the one that there is a value for.
+        // The model has this one field only.
         Model.finalise(model(), { [name]: value }),
         (instance) => (encode ??= encoder())(Reflect.get(Object(instance), name))
       )
@@ -96,23 +96,24 @@ export const partOf = (name: string, schema: Schema.Top, attributes: FieldAttrib
 // internal
 // -----------------------------------------------------------------------------
 
-const parts = (discreet: boolean) =>
-  perModel((model: ModelLike): ReadonlyMap<string, FieldPart> =>
+const compileCodecs = (hidesValues: boolean) =>
+  perModel((model: ModelLike): ReadonlyMap<string, FieldCodec> =>
     new Map(
       Object.entries(model.store.fields).map(([name, schema]) => {
         const attributes = model[modelTypeId][name] ?? {}
-        // A field of a struct is a schema.
-        return [name, partOf(name, schema as Schema.Top, discreet ? { ...attributes, omitted: true } : attributes)]
+        // Each field of a struct is a schema.
+        const field = schema as Schema.Top
+        return [name, fieldCodecOf(name, field, hidesValues ? { ...attributes, omitted: true } : attributes)]
       })
     )
   )
 
-const openParts = parts(false)
+const codecs = compileCodecs(false)
 
-const discreetParts = parts(true)
+const codecsHidingValues = compileCodecs(true)
 
-// A field is encoded, converted and validated as that of a model without any other.
-const modelOf = (name: string, schema: Schema.Top, attributes: FieldAttributes): Model.Any => {
+// A model with one field: the model codec encodes, converts and validates the field like any other.
+const singleFieldModel = (name: string, schema: Schema.Top, attributes: FieldAttributes): Model.Any => {
   const { converter, omitted, optional, unconverted } = attributes
   const field = evolve(variants.Field({ store: schema }), {}, { converter, omitted, optional, unconverted })
   return Model.Class<unknown>()("Part", { [name]: field })

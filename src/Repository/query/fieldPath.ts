@@ -1,37 +1,40 @@
+/**
+ * Resolves the paths of fields in the documents of a model.
+ */
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
-import { type FieldPart, partsOf } from "./fieldCodec.ts"
+import { type FieldCodec, fieldCodecsOf } from "./fieldCodec.ts"
 
 /**
- * A place in the documents of a model.
+ * The position of a field in the documents of a model.
  *
  * @internal
  */
 export interface FieldPath {
-  /** The name of the model whose documents they are. */
+  /** The name of the model of the document. */
   readonly model: string
-  /** As the store names it: an identifier is `_id`. */
+  /** The path in the store, where the identifier is `_id`. */
   readonly path: string
-  /** As the model names it, without positions in lists. */
+  /** The path in the model, without list indexes. */
   readonly name: string
-  readonly part: FieldPart
-  /** The path of the innermost list of models that the path leads through. */
+  readonly codec: FieldCodec
+  /** The path of the innermost list of models on the path. */
   readonly list: string | undefined
-  /** Whether any value that the path leads through may be missing, the last one included. */
+  /** Whether a value on the path, including the last one, may be missing. */
   readonly mayBeMissing: boolean
 }
 
-/** Where the fields of a model stand in a document. */
+/** The position of a model's fields in a document. */
 interface Base {
   readonly model: ModelLike
-  /** The name of the model that the whole document is one of. */
+  /** The name of the model of the document. */
   readonly root: string
-  /** Begins every path, and ends in a dot unless it is empty. */
+  /** The prefix of every path. Empty, or ends with a dot. */
   readonly prefix: string
   readonly name: string
-  /** Whether the model is that of the whole document. */
+  /** Whether the model is the model of the document, not a nested one. */
   readonly isRoot: boolean
-  /** Whether nothing may be told of the values. */
-  readonly discreet: boolean
+  /** Whether errors must not contain values. */
+  readonly hidesValues: boolean
   readonly list: string | undefined
   readonly mayBeMissing: boolean
 }
@@ -40,7 +43,7 @@ interface Base {
 export const rootOf = (model: ModelLike): Base => ({ ...elementBaseOf(model), isRoot: true })
 
 /**
- * The model's fields in an element of a list, for a condition on elements.
+ * The fields of a list's element, for a condition on elements.
  *
  * @internal
  */
@@ -50,14 +53,14 @@ export const elementBaseOf = (model: ModelLike): Base => ({
   prefix: "",
   name: "",
   isRoot: false,
-  discreet: false,
+  hidesValues: false,
   list: undefined,
   mayBeMissing: false
 })
 
-/** The fields of the model that a field holds; of a list, those of any element. */
+/** The fields of a nested model or, of a list of models, of its elements. */
 const baseWithin = (
-  { list, mayBeMissing, model: root, name, part, path }: FieldPath,
+  { codec, list, mayBeMissing, model: root, name, path }: FieldPath,
   model: ModelLike
 ): Base => ({
   model,
@@ -65,29 +68,29 @@ const baseWithin = (
   prefix: `${path}.`,
   name: `${name}.`,
   isRoot: false,
-  discreet: part.attributes.omitted === true,
-  list: part.isList ? path : list,
+  hidesValues: codec.attributes.omitted === true,
+  list: codec.isList ? path : list,
   mayBeMissing
 })
 
 const fieldAt = (base: Base, key: string): FieldPath | undefined => {
-  const part = partsOf(base.model, base.discreet).get(key)
-  if (part === undefined) return undefined
-  const { attributes } = part
+  const codec = fieldCodecsOf(base.model, base.hidesValues).get(key)
+  if (codec === undefined) return undefined
+  const { attributes } = codec
   const isId = base.isRoot && attributes.managed === "id"
   return {
     model: base.root,
     path: isId ? "_id" : base.prefix + key,
     name: base.name + key,
-    part,
+    codec,
     list: base.list,
     mayBeMissing: base.mayBeMissing || attributes.optional === true || attributes.default !== undefined ||
-      part.nullIsValue
+      codec.nullIsValue
   }
 }
 
 /**
- * The field that a name with dots leads to: that of the model (`id`), or that of the store (`_id`).
+ * Resolves a dotted name to a field. The identifier may be named as in the model (`id`) or as in the store (`_id`).
  *
  * @internal
  */
@@ -96,8 +99,8 @@ export const fieldNamed = (model: ModelLike, name: string): FieldPath | undefine
   let field: FieldPath | undefined
   for (const key of name.split(".")) {
     if (field !== undefined) {
-      if (field.part.model === undefined) return undefined
-      base = baseWithin(field, field.part.model)
+      if (field.codec.model === undefined) return undefined
+      base = baseWithin(field, field.codec.model)
     }
     field = fieldAt(base, base.isRoot && key === "_id" ? managedField(model, "id") ?? key : key)
     if (field === undefined) return undefined
@@ -106,49 +109,50 @@ export const fieldNamed = (model: ModelLike, name: string): FieldPath | undefine
 }
 
 /**
- * An object of what `make` makes of each field of a model, once it is asked for. What is made of a model holds its
- * fields in turn, where `opens` says so; something of the same name that `make` gave it goes first.
+ * An object with the operators that `make` returns for each field of a model, made on first access. Where `nests` allows
+ * it, the operators of a field with a nested model have the nested fields as further properties. An operator takes
+ * precedence over a nested field of the same name.
  *
  * @internal
  */
-export const fieldsUnder = (
+export const fieldOperators = (
   base: Base,
   make: (field: FieldPath) => object,
-  opens: (part: FieldPart) => boolean,
+  nests: (codec: FieldCodec) => boolean,
   target: object = Object.create(null)
 ): object => {
   for (const key of Object.keys(base.model.store.fields)) {
     if (Object.hasOwn(target, key)) continue
     let made: object | undefined
-    const get = () => made ??= nodeOf(base, key, make, opens)
+    const get = () => made ??= operatorsAt(base, key, make, nests)
     Object.defineProperty(target, key, { enumerable: true, get })
   }
   return target
 }
 
 /**
- * What `make` makes of a field, with the fields in it.
+ * The operators of one field, with those of its nested fields.
  *
  * @internal
  */
-export const opened = (
+export const withNestedFields = (
   field: FieldPath,
   make: (field: FieldPath) => object,
-  opens: (part: FieldPart) => boolean
+  nests: (codec: FieldCodec) => boolean
 ): object => {
-  const node = make(field)
-  const { model } = field.part
-  return model !== undefined && opens(field.part)
-    ? fieldsUnder(baseWithin(field, model), make, opens, node)
-    : node
+  const operators = make(field)
+  const { model } = field.codec
+  return model !== undefined && nests(field.codec)
+    ? fieldOperators(baseWithin(field, model), make, nests, operators)
+    : operators
 }
 
-const nodeOf = (
+const operatorsAt = (
   base: Base,
   key: string,
   make: (field: FieldPath) => object,
-  opens: (part: FieldPart) => boolean
+  nests: (codec: FieldCodec) => boolean
 ): object => {
   const field = fieldAt(base, key)
-  return field === undefined ? {} : opened(field, make, opens)
+  return field === undefined ? {} : withNestedFields(field, make, nests)
 }

@@ -1,9 +1,12 @@
+/**
+ * The types of fields, paths and selections, computed from the schemas of a model.
+ */
 import type * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 
 /**
- * What a schema is a schema of.
+ * The decoded type of a schema.
  *
  * @internal
  */
@@ -13,7 +16,7 @@ export type TypeOf<S> = S extends { readonly Type: infer A } ? A : never
 export type EncodedOf<S> = S extends { readonly Encoded: infer E } ? E : never
 
 /**
- * A field's own schema, without what optionality and defaults put around it.
+ * A field's own schema, without the wrappers for optionality and defaults.
  *
  * @internal
  */
@@ -24,7 +27,7 @@ export type Own<S> = S extends AnyModel ? S
   : S
 
 /**
- * The values of a field; of a list, its elements.
+ * The type of a field's value or, of a list, of its elements.
  *
  * @internal
  */
@@ -32,7 +35,8 @@ export type ElementOf<S> = NonNullable<TypeOf<S>> extends ReadonlyArray<infer El
   : NonNullable<TypeOf<S>>
 
 /**
- * What only models have. To infer the fields as well costs hundreds of times as much as to look them up.
+ * A property that only models have. The fields are looked up by key, because inferring them as part of this type costs the
+ * compiler hundreds of times as much.
  *
  * @internal
  */
@@ -56,7 +60,7 @@ export interface AnyList<Item> {
 }
 
 /**
- * The fields of the model that a field holds: alone, in a list, or perhaps not at all. Of any other field, `never`.
+ * The fields of a field's nested model: of its value, of its elements, or of an optional value. `never` for any other field.
  *
  * @internal
  */
@@ -69,7 +73,7 @@ type FieldsIn<S> = Own<S> extends infer O ? O extends AnyModel ? FieldsOf<O>
 export type AnyMoment = DateTime.DateTime | Date
 
 /**
- * The names of a model's fields, and those of the fields in them behind a dot: at most three in a row.
+ * The names of a model's fields and, after dots, of the nested fields, up to three levels deep.
  *
  * @internal
  */
@@ -85,7 +89,7 @@ type PathWithin<F, Depth extends ReadonlyArray<0>> = {
 }[keyof F & string]
 
 /**
- * Of the values that `A` has, those at the paths.
+ * `A` with the values at the paths only.
  *
  * @internal
  */

@@ -1,5 +1,6 @@
 /**
- * Some of a model's fields instead of all of them. `Query` exports what is public of it.
+ * Selections of a model's fields: projections of the store, and decoders for what the store returns. `Query` exports the
+ * public part.
  *
  * @since 0.1.0
  */
@@ -27,7 +28,7 @@ import { DocumentInvalid } from "../RepositoryError.ts"
 import type { PathOf, Selected } from "./fieldTypes.ts"
 
 /**
- * The name of a field of the model `M`, or of one in it behind a dot (`address.city`): at most three in a row.
+ * The name of a field of the model `M`, or the dotted path of a nested field (`address.city`), up to three levels deep.
  *
  * @category models
  * @since 0.1.0
@@ -35,23 +36,23 @@ import type { PathOf, Selected } from "./fieldTypes.ts"
 export type Path<M extends Model.Any> = PathOf<M["store"]["fields"]>
 
 /**
- * Some fields of a model instead of all of them, with the values `A`.
+ * A selection of a model's fields. `A` is the type of the selected values.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Selection<A> {
-  /** What to ask the store for. */
+  /** The projection for the store. */
   readonly projection: Document
-  /** Between what the store gives, its identifier named `id`, and what was asked for. */
+  /** The codec between the projected document, with its identifier as `id`, and the selected values. */
   readonly schema: Schema.Codec<A, unknown>
-  /** Reads what the store gives. Validators are not asked, as they are not when whole documents are read. */
+  /** Decodes a projected document. Like the read of a complete document, it runs no validators. */
   readonly fromDocument: (document: Document) => Effect.Effect<A, DocumentInvalid>
 }
 
 /**
- * Some of the fields: how to ask the store for them, and how to read what it gives. Nothing else is part of the result,
- * not even the identifier.
+ * Selects fields of a model: returns the projection for the store, and the decoder of the projected documents. The result
+ * has the selected fields only; the identifier is not added.
  *
  * **Example** (Two fields)
  *
@@ -82,39 +83,39 @@ export const select = <M extends Model.Any, const P extends Path<M>>(
   model: M,
   fields: ReadonlyArray<P>
 ): Selection<Selected<M["Type"], P>> =>
-  // The schema is made of the fields that the type picks.
-  make(model, fields) as Selection<Selected<M["Type"], P>>
+  // The schema is made from the fields that the type selects.
+  cachedSelection(model, fields) as Selection<Selected<M["Type"], P>>
 
 // internal
 
-// The fields of a model that are asked for: whole, or some of those in them.
-interface Branch extends Map<string, Branch | "whole"> {}
+// The selected fields of a model, each complete or with selected fields of its own.
+interface SelectionTree extends Map<string, SelectionTree | "complete"> {}
 
-/** The selection of the fields, which is made once for each list of them: a model remembers the last ones asked for. */
-const make = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
-  const known = selectionsOf(model)
+/** Makes the selection, or takes it from the model's cache of the most recently used selections. */
+const cachedSelection = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
+  const cache = selectionCacheOf(model)
   const key = names.join()
-  const selection = known.get(key) ?? makeSelection(model, names)
-  known.delete(key)
-  known.set(key, selection)
-  const [oldest] = known.keys()
-  if (known.size > maxKnown && oldest !== undefined) known.delete(oldest)
+  const selection = cache.get(key) ?? makeSelection(model, names)
+  cache.delete(key)
+  cache.set(key, selection)
+  const [oldest] = cache.keys()
+  if (cache.size > maxCached && oldest !== undefined) cache.delete(oldest)
   return selection
 }
 
-// Callers may choose the fields, so their lists may be many.
-const maxKnown = 100
+// Clients may choose the fields, so the number of different selections is not bounded.
+const maxCached = 100
 
-const selectionsOf = perModel(() => new Map<string, Selection<unknown>>())
+const selectionCacheOf = perModel(() => new Map<string, Selection<unknown>>())
 
 const makeSelection = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
-  const root: Branch = new Map()
-  for (const name of names) grow(root, name.split("."))
+  const tree: SelectionTree = new Map()
+  for (const name of names) insertPath(tree, name.split("."))
   const idField = managedField(model, "id")
   const projection: { [path: string]: 0 | 1 } = { _id: 0 }
-  for (const path of pathsOf(model, root, "")) projection[path === idField ? "_id" : path] = 1
-  // Fields need no services.
-  const schema = schemaOf(model, root) as unknown as Schema.Codec<unknown>
+  for (const path of projectedPaths(model, tree, "")) projection[path === idField ? "_id" : path] = 1
+  // The fields of a model are codecs without services.
+  const schema = schemaOf(model, tree) as unknown as Schema.Codec<unknown>
   const decode = SchemaParser.decodeUnknownExit(schema, { disableChecks: true, errors: "all" })
   return {
     projection,
@@ -134,73 +135,77 @@ const makeSelection = (model: ModelLike, names: ReadonlyArray<string>): Selectio
   }
 }
 
-const grow = (branch: Branch, [key = "", ...path]: ReadonlyArray<string>): void => {
-  const inner = branch.get(key)
-  if (inner === "whole") return
-  if (path.length === 0) branch.set(key, "whole")
+const insertPath = (tree: SelectionTree, [key = "", ...path]: ReadonlyArray<string>): void => {
+  const inner = tree.get(key)
+  if (inner === "complete") return
+  if (path.length === 0) tree.set(key, "complete")
   else {
-    const next: Branch = inner ?? new Map()
-    branch.set(key, next)
-    grow(next, path)
+    const next: SelectionTree = inner ?? new Map()
+    tree.set(key, next)
+    insertPath(next, path)
   }
 }
 
-const pathsOf = (model: ModelLike, branch: Branch, prefix: string): ReadonlyArray<string> =>
-  [...branch].flatMap(([key, inner]) => {
+const projectedPaths = (model: ModelLike, tree: SelectionTree, prefix: string): ReadonlyArray<string> =>
+  [...tree].flatMap(([key, inner]) => {
     const schema = model.store.fields[key]
-    const within = nestedModel(schema)
-    // Of what has no fields, a store gives nothing: a list would lose its nulls.
-    return inner === "whole" || within === undefined || hasNulls(schema)
+    const nested = nestedModel(schema)
+    // A projection of nested fields drops the elements that are not documents, so a list with nulls is read completely.
+    return inner === "complete" || nested === undefined || mayHaveNullElements(schema)
       ? [prefix + key]
-      : pathsOf(within, inner, `${prefix}${key}.`)
+      : projectedPaths(nested, inner, `${prefix}${key}.`)
   })
 
-const hasNulls = (schema: unknown): boolean => {
+const mayHaveNullElements = (schema: unknown): boolean => {
   const element = Schema.isSchema(schema) ? elementOf(schema) : undefined
   return element !== undefined && SchemaParser.is(element)(null)
 }
 
-const schemaOf = (model: ModelLike, branch: Branch): Schema.Top =>
+const schemaOf = (model: ModelLike, tree: SelectionTree): Schema.Top =>
   Schema.Struct(
     Object.fromEntries(
-      [...branch].flatMap(([key, inner]) => {
-        // A field of a struct is a schema.
+      [...tree].flatMap(([key, inner]) => {
+        // Each field of a struct is a schema.
         const schema = model.store.fields[key] as Schema.Top | undefined
         if (schema === undefined) return []
         const attributes = model[modelTypeId][key] ?? {}
-        return [[key, inner === "whole" ? schema : partial(schema, attributes, inner)]]
+        return [[key, inner === "complete" ? schema : partialSchema(schema, attributes, inner)]]
       })
     )
   )
 
-/** The field's schema with some of the fields of the model in it. */
-const partial = (schema: Schema.Top, { default: byDefault, optional }: FieldAttributes, branch: Branch): Schema.Top => {
+/** The schema of a field whose nested model has the selected fields only. */
+const partialSchema = (
+  schema: Schema.Top,
+  { default: defaultValue, optional }: FieldAttributes,
+  tree: SelectionTree
+): Schema.Top => {
   const isNullable = optional !== true && SchemaParser.is(schema)(null)
-  const inner = someOf(unwrapped(schema), branch)
-  // A store gives no null for a document of which parts are asked for.
-  if (isNullable) return defaulted(Schema.NullOr(inner), () => null)
-  if (byDefault !== undefined) return defaulted(inner, () => picked(byDefault(), branch))
+  const inner = withSelectedFields(unwrapped(schema), tree)
+  // A projection of nested fields omits a field that is null.
+  if (isNullable) return withDefault(Schema.NullOr(inner), () => null)
+  if (defaultValue !== undefined) return withDefault(inner, () => selectFrom(defaultValue(), tree))
   return optional === true ? Field.optional(inner).schemas.store : inner
 }
 
-const defaulted = (schema: Schema.Top, value: () => unknown): Schema.Top =>
+const withDefault = (schema: Schema.Top, value: () => unknown): Schema.Top =>
   Schema.withDecodingDefaultTypeKey(Effect.sync(value))(schema)
 
-const someOf = (own: Schema.Top, branch: Branch): Schema.Top => {
-  if (isModelLike(own)) return schemaOf(own, branch)
-  const element = elementOf(own)
-  if (element === undefined) return own
-  const inner = someOf(unwrapped(element), branch)
+const withSelectedFields = (schema: Schema.Top, tree: SelectionTree): Schema.Top => {
+  if (isModelLike(schema)) return schemaOf(schema, tree)
+  const element = elementOf(schema)
+  if (element === undefined) return schema
+  const inner = withSelectedFields(unwrapped(element), tree)
   return Schema.Array(SchemaParser.is(element)(null) ? Schema.NullOr(inner) : inner)
 }
 
-const picked = (value: unknown, branch: Branch): unknown => {
-  if (Array.isArray(value)) return value.map((item) => picked(item, branch))
+const selectFrom = (value: unknown, tree: SelectionTree): unknown => {
+  if (Array.isArray(value)) return value.map((element) => selectFrom(element, tree))
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
-    [...branch].flatMap(([key, inner]) => {
-      const part: unknown = Reflect.get(value, key)
-      return part === undefined ? [] : [[key, inner === "whole" ? part : picked(part, inner)]]
+    [...tree].flatMap(([key, inner]) => {
+      const field: unknown = Reflect.get(value, key)
+      return field === undefined ? [] : [[key, inner === "complete" ? field : selectFrom(field, inner)]]
     })
   )
 }

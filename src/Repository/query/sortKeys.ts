@@ -1,5 +1,5 @@
 /**
- * In which order to read documents. `Query` exports all of it.
+ * The order in which documents are read. `Query` exports all of it.
  *
  * @since 0.1.0
  */
@@ -21,8 +21,8 @@ export interface SortKey<M extends Model.Any> {
 }
 
 /**
- * The order in the store's terms. It ends in the identifier, in the direction of the key before it, so that no two
- * documents have the same place.
+ * The order as a sort of the store. The identifier is appended as the last key, in the direction of the key before it, so
+ * the order is total.
  *
  * @category conversions
  * @since 0.1.0

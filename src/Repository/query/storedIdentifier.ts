@@ -1,3 +1,6 @@
+/**
+ * Converts identifiers between instances and stored documents.
+ */
 import * as Exit from "effect/Exit"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
@@ -11,20 +14,20 @@ import { toBson } from "./bsonForm.ts"
  */
 export const idSchemaOf = (model: ModelLike): Schema.Codec<unknown> | undefined => {
   const field = managedField(model, "id")
-  // Fields of a struct are schemas, and plain codecs.
+  // The fields of a model are codecs without services.
   return field === undefined ? undefined : unwrapped(model.store.fields[field] as Schema.Top) as Schema.Codec<unknown>
 }
 
 /**
- * The identifier as errors name it: it may be a number, or anything that has a text.
+ * The text of an identifier in errors. An identifier may be of any type.
  *
  * @internal
  */
 export const textOfId = (id: unknown): string => String(id)
 
 /**
- * From an identifier as instances have it to that of documents. What is no identifier of the model stays as it is: no
- * document has it.
+ * Encodes the identifier of an instance to that of a document. A value that is not an identifier of the model is returned
+ * unchanged, and matches no document.
  *
  * @internal
  */
@@ -39,7 +42,7 @@ export const storedIdOf = perModel((model: ModelLike): (id: unknown) => unknown 
 })
 
 /**
- * From the identifier of a document to that of instances. What the model can't read stays as it is.
+ * Decodes the identifier of a document to that of an instance. A value that the model cannot decode is returned unchanged.
  *
  * @internal
  */

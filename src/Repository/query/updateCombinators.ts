@@ -1,3 +1,6 @@
+/**
+ * The operators of updates, as functions from operands to changes.
+ */
 import { EJSON } from "bson"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -8,41 +11,41 @@ import { type ModelError, Problem, PropertyRequiredException, ValidationExceptio
 import type { Filter } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 import { type Condition, elementFilter } from "./condition.ts"
-import type { FieldPart } from "./fieldCodec.ts"
-import { type FieldPath, opened } from "./fieldPath.ts"
+import type { FieldCodec } from "./fieldCodec.ts"
+import { type FieldPath, withNestedFields } from "./fieldPath.ts"
 
 /**
- * One change of one field.
+ * A change of one field.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Change {
-  /** The store's operator, as `$set`. */
+  /** The store's operator, such as `$set`. */
   readonly operator: string
-  /** Where in the document, in the store's terms. */
+  /** The path of the field in the stored document. */
   readonly path: string
-  /** The operand in the store's terms; nothing, where `$set` is to remove the field. */
+  /** Encodes the operand. `undefined` for `$set` removes the field. */
   readonly operand: Effect.Effect<unknown, ModelError | QueryRejected>
-  /** What the path's `$[…]` stand for. */
+  /** The filters of the `$[…]` placeholders in the path. */
   readonly arrayFilters: ReadonlyArray<Filter>
 }
 
 /**
- * Where elements go that are appended.
+ * Options of an append.
  *
  * @category models
  * @since 0.1.0
  */
 export interface AppendOptions {
-  /** The place of the first one, from 0; a negative one counts from the end. Defaults to the end. */
+  /** The index of the first new element, from 0. A negative index counts from the end. Defaults to the end. */
   readonly position?: number | undefined
-  /** How many elements the list keeps afterwards: the first ones, or of a negative number the last ones. Defaults to all. */
+  /** Truncates the list to this many first elements or, if negative, last elements. Defaults to no truncation. */
   readonly slice?: number | undefined
 }
 
-/** A change for each way in which a field can change. */
-interface Changes {
+/** The operators of a field, by name. */
+interface UpdateOperators {
   readonly [operator: string]: unknown
 }
 
@@ -51,123 +54,153 @@ type Operand = Effect.Effect<unknown, ModelError | QueryRejected>
 type Where = (element: object) => Condition
 
 /**
- * How a field of a model can change. What elements of a list can do follows from their own part.
+ * The update operators of a field. Those of a list lead to the operators of its elements.
  *
  * @internal
  */
-export const changesOf = (field: FieldPath): Changes => changesAt(field, [])
+export const changesOf = (field: FieldPath): UpdateOperators => operatorsAt({ field, arrayFilters: [] })
 
 /**
- * A path leads through a model, but through a list only by way of its elements.
+ * Whether the nested fields of a field can be updated directly. The fields of a list's elements are reached through the
+ * operators that select elements.
  *
  * @internal
  */
-export const opensForUpdate = ({ isList }: FieldPart): boolean => !isList
+export const hasUpdatableFields = ({ isList }: FieldCodec): boolean => !isList
 
-const changesAt = (field: FieldPath, arrayFilters: ReadonlyArray<Filter>): Changes => {
-  const { name, part, path } = field
-  const { attributes: { managed } } = part
-  const isManaged = managed !== undefined && !name.includes(".")
-  const change = (operator: string, operand: Operand): Change => ({
+// internal
+
+/** A field to update, and the array filters of the elements that its path selects. */
+interface UpdateTarget {
+  readonly field: FieldPath
+  readonly arrayFilters: ReadonlyArray<Filter>
+}
+
+const changeOf = ({ arrayFilters, field }: UpdateTarget, operator: string, operand: Operand): Change => {
+  const { codec, name, path } = field
+  const isManaged = codec.attributes.managed !== undefined && !name.includes(".")
+  return {
     operator,
     path,
     operand: isManaged ? reject(`"${name}" is kept up to date by the framework`) : operand,
     arrayFilters
-  })
-  const accept = (value: unknown, by = part) => within(field, by.accept(value))
-  const any: Changes = {
-    set: (value: unknown) => change("$set", accept(value)),
-    unset: () => change("$unset", Effect.succeed(""))
-  }
-  if (part.isList) return lists(field, arrayFilters, change, accept, any)
-  if (part.model !== undefined) return any
-  return {
-    ...any,
-    min: (value: unknown) => change("$min", accept(value)),
-    max: (value: unknown) => change("$max", accept(value)),
-    increment: (amount: number) => change("$inc", number(field, amount, part.amount())),
-    multiply: (factor: number) => change("$mul", number(field, factor, part.factor())),
-    currentDate: () =>
-      SchemaAST.toEncoded(part.own.ast).annotations?.[temporalKind] === "datetime"
-        ? change("$currentDate", Effect.succeed(true))
-        : change("$set", Effect.map(DateTime.now, (now) => part.encode(now)))
   }
 }
 
-const lists = (
-  field: FieldPath,
-  arrayFilters: ReadonlyArray<Filter>,
-  change: (operator: string, operand: Operand) => Change,
-  accept: (value: unknown, by: FieldPart) => Operand,
-  any: Changes
-): Changes => {
-  const { part, path } = field
-  const element = part.element() ?? part
+const operatorsAt = (target: UpdateTarget): UpdateOperators => {
+  const { field } = target
+  const { codec } = field
+  const operand = (value: unknown) => withDocumentPath(field, codec.convertAndEncode(value))
+  const operators: UpdateOperators = {
+    set: (value: unknown) => changeOf(target, "$set", operand(value)),
+    unset: () => changeOf(target, "$unset", Effect.succeed(""))
+  }
+  if (codec.isList) return listOperators(target, operators)
+  if (codec.model !== undefined) return operators
+  return {
+    ...operators,
+    min: (value: unknown) => changeOf(target, "$min", operand(value)),
+    max: (value: unknown) => changeOf(target, "$max", operand(value)),
+    increment: (amount: number) => changeOf(target, "$inc", numericOperand(field, amount, codec.amount())),
+    multiply: (factor: number) => changeOf(target, "$mul", numericOperand(field, factor, codec.factor())),
+    currentDate: () =>
+      SchemaAST.toEncoded(codec.own.ast).annotations?.[temporalKind] === "datetime"
+        ? changeOf(target, "$currentDate", Effect.succeed(true))
+        : changeOf(target, "$set", Effect.map(DateTime.now, (now) => codec.encode(now)))
+  }
+}
+
+const listOperators = (target: UpdateTarget, fieldOperators: UpdateOperators): UpdateOperators => {
+  const element = elementCodecOf(target)
   const { model } = element
-  const acceptAll = (
-    elements: ReadonlyArray<unknown>
-  ): Effect.Effect<ReadonlyArray<unknown>, ModelError | QueryRejected> =>
-    part.attributes.converter === undefined
-      ? Effect.forEach(elements, (value) => accept(value, element))
-      : reject(`"${field.name}" is converted as a whole`)
-  const appendAll = (elements: ReadonlyArray<unknown>, { position, slice }: AppendOptions = {}) =>
-    change(
-      "$push",
-      Effect.map(acceptAll(elements), ($each) => ({
-        $each,
-        ...(position === undefined ? {} : { $position: position }),
-        ...(slice === undefined ? {} : { $slice: slice })
-      }))
-    )
   const addAllToSet = (elements: ReadonlyArray<unknown>) =>
-    change("$addToSet", Effect.map(acceptAll(elements), ($each) => ({ $each })))
-  // Unlike `$pull`, it never takes a document for a condition.
+    changeOf(target, "$addToSet", Effect.map(elementOperands(target, elements), ($each) => ({ $each })))
+  // `$pullAll` compares values. `$pull` would interpret a document as a condition.
   const removeAll = (elements: ReadonlyArray<unknown>) =>
-    change("$pullAll", Effect.succeed(elements.map((value) => element.encode(value))))
-  const elementAt = (segment: string, filters: ReadonlyArray<Filter> = []) =>
-    opened(
-      { ...field, path: `${path}.${segment}`, part: element, list: undefined },
-      (inner) => changesAt(inner, [...arrayFilters, ...filters]),
-      opensForUpdate
-    )
-  const ofLists: Changes = {
-    ...any,
-    append: (value: unknown) => appendAll([value]),
-    appendAll,
+    changeOf(target, "$pullAll", Effect.succeed(elements.map((value) => element.encode(value))))
+  const operators: UpdateOperators = {
+    ...fieldOperators,
+    append: (value: unknown) => appendAll(target, [value]),
+    appendAll: (elements: ReadonlyArray<unknown>, options?: AppendOptions) => appendAll(target, elements, options),
     addToSet: (value: unknown) => addAllToSet([value]),
     addAllToSet,
     remove: (value: unknown) => removeAll([value]),
     removeAll,
-    popFirst: () => change("$pop", Effect.succeed(-1)),
-    popLast: () => change("$pop", Effect.succeed(1)),
+    popFirst: () => changeOf(target, "$pop", Effect.succeed(-1)),
+    popLast: () => changeOf(target, "$pop", Effect.succeed(1)),
     get matched() {
-      return elementAt("$")
+      return elementOperators(target, "$")
     },
     get each() {
-      return elementAt("$[]")
+      return elementOperators(target, "$[]")
     },
-    at: (place: number) => elementAt(String(place))
+    at: (index: number) => elementOperators(target, String(index))
   }
-  if (model === undefined) return ofLists
+  if (model === undefined) return operators
+  // Descriptors are copied, because the getters of `operators` are evaluated on access only.
   return Object.defineProperties({
-    removeWhere: (where: Where) => change("$pull", Effect.succeed(elementFilter(model, where))),
+    removeWhere: (where: Where) => changeOf(target, "$pull", Effect.succeed(elementFilter(model, where))),
     where: (where: Where) => {
-      const { filter, identifier } = identified(elementFilter(model, where))
-      return elementAt(`$[${identifier}]`, [filter])
+      const { filter, identifier } = arrayFilterOf(elementFilter(model, where))
+      return elementOperators(target, `$[${identifier}]`, [filter])
     }
-  }, Object.getOwnPropertyDescriptors(ofLists))
+  }, Object.getOwnPropertyDescriptors(operators))
 }
+
+const elementCodecOf = ({ field: { codec } }: UpdateTarget): FieldCodec => codec.element() ?? codec
+
+const elementOperators = (
+  { arrayFilters, field }: UpdateTarget,
+  segment: string,
+  filters: ReadonlyArray<Filter> = []
+): object => {
+  const codec = elementCodecOf({ arrayFilters, field })
+  return withNestedFields(
+    { ...field, path: `${field.path}.${segment}`, codec, list: undefined },
+    (inner) => operatorsAt({ field: inner, arrayFilters: [...arrayFilters, ...filters] }),
+    hasUpdatableFields
+  )
+}
+
+const elementOperands = (
+  target: UpdateTarget,
+  elements: ReadonlyArray<unknown>
+): Effect.Effect<ReadonlyArray<unknown>, ModelError | QueryRejected> => {
+  const { field } = target
+  const element = elementCodecOf(target)
+  return field.codec.attributes.converter === undefined
+    ? Effect.forEach(elements, (value) => withDocumentPath(field, element.convertAndEncode(value)))
+    : reject(`"${field.name}" is converted as a whole`)
+}
+
+const appendAll = (
+  target: UpdateTarget,
+  elements: ReadonlyArray<unknown>,
+  { position, slice }: AppendOptions = {}
+): Change =>
+  changeOf(
+    target,
+    "$push",
+    Effect.map(elementOperands(target, elements), ($each) => ({
+      $each,
+      ...(position === undefined ? {} : { $position: position }),
+      ...(slice === undefined ? {} : { $slice: slice })
+    }))
+  )
 
 const reject = (detail: string) => Effect.fail(new QueryRejected({ operation: "update", detail }))
 
-/** A number in the field's own form; what is stored in another one can't be reckoned with. */
-const number = (field: FieldPath, value: number, by: FieldPart): Operand =>
-  Object.is(field.part.encode(value), value)
-    ? within(field, by.accept(value))
+/** Encodes a number operand. Fails unless the field stores numbers as they are: the store could not compute with others. */
+const numericOperand = (field: FieldPath, value: number, codec: FieldCodec): Operand =>
+  Object.is(field.codec.encode(value), value)
+    ? withDocumentPath(field, codec.convertAndEncode(value))
     : reject(`"${field.name}" is stored in another form`)
 
-/** Tells of a part of a document in the document's terms. */
-const within = ({ model, name }: FieldPath, effect: Effect.Effect<unknown, ModelError>): Operand => {
+/** Prefixes the fields in errors of a nested field with its path in the document. */
+const withDocumentPath = (
+  { model, name }: FieldPath,
+  effect: Effect.Effect<unknown, ModelError>
+): Operand => {
   const prefix = name.slice(0, name.lastIndexOf(".") + 1)
   return Effect.mapError(effect, (error) => {
     const facts = {
@@ -186,18 +219,18 @@ const within = ({ model, name }: FieldPath, effect: Effect.Effect<unknown, Model
   })
 }
 
-/** The filter for what an identifier of its own stands for: the same for the same filter. */
-const identified = (filter: Filter): { readonly identifier: string; readonly filter: Filter } => {
+/** Turns a filter into an array filter. Its identifier is a hash, so equal filters have the same identifier. */
+const arrayFilterOf = (filter: Filter): { readonly identifier: string; readonly filter: Filter } => {
   const hash = crypto.createHash("sha256").update(EJSON.stringify(filter, { relaxed: false })).digest("hex")
   const identifier = `e${hash.slice(0, 12)}`
-  return { identifier, filter: behind(identifier, filter) }
+  return { identifier, filter: prefixPaths(identifier, filter) }
 }
 
-const behind = (identifier: string, filter: Filter): Filter =>
+const prefixPaths = (identifier: string, filter: Filter): Filter =>
   Object.fromEntries(
     Object.entries(filter).map(([key, operand]) =>
       key.startsWith("$") && Array.isArray(operand)
-        ? [key, operand.map((branch: Filter) => behind(identifier, branch))]
+        ? [key, operand.map((branch: Filter) => prefixPaths(identifier, branch))]
         : [`${identifier}.${key}`, operand]
     )
   )

@@ -1,3 +1,6 @@
+/**
+ * The audit fields of a document: when it was inserted and last updated, and by which user.
+ */
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
 import { CurrentUserId } from "../../Model/Generator.ts"
@@ -5,49 +8,56 @@ import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { dateOf } from "../bson/normalise.ts"
 import type { Document } from "../DocumentStore.ts"
 
-type Running = Fiber.Fiber<unknown, unknown>
+/** The fiber that writes. It supplies the clock and the current user. */
+type WritingFiber = Fiber.Fiber<unknown, unknown>
 
 /**
- * What an audited model's documents say of when and by whom they were written.
+ * Sets the audit fields of a document. What a caller supplies for them is overwritten.
  *
  * @internal
  */
-export interface Stamps {
-  /** The document as one that is inserted now. */
-  readonly inserted: (fiber: Running, document: Document) => Document
-  /** The document as one that takes the place of another. */
-  readonly replaced: (fiber: Running, document: Document, before: Document) => Document
-  /** What every other update sets. */
-  readonly updated: (fiber: Running) => Document
+export interface AuditFields {
+  /** The document with the audit fields of an insert. */
+  readonly inserted: (fiber: WritingFiber, document: Document) => Document
+  /** The document with the audit fields of a replacement: the fields about the insert are copied from `before`. */
+  readonly replaced: (fiber: WritingFiber, document: Document, before: Document) => Document
+  /** The fields that any other update sets. */
+  readonly updated: (fiber: WritingFiber) => Document
 }
 
-/** @internal */
-export const stampsOf = (model: ModelLike): Stamps | undefined => {
+/**
+ * The audit fields of an audited model, or `undefined` for any other model.
+ *
+ * @internal
+ */
+export const auditFieldsOf = (model: ModelLike): AuditFields | undefined => {
   const [inserted, updated] = [managedField(model, "inserted"), managedField(model, "updated")]
   if (inserted === undefined || updated === undefined) return undefined
   const [createdBy, updatedBy] = [managedField(model, "created_by"), managedField(model, "updated_by")]
-  const updateOf = (fiber: Running): Document => ({
+  const updateOf = (fiber: WritingFiber): Document => ({
     [updated]: dateOf(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()),
-    ...by(fiber, updatedBy)
+    ...userField(fiber, updatedBy)
   })
-  const without = (document: Document): Document =>
+  const withoutUsers = (document: Document): Document =>
     Object.fromEntries(Object.entries(document).filter(([name]) => name !== createdBy && name !== updatedBy))
   return {
     updated: updateOf,
     inserted: (fiber, document) => {
       const update = updateOf(fiber)
-      return { ...without(document), ...update, [inserted]: update[updated], ...by(fiber, createdBy) }
+      return { ...withoutUsers(document), ...update, [inserted]: update[updated], ...userField(fiber, createdBy) }
     },
     replaced: (fiber, document, before) => {
-      const kept = [inserted, createdBy, updatedBy].flatMap((name) =>
+      const copied = [inserted, createdBy, updatedBy].flatMap((name) =>
         name === undefined || before[name] === undefined ? [] : [[name, before[name]]]
       )
-      return { ...without(document), ...Object.fromEntries(kept), ...updateOf(fiber) }
+      return { ...withoutUsers(document), ...Object.fromEntries(copied), ...updateOf(fiber) }
     }
   }
 }
 
-const by = (fiber: Running, name: string | undefined): Document => {
+// internal
+
+const userField = (fiber: WritingFiber, name: string | undefined): Document => {
   const user = fiber.getRef(CurrentUserId)
   return name === undefined || user === undefined ? {} : { [name]: user }
 }

@@ -1,15 +1,16 @@
-import * as Duration from "effect/Duration"
+/**
+ * Converts between instances of a model and stored documents.
+ */
 import * as Effect from "effect/Effect"
-import { type Direction, type ModelIndex, modelIndexesTypeId } from "../../Model/FieldIndex.ts"
-import { managedField, modelTypeId, nestedModel, recordDecoder } from "../../Model/introspection.ts"
+import { recordDecoder } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
-import type { Document, IndexDescription } from "../DocumentStore.ts"
+import type { Document } from "../DocumentStore.ts"
 import { documentEncoder } from "../query/bsonForm.ts"
 import { DocumentInvalid } from "../RepositoryError.ts"
 
 /**
- * Between instances and stored documents, whose identifier is named `_id`.
+ * Converts between instances and stored documents. The identifier of a document is its `_id`.
  *
  * @internal
  */
@@ -35,64 +36,3 @@ export const documentCodec = <M extends Model.Any>(model: M): DocumentCodec<M["T
       )
   }
 }
-
-/**
- * The indexes that a model asks for: those of its fields, of the fields of nested models, and of the model as a whole.
- *
- * @internal
- */
-export const indexesOf = (model: Model.Any): ReadonlyArray<IndexDescription> => {
-  const indexes = new Map<string, Draft>()
-  const visit = (current: Model.Any, prefix: string, seen: ReadonlySet<unknown>): void => {
-    for (const [field, schema] of Object.entries(current.store.fields)) {
-      const { index, managed, optional } = current[modelTypeId][field] ?? {}
-      const path = prefix === "" && managed === "id" ? "_id" : prefix + field
-      if (index !== undefined) {
-        const name = index.name ?? (index.direction === "text" ? "text" : `${path}_${index.direction}`)
-        // Of what may be missing, any number of documents may miss it.
-        const isSparse = index.unique && optional === true
-        const known = indexes.get(name) ?? { name, key: {}, unique: index.unique, ...isSparse ? { sparse: true } : {} }
-        known.key[path] = index.direction
-        if (index.expireAfter !== undefined) known.expireAfterSeconds = wholeSeconds(index.expireAfter)
-        if (index.weight !== undefined) known.weights = { ...known.weights, [path]: index.weight }
-        if (index.language !== undefined) known.defaultLanguage = index.language
-        indexes.set(name, known)
-      }
-      const inner = nestedModel(schema)
-      if (inner !== undefined && !seen.has(inner)) visit(inner, `${path}.`, new Set([...seen, inner]))
-    }
-  }
-  visit(model, "", new Set([model]))
-  return [...indexes.values(), ...declaredBy(model).map((index) => descriptionOf(index, managedField(model, "id")))]
-}
-
-interface Draft {
-  readonly name: string
-  readonly key: Record<string, Direction>
-  readonly unique: boolean
-  readonly sparse?: boolean
-  expireAfterSeconds?: number
-  weights?: { readonly [path: string]: number }
-  defaultLanguage?: string
-}
-
-const declaredBy = (model: object): ReadonlyArray<ModelIndex> => {
-  const declared: unknown = Reflect.get(model, modelIndexesTypeId)
-  // Only a model's options write it.
-  return Array.isArray(declared) ? declared as ReadonlyArray<ModelIndex> : []
-}
-
-const descriptionOf = ({ key, options }: ModelIndex, idField: string | undefined): IndexDescription => {
-  const fields = key.map(([path, direction]) => [path === idField ? "_id" : path, direction] as const)
-  const { expireAfter, name, sparse, unique, where } = options
-  return {
-    name: name ?? fields.flat().join("_"),
-    key: Object.fromEntries(fields),
-    unique,
-    sparse,
-    expireAfterSeconds: expireAfter === undefined ? undefined : wholeSeconds(expireAfter),
-    partialFilterExpression: where
-  }
-}
-
-const wholeSeconds = (duration: Duration.Input): number => Math.ceil(Duration.toSeconds(duration))

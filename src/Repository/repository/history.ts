@@ -1,6 +1,6 @@
 /**
- * What repositories do for models with `Model.historied`: they keep each state of a document, in a collection beside its
- * own.
+ * The operations that repositories of models with `Model.historied` add. The history of a collection is stored in a second
+ * collection: one entry for each state of each document.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import type { Document } from "../DocumentStore.ts"
 import type { DocumentInvalid, ReadError } from "../RepositoryError.ts"
 
 /**
- * What was done to a document. `baseline` is the state that a document had before the first write that was kept.
+ * The kind of a change. `baseline` is the state that a document had before its first change with a history entry.
  *
  * @category models
  * @since 0.1.0
@@ -30,15 +30,15 @@ export type Change = "baseline" | "insert" | "replace" | "patch" | "update" | "d
 export interface Version<M extends Model.Any> {
   /** The identifier of the document. */
   readonly id: Model.Id<M>
-  /** Counts the states of this document from 1 upwards; 0 is that of the `baseline`. */
+  /** Counts the states of this document from 1 upwards. The revision of the `baseline` is 0. */
   readonly revision: number
   readonly change: Change
   readonly at: DateTime.Utc
-  /** Who did it, where `Generator.CurrentUserId` was known. */
+  /** The `Generator.CurrentUserId` of the writer, if there was one. */
   readonly by: string | undefined
-  /** The document as it was stored then, what the model omits included; the last one, when it was removed. */
+  /** The document as it was stored, including fields that the model omits. For a removal, its last state. */
   readonly document: Document
-  /** The same as an instance; the model may have changed since. */
+  /** The document as an instance. Fails when the model has changed and no longer accepts the document. */
   readonly instance: Effect.Effect<M["Type"], DocumentInvalid>
 }
 
@@ -53,27 +53,27 @@ export type IsHistoried<M extends Model.Any> = [
 ] extends [never] ? false : true
 
 /**
- * What the repository of a model with `Model.historied` does besides.
+ * The operations that the repository of a model with `Model.historied` adds.
  *
  * @category services
  * @since 0.1.0
  */
 export interface Histories<M extends Model.Any> {
   /**
-   * The states of a document, the latest first, all in memory: bound them by `pageSize`. The next page is that `before`
-   * the last revision of this one.
+   * The states of a document, the latest first. All are held in memory, so bound their number by `pageSize`. To get the
+   * next page, set `before` to the last revision of this one.
    */
   readonly history: (
     id: Model.Id<M>,
     options?: { readonly pageSize?: number | undefined; readonly before?: number | undefined }
   ) => Effect.Effect<ReadonlyArray<Version<M>>, ReadError>
-  /** The states of a document, the latest first, read as they are pulled. */
+  /** Streams the states of a document, the latest first. They are read as the stream is pulled. */
   readonly historyStream: (id: Model.Id<M>) => Stream.Stream<Version<M>, ReadError>
-  /** The state of this revision, or the one at this moment; none, when the document was not there or was deleted then. */
+  /** The state of a revision or at a time. `None` when the document did not exist or was deleted at that time. */
   readonly versionAt: (
     id: Model.Id<M>,
     at: number | DateTime.Utc
   ) => Effect.Effect<Option.Option<Version<M>>, ReadError>
-  /** Forgets all states of a document, whether it is there or not; the result is their number. */
+  /** Removes the history of a document, whether the document exists or not. Returns the number of removed states. */
   readonly purgeHistory: (id: Model.Id<M>) => Effect.Effect<number, ReadError>
 }

@@ -1,5 +1,5 @@
 /**
- * The states of documents, as they are stored in the collection beside the model's own.
+ * The entries of a history: one document for each state of a document, in a collection beside the model's own.
  */
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
@@ -10,25 +10,25 @@ import type { Document, IndexDescription } from "../DocumentStore.ts"
 import type { Change } from "./history.ts"
 
 /**
- * The collection of the states of a collection's documents.
+ * The name of the collection that holds a collection's history.
  *
  * @internal
  */
 export const historyOf = (collection: string): string => `${collection}.history`
 
 /**
- * A text that no two identifiers of one model share: that of a date has its milliseconds.
+ * A text that is unique among the identifiers of a model. A date is written with its milliseconds, which `String` omits.
  *
  * @internal
  */
-export const textOfId = (id: unknown): string => isDate(id) ? id.toISOString() : String(id)
+export const uniqueTextOfId = (id: unknown): string => isDate(id) ? id.toISOString() : String(id)
 
 /**
- * The identifier of a state, by which no two are the same.
+ * The identifier of the entry of one revision of a document.
  *
  * @internal
  */
-export const entryId = (id: unknown, revision: number): string => `${textOfId(id)}@${revision}`
+export const entryId = (id: unknown, revision: number): string => `${uniqueTextOfId(id)}@${revision}`
 
 /** @internal */
 export const historyIndex: IndexDescription = {
@@ -37,23 +37,23 @@ export const historyIndex: IndexDescription = {
 }
 
 /**
- * When something happens, and by whom.
+ * When a change happens, and which user makes it.
  *
  * @internal
  */
-export interface Occasion {
+export interface ChangeContext {
   readonly at: Date
   readonly by: string | undefined
 }
 
 /** @internal */
-export const occasionOf = (fiber: Fiber.Fiber<unknown, unknown>): Occasion => ({
+export const changeContextOf = (fiber: Fiber.Fiber<unknown, unknown>): ChangeContext => ({
   at: dateOf(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()),
   by: fiber.getRef(CurrentUserId)
 })
 
 /** @internal */
-export const entryOf = (change: Change, document: Document, revision: number, { at, by }: Occasion): Document => ({
+export const entryOf = (change: Change, document: Document, revision: number, { at, by }: ChangeContext): Document => ({
   _id: entryId(document["_id"], revision),
   document_id: document["_id"],
   revision,

@@ -1,3 +1,6 @@
+/**
+ * Reads the history of a model's documents.
+ */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -6,17 +9,17 @@ import type * as Model from "../../Model/Model.ts"
 import { dateOf } from "../bson/normalise.ts"
 import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
 import { instanceIdOf, storedIdOf } from "../query/storedIdentifier.ts"
-import { traced, tracedStream } from "../store/instrumented.ts"
+import { instrumented, instrumentedStream } from "../store/instrumented.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import type { Change, Histories, Version } from "./history.ts"
 import { entryId, historyOf } from "./historyEntry.ts"
 
 /**
- * Reads what the history writer keeps.
+ * The operations that read the entries which the history writer inserts.
  *
  * @internal
  */
-export const makeHistoryReading = <M extends Model.Any>(
+export const makeHistoryReads = <M extends Model.Any>(
   model: M,
   store: DocumentStore["Service"],
   { fromDocument }: DocumentCodec<M["Type"]>
@@ -27,10 +30,10 @@ export const makeHistoryReading = <M extends Model.Any>(
   const instanceId = instanceIdOf(model)
 
   const versionOf = (entry: Document): Version<M> => {
-    // Only the history writer makes entries.
-    const { at, by, change, document, document_id, revision } = entry as unknown as Entry
+    // Only the history writer inserts entries.
+    const { at, by, change, document, document_id, revision } = entry as unknown as HistoryEntry
     return {
-      // What the schema of the identifier reads is of its type.
+      // The schema of the identifier decodes to the identifier's type.
       id: instanceId(document_id) as Model.Id<M>,
       revision,
       change,
@@ -41,40 +44,44 @@ export const makeHistoryReading = <M extends Model.Any>(
     }
   }
 
-  const stateAt = (id: unknown, at: DateTime.Utc) =>
-    Effect.map(
-      store.find(history, { ...latest(storedId(id), { at: { $lte: dateOf(at.epochMilliseconds) } }), limit: 1 }),
-      ([entry]) => entry === undefined || gone.has(entry["change"]) ? Option.none() : Option.some(versionOf(entry))
-    )
+  const versionAtTime = Effect.fnUntraced(function*(id: unknown, at: DateTime.Utc) {
+    const filter = { at: { $lte: dateOf(at.epochMilliseconds) } }
+    const [entry] = yield* store.find(history, { ...latestFirst(storedId(id), filter), limit: 1 })
+    return entry === undefined || removals.has(entry["change"]) ? Option.none() : Option.some(versionOf(entry))
+  })
 
   return {
-    history: traced("history", collection, (id, { before, pageSize } = {}) =>
+    history: instrumented("history", collection, (id, { before, pageSize } = {}) =>
       Effect.map(
         store.find(history, {
-          ...latest(storedId(id), before === undefined ? {} : { revision: { $lt: before } }),
+          ...latestFirst(storedId(id), before === undefined ? {} : { revision: { $lt: before } }),
           limit: pageSize
         }),
         (entries) => entries.map(versionOf)
       )),
-    historyStream: tracedStream(
+    historyStream: instrumentedStream(
       "historyStream",
       collection,
-      (id) => Stream.map(store.stream(history, latest(storedId(id), {})), versionOf)
+      (id) => Stream.map(store.stream(history, latestFirst(storedId(id), {})), versionOf)
     ),
-    versionAt: traced("versionAt", collection, (id, at) =>
+    versionAt: instrumented("versionAt", collection, (id, at) =>
       typeof at === "number"
         ? Effect.map(
           store.findById(history, entryId(storedId(id), at)),
           (entry) => Option.map(Option.fromUndefinedOr(entry), versionOf)
         )
-        : stateAt(id, at)),
-    purgeHistory: traced("purgeHistory", collection, (id) => store.deleteMany(history, { document_id: storedId(id) }))
+        : versionAtTime(id, at)),
+    purgeHistory: instrumented(
+      "purgeHistory",
+      collection,
+      (id) => store.deleteMany(history, { document_id: storedId(id) })
+    )
   }
 }
 
 // internal
 
-interface Entry {
+interface HistoryEntry {
   readonly document_id: unknown
   readonly revision: number
   readonly change: Change
@@ -83,10 +90,10 @@ interface Entry {
   readonly document: Document
 }
 
-const latest = (id: unknown, more: Document): FindOptions => ({
-  filter: { document_id: id, ...more },
+const latestFirst = (id: unknown, conditions: Document): FindOptions => ({
+  filter: { document_id: id, ...conditions },
   sort: { revision: -1 }
 })
 
-// After these, there is no document.
-const gone: ReadonlySet<unknown> = new Set<Change>(["delete", "purge"])
+// The changes after which the document no longer exists.
+const removals: ReadonlySet<unknown> = new Set<Change>(["delete", "purge"])

@@ -1,3 +1,6 @@
+/**
+ * Applies patches to instances, and turns the difference between two states of a document into an update of the store.
+ */
 import type * as Schema from "effect/Schema"
 import {
   elementOf,
@@ -11,19 +14,19 @@ import {
   unwrapped
 } from "../../Model/introspection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
-import { isStoredAlike } from "../query/bsonForm.ts"
+import { isStoredIdentically } from "../query/bsonForm.ts"
 
 /**
- * How a patch changes what it names: `merge` merges objects at every depth (RFC 7396), `replace` merges nested models
- * only, and replaces anything else as a whole.
+ * How a patch changes a field: `merge` merges objects at every depth (RFC 7396), `replace` merges nested models only and
+ * replaces any other value.
  *
  * @internal
  */
 export type PatchMode = "merge" | "replace"
 
 /**
- * The fields of an instance with those of `changes` over them; `null` takes one out. The version is the store's business,
- * not the patch's.
+ * The fields of an instance with `changes` applied. `null` removes a field. The version field is ignored: the store
+ * increments it.
  *
  * @internal
  */
@@ -37,11 +40,12 @@ export const applyPatch = (
 
 type Values = { readonly [key: string]: unknown }
 
-const planOf = (mode: PatchMode) =>
+/** For each model, the merge function of each of its fields, compiled once. */
+const compileMerges = (mode: PatchMode) =>
   perModel((model: ModelLike): (key: string) => Merge | undefined => {
     const merges = new Map<string, Merge>()
     for (const [key, field] of Object.entries(model.store.fields)) {
-      // A field of a struct is a schema.
+      // Each field of a struct is a schema.
       const schema = field as Schema.Top
       const inner = elementOf(schema) === undefined ? nestedModel(schema) : undefined
       const merge = inner !== undefined
@@ -57,10 +61,10 @@ const planOf = (mode: PatchMode) =>
 const mergeOfModel = (model: ModelLike, mode: PatchMode): Merge => (before, change) =>
   isPlainObject(change) ? mergeProperties(before, Object.entries(change), mergesOf[mode](model)) : change
 
-const mergesOf = { merge: planOf("merge"), replace: planOf("replace") }
+const mergesOf = { merge: compileMerges("merge"), replace: compileMerges("replace") }
 
 /**
- * A patch of a stored document: what to change, and what has to be there still for the change to be the right one.
+ * An update of a stored document, and the filter under which it may be applied.
  *
  * @internal
  */
@@ -70,9 +74,9 @@ export interface DocumentChange {
 }
 
 /**
- * What makes of the named fields of the stored document what they shall be; `undefined` when they are so already. Each
- * field is written whole, and only while the version is the same or, in a model without one, while these fields and those
- * that were `read` for them hold what they held: what was validated is what is stored.
+ * The update that changes the named fields from `before` to `after`, or `undefined` when none of them differs. Each changed
+ * field is replaced completely. The filter matches while the version is that of `before` or, in a model without versions,
+ * while the changed fields and the `read` fields are unchanged: so what is stored is what was validated.
  *
  * @internal
  */
@@ -84,7 +88,9 @@ export const changeOf = (
 ): DocumentChange | undefined => {
   const set: { [path: string]: unknown } = {}
   const unset: { [path: string]: "" } = {}
-  const changed = fields.named.filter((field) => field !== versionField && !isStoredAlike(before[field], after[field]))
+  const changed = fields.named.filter((field) =>
+    field !== versionField && !isStoredIdentically(before[field], after[field])
+  )
   if (changed.length === 0) return undefined
   for (const field of changed) {
     if (after[field] === undefined) unset[field] = ""

@@ -1,6 +1,6 @@
 /**
- * The collection of a model, as far as its repository sees it: of a model with `Model.softDeleted`, without what is
- * deleted. Whatever a repository reads or writes, it reads and writes here.
+ * The collection of a model, through which its repository reads and writes. For a model with `Model.softDeleted`, each
+ * operation excludes deleted documents unless its `deleted` argument includes them.
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
@@ -20,8 +20,8 @@ import type {
 import type { ReadError, StoreError } from "../RepositoryError.ts"
 import type { Deleted } from "./softDeletion.ts"
 
-/** An operation of the store, on the one collection. */
-type Within<Name extends keyof DocumentStore["Service"]> = DocumentStore["Service"][Name] extends
+/** An operation of the store without its first argument, the collection. */
+type OnCollection<Name extends keyof DocumentStore["Service"]> = DocumentStore["Service"][Name] extends
   (collection: string, ...args: infer Args) => infer Result ? (...args: Args) => Result : never
 
 /** @internal */
@@ -32,7 +32,7 @@ export interface ModelCollection {
     options?: ReadOptions
   ) => Effect.Effect<Document | undefined, ReadError>
   readonly find: (options: TakeOptions, deleted?: Deleted) => Effect.Effect<ReadonlyArray<Document>, ReadError>
-  readonly findAndCount: Within<"findAndCount">
+  readonly findAndCount: OnCollection<"findAndCount">
   readonly stream: (options: FindOptions, deleted?: Deleted) => Stream.Stream<Document, ReadError>
   readonly count: (filter: Filter, deleted?: Deleted, options?: ReadOptions) => Effect.Effect<number, ReadError>
   readonly estimatedCount: Effect.Effect<number, ReadError>
@@ -46,9 +46,9 @@ export interface ModelCollection {
     options?: ReadOptions,
     deleted?: Deleted
   ) => Stream.Stream<Document, ReadError>
-  readonly insertOne: Within<"insertOne">
-  readonly insertMany: Within<"insertMany">
-  readonly replaceOne: Within<"replaceOne">
+  readonly insertOne: OnCollection<"insertOne">
+  readonly insertMany: OnCollection<"insertMany">
+  readonly replaceOne: OnCollection<"replaceOne">
   readonly updateOne: (
     filter: Filter,
     update: Update,
@@ -74,22 +74,23 @@ export interface ModelCollection {
 
 /** @internal */
 export const makeModelCollection = (model: ModelLike, store: DocumentStore["Service"]): ModelCollection => {
-  const all = bound(model.modelName, store)
+  const collection = storeCollection(model.modelName, store)
   const deletedField = managedField(model, "deleted")
-  return deletedField === undefined ? all : scoped(all, deletedField)
+  return deletedField === undefined ? collection : excludingDeleted(collection, deletedField)
 }
 
 /**
- * The filter for what fulfils both. What the first says of a path stays where it is, as the text search has to.
+ * The filter that requires two filters. Their conditions stay at the top level where no key is in both, because `$text` has
+ * to stand there.
  *
  * @internal
  */
-export const both = (first: Filter, second: Filter): Filter =>
+export const conjunctionOf = (first: Filter, second: Filter): Filter =>
   Object.keys(second).some((key) => Object.hasOwn(first, key)) ? { $and: [first, second] } : { ...first, ...second }
 
 // internal
 
-const bound = (name: string, store: DocumentStore["Service"]): ModelCollection => ({
+const storeCollection = (name: string, store: DocumentStore["Service"]): ModelCollection => ({
   findById: (id, _, options) => store.findById(name, id, options),
   find: (options) => store.find(name, options),
   findAndCount: (options) => store.findAndCount(name, options),
@@ -109,16 +110,19 @@ const bound = (name: string, store: DocumentStore["Service"]): ModelCollection =
   deleteMany: (filter) => store.deleteMany(name, filter)
 })
 
-const scoped = (all: ModelCollection, field: string): ModelCollection => {
+const excludingDeleted = (all: ModelCollection, field: string): ModelCollection => {
   const within = (filter: Filter, deleted: Deleted = "exclude"): Filter => {
     if (deleted === "include") return filter
-    return both(filter, { [field]: deleted === "only" ? { $ne: null } : null })
+    return conjunctionOf(filter, { [field]: deleted === "only" ? { $ne: null } : null })
   }
   const admits = (document: Document, deleted: Deleted = "exclude"): boolean =>
     deleted === "include" || (deleted === "only") === isDeleted(document, field)
 
-  /** Some stages have to be the first one: those that look for documents take the condition in. */
-  const behind = ([first, ...others]: ReadonlyArray<Document>, deleted?: Deleted): ReadonlyArray<Document> => {
+  /**
+   * Adds the condition as early in the pipeline as possible. A stage that has to be the first one gets the condition as part
+   * of its query, or right after it when it has no query.
+   */
+  const pipelineWithin = ([first, ...others]: ReadonlyArray<Document>, deleted?: Deleted): ReadonlyArray<Document> => {
     const [stage] = Object.keys(first ?? {})
     if (first === undefined || stage === undefined) return [{ $match: within({}, deleted) }]
     const operand = Object(first[stage])
@@ -126,7 +130,7 @@ const scoped = (all: ModelCollection, field: string): ModelCollection => {
     if (stage === "$geoNear") {
       return [{ $geoNear: { ...operand, query: within(Object(operand["query"] ?? {}), deleted) } }, ...others]
     }
-    return leading.has(stage)
+    return firstStages.has(stage)
       ? [first, { $match: within({}, deleted) }, ...others]
       : [{ $match: within({}, deleted) }, first, ...others]
   }
@@ -144,7 +148,7 @@ const scoped = (all: ModelCollection, field: string): ModelCollection => {
     estimatedCount: Effect.suspend(() => all.count(within({}))),
     distinct: (path, filter, deleted) => all.distinct(path, within(filter, deleted)),
     aggregate: (pipeline, options, deleted) =>
-      all.aggregate(deleted === "include" ? pipeline : behind(pipeline, deleted), options),
+      all.aggregate(deleted === "include" ? pipeline : pipelineWithin(pipeline, deleted), options),
     insertOne: (document) => all.insertOne(document),
     insertMany: (documents, options) => all.insertMany(documents, options),
     replaceOne: (filter, document, options) => all.replaceOne(within(filter), document, options),
@@ -158,7 +162,7 @@ const scoped = (all: ModelCollection, field: string): ModelCollection => {
   }
 }
 
-const leading: ReadonlySet<string> = new Set(["$search", "$vectorSearch"])
+const firstStages: ReadonlySet<string> = new Set(["$search", "$vectorSearch"])
 
 const isDeleted = (document: Document, field: string): boolean =>
   document[field] !== undefined && document[field] !== null

@@ -1,5 +1,5 @@
 /**
- * How documents of a model's collection change. Each change has a name, by which a history may keep it.
+ * The writes to a model's collection. Each takes the name of the change, which a history records.
  */
 import * as Effect from "effect/Effect"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
@@ -7,32 +7,35 @@ import { QueryRejected, type ReadError, type StoreError } from "../RepositoryErr
 import type { Change } from "./history.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 
-/** An operation on the collection, and what the change is called. */
-type Named<Operation extends (...args: never) => unknown> = (
+/** An operation on the collection that takes the name of the change first. */
+type WithChange<Operation extends (...args: never) => unknown> = (
   change: Change,
   ...args: Parameters<Operation>
 ) => ReturnType<Operation>
 
 /** @internal */
 export interface ModelWriter {
-  /** Gives the document as it was inserted. */
+  /** Returns the document as it was inserted. */
   readonly insert: (document: Document) => Effect.Effect<Document, StoreError>
   readonly insertMany: ModelCollection["insertMany"]
-  /** Replaces the first match; with `upsert`, inserts where there is none. Gives the document as it was written, if so. */
+  /**
+   * Replaces the first match. With `upsert`, inserts the document when none matches. Returns the document as it was
+   * written, or `undefined` when nothing was written.
+   */
   readonly replace: (
     filter: Filter,
     document: Document,
     upsert: boolean
   ) => Effect.Effect<Document | undefined, StoreError>
-  readonly updateOne: Named<ModelCollection["updateOne"]>
-  readonly updateMany: Named<ModelCollection["updateMany"]>
-  readonly findOneAndUpdate: Named<ModelCollection["findOneAndUpdate"]>
-  readonly deleteOne: Named<ModelCollection["deleteOne"]>
-  readonly deleteMany: Named<ModelCollection["deleteMany"]>
+  readonly updateOne: WithChange<ModelCollection["updateOne"]>
+  readonly updateMany: WithChange<ModelCollection["updateMany"]>
+  readonly findOneAndUpdate: WithChange<ModelCollection["findOneAndUpdate"]>
+  readonly deleteOne: WithChange<ModelCollection["deleteOne"]>
+  readonly deleteMany: WithChange<ModelCollection["deleteMany"]>
 }
 
 /**
- * A writer that keeps no history.
+ * A writer for models without a history. It ignores the names of changes.
  *
  * @internal
  */
@@ -53,22 +56,22 @@ export const makeModelWriter = (collection: ModelCollection): ModelWriter => ({
 })
 
 /**
- * The update with more in one of its operators.
+ * The update with further operands for one of its operators.
  *
  * @internal
  */
-export const withMore = (operator: "$set" | "$inc", update: Update, more: Document): Update => ({
+export const withOperands = (operator: "$set" | "$inc", update: Update, operands: Document): Update => ({
   ...update,
-  [operator]: { ...Object(update[operator]), ...more }
+  [operator]: { ...Object(update[operator]), ...operands }
 })
 
 /**
- * What adds no document, and takes no value that was free, breaks a unique index only by what is wrong with the stored
- * documents.
+ * Turns `DuplicateKey` into `QueryRejected`, for a write that adds no document and no indexed value. Such a write only
+ * violates a unique index when the stored documents violate it already.
  *
  * @internal
  */
-export const withoutDuplicate = <A>(
+export const rejectDuplicateKey = <A>(
   operation: string,
   self: Effect.Effect<A, StoreError>
 ): Effect.Effect<A, ReadError> =>

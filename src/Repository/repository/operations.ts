@@ -1,5 +1,5 @@
 /**
- * What the repository of any model does. `Repository` exports all of it.
+ * The operations that the repository of every model has. `Repository` exports these types.
  *
  * @since 0.1.0
  */
@@ -33,7 +33,7 @@ import type * as Update from "../Update.ts"
 import type { DeletedOptions } from "./softDeletion.ts"
 
 /**
- * In which order.
+ * The order of the results.
  *
  * @category models
  * @since 0.1.0
@@ -43,40 +43,42 @@ export interface SortOptions<M extends Model.Any> extends DeletedOptions<M> {
   readonly sortBy?: (keyof M["store"]["fields"] & string) | undefined
   /** Defaults to `"ASC"`. */
   readonly sortOrder?: "ASC" | "DESC" | undefined
-  /** Several fields to sort by, in order of weight, in the place of `sortBy`. */
+  /** Several fields to sort by, the most significant first. Takes precedence over `sortBy`. */
   readonly sort?: ReadonlyArray<Query.SortKey<M>> | undefined
 }
 
 /**
- * Which of the matching documents, and in which order. Pages never overlap: ties break by the identifier.
+ * The order of the results, and the page of them to return. Ties break by the identifier, so pages of an unchanged
+ * collection never overlap.
  *
  * @category models
  * @since 0.1.0
  */
 export interface FindOptions<M extends Model.Any> extends SortOptions<M>, ReadOptions {
-  /** From 1 upwards. Defaults to 1; without `pageSize` there is one page of everything. */
+  /** The number of the page, from 1 upwards. Defaults to 1. Without `pageSize` the first page has all documents. */
   readonly page?: number | undefined
   /** Documents per page. Defaults to all. */
   readonly pageSize?: number | undefined
 }
 
 /**
- * Which page, by a place in the order instead of a number: documents that come or go meanwhile move nothing.
+ * Selects a page by a position in the order instead of a page number. Inserts and deletes between two requests shift no
+ * other document from one page to another.
  *
  * @category models
  * @since 0.1.0
  */
 export interface CursorOptions<M extends Model.Any> extends SortOptions<M> {
-  /** The `next` of the page before. Defaults to the beginning. */
+  /** The `next` of the previous page. Defaults to the first page. */
   readonly cursor?: string | undefined
   /** Documents per page. */
   readonly pageSize: number
-  /** How long the store may take. Defaults to as long as it takes. */
+  /** The time after which the store gives up. Defaults to no limit. */
   readonly timeLimit?: Duration.Input | undefined
 }
 
 /**
- * A page, and the cursor of the next one where there is one.
+ * A page, and the cursor of the next page if there is one.
  *
  * @category models
  * @since 0.1.0
@@ -87,29 +89,29 @@ export interface Page<A> {
 }
 
 /**
- * What the repository of any model does. Where a model is `Model.softDeleted`, nothing reads, counts or changes what is
- * deleted, unless `deleted` says so.
+ * The operations that the repository of every model has. In a model with `Model.softDeleted`, they exclude deleted
+ * instances unless the option `deleted` includes them.
  *
  * @category services
  * @since 0.1.0
  */
 export interface Operations<M extends Model.Any> {
   readonly model: M
-  /** The collection of the store, named as the model. */
+  /** The name of the collection, which is the name of the model. */
   readonly collection: string
-  /** The instance with this identifier. */
+  /** Finds the instance with this identifier. */
   readonly findById: (
     id: Model.Id<M>,
     options?: DeletedOptions<M>
   ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | ReadError>
-  /** The first instance that fulfils the condition. */
+  /** Finds the first instance that matches the condition. */
   readonly findOne: (
     where?: Query.Where<M>,
     options?: SortOptions<M>
   ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ReadError>
   /**
-   * The instances that fulfil the condition, all in memory: bound them by `pageSize`. With `select`, only those fields
-   * of them.
+   * Finds the instances that match the condition. All are held in memory, so bound their number by `pageSize`. With
+   * `select`, the results have the selected fields only.
    */
   readonly find: {
     <const P extends Query.Path<M>>(
@@ -121,88 +123,88 @@ export interface Operations<M extends Model.Any> {
       options?: FindOptions<M>
     ): Effect.Effect<ReadonlyArray<M["Type"]>, DocumentInvalid | ReadError>
   }
-  /** A page of them that begins behind a cursor. Fails with `QueryRejected` when the cursor is of another order. */
+  /** Finds the page after a cursor. Fails with `QueryRejected` when the cursor belongs to a different order. */
   readonly findPage: (
     where: Query.Where<M> | undefined,
     options: CursorOptions<M>
   ) => Effect.Effect<Page<M["Type"]>, DocumentInvalid | QueryRejected | ReadError>
-  /** The instances that fulfil the condition, read as they are pulled. */
+  /** Streams the instances that match the condition. They are read as the stream is pulled. */
   readonly stream: (
     where?: Query.Where<M>,
     options?: FindOptions<M>
   ) => Stream.Stream<M["Type"], DocumentInvalid | ReadError>
-  /** How many instances fulfil the condition, exactly. */
+  /** Counts the instances that match the condition, exactly. */
   readonly count: (where?: Query.Where<M>, options?: DeletedOptions<M>) => Effect.Effect<number, ReadError>
-  /** How many instances there are, more or less, without looking at them, unless some are deleted softly. */
+  /** Estimates the number of instances without reading them. With `Model.softDeleted`, counts them exactly. */
   readonly estimatedCount: Effect.Effect<number, ReadError>
-  /** Whether an instance fulfils the condition. */
+  /** Whether an instance matches the condition. */
   readonly exists: (where?: Query.Where<M>, options?: DeletedOptions<M>) => Effect.Effect<boolean, ReadError>
-  /** The values that a field has among the instances that fulfil the condition, each once; of a list, its elements. */
+  /** The distinct values of a field among the instances that match the condition. Of a list, its items are counted. */
   readonly distinct: <K extends keyof M["store"]["fields"] & string>(
     field: K,
     where?: Query.Where<M>,
     options?: DeletedOptions<M>
   ) => Effect.Effect<ReadonlyArray<ElementOf<M["store"]["fields"][K]>>, ReadError>
-  /** The documents that leave a pipeline in the store's own terms, read as they are pulled. */
+  /** Streams the documents that result from a MongoDB aggregation pipeline. They are read as the stream is pulled. */
   readonly aggregate: (
     pipeline: ReadonlyArray<Document>,
     options?: ReadOptions & DeletedOptions<M>
   ) => Stream.Stream<Document, ReadError>
   /**
-   * Adds an instance, which has to be valid; a versioned one gets version 1. Fails with `DuplicateKey` when its identifier
-   * is taken.
+   * Inserts an instance, which has to be valid. A versioned instance gets version 1. Fails with `DuplicateKey` when its
+   * identifier or another unique value exists already.
    */
   readonly insert: (instance: M["Type"]) => Effect.Effect<M["Type"], ModelError | StoreError>
   /**
-   * Inserts or updates. What differs from the stored instance has to be valid. A versioned instance whose stored version
-   * is another one fails with `VersionConflict`.
+   * Inserts the instance, or replaces the stored one. Values that differ from the stored instance have to be valid. Fails
+   * with `VersionConflict` when the stored instance has a different version.
    */
   readonly save: (instance: M["Type"]) => Effect.Effect<M["Type"], ModelError | VersionConflict | StoreError>
-  /** Replaces the stored instance of the same identifier, which must be there. What differs from it has to be valid. */
+  /** Replaces the stored instance of the same identifier. Values that differ from the stored instance have to be valid. */
   readonly replace: (
     instance: M["Type"]
   ) => Effect.Effect<M["Type"], DocumentNotFound | ModelError | VersionConflict | StoreError>
   /**
-   * Changes the named fields as a JSON merge patch does (RFC 7396): `null` removes, models, structs, records and free-form
-   * values are merged at every depth, lists are replaced. What changes is validated before anything is written, together
-   * with the rules for several fields, and written only while these fields hold what they held; otherwise it begins again,
-   * so that of many patches at once none is lost. `version` among the changes is the expected one.
+   * Applies a JSON merge patch (RFC 7396): `null` removes a field; models, structs, records and free-form values are merged
+   * at every depth; lists are replaced. The changed values and the rules over several fields are validated before the
+   * write. The write only succeeds while the fields that it depends on are unchanged, and is retried otherwise, so
+   * concurrent patches are never lost. A `version` among the changes is the expected version.
    */
   readonly patch: (
     id: Model.Id<M>,
     changes: M["patch"]["Type"]
   ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | StoreError>
   /**
-   * Changes the stored instance to what `change` makes of it, which is written while the document is the one that was read:
-   * otherwise somebody else wrote in between, and it begins again, so that `change` may run several times. For as long as
-   * 30 seconds it is tried again, with growing delays, and one after another of those in this process that have lost; then
-   * it fails with `VersionConflict`. So does `patch`. The identifier and what the repository manages stay as they are;
-   * nothing is written when nothing differs. What differs has to be valid.
+   * Replaces the stored instance by the result of `change`. The write only succeeds while the document is as it was read.
+   * On a conflict with another writer it is retried, and `change` runs again. Retries within one process run one at a time
+   * for each document, with growing delays; after 30 seconds the operation fails with `VersionConflict`. The same holds for
+   * `patch`. The identifier and managed fields do not change. Nothing is written when nothing differs. Values that differ
+   * have to be valid.
    */
   readonly modify: <E, R>(
     id: Model.Id<M>,
     change: (current: M["Type"]) => Effect.Effect<M["Type"], E, R>
   ) => Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | ModelError | VersionConflict | StoreError, R>
   /**
-   * Adds instances, each of which has to be valid; the result is their number. `ordered` (the default) stops at the first that is refused, and those
-   * before it stay; otherwise all that can be added are. Fails with `BulkInsertFailed`, which has each refusal with its
-   * place.
+   * Inserts instances, each of which has to be valid. Returns their number. An `ordered` insert (the default) stops at the
+   * first refused instance and does not remove those before it; an unordered one inserts every instance that is not
+   * refused. Fails with `BulkInsertFailed`, which has each refusal with its index.
    */
   readonly bulkInsert: (
     instances: ReadonlyArray<M["Type"]>,
     options?: { readonly ordered?: boolean | undefined }
   ) => Effect.Effect<number, BulkInsertFailed | ReadError>
-  /** Changes the first instance that fulfils the condition, in one atomic operation. */
+  /** Updates the first instance that matches the condition. Atomic. */
   readonly updateOne: (
     where: Query.Where<M> | undefined,
     changes: Update.Changes<M>
   ) => Effect.Effect<UpdateResult, ModelError | StoreError>
-  /** Changes every instance that fulfils the condition, each in one atomic operation. */
+  /** Updates every instance that matches the condition. Atomic for each instance, not for all of them. */
   readonly updateMany: (
     where: Query.Where<M> | undefined,
     changes: Update.Changes<M>
   ) => Effect.Effect<UpdateResult, ModelError | StoreError>
-  /** Changes the first instance that fulfils the condition and gives it as it is then, or as it was `before`. */
+  /** Updates the first instance that matches the condition, and returns it as it is after or was `before` the update. */
   readonly findOneAndUpdate: (
     where: Query.Where<M> | undefined,
     changes: Update.Changes<M>,
@@ -211,32 +213,35 @@ export interface Operations<M extends Model.Any> {
       readonly returnDocument?: "before" | "after" | undefined
     }
   ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ModelError | StoreError>
-  /** Removes the instance, which must be there; with `Model.softDeleted` it is marked instead, as by all that delete. */
+  /** Deletes the instance. With `Model.softDeleted`, this and the other deletes mark instances instead. */
   readonly deleteById: {
     (id: Model.Id<M>): Effect.Effect<void, DocumentNotFound | ReadError>
-    /** Of a versioned model: only while it has this version, in one atomic operation; else `VersionConflict`. */
+    /**
+     * Deletes a versioned instance while it has this version, in one atomic operation. Fails with `VersionConflict` when it
+     * has another version.
+     */
     (
       id: Model.Id<M>,
       options: { readonly version: number }
     ): Effect.Effect<void, DocumentNotFound | VersionConflict | ReadError>
   }
-  /** Removes the instances that fulfil the condition; the result is their number. */
+  /** Deletes the instances that match the condition. Returns their number. */
   readonly deleteMany: (where: Query.Where<M>) => Effect.Effect<number, ReadError>
-  /** Removes all instances; the result is their number. */
+  /** Deletes all instances. Returns their number. */
   readonly deleteAll: Effect.Effect<number, ReadError>
-  /** Makes the installed indexes those of the model: what nobody declares is dropped, what changed is built anew. */
+  /** Synchronises the installed indexes with the model: drops undeclared indexes, and rebuilds changed ones. */
   readonly syncIndexes: Effect.Effect<IndexChanges, StoreError>
-  /** Has the store look at documents by the model's JSON schema, where it can: see `DocumentStore.setValidator`. */
+  /** Installs the model's JSON schema as the collection's validator: see `DocumentStore.setValidator`. */
   readonly installValidator: (options?: ValidatorOptions) => Effect.Effect<void, ReadError>
-  /** The stored document with this identifier as it is, or `undefined`. */
+  /** The stored document with this identifier, not decoded, or `undefined`. */
   readonly findDocumentById: (
     id: Model.Id<M>,
     options?: ReadOptions
   ) => Effect.Effect<Document | undefined, ReadError>
-  /** Stored documents as they are. */
+  /** Finds stored documents, not decoded. */
   readonly findDocuments: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
-  /** Stored documents as they are, and how many match altogether: see `DocumentStore.findAndCount`. */
+  /** Finds stored documents, not decoded, and counts all that match: see `DocumentStore.findAndCount`. */
   readonly findAndCountDocuments: (options: TakeOptions) => Effect.Effect<Counted, ReadError>
-  /** How many stored documents match. */
+  /** Counts the stored documents that match. */
   readonly countDocuments: (filter: Document, options?: ReadOptions) => Effect.Effect<number, ReadError>
 }

@@ -7,22 +7,22 @@ import * as Effect from "effect/Effect"
 import { hasRules, inspector, modelTypeId, patcher } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../DocumentStore.ts"
-import { isStoredAlike } from "../query/bsonForm.ts"
+import { isStoredIdentically } from "../query/bsonForm.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
 import type { DocumentInvalid, DocumentNotFound, StoreError, VersionConflict } from "../RepositoryError.ts"
 import { makeRetry } from "../store/retryOnConflict.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import { applyPatch, changeOf } from "./mergePatch.ts"
-import { withMore } from "./modelWriter.ts"
+import { withOperands } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
-import type { SentWrites } from "./validatedWrites.ts"
+import type { ValidatedWrites } from "./validatedWrites.ts"
 import { notFound, versionConflict, versionOf, type WriteContext } from "./versionedWrites.ts"
 
 /** @internal */
 export interface ReadModifyWrite<M extends Model.Any> {
   readonly modify: Operations<M>["modify"]
   /** `isSent` says that the changes were sent by a caller and are converted whatever their form. */
-  readonly patch: (isSent: boolean) => SentWrites<M["Type"]>["patch"]
+  readonly patch: (isSent: boolean) => ValidatedWrites<M["Type"]>["patch"]
 }
 
 /** @internal */
@@ -40,7 +40,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
   // A rule over several fields holds only if none of them has changed since the validation.
   const readByPatch = hasRules(model) ? fields : []
 
-  const planOfPatch = Effect.fnUntraced(function*(
+  const plannedPatch = Effect.fnUntraced(function*(
     id: unknown,
     changes: { readonly [field: string]: unknown },
     isSent: boolean,
@@ -58,19 +58,23 @@ export const makeReadModifyWrite = <M extends Model.Any>(
   })
 
   /** Only fields that differ from those read are written, so that new fields of the model are left as they are stored. */
-  const planOf = (current: M["Type"], changed: M["Type"]): Plan => {
+  const plannedChangeOf = (current: M["Type"], changed: M["Type"]): PlannedChange => {
     const [before, after] = [toDocument(current), toDocument(changed)]
-    return { after, named: ownFields.filter((field) => !isStoredAlike(before[field], after[field])), read: fields }
+    return {
+      after,
+      named: ownFields.filter((field) => !isStoredIdentically(before[field], after[field])),
+      read: fields
+    }
   }
 
   return {
     patch: (isSent) => (id, changes) =>
-      modify(id, (current, stored) => planOfPatch(id, { ...changes }, isSent, current, stored)),
+      modify(id, (current, stored) => plannedPatch(id, { ...changes }, isSent, current, stored)),
     modify: (id, change) =>
       modify(id, (current) =>
         Effect.flatMap(
           change(current),
-          (changed) => Effect.map(inspect(changed, current), () => planOf(current, changed))
+          (changed) => Effect.map(inspect(changed, current), () => plannedChangeOf(current, changed))
         ))
   }
 }
@@ -78,7 +82,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
 // internal
 
 /** The new document, the fields that may differ, and the fields that it was computed from. */
-interface Plan {
+interface PlannedChange {
   readonly after: Document
   readonly named: ReadonlyArray<string>
   readonly read: ReadonlyArray<string>
@@ -95,7 +99,7 @@ type WriteError = DocumentNotFound | DocumentInvalid | VersionConflict | StoreEr
 
 type Modify<A> = <E, R>(
   id: unknown,
-  plan: (current: A, stored: Document) => Effect.Effect<Plan, E, R>
+  plan: (current: A, stored: Document) => Effect.Effect<PlannedChange, E, R>
 ) => Effect.Effect<A, E | WriteError, R>
 
 const modifier = <M extends Model.Any>(
@@ -103,12 +107,12 @@ const modifier = <M extends Model.Any>(
   context: WriteContext,
   { fromDocument }: DocumentCodec<M["Type"]>
 ): Modify<M["Type"]> => {
-  const { documents, stamps, versionField, writer } = context
+  const { documents, auditFields, versionField, writer } = context
   const retry = makeRetry()
 
   const attempt = Effect.fnUntraced(function*<E, R>(
     id: unknown,
-    plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
+    plan: (current: M["Type"], stored: Document) => Effect.Effect<PlannedChange, E, R>
   ): Effect.fn.Return<M["Type"], E | LostUpdate | DocumentNotFound | DocumentInvalid | StoreError, R> {
     const fiber = yield* Effect.fiber
     const stored = yield* documents.findById(storedIdOf(model)(id))
@@ -120,7 +124,7 @@ const modifier = <M extends Model.Any>(
     const modified = yield* writer.findOneAndUpdate(
       "patch",
       change.filter,
-      stamps === undefined ? change.update : withMore("$set", change.update, stamps.updated(fiber)),
+      auditFields === undefined ? change.update : withOperands("$set", change.update, auditFields.updated(fiber)),
       { returnDocument: "after" }
     )
     return modified === undefined ? yield* Effect.fail(new LostUpdate()) : yield* fromDocument(modified)
@@ -128,7 +132,7 @@ const modifier = <M extends Model.Any>(
 
   return <E, R>(
     id: unknown,
-    plan: (current: M["Type"], stored: Document) => Effect.Effect<Plan, E, R>
+    plan: (current: M["Type"], stored: Document) => Effect.Effect<PlannedChange, E, R>
   ): Effect.Effect<M["Type"], E | WriteError, R> =>
     Effect.catchIf(
       retry(

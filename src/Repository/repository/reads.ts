@@ -1,3 +1,7 @@
+/**
+ * The read operations of a repository. A read is consistent as the store's operation is: a page and the next page, or the
+ * documents of a stream, may show different states of the collection.
+ */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
@@ -11,14 +15,16 @@ import * as Query from "../Query.ts"
 import { fieldNamed } from "../query/fieldPath.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
 import { type DocumentInvalid, DocumentNotFound, type ReadError } from "../RepositoryError.ts"
-import { traced, tracedStream } from "../store/instrumented.ts"
+import { instrumented, instrumentedStream } from "../store/instrumented.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
-import { both, type ModelCollection } from "./modelCollection.ts"
+import { conjunctionOf, type ModelCollection } from "./modelCollection.ts"
 import type { FindOptions as RepositoryFindOptions, Operations } from "./operations.ts"
 import type { Deleted, DeletedOptions } from "./softDeletion.ts"
 
+type DocumentReads = "findDocumentById" | "findDocuments" | "findAndCountDocuments" | "countDocuments"
+
 /** @internal */
-export type Reading<M extends Model.Any> = Pick<
+export type Reads<M extends Model.Any> = Pick<
   Operations<M>,
   | "findById"
   | "findOne"
@@ -30,151 +36,86 @@ export type Reading<M extends Model.Any> = Pick<
   | "exists"
   | "distinct"
   | "aggregate"
-  | "findDocumentById"
-  | "findDocuments"
-  | "findAndCountDocuments"
-  | "countDocuments"
+  | DocumentReads
 >
 
-/**
- * The reading half of a repository.
- *
- * @internal
- */
-export const makeReading = <M extends Model.Any>(
+/** @internal */
+export const makeReads = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
-  { fromDocument }: DocumentCodec<M["Type"]>
-): Reading<M> => {
+  codec: DocumentCodec<M["Type"]>
+): Reads<M> => {
   const collection = model.modelName
-  const storedId = storedIdOf(model)
-
-  const findById = Effect.fnUntraced(function*(id: unknown, options?: DeletedOptions<M>) {
-    const document = yield* documents.findById(storedId(id), deletedOf(options))
-    return document === undefined
-      ? yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
-      : yield* fromDocument(document)
-  })
-
-  const find = Effect.fnUntraced(function*(where: Query.Where<M> | undefined, options: RepositoryFindOptions<M> = {}) {
-    const found = yield* documents.find(
-      { filter: Query.toFilter(model, where), ...pageOf(model, options) },
-      deletedOf(options)
-    )
-    return yield* Effect.forEach(found, fromDocument)
-  })
-
-  const findSelected = Effect.fnUntraced(function*(
-    where: Query.Where<M> | undefined,
-    options: RepositoryFindOptions<M>,
-    select: ReadonlyArray<Query.Path<M>>
-  ) {
-    const { fromDocument, projection } = Query.select(model, select)
-    const found = yield* documents.find(
-      { filter: Query.toFilter(model, where), ...pageOf(model, options), projection },
-      deletedOf(options)
-    )
-    return yield* Effect.forEach(found, fromDocument)
-  })
-
-  const findPage: Operations<M>["findPage"] = Effect.fnUntraced(function*(where, options) {
-    const keyset = yield* Effect.fromResult(Cursor.make(model, sortOf(model, options)))
-    const filter = Query.toFilter(model, where)
-    const behind = options.cursor === undefined ? {} : yield* Effect.fromResult(keyset.after(options.cursor))
-    const found = yield* documents.find({
-      filter: options.cursor === undefined ? filter : both(filter, behind),
-      sort: keyset.sort,
-      limit: options.pageSize + 1,
-      timeLimit: options.timeLimit
-    }, deletedOf(options))
-    const items = yield* Effect.forEach(found.slice(0, options.pageSize), (document) => fromDocument(document))
-    const last = found.length > options.pageSize ? found[options.pageSize - 1] : undefined
-    return { items, next: last === undefined ? Option.none() : Option.some(keyset.cursor(last)) }
-  })
-
-  const decoders = new Map<string, ReturnType<typeof valueDecoder>>()
-  const decoderOf = (name: string) => {
-    const known = decoders.get(name)
-    if (known !== undefined) return known
-    const made = valueDecoder(model, name)
-    decoders.set(name, made)
-    return made
-  }
-
-  const distinct = Effect.fnUntraced(function*(
-    name: string,
-    where: Query.Where<M> | undefined,
-    options: DeletedOptions<M> | undefined
-  ) {
-    const decode = decoderOf(name)
-    const values = yield* documents.distinct(
-      fieldNamed(model, name)?.path ?? name,
-      Query.toFilter(model, where),
-      deletedOf(options)
-    )
-    return yield* Effect.orDie(Effect.forEach(values.filter((value) => value !== null), (value) => decode(value)))
-  })
-
+  const context: ReadContext<M> = { model, documents, codec, valueDecoderOf: makeValueDecoders(model) }
   return {
-    findById: traced("findById", collection, findById),
-    findOne: traced(
-      "findOne",
-      collection,
-      (where, options) =>
-        Effect.map(find(where, { ...options, page: 1, pageSize: 1 }), ([first]) => Option.fromUndefinedOr(first))
-    ),
-    // The selection decides about the type of the result.
-    find: traced(
+    findById: instrumented("findById", collection, (id, options) => findById(context, id, options)),
+    findOne: instrumented("findOne", collection, (where, options) => findOne(context, where, options)),
+    // The selection decides the type of the result.
+    find: instrumented(
       "find",
       collection,
-      (
-        where: Query.Where<M> | undefined,
-        options: RepositoryFindOptions<M> & { readonly select?: ReadonlyArray<Query.Path<M>> | undefined } = {}
-      ): Effect.Effect<ReadonlyArray<unknown>, DocumentInvalid | ReadError> =>
-        options.select === undefined ? find(where, options) : findSelected(where, options, options.select)
+      (where: Query.Where<M> | undefined, options?: FindSelectedOptions<M>) => find(context, where, options)
     ) as Operations<M>["find"],
-    findPage: traced("findPage", collection, findPage),
-    stream: tracedStream("stream", collection, (where, options = {}) =>
+    findPage: instrumented("findPage", collection, (where, options) => findPage(context, where, options)),
+    stream: instrumentedStream("stream", collection, (where, options = {}) =>
       Stream.mapEffect(
-        documents.stream(
-          { filter: Query.toFilter(model, where), ...pageOf(model, options) },
-          deletedOf(options)
-        ),
-        (document) => fromDocument(document)
+        documents.stream(storeOptionsOf(model, where, options), deletedOf(options)),
+        (document) => codec.fromDocument(document)
       )),
-    count: traced(
+    count: instrumented(
       "count",
       collection,
       (where, options) => documents.count(Query.toFilter(model, where), deletedOf(options))
     ),
-    estimatedCount: Effect.suspend(traced("estimatedCount", collection, () => documents.estimatedCount)),
-    exists: traced("exists", collection, (where, options) =>
-      Effect.map(
-        documents.find(
-          { filter: Query.toFilter(model, where), limit: 1, projection: { _id: 1 } },
-          deletedOf(options)
-        ),
-        (found) => found.length > 0
-      )),
-    // The field decides about the type of the values.
-    distinct: traced("distinct", collection, distinct) as Operations<M>["distinct"],
-    aggregate: tracedStream(
+    estimatedCount: Effect.suspend(instrumented("estimatedCount", collection, () => documents.estimatedCount)),
+    exists: instrumented("exists", collection, (where, options) => exists(context, where, options)),
+    // The field decides the type of the values.
+    distinct: instrumented("distinct", collection, (
+      name: string,
+      where: Query.Where<M> | undefined,
+      options: DeletedOptions<M> | undefined
+    ) => distinct(context, name, where, options)) as Operations<M>["distinct"],
+    aggregate: instrumentedStream(
       "aggregate",
       collection,
       (pipeline, options) => documents.aggregate(pipeline, options, deletedOf(options))
     ),
-    findDocumentById: traced(
+    ...makeDocumentReads(model, documents)
+  }
+}
+
+// internal
+
+interface ReadContext<M extends Model.Any> {
+  readonly model: M
+  readonly documents: ModelCollection
+  readonly codec: DocumentCodec<M["Type"]>
+  readonly valueDecoderOf: (field: string) => ReturnType<typeof valueDecoder>
+}
+
+type FindSelectedOptions<M extends Model.Any> = RepositoryFindOptions<M> & {
+  readonly select?: ReadonlyArray<Query.Path<M>> | undefined
+}
+
+const makeDocumentReads = <M extends Model.Any>(
+  model: M,
+  documents: ModelCollection
+): Pick<Operations<M>, DocumentReads> => {
+  const collection = model.modelName
+  const storedId = storedIdOf(model)
+  return {
+    findDocumentById: instrumented(
       "findDocumentById",
       collection,
       (id, options) => documents.findById(storedId(id), undefined, options)
     ),
-    findDocuments: traced("findDocuments", collection, (options) => documents.find(options)),
-    findAndCountDocuments: traced(
+    findDocuments: instrumented("findDocuments", collection, (options) => documents.find(options)),
+    findAndCountDocuments: instrumented(
       "findAndCountDocuments",
       collection,
       (options) => documents.findAndCount(options)
     ),
-    countDocuments: traced(
+    countDocuments: instrumented(
       "countDocuments",
       collection,
       (filter, options) => documents.count(filter, undefined, options)
@@ -182,9 +123,104 @@ export const makeReading = <M extends Model.Any>(
   }
 }
 
-/** Reads a value of the field, or of an item of it when it is a list. */
+const findById = Effect.fnUntraced(function*<M extends Model.Any>(
+  { codec, documents, model }: ReadContext<M>,
+  id: unknown,
+  options: DeletedOptions<M> | undefined
+) {
+  const document = yield* documents.findById(storedIdOf(model)(id), deletedOf(options))
+  return document === undefined
+    ? yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
+    : yield* codec.fromDocument(document)
+})
+
+const findOne = <M extends Model.Any>(
+  context: ReadContext<M>,
+  where: Query.Where<M> | undefined,
+  options: RepositoryFindOptions<M> | undefined
+): Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ReadError> =>
+  Effect.map(
+    find(context, where, { ...options, page: 1, pageSize: 1 }),
+    ([first]) => Option.fromUndefinedOr(first)
+  )
+
+const find = Effect.fnUntraced(function*<M extends Model.Any>(
+  { codec, documents, model }: ReadContext<M>,
+  where: Query.Where<M> | undefined,
+  options: FindSelectedOptions<M> = {}
+): Effect.fn.Return<ReadonlyArray<M["Type"]>, DocumentInvalid | ReadError> {
+  const { select } = options
+  const storeOptions = storeOptionsOf(model, where, options)
+  if (select === undefined) {
+    return yield* Effect.forEach(yield* documents.find(storeOptions, deletedOf(options)), codec.fromDocument)
+  }
+  const { fromDocument, projection } = Query.select(model, select)
+  const selected = yield* documents.find({ ...storeOptions, projection }, deletedOf(options))
+  return yield* Effect.forEach(selected, fromDocument)
+})
+
+const findPage = Effect.fnUntraced(function*<M extends Model.Any>(
+  { codec, documents, model }: ReadContext<M>,
+  ...[where, options]: Parameters<Operations<M>["findPage"]>
+) {
+  const keyset = yield* Effect.fromResult(Cursor.make(model, sortOf(model, options)))
+  const filter = Query.toFilter(model, where)
+  const after = options.cursor === undefined ? undefined : yield* Effect.fromResult(keyset.after(options.cursor))
+  // One document more than the page tells whether a next page exists.
+  const matches = yield* documents.find({
+    filter: after === undefined ? filter : conjunctionOf(filter, after),
+    sort: keyset.sort,
+    limit: options.pageSize + 1,
+    timeLimit: options.timeLimit
+  }, deletedOf(options))
+  const items = yield* Effect.forEach(
+    matches.slice(0, options.pageSize),
+    (document) => codec.fromDocument(document)
+  )
+  const last = matches.length > options.pageSize ? matches[options.pageSize - 1] : undefined
+  return { items, next: last === undefined ? Option.none<string>() : Option.some(keyset.cursor(last)) }
+})
+
+const exists = <M extends Model.Any>(
+  { documents, model }: ReadContext<M>,
+  where: Query.Where<M> | undefined,
+  options: DeletedOptions<M> | undefined
+): Effect.Effect<boolean, ReadError> =>
+  Effect.map(
+    documents.find({ filter: Query.toFilter(model, where), limit: 1, projection: { _id: 1 } }, deletedOf(options)),
+    (matches) => matches.length > 0
+  )
+
+const distinct = Effect.fnUntraced(function*<M extends Model.Any>(
+  { documents, model, valueDecoderOf }: ReadContext<M>,
+  name: string,
+  where: Query.Where<M> | undefined,
+  options: DeletedOptions<M> | undefined
+) {
+  const decode = valueDecoderOf(name)
+  const values = yield* documents.distinct(
+    fieldNamed(model, name)?.path ?? name,
+    Query.toFilter(model, where),
+    deletedOf(options)
+  )
+  return yield* Effect.orDie(Effect.forEach(values.filter((value) => value !== null), (value) => decode(value)))
+})
+
+/** Decoders for the values of fields. Each is compiled when it is first used. */
+const makeValueDecoders = (model: Model.Any): ReadContext<Model.Any>["valueDecoderOf"] => {
+  const decoders = new Map<string, ReturnType<typeof valueDecoder>>()
+  return (field) => {
+    const existing = decoders.get(field)
+    if (existing !== undefined) return existing
+    const decoder = valueDecoder(model, field)
+    decoders.set(field, decoder)
+    return decoder
+  }
+}
+
+/** Decodes a value of the field or, of a list, one of its items. */
 const valueDecoder = (model: Model.Any, name: string) => {
-  // Names are those of fields, which are plain codecs.
+  // `name` is a field's name, and the schemas of fields are codecs without services.
   const field = unwrapped(model.store.fields[name] as Schema.Top)
   const codec = (elementOf(field) ?? field) as Schema.Codec<unknown>
   return SchemaParser.decodeUnknownEffect(codec, { disableChecks: true })
@@ -197,9 +233,14 @@ const sortOf = <M extends Model.Any>(
   { sort, sortBy, sortOrder }: Pick<RepositoryFindOptions<M>, "sort" | "sortBy" | "sortOrder">
 ) => Query.toSort(model, sort ?? (sortBy === undefined ? [] : [{ field: sortBy, order: sortOrder }]))
 
-const pageOf = <M extends Model.Any>(model: M, options: RepositoryFindOptions<M>): FindOptions => {
+const storeOptionsOf = <M extends Model.Any>(
+  model: M,
+  where: Query.Where<M> | undefined,
+  options: RepositoryFindOptions<M>
+): FindOptions => {
   const { page = 1, pageSize, sort, sortBy, sortOrder, timeLimit } = options
   return {
+    filter: Query.toFilter(model, where),
     sort: sort === undefined && sortBy === undefined
       ? { _id: sortOrder === "DESC" ? -1 : 1 }
       : sortOf(model, { sort, sortBy, sortOrder }),

@@ -1,6 +1,6 @@
 /**
- * What repositories do for models with `Model.softDeleted`: deleting marks, and everything else passes over what is
- * marked.
+ * The operations that repositories of models with `Model.softDeleted` add. A delete marks a document as deleted, and other
+ * operations exclude marked documents.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import type * as Query from "../Query.ts"
 import type { DocumentInvalid, DocumentNotFound, ReadError, StoreError } from "../RepositoryError.ts"
 
 /**
- * Whether deleted documents are left out, found beside the others, or the only ones that are found.
+ * Whether an operation excludes deleted documents, includes them, or applies to them only.
  *
  * @category models
  * @since 0.1.0
@@ -29,7 +29,7 @@ export type IsSoftDeleted<M extends Model.Any> = [
 ] extends [never] ? false : true
 
 /**
- * What becomes of deleted documents; of models that have none, there is nothing to say.
+ * How an operation treats deleted documents. Without effect for models without soft deletion.
  *
  * @category models
  * @since 0.1.0
@@ -40,21 +40,21 @@ export interface DeletedOptions<M extends Model.Any> {
 }
 
 /**
- * What the repository of a model with `Model.softDeleted` does besides.
+ * The operations that the repository of a model with `Model.softDeleted` adds.
  *
  * @category services
  * @since 0.1.0
  */
 export interface SoftDeletes<M extends Model.Any> {
   /**
-   * Makes the deleted instance one like any other again. Fails with `DocumentNotFound` when none of this identifier is
-   * deleted, and with `DuplicateKey` when another one has meanwhile taken a value that was free.
+   * Restores a deleted instance. Fails with `DocumentNotFound` when no deleted instance has this identifier, and with
+   * `DuplicateKey` when another instance has taken one of its unique values since the delete.
    */
   readonly restoreById: (id: Model.Id<M>) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | StoreError>
-  /** Makes the deleted instances that fulfil the condition ones like any other again; the result is their number. */
+  /** Restores the deleted instances that match the condition. Returns their number. */
   readonly restoreMany: (where: Query.Where<M>) => Effect.Effect<number, StoreError>
-  /** Removes the instance, deleted or not, for good. */
+  /** Removes the instance permanently, whether it is deleted or not. */
   readonly purgeById: (id: Model.Id<M>) => Effect.Effect<void, DocumentNotFound | ReadError>
-  /** Removes the deleted instances that fulfil the condition for good; the result is their number. */
+  /** Removes the deleted instances that match the condition permanently. Returns their number. */
   readonly purge: (where?: Query.Where<M>) => Effect.Effect<number, ReadError>
 }

@@ -1,3 +1,7 @@
+/**
+ * Writes for the HTTP server, which validates what a caller sends before it calls the repository. They belong to a
+ * repository under a private symbol, so they are not part of its public interface.
+ */
 import type * as Effect from "effect/Effect"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
@@ -13,12 +17,12 @@ import type {
 import type { Operations } from "./operations.ts"
 
 /**
- * Writes of what a caller sent. Documents were validated on their way, and are not validated again; a patch converts its
- * values whatever they look like.
+ * The inserts take documents that are already validated, and do not validate them again. The patch takes the changes as
+ * they were sent: it converts each value, even one that already looks converted, and validates the result.
  *
  * @internal
  */
-export interface SentWrites<A> {
+export interface ValidatedWrites<A> {
   readonly insertDocument: (document: Document) => Effect.Effect<void, StoreError>
   readonly insertDocuments: (documents: ReadonlyArray<Document>) => Effect.Effect<number, BulkInsertFailed | ReadError>
   readonly patch: (
@@ -27,19 +31,19 @@ export interface SentWrites<A> {
   ) => Effect.Effect<A, DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | StoreError>
 }
 
-const sentWritesKey = Symbol.for("~appkernel/Repository/sentWrites")
+const validatedWritesKey = Symbol.for("~appkernel/Repository/validatedWrites")
 
 /**
- * Gives operations these writes, which only the framework finds.
+ * Adds the writes to the operations of a repository.
  *
  * @internal
  */
-export const withSentWrites = <M extends Model.Any>(
+export const withValidatedWrites = <M extends Model.Any>(
   operations: Operations<M>,
-  writes: SentWrites<M["Type"]>
-): Operations<M> => Object.assign(operations, { [sentWritesKey]: writes })
+  writes: ValidatedWrites<M["Type"]>
+): Operations<M> => Object.assign(operations, { [validatedWritesKey]: writes })
 
 /** @internal */
-export const sentWritesOf = <M extends Model.Any>(operations: Operations<M>): SentWrites<M["Type"]> =>
-  // Every repository is made with them.
-  Reflect.get(operations, sentWritesKey) as SentWrites<M["Type"]>
+export const validatedWritesOf = <M extends Model.Any>(operations: Operations<M>): ValidatedWrites<M["Type"]> =>
+  // `Repository.make` adds them to every repository.
+  Reflect.get(operations, validatedWritesKey) as ValidatedWrites<M["Type"]>

@@ -17,8 +17,7 @@ import {
   type StoreError,
   VersionConflict
 } from "../RepositoryError.ts"
-import type { Stamps } from "./auditFields.ts"
-import { mapInTurns } from "./mapInTurns.ts"
+import type { AuditFields } from "./auditFields.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
@@ -31,7 +30,7 @@ export interface WriteContext {
   readonly modelName: string
   readonly documents: ModelCollection
   readonly writer: ModelWriter
-  readonly stamps: Stamps | undefined
+  readonly auditFields: AuditFields | undefined
   readonly versionField: string | undefined
   readonly deletedField: string | undefined
   readonly insertedField: string
@@ -42,12 +41,12 @@ export const writeContextOf = (
   model: Model.Any,
   documents: ModelCollection,
   writer: ModelWriter,
-  stamps: Stamps | undefined
+  auditFields: AuditFields | undefined
 ): WriteContext => ({
   modelName: model.modelName,
   documents,
   writer,
-  stamps,
+  auditFields,
   versionField: managedField(model, "version"),
   deletedField: managedField(model, "deleted"),
   insertedField: managedField(model, "inserted") ?? "inserted"
@@ -87,7 +86,7 @@ export const versionOf = ({ versionField }: WriteContext, document: Document): n
  * @internal
  */
 export const insertDocument = (context: WriteContext, document: Document): Effect.Effect<Document, StoreError> =>
-  context.stamps === undefined
+  context.auditFields === undefined
     ? context.writer.insert(firstVersion(context, document))
     : Effect.withFiber((fiber) => context.writer.insert(insertedNow(context, fiber, document)))
 
@@ -100,10 +99,7 @@ export const insertDocuments = (
   options?: InsertManyOptions
 ): Effect.Effect<InsertManyResult, ReadError> =>
   Effect.withFiber((fiber) =>
-    Effect.flatMap(
-      mapInTurns(all, (document) => insertedNow(context, fiber, document)),
-      (documents) => context.writer.insertMany(documents, options)
-    )
+    context.writer.insertMany(all.map((document) => insertedNow(context, fiber, document)), options)
   )
 
 /**
@@ -130,25 +126,25 @@ export const replaceDocument = (
   document: Document,
   upsert: boolean
 ): Effect.Effect<Document | undefined, StoreError> =>
-  context.stamps === undefined
+  context.auditFields === undefined
     ? context.writer.replace(targetOf(context, document), nextVersion(context, document), upsert)
-    : replaceAudited(context, context.stamps, document, upsert)
+    : replaceAudited(context, context.auditFields, document, upsert)
 
 // internal
 
 // The insertion's time and user are preserved: the replacement only succeeds while the stored document is the one read.
 const replaceAudited: (
   context: WriteContext,
-  stamps: Stamps,
+  auditFields: AuditFields,
   document: Document,
   upsert: boolean
 ) => Effect.Effect<Document | undefined, StoreError> = Effect.fnUntraced(
-  function*(context, stamps, document, upsert) {
+  function*(context, auditFields, document, upsert) {
     const { documents, insertedField, writer } = context
     const fiber = yield* Effect.fiber
     const before = yield* documents.findById(document["_id"])
     if (before === undefined) return upsert ? yield* insertDocument(context, document) : undefined
-    const next = stamps.replaced(fiber, nextVersion(context, document), before)
+    const next = auditFields.replaced(fiber, nextVersion(context, document), before)
     const inserted = before[insertedField]
     const replaced = yield* writer.replace(
       { ...targetOf(context, document), [insertedField]: inserted === undefined ? { $exists: false } : inserted },
@@ -160,7 +156,7 @@ const replaceAudited: (
     // Without a version, another document of the same identifier is replaced, too.
     const isAnother = now !== undefined && Number(now[insertedField]) !== Number(inserted)
     return isAnother && versionOf(context, document) === undefined
-      ? yield* replaceAudited(context, stamps, document, upsert)
+      ? yield* replaceAudited(context, auditFields, document, upsert)
       : undefined
   }
 )
@@ -182,7 +178,7 @@ const firstVersion = (context: WriteContext, document: Document): Document => {
 
 const insertedNow = (context: WriteContext, fiber: Fiber.Fiber<unknown, unknown>, document: Document): Document => {
   const first = firstVersion(context, document)
-  return context.stamps === undefined ? first : context.stamps.inserted(fiber, first)
+  return context.auditFields === undefined ? first : context.auditFields.inserted(fiber, first)
 }
 
 const nextVersion = (context: WriteContext, document: Document): Document => {

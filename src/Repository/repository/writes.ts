@@ -9,16 +9,15 @@ import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import * as Query from "../Query.ts"
 import { BulkInsertFailed, type StoreError } from "../RepositoryError.ts"
-import { traced } from "../store/instrumented.ts"
+import { instrumented } from "../store/instrumented.ts"
 import * as Update from "../Update.ts"
-import type { Stamps } from "./auditFields.ts"
+import type { AuditFields } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
-import { mapInTurns } from "./mapInTurns.ts"
 import type { ModelCollection } from "./modelCollection.ts"
-import { type ModelWriter, withMore } from "./modelWriter.ts"
+import { type ModelWriter, withOperands } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
 import { makeReadModifyWrite } from "./readModifyWrite.ts"
-import type { SentWrites } from "./validatedWrites.ts"
+import type { ValidatedWrites } from "./validatedWrites.ts"
 import {
   conflictOrNotFound,
   insertAllDocuments,
@@ -32,10 +31,10 @@ import {
 } from "./versionedWrites.ts"
 
 /** @internal */
-export type Writing<M extends Model.Any> =
+export type Writes<M extends Model.Any> =
   & Pick<Operations<M>, InstanceWrites | AtomicUpdates | "patch" | "modify">
   & {
-    readonly sent: SentWrites<M["Type"]>
+    readonly validatedWrites: ValidatedWrites<M["Type"]>
   }
 
 type InstanceWrites = "insert" | "save" | "replace" | "bulkInsert"
@@ -43,33 +42,34 @@ type InstanceWrites = "insert" | "save" | "replace" | "bulkInsert"
 type AtomicUpdates = "updateOne" | "updateMany" | "findOneAndUpdate"
 
 /** @internal */
-export const makeWriting = <M extends Model.Any>(
+export const makeWrites = <M extends Model.Any>(
   model: M,
   documents: ModelCollection,
   writer: ModelWriter,
-  stamps: Stamps | undefined,
+  auditFields: AuditFields | undefined,
   codec: DocumentCodec<M["Type"]>
-): Writing<M> => {
+): Writes<M> => {
   const collection = model.modelName
-  const context = writeContextOf(model, documents, writer, stamps)
+  const context = writeContextOf(model, documents, writer, auditFields)
   const { modify, patch } = makeReadModifyWrite(model, context, codec)
   const [patchOwn, patchSent] = [patch(false), patch(true)]
   // A document of such a model is inserted as it is.
-  const isUnmanaged = stamps === undefined && context.versionField === undefined && context.deletedField === undefined
+  const isUnmanaged = auditFields === undefined && context.versionField === undefined &&
+    context.deletedField === undefined
     && managedField(model, "revision") === undefined
   return {
     ...instanceWrites(model, context, codec),
     ...atomicUpdates(model, context, codec),
-    patch: traced("patch", collection, (id, changes) => patchOwn(id, Object(changes))),
-    modify: traced("modify", collection, modify),
-    sent: {
-      insertDocument: traced(
+    patch: instrumented("patch", collection, (id, changes) => patchOwn(id, Object(changes))),
+    modify: instrumented("modify", collection, modify),
+    validatedWrites: {
+      insertDocument: instrumented(
         "insertDocument",
         collection,
         isUnmanaged ? documents.insertOne : (document) => Effect.asVoid(insertDocument(context, document))
       ),
-      insertDocuments: traced("bulkInsert", collection, (all) => insertAllDocuments(context, all)),
-      patch: traced("patch", collection, patchSent)
+      insertDocuments: instrumented("bulkInsert", collection, (all) => insertAllDocuments(context, all)),
+      patch: instrumented("patch", collection, patchSent)
     }
   }
 }
@@ -87,7 +87,7 @@ const instanceWrites = <M extends Model.Any>(
   const inspectReplacement = replacementInspector(model, context, codec)
   const save = saver(context)
   return {
-    insert: traced(
+    insert: instrumented(
       "insert",
       collection,
       Effect.fnUntraced(function*(instance) {
@@ -97,7 +97,7 @@ const instanceWrites = <M extends Model.Any>(
         return inserted === document ? instance : yield* Effect.orDie(fromDocument(inserted))
       })
     ),
-    save: traced(
+    save: instrumented(
       "save",
       collection,
       Effect.fnUntraced(function*(instance) {
@@ -105,7 +105,7 @@ const instanceWrites = <M extends Model.Any>(
         return yield* Effect.orDie(fromDocument(yield* save(toDocument(instance))))
       })
     ),
-    replace: traced(
+    replace: instrumented(
       "replace",
       collection,
       Effect.fnUntraced(function*(instance) {
@@ -117,7 +117,7 @@ const instanceWrites = <M extends Model.Any>(
           : yield* Effect.orDie(fromDocument(replaced))
       })
     ),
-    bulkInsert: traced("bulkInsert", collection, bulkInserter(model, context, codec))
+    bulkInsert: instrumented("bulkInsert", collection, bulkInserter(model, context, codec))
   }
 }
 
@@ -174,16 +174,14 @@ const bulkInserter = <M extends Model.Any>(
     const invalid = results.flatMap((result, index) =>
       Result.isFailure(result) ? [{ index, error: result.failure }] : []
     )
-    if (invalid.length === 0) {
-      return yield* insertAllDocuments(context, yield* mapInTurns(instances, toDocument), options)
-    }
+    if (invalid.length === 0) return yield* insertAllDocuments(context, instances.map(toDocument), options)
     const isOrdered = options?.ordered !== false
     const indexes = Array.from(instances.keys()).filter((i) =>
       isOrdered ? i < invalid[0]!.index : Result.isSuccess(results[i]!)
     )
     const { failures, insertedCount } = yield* insertDocuments(
       context,
-      yield* mapInTurns(indexes, (i) => toDocument(instances[i]!)),
+      indexes.map((i) => toDocument(instances[i]!)),
       options
     )
     const refused = failures.map(({ error, index }) => ({ index: indexes[index]!, error }))
@@ -199,7 +197,7 @@ const bulkInserter = <M extends Model.Any>(
 
 const atomicUpdates = <M extends Model.Any>(
   model: M,
-  { stamps, writer }: WriteContext,
+  { auditFields, writer }: WriteContext,
   { fromDocument }: DocumentCodec<M["Type"]>
 ): Pick<Operations<M>, AtomicUpdates> => {
   const collection = model.modelName
@@ -208,12 +206,12 @@ const atomicUpdates = <M extends Model.Any>(
     const { arrayFilters, update } = yield* Update.toUpdate(model, changes)
     return {
       filter: Query.toFilter(model, where),
-      update: stamps === undefined ? update : withMore("$set", update, stamps.updated(fiber)),
+      update: auditFields === undefined ? update : withOperands("$set", update, auditFields.updated(fiber)),
       options: arrayFilters === undefined ? {} : { arrayFilters }
     }
   })
   return {
-    updateOne: traced(
+    updateOne: instrumented(
       "updateOne",
       collection,
       Effect.fnUntraced(function*(where, changes) {
@@ -221,7 +219,7 @@ const atomicUpdates = <M extends Model.Any>(
         return yield* writer.updateOne("update", filter, update, options)
       })
     ),
-    updateMany: traced(
+    updateMany: instrumented(
       "updateMany",
       collection,
       Effect.fnUntraced(function*(where, changes) {
@@ -229,7 +227,7 @@ const atomicUpdates = <M extends Model.Any>(
         return yield* writer.updateMany("update", filter, update, options)
       })
     ),
-    findOneAndUpdate: traced(
+    findOneAndUpdate: instrumented(
       "findOneAndUpdate",
       collection,
       Effect.fnUntraced(function*(where, changes, { returnDocument = "after", sort } = {}) {

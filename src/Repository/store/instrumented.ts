@@ -12,7 +12,7 @@ import { attributesOf, operationRecorder } from "./operationMetrics.ts"
  *
  * @internal
  */
-export const traced = <Args extends ReadonlyArray<unknown>, A, E, R>(
+export const instrumented = <Args extends ReadonlyArray<unknown>, A, E, R>(
   name: string,
   collection: string,
   operation: (...args: Args) => Effect.Effect<A, E, R>
@@ -22,7 +22,7 @@ export const traced = <Args extends ReadonlyArray<unknown>, A, E, R>(
 }
 
 /**
- * What {@link traced} does, for one effect at a time, which is told whether somebody watches.
+ * What {@link instrumented} does, for one effect at a time, which is told whether somebody watches.
  *
  * @internal
  */
@@ -47,11 +47,11 @@ export const observer = (
 }
 
 /**
- * {@link traced} for what is read as it is pulled: it ends with the last document, or when nobody wants more.
+ * {@link instrumented} for what is read as it is pulled: it ends with the last document, or when nobody wants more.
  *
  * @internal
  */
-export const tracedStream = <Args extends ReadonlyArray<unknown>, A, E>(
+export const instrumentedStream = <Args extends ReadonlyArray<unknown>, A, E>(
   name: string,
   collection: string,
   operation: (...args: Args) => Stream.Stream<A, E>

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Ref, Schema } from "effect"
 import { type DocumentStore, Model, Repository, RepositoryError, Validator } from "../../../src/index.ts"
-import { sentWritesOf } from "../../../src/Repository/repository/validatedWrites.ts"
+import { validatedWritesOf } from "../../../src/Repository/repository/validatedWrites.ts"
 
 /** Without a version. */
 class Span extends Model.Class<Span>()("Span", {
@@ -141,7 +141,7 @@ export const repositoryModifyContract = <E>(
     it.effect("a document that is older than a field of its model can be changed", () =>
       Effect.gen(function*() {
         const counters = yield* Repository.for(Counter)
-        yield* sentWritesOf(counters).insertDocument({ _id: "old", count: 1 })
+        yield* validatedWritesOf(counters).insertDocument({ _id: "old", count: 1 })
         const changed = yield* counters.modify(
           "old",
           (counter) => Effect.succeed(new Counter({ ...counter, count: 2 }))

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { Converter, type DocumentStore, Model, Repository, Validator } from "../../../src/index.ts"
-import { sentWritesOf } from "../../../src/Repository/repository/validatedWrites.ts"
+import { validatedWritesOf } from "../../../src/Repository/repository/validatedWrites.ts"
 
 class Address extends Model.Class<Address>()("Address", {
   city: Schema.String.pipe(Validator.notEmpty),
@@ -122,7 +122,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           const guests = yield* Repository.for(Guest)
           const visits = yield* Repository.for(Visit)
           // As it was stored when nobody asked.
-          yield* sentWritesOf(guests).insertDocument({
+          yield* validatedWritesOf(guests).insertDocument({
             _id: "old",
             name: "",
             password: "correct horse",
@@ -150,7 +150,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           }
           const stored = yield* guests.findById("old")
           assert.deepStrictEqual([stored.password, stored.to, stored.address?.city], ["correct horse", 5, ""])
-          yield* sentWritesOf(visits).insertDocument({ _id: "old", name: "", note: "long ago" })
+          yield* validatedWritesOf(visits).insertDocument({ _id: "old", name: "", note: "long ago" })
           const visit = yield* visits.findById("old")
           const saved = yield* visits.save(new Visit({ ...visit, name: "Jane" }, unchecked))
           assert.deepStrictEqual([saved.name, saved.version], ["Jane", 2])

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { Index, Model } from "../../../src/index.ts"
-import { indexesOf } from "../../../src/Repository/repository/documentCodec.ts"
+import { indexesOf } from "../../../src/Repository/repository/modelIndexes.ts"
 import { normalised } from "../../../src/Repository/store/indexDefinition.ts"
 
 class Place extends Model.Class<Place>()("Place", {

@@ -221,11 +221,9 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
   let current: LongJob | undefined
   const longJob = () => current
 
-  const inTurn = <A>(write: () => Effect.Effect<A>): Effect.Effect<A> =>
-    Effect.suspend(() => current === undefined ? write() : Effect.andThen(Deferred.await(current.done), inTurn(write)))
-
-  const write = <A>(job: () => A): Effect.Effect<A> =>
-    inTurn(() => {
+  const write = <A>(_: string, job: () => A): Effect.Effect<A> =>
+    Effect.suspend(() => {
+      if (current !== undefined) return Effect.andThen(Deferred.await(current.done), write(_, job))
       const result = job()
       listener?.committed()
       return Effect.succeed(result)
@@ -251,8 +249,9 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
       return Effect.flatMap(Effect.yieldNow, () => goOn(job, steps))
     })
 
-  const writeInSteps = <A>(makeSteps: () => Steps<A>): Effect.Effect<A> =>
-    Effect.uninterruptible(inTurn(() => {
+  const writeInSteps = <A>(_: string, makeSteps: () => Steps<A>): Effect.Effect<A> =>
+    Effect.uninterruptible(Effect.suspend(() => {
+      if (current !== undefined) return Effect.andThen(Deferred.await(current.done), writeInSteps(_, makeSteps))
       const job = { isPaused: false, undo: [], done: Deferred.makeUnsafe<void>() }
       current = job
       return Effect.onExit(
@@ -280,8 +279,8 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
       return table
     },
     encode: Result.succeed,
-    write: (_, job) => write(job),
-    writeInSteps: (_, job) => writeInSteps(job),
+    write,
+    writeInSteps,
     read: (_, step) => Result.succeed(step()),
     listen: (given) => {
       listener = given

@@ -1,0 +1,119 @@
+/**
+ * What the operations of a history writer share: revisions, history entries, and transactions.
+ */
+import * as Effect from "effect/Effect"
+import type { Document, DocumentStore, Update } from "../DocumentStore.ts"
+import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
+import type { Change } from "./history.ts"
+import { type ChangeContext, changeContextOf, entryOf } from "./historyEntry.ts"
+import type { ModelCollection } from "./modelCollection.ts"
+import { withOperands } from "./modelWriter.ts"
+
+/** @internal */
+export interface HistoryContext {
+  /** The name of the collection that holds the history. */
+  readonly history: string
+  readonly revisionField: string
+  readonly collection: ModelCollection
+  readonly store: DocumentStore["Service"]
+}
+
+/**
+ * The revision of a document, or 0 for a document that is older than its history.
+ *
+ * @internal
+ */
+export const revisionOf = ({ revisionField }: HistoryContext, document: Document): number => {
+  const revision = document[revisionField]
+  return typeof revision === "number" ? revision : 0
+}
+
+/** @internal */
+export const withRevision = ({ revisionField }: HistoryContext, document: Document, revision: number): Document => ({
+  ...document,
+  [revisionField]: revision
+})
+
+/**
+ * The update, which increments the revision as well.
+ *
+ * @internal
+ */
+export const withNextRevision = ({ revisionField }: HistoryContext, update: Update): Update =>
+  withOperands("$inc", update, { [revisionField]: 1 })
+
+/**
+ * Inserts entries into the history. Fails with `QueryRejected` when an entry of the same revision exists, which means that
+ * another program wrote to one of the two collections only.
+ *
+ * @internal
+ */
+export const appendEntries = Effect.fnUntraced(function*(
+  { history, store }: HistoryContext,
+  entries: ReadonlyArray<Document>
+): Effect.fn.Return<void, ReadError> {
+  if (entries.length === 0) return
+  const { failures: [first] } = yield* store.insertMany(history, entries)
+  if (first !== undefined) return yield* new QueryRejected({ operation: "history", detail: first.error.message })
+})
+
+/**
+ * The entry that preserves the state of a document from before its history began. Empty when the document has a history.
+ *
+ * @internal
+ */
+export const baselineOf = (
+  context: HistoryContext,
+  before: Document,
+  { at }: ChangeContext
+): ReadonlyArray<Document> =>
+  revisionOf(context, before) > 0 ? [] : [entryOf("baseline", before, 0, { at, by: undefined })]
+
+/** @internal */
+export const appendChange = (
+  context: HistoryContext,
+  change: Change,
+  before: Document,
+  after: Document,
+  changeContext: ChangeContext
+): Effect.Effect<void, ReadError> =>
+  appendEntries(context, [
+    ...baselineOf(context, before, changeContext),
+    entryOf(change, after, revisionOf(context, after), changeContext)
+  ])
+
+/**
+ * The entries of a removal. The last state of the document gets a second entry, so that the history shows when and by whom
+ * it was removed.
+ *
+ * @internal
+ */
+export const removalOf = (
+  context: HistoryContext,
+  change: Change,
+  before: Document,
+  changeContext: ChangeContext
+): ReadonlyArray<Document> => [
+  ...baselineOf(context, before, changeContext),
+  entryOf(change, before, revisionOf(context, before) + 1, changeContext)
+]
+
+/**
+ * Runs `use` in a transaction of the store.
+ *
+ * @internal
+ */
+export const atomically = <A, E>(
+  { store }: HistoryContext,
+  use: (changeContext: ChangeContext) => Effect.Effect<A, E | StoreError>
+): Effect.Effect<A, E | StoreError> => Effect.withFiber((fiber) => store.transaction(use(changeContextOf(fiber))))
+
+// Bounds how many documents and history entries are in memory at a time.
+const chunkSize = 200
+
+/** @internal */
+export const chunksOf = function*<A>(
+  all: ReadonlyArray<A>
+): Generator<readonly [from: number, chunk: ReadonlyArray<A>]> {
+  for (let from = 0; from < all.length; from += chunkSize) yield [from, all.slice(from, from + chunkSize)]
+}

@@ -1,0 +1,144 @@
+/**
+ * Inserts documents together with the first entries of their histories.
+ *
+ * A refused insert aborts the transaction that it is part of. So a chunk with a refused document is repeated without it:
+ * an ordered insert repeats the documents before the refused one, an unordered insert repeats them one by one.
+ */
+import * as Effect from "effect/Effect"
+import type { Document, InsertManyResult } from "../DocumentStore.ts"
+import type { ReadError } from "../RepositoryError.ts"
+import { appendEntries, atomically, chunksOf, type HistoryContext, revisionOf, withRevision } from "./historyContext.ts"
+import { type ChangeContext, entryId, entryOf, uniqueTextOfId } from "./historyEntry.ts"
+import { rejectDuplicateKey } from "./modelWriter.ts"
+
+/**
+ * Inserts a document within a transaction. Returns it with its revision.
+ *
+ * @internal
+ */
+export const insertOne = Effect.fnUntraced(function*(
+  context: HistoryContext,
+  document: Document,
+  changeContext: ChangeContext
+) {
+  const [inserted = document] = yield* withFirstRevisions(context, [document])
+  yield* context.collection.insertOne(inserted)
+  yield* appendEntries(context, [entryOf("insert", inserted, revisionOf(context, inserted), changeContext)])
+  return inserted
+})
+
+/**
+ * Inserts documents in chunks, each in a transaction of its own.
+ *
+ * @internal
+ */
+export const insertMany = Effect.fnUntraced(function*(
+  context: HistoryContext,
+  documents: ReadonlyArray<Document>,
+  isOrdered: boolean
+): Effect.fn.Return<InsertManyResult, ReadError> {
+  const failures: Array<InsertManyResult["failures"][number]> = []
+  let insertedCount = 0
+  for (const [from, chunk] of chunksOf(documents)) {
+    const inserted = yield* isOrdered ? insertOrdered(context, chunk) : insertUnordered(context, chunk)
+    insertedCount += inserted.insertedCount
+    failures.push(...inserted.failures.map(({ error, index }) => ({ index: from + index, error })))
+    if (isOrdered && failures.length > 0) break
+  }
+  return { insertedCount, failures }
+})
+
+// internal
+
+class InsertRefused {
+  readonly _tag = "InsertRefused"
+  readonly failures: InsertManyResult["failures"]
+  constructor(failures: InsertManyResult["failures"]) {
+    this.failures = failures
+  }
+}
+
+/** The documents with their first revisions, which follow the last revision of a removed document with the same id. */
+const withFirstRevisions = Effect.fnUntraced(function*(context: HistoryContext, documents: ReadonlyArray<Document>) {
+  const { history, store } = context
+  // Entry ids are looked up instead of a range: concurrent inserts of other documents then cause no conflict.
+  const entries = yield* store.find(history, {
+    filter: { _id: { $in: documents.map(({ _id }) => entryId(_id, 1)) } },
+    projection: { document_id: 1 }
+  })
+  const idsWithHistory = new Set(entries.map((entry) => uniqueTextOfId(entry["document_id"])))
+  return yield* Effect.forEach(
+    documents,
+    Effect.fnUntraced(function*(document) {
+      const [last] = idsWithHistory.has(uniqueTextOfId(document["_id"]))
+        ? yield* store.find(history, {
+          filter: { document_id: document["_id"] },
+          sort: { revision: -1 },
+          limit: 1,
+          projection: { revision: 1 }
+        })
+        : []
+      return withRevision(context, document, (last === undefined ? 0 : Number(last["revision"])) + 1)
+    })
+  )
+})
+
+/** Inserts all documents in one transaction. When one is refused, none is inserted, and the result has the failures. */
+const insertAllOrNone = (
+  context: HistoryContext,
+  documents: ReadonlyArray<Document>,
+  options: { readonly ordered: boolean }
+): Effect.Effect<InsertManyResult, ReadError> =>
+  rejectDuplicateKey(
+    "insertMany",
+    atomically(
+      context,
+      Effect.fnUntraced(function*(changeContext) {
+        const inserted = yield* withFirstRevisions(context, documents)
+        const result = yield* context.collection.insertMany(inserted, options)
+        if (result.failures.length > 0) return yield* Effect.fail(new InsertRefused(result.failures))
+        yield* appendEntries(
+          context,
+          inserted.map((document) => entryOf("insert", document, revisionOf(context, document), changeContext))
+        )
+        return result
+      })
+    ).pipe(Effect.catchIf(
+      (error) => error instanceof InsertRefused,
+      ({ failures }) => Effect.succeed({ insertedCount: 0, failures })
+    ))
+  )
+
+/** Inserts the documents before the first one that is refused. */
+const insertOrdered = Effect.fnUntraced(function*(
+  context: HistoryContext,
+  documents: ReadonlyArray<Document>
+): Effect.fn.Return<InsertManyResult, ReadError> {
+  const result = yield* insertAllOrNone(context, documents, { ordered: true })
+  const [refusal] = result.failures
+  if (refusal === undefined) return result
+  const before = documents.slice(0, refusal.index)
+  const { failures, insertedCount } = before.length === 0
+    ? { failures: [], insertedCount: 0 }
+    // Within a transaction of the caller, the refusal may have aborted that transaction: report the refusal itself.
+    : yield* Effect.catchTag(
+      insertOrdered(context, before),
+      "QueryRejected",
+      () => Effect.succeed({ ...result, failures: [] })
+    )
+  return { insertedCount, failures: failures.length > 0 ? failures : [refusal] }
+})
+
+/** Inserts every document that is not refused. */
+const insertUnordered = Effect.fnUntraced(function*(context: HistoryContext, documents: ReadonlyArray<Document>) {
+  const result = yield* insertAllOrNone(context, documents, { ordered: false })
+  if (result.failures.length === 0) return result
+  const results = yield* Effect.forEach(
+    documents,
+    (document) => insertAllOrNone(context, [document], { ordered: false })
+  )
+  return {
+    insertedCount: results.reduce((sum, { insertedCount }) => sum + insertedCount, 0),
+    failures: results.flatMap(({ failures }, index) => failures.map(({ error }) => ({ index, error })))
+  }
+})

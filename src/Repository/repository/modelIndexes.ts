@@ -1,0 +1,75 @@
+/**
+ * The indexes that a model declares, in the store's own form.
+ */
+import * as Duration from "effect/Duration"
+import { type Direction, type ModelIndex, modelIndexesTypeId } from "../../Model/FieldIndex.ts"
+import { managedField, modelTypeId, nestedModel } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { IndexDescription } from "../DocumentStore.ts"
+
+/**
+ * Collects the indexes of the model's fields, of the fields of nested models, and of the options of the model itself.
+ * Fields that name the same index form one compound index.
+ *
+ * @internal
+ */
+export const indexesOf = (model: Model.Any): ReadonlyArray<IndexDescription> => {
+  const indexes = new Map<string, IndexDraft>()
+  const visit = (current: Model.Any, prefix: string, seen: ReadonlySet<unknown>): void => {
+    for (const [field, schema] of Object.entries(current.store.fields)) {
+      const { index, managed, optional } = current[modelTypeId][field] ?? {}
+      const path = prefix === "" && managed === "id" ? "_id" : prefix + field
+      if (index !== undefined) {
+        const name = index.name ?? (index.direction === "text" ? "text" : `${path}_${index.direction}`)
+        // A sparse index lets any number of documents omit an optional unique field.
+        const isSparse = index.unique && optional === true
+        const draft = indexes.get(name) ?? { name, key: {}, unique: index.unique, ...isSparse ? { sparse: true } : {} }
+        draft.key[path] = index.direction
+        if (index.expireAfter !== undefined) draft.expireAfterSeconds = toSecondsRoundedUp(index.expireAfter)
+        if (index.weight !== undefined) draft.weights = { ...draft.weights, [path]: index.weight }
+        if (index.language !== undefined) draft.defaultLanguage = index.language
+        indexes.set(name, draft)
+      }
+      const inner = nestedModel(schema)
+      if (inner !== undefined && !seen.has(inner)) visit(inner, `${path}.`, new Set([...seen, inner]))
+    }
+  }
+  visit(model, "", new Set([model]))
+  return [
+    ...indexes.values(),
+    ...declaredIndexes(model).map((index) => descriptionOf(index, managedField(model, "id")))
+  ]
+}
+
+// internal
+
+interface IndexDraft {
+  readonly name: string
+  readonly key: Record<string, Direction>
+  readonly unique: boolean
+  readonly sparse?: boolean
+  expireAfterSeconds?: number
+  weights?: { readonly [path: string]: number }
+  defaultLanguage?: string
+}
+
+const declaredIndexes = (model: object): ReadonlyArray<ModelIndex> => {
+  const declared: unknown = Reflect.get(model, modelIndexesTypeId)
+  // Only the options of a model set this property.
+  return Array.isArray(declared) ? declared as ReadonlyArray<ModelIndex> : []
+}
+
+const descriptionOf = ({ key, options }: ModelIndex, idField: string | undefined): IndexDescription => {
+  const fields = key.map(([path, direction]) => [path === idField ? "_id" : path, direction] as const)
+  const { expireAfter, name, sparse, unique, where } = options
+  return {
+    name: name ?? fields.flat().join("_"),
+    key: Object.fromEntries(fields),
+    unique,
+    sparse,
+    expireAfterSeconds: expireAfter === undefined ? undefined : toSecondsRoundedUp(expireAfter),
+    partialFilterExpression: where
+  }
+}
+
+const toSecondsRoundedUp = (duration: Duration.Input): number => Math.ceil(Duration.toSeconds(duration))
