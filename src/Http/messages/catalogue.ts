@@ -4,7 +4,7 @@ import { IntlMessageFormat } from "intl-messageformat"
 import { en } from "./catalogues/en.ts"
 
 /**
- * A text, and the file that has it.
+ * A text with the file that contains it.
  *
  * @internal
  */
@@ -14,7 +14,7 @@ export interface Entry {
 }
 
 /**
- * What is wrong with a catalogue, and where.
+ * A problem of a catalogue and its position.
  *
  * @internal
  */
@@ -25,7 +25,7 @@ export interface Fault {
 }
 
 /**
- * The texts of a file by key, the keys of nested objects joined by dots.
+ * Reads the texts of a file by key. The keys of nested objects are joined by dots.
  *
  * @internal
  */
@@ -60,7 +60,7 @@ export const compile = (
   const messages = new Map<string, IntlMessageFormat>()
   for (const [key, { file, text }] of entries) {
     const message = Result.try({
-      // English rules are for a language that the platform has none for; texts are no markup.
+      // English plural rules apply to languages that the platform does not support. Texts contain no markup.
       try: () => new IntlMessageFormat(text, [tag, "en"], undefined, { ignoreTag: true }),
       catch: (cause): Fault => ({ file, key, detail: `it is no ICU message: ${reasonOf(cause)}` })
     })
@@ -97,7 +97,7 @@ const collect = (
   return undefined
 }
 
-/** `undefined` for the error of an application's own, which has its fields. */
+/** `undefined` for a declared error of the application, whose arguments are its fields. */
 const argumentsFor = (key: string): ReadonlyArray<string> | undefined => {
   if (key.startsWith("validators.")) return ["label", "field", "type", "value"]
   if (!key.startsWith("errors.")) return []
@@ -106,7 +106,7 @@ const argumentsFor = (key: string): ReadonlyArray<string> | undefined => {
   return known === undefined ? undefined : [...known, ...moreArguments.get(key) ?? []]
 }
 
-/** What the English messages have no use for. */
+/** Arguments that no English message uses. */
 const moreArguments: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["errors.Invalid", ["count"]],
   ["errors.Problem", ["field"]]
@@ -119,7 +119,7 @@ const unknownArgument = (name: string, known: ReadonlyArray<string>): string =>
 
 type Elements = ReturnType<IntlMessageFormat["getAst"]>
 
-/** The names of arguments, those within the branches of a choice included. */
+/** The names of a message's arguments, including those in the branches of a choice. */
 const argumentsIn = (elements: Elements): ReadonlyArray<string> =>
   elements.flatMap((element) => {
     const type: number = element.type
@@ -128,10 +128,10 @@ const argumentsIn = (elements: Elements): ReadonlyArray<string> =>
     return [element.value, ...branches.flatMap(({ value }) => argumentsIn(value))]
   })
 
-/** The type of an element that is mere text. */
+/** The element type of literal text. */
 const literal = 0
 
-/** The parser throws the name of a rule, and the place. */
+/** The parser throws the name of a syntax rule with its position. */
 const reasonOf = (cause: unknown): string => {
   const rule = Predicate.isError(cause) ? cause.message.toLowerCase().replaceAll("_", " ") : "?"
   const location: unknown = Reflect.get(Object(cause), "location")

@@ -1,5 +1,5 @@
 /**
- * A name of the program as people write it, for what no catalogue has a label for: `lent_to` and `lentTo` are `Lent to`.
+ * A readable label for a name without one in the catalogues: `lent_to` and `lentTo` become `Lent to`.
  *
  * @internal
  */

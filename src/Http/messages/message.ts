@@ -14,8 +14,8 @@ export interface Arguments {
 }
 
 /**
- * A sentence that can be said in several languages: a key of a catalogue, and its arguments. Those that are labels are
- * asked for in the language.
+ * A message that can be translated: a key of a catalogue and its arguments. Arguments that are labels are resolved in
+ * each language.
  *
  * @internal
  */
@@ -28,15 +28,14 @@ export interface Said {
 export interface Labels {
   readonly ofModel: (model: string) => string
   readonly ofField: (model: string, field: string) => string
-  /** A sentence within another one. */
+  /** A message within another one. */
   readonly of: (failure: Failure) => string
   readonly ofProblem: (problem: FieldProblem) => string
   readonly ofKey: (key: Key) => string
 }
 
 /**
- * The error or the problem, which can be said in several languages. What an application makes says what the application
- * says.
+ * Marks an error or a problem as translatable. Errors of an application keep their own messages.
  *
  * @internal
  */
@@ -46,14 +45,14 @@ export const sayable = <E extends HttpError | FieldProblem>(error: E, key: strin
 }
 
 /**
- * The key of a text that the package has in English.
+ * The key of a message that the package has in English.
  *
  * @internal
  */
 export type Key = keyof typeof en
 
 /**
- * The English text of a key with its arguments, without the rules of a language.
+ * The English message of a key with its arguments, without plural rules.
  *
  * @internal
  */
@@ -61,7 +60,7 @@ export const englishOf = (key: Key, args: Arguments = {}): string =>
   en[key].replaceAll(/\{(\w+)\}/gu, (_, name: string) => String(args[name]))
 
 /**
- * A bad request that is no matter of fields.
+ * A bad request without fields.
  *
  * @internal
  */
@@ -69,7 +68,7 @@ export const badRequest = (key: Key, args?: Arguments): BadRequest =>
   sayable(new BadRequest({ message: englishOf(key, args), errors: [] }), key, args)
 
 /**
- * Refuses what is wrong, all of it.
+ * The error for all problems of a request.
  *
  * @internal
  */
@@ -80,7 +79,7 @@ export const badRequestOf = (problems: ReadonlyArray<FieldProblem>): BadRequest 
 }
 
 /**
- * What an application itself says of a bad request.
+ * The application's own message for a bad request.
  *
  * @internal
  */
@@ -88,7 +87,7 @@ export const ownMessageOf = (error: BadRequest): string | undefined =>
   saidOf(error) === undefined ? error.message : undefined
 
 /**
- * The problem with the text of a key as its message.
+ * A problem with the message of a key.
  *
  * @internal
  */
@@ -96,7 +95,7 @@ export const problemOf = (field: string, validator: string, key: Key, args?: Arg
   sayable({ field, validator, message: englishOf(key, args) }, key, args)
 
 /**
- * A copy of the problem, which is said in as many languages.
+ * A copy of a problem that keeps its translations.
  *
  * @internal
  */
@@ -106,21 +105,21 @@ export const copied = <P extends FieldProblem>(problem: FieldProblem, copy: P): 
 }
 
 /**
- * The problem at another place.
+ * The problem with another field.
  *
  * @internal
  */
 export const at = (field: string, problem: FieldProblem): FieldProblem => copied(problem, { ...problem, field })
 
 /**
- * How the message of a problem is said; `undefined` for one that its validator says.
+ * The translatable message of a problem; `undefined` if its validator defines the message.
  *
  * @internal
  */
 export const saidOfProblem = (problem: FieldProblem): Said | undefined => texts.get(problem)
 
 /**
- * How a failure is said; `undefined` for an error that an application made.
+ * The translatable message of a failure; `undefined` for an error that an application made.
  *
  * @internal
  */

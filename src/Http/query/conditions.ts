@@ -6,29 +6,29 @@ import type { AccessibleField } from "./fieldAccess.ts"
 import type { Operand, Term } from "./term.ts"
 
 /**
- * How conditions come together.
+ * How conditions are combined.
  *
  * @internal
  */
 export type Logic = "AND" | "OR"
 
 /**
- * Says what is wrong with a parameter.
+ * Reports a problem of a parameter.
  *
  * @internal
  */
 export type Refuse = (validator: string, message: string) => void
 
 /**
- * How many values a list may have.
+ * The maximum number of values in a list.
  *
  * @internal
  */
 export const maxListLength = 1_000
 
 /**
- * What all that is said of one field asks for. A lower and an upper bound are one range, which one and the same value has
- * to be in; with `OR`, bounds that leave nothing between them are alternatives.
+ * The filters of all terms of one field. A lower and an upper bound form one range that a single value has to be in;
+ * with `OR`, bounds without a common value are alternatives.
  *
  * @internal
  */
@@ -80,7 +80,7 @@ export const conditionsOf = (
 }
 
 /**
- * The filters as one; `{}` for none.
+ * Combines filters into one; `{}` if there are none.
  *
  * @internal
  */
@@ -107,7 +107,7 @@ const add = (filters: Array<Filter>, filter: Filter | undefined): void => {
   if (filter !== undefined) filters.push(filter)
 }
 
-/** A day has its moments: after it is at its end, and up to it is before its end. */
+/** A day is a range of times: "after" compares with its end, "until" includes it. */
 const boundOf = (
   field: AccessibleField,
   operator: ">" | "<" | ">=" | "<=",
@@ -159,7 +159,7 @@ const sized = ({ path }: AccessibleField, { text }: Operand, refuse: Refuse): Fi
 
 const maxSize = 2 ** 31 - 1
 
-/** The value is one of these, or none of them. */
+/** Matches one of the values, or none of them. */
 const among = (
   field: AccessibleField,
   operands: ReadonlyArray<Operand>,
@@ -170,7 +170,7 @@ const among = (
   const others: Array<Filter> = []
   for (const { isQuoted, text } of operands) {
     if (!isQuoted && text === "null" && field.mayBeMissing) {
-      // What is said of null is said of the elements, too.
+      // A condition on null also applies to the elements.
       if (field.hasNulls) others.push({ [field.path]: { $not: { $type: "array" } } })
       else values.push(null)
       continue
@@ -203,11 +203,11 @@ const equalTo = (
   if (values.length > 1) return { [path]: { [isNegated ? "$nin" : "$in"]: values } }
   if (value === undefined) return undefined
   if (!isNegated) return { [path]: { $eq: value } }
-  // The first serves sparse indexes.
+  // `$exists` allows the use of a sparse index.
   return { [path]: value === null ? { $exists: true, $ne: null } : { $ne: value } }
 }
 
-/** Operators that one and the same value has to meet, where the path may lead to several. */
+/** Operators that a single value has to satisfy, since the path may lead to several values. */
 const one = ({ isList, list, path }: AccessibleField, operators: Document): Filter => {
   const condition = isList ? { $elemMatch: operators } : operators
   return list === undefined

@@ -2,7 +2,7 @@ import type { FieldAccess } from "./fieldAccess.ts"
 import { isObject, isUnsafePath, type Report } from "./guardedJson.ts"
 
 /**
- * What an expression or a filter looks at.
+ * The input of an expression or a filter.
  *
  * @internal
  */
@@ -11,13 +11,13 @@ export interface Surroundings {
   readonly report: Report
   /** Whether paths are still those of the model. */
   readonly isModel: boolean
-  /** Whether documents still have what no caller may see. */
+  /** Whether the documents still contain fields that callers must not see. */
   readonly isWhole: boolean
 }
 
 /**
- * The expression in the store's terms: every operator is one of those that are allowed, every path one that a caller may
- * see.
+ * Translates an expression into the store's terms. Only operators of the allowlist and paths that callers may see are
+ * accepted.
  *
  * @internal
  */
@@ -39,7 +39,7 @@ export const guardExpression = (expression: unknown, around: Surroundings): unkn
 }
 
 /**
- * The path of a field in the store's terms.
+ * The store's path of a field.
  *
  * @internal
  */
@@ -54,13 +54,13 @@ export const guardPath = (path: string, { access, isModel, isWhole, report }: Su
     report.refuse("NotField", { path: JSON.stringify(path) })
     return path
   }
-  // Whoever could compare the whole could guess what is in it.
+  // Comparing the complete document would allow a caller to guess its omitted fields.
   if (isWhole && field.holdsOmitted) report.refuse("UsedAsWhole", { path: JSON.stringify(path) })
   return field.path
 }
 
 /**
- * The name of a field whose identifier may be called `_id`, as the store does.
+ * The name of a field. The identifier may also be called `_id`, as in the store.
  *
  * @internal
  */
@@ -88,7 +88,7 @@ const guardText = (text: string, around: Surroundings): string => {
     if (around.isWhole) report.forbid(`$$${name}`)
     return path.length === 0 ? text : `$$${name}.${guardPath(path.join("."), around)}`
   }
-  // Variables of a program's own begin with a small letter, those of the store with a capital.
+  // User variables start with a lowercase letter, system variables with an uppercase one.
   if (!variables.has(name) && !/^[a-z]\w*$/u.test(name)) report.forbid(`$$${name}`)
   if (path.some((part) => part === "" || isUnsafePath(part))) report.refuse("NotPath", { path: JSON.stringify(text) })
   return text
@@ -109,7 +109,7 @@ const guardOperand = (operator: string, operand: unknown, around: Surroundings):
       const bounds = Array.isArray(operand) ? operand : []
       const [start, end, step = 1] = bounds
       const isKnown = bounds.length >= 2 && bounds.every((bound) => Number.isSafeInteger(bound)) && step !== 0
-      // Whatever is computed could be a list of any length.
+      // A computed range could have any length.
       if (!isKnown || (end - start) / step > maxRange) {
         report.refuse("Range", { limit: maxRange }, "Limit")
       }
@@ -129,10 +129,10 @@ const guardOperand = (operator: string, operand: unknown, around: Surroundings):
     case "$size":
     case "$isArray":
     case "$type":
-      // How long a list is says nothing of what is in it.
+      // The length of a list reveals nothing about its elements.
       return guardExpression(operand, isPath(operand) ? { ...around, isWhole: false } : around)
     case "$getField":
-      // What has no input is taken from the whole document.
+      // Without `input`, the operator uses the complete document.
       if (around.isWhole && !Object.hasOwn(options, "input")) report.forbid(operator)
       return guardExpression(operand, around)
     default:
@@ -147,7 +147,7 @@ const maxRange = 10_000
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/u))
 
 /**
- * What expressions may be made of: all that looks at nothing but the document, and gives no more than it is given.
+ * The allowed operators: each depends on the document only, and its result is no larger than its input.
  */
 const expressions: ReadonlySet<string> = words(`
   $abs $acos $acosh $add $addToSet $allElementsTrue $and $anyElementTrue $arrayElemAt $arrayToObject $asin $asinh $atan

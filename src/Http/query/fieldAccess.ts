@@ -1,9 +1,9 @@
 /**
- * Which fields of a model a caller may name in a request, and how a value for one is read. Everything that takes a field
- * name from outside asks here: filters, orders, selections, queries in the store's own language, pipelines and patches.
+ * Resolves the fields of a model that callers may use in requests, and parses their values. All field names from
+ * requests are resolved here: in filters, sort orders, selections, native queries, pipelines and patches.
  *
- * Fields that the model omits are not among them, at any depth, and neither is what documents have beside the model's
- * fields: to a caller, both do not exist.
+ * Omitted fields are not accessible at any depth, and neither are undeclared properties of stored documents. For a
+ * caller, both do not exist.
  *
  * @since 0.1.0
  */
@@ -27,8 +27,8 @@ import { indexesOf } from "../../Repository/introspection.ts"
 import { type Reader, readerOf } from "./fieldReader.ts"
 
 /**
- * A field that a caller may name, or a place in one: `address.city`, `lines.product`, `lines.0.product`, and of a record
- * or a structure `labels.colour`.
+ * A field that callers may use, or a part of one: `address.city`, `lines.product`, `lines.0.product`, and
+ * `labels.colour` for records and structs.
  *
  * @category models
  * @since 0.1.0
@@ -38,41 +38,41 @@ export interface AccessibleField {
   readonly name: string
   /** The path in the stored document, whose identifier is `_id`. */
   readonly path: string
-  /** Whether it is a list. What is said of its values is said of its elements then. */
+  /** Whether the field is a list. Conditions then apply to its elements. */
   readonly isList: boolean
-  /** Whether its elements may be `null`, if it is a list. */
+  /** Whether the list's elements may be `null`. */
   readonly hasNulls: boolean
-  /** The path of the innermost list that the path leads through to any of its elements. */
+  /** The path of the innermost list that the path traverses without an index. */
   readonly list: string | undefined
-  /** Whether it has fields of its own, or is a list of what has. */
+  /** Whether the value or the list's elements have fields. */
   readonly isDocument: boolean
-  /** Whether there is something in it that no caller may see. */
+  /** Whether the value contains omitted fields. */
   readonly holdsOmitted: boolean
-  /** Whether any value that the path leads through may be missing, the last one included. */
+  /** Whether a value on the path may be missing, including the last one. */
   readonly mayBeMissing: boolean
-  /** Whether documents can be put in its order. */
+  /** Whether documents can be sorted by the field. */
   readonly sortable: boolean
-  /** Whether an answer can be made of it alone: it is a field of the model, or of one nested in it. */
+  /** Whether the field can be selected: it belongs to the model or to a nested model. */
   readonly selectable: boolean
-  /** Whether the value, or an element, is stored as text. */
+  /** Whether the value or its elements are stored as text. */
   readonly isText: boolean
-  /** Whether one value, or element, can be less than another. */
+  /** Whether the values or elements are ordered. */
   readonly isOrdered: boolean
-  /** What a text has to be that `read` takes, to go behind the label: `must be a number`. */
+  /** The expectation for a text that `read` accepts, to follow the label: `must be a number`. */
   readonly expects: string
-  /** The stored value that a text stands for; `undefined` when the field can't take it. A list takes an element. */
+  /** Parses a text into a stored value; `undefined` if it does not fit the field. For a list it parses an element. */
   readonly read: (text: string) => unknown
-  /** When the field is a date-time and the text a date: the stored moments at which that day, and the next, begins. */
+  /** For a date-time field and a date, the stored start of that day and of the next one. */
   readonly day: (text: string) => readonly [start: unknown, end: unknown] | undefined
   /**
-   * The stored value that a JSON value stands for; `undefined` when the field can't take it. A list takes a list or an
-   * element; BSON values that have no JSON form are taken as they are, and so is `null`.
+   * Decodes a JSON value into a stored value; `undefined` if it does not fit the field. A list accepts a list or an
+   * element. `null` and BSON values without a JSON form are accepted as they are.
    */
   readonly readJson: (value: unknown) => unknown
 }
 
 /**
- * What a caller may name of one model.
+ * The accessible fields of a model.
  *
  * @category models
  * @since 0.1.0
@@ -80,16 +80,16 @@ export interface AccessibleField {
 export interface FieldAccess {
   /** The name of the identifier, if there is one. */
   readonly id: string | undefined
-  /** The field of this name; `undefined` when there is none that a caller may see. */
+  /** The field of this name; `undefined` if no accessible field has it. */
   readonly field: (name: string) => AccessibleField | undefined
-  /** Every document as a caller may see it: the first stage of a pipeline, behind which nothing else is left. */
+  /** A projection to the accessible fields, as the first stage of a pipeline. */
   readonly projection: Document
-  /** Whether a search for words looks only at what a caller may see. */
+  /** Whether a text search is limited to accessible fields. */
   readonly searchable: boolean
 }
 
 /**
- * What a caller may name of a model. It is made once.
+ * The accessible fields of a model, computed once.
  *
  * @category constructors
  * @since 0.1.0
@@ -101,7 +101,7 @@ export const of: (model: Model.Any) => FieldAccess = perModel((model: Model.Any)
     const known = fields.get(name)
     if (known !== undefined) return known
     const found = fieldAt(model, name, (inner) => field(inner))
-    // Recursive models and records have fields without number.
+    // Recursive models and records have infinitely many fields.
     if (found !== undefined && fields.size < maxKnownFields) fields.set(name, found)
     return found
   }
@@ -124,7 +124,7 @@ const maxKnownFields = 1_000
 
 const maxDepth = 32
 
-/** A place in a document, in its stored and its visible form. */
+/** A position in a document, with the schemas of its stored and its wire form. */
 interface Place {
   readonly stored: SchemaAST.AST
   readonly wire: SchemaAST.AST
@@ -166,10 +166,10 @@ const fieldAt = (
 
 const position = /^(?:0|[1-9]\d{0,5})$/u
 
-/** A field of a model; of those that no answer has, none. */
+/** A field of a model; `undefined` if it is omitted. */
 const fieldOf = (model: ModelLike, key: string): Place | undefined => {
   if (!Object.hasOwn(model.wire.fields, key) || !Object.hasOwn(model.store.fields, key)) return undefined
-  // Fields of a struct are schemas.
+  // Every struct field is a schema.
   const [stored, wire] = [model.store.fields[key] as Schema.Top, model.wire.fields[key] as Schema.Top]
   const attributes = model[modelTypeId][key] ?? {}
   return {
@@ -179,7 +179,7 @@ const fieldOf = (model: ModelLike, key: string): Place | undefined => {
   }
 }
 
-/** What a value may be beside `null`. */
+/** The type of a value beside `null`. */
 const ownOf = (ast: SchemaAST.AST): SchemaAST.AST => {
   if (ast._tag === "Suspend") return ownOf(ast.thunk())
   if (ast._tag !== "Union" || ast.encoding !== undefined) return ast
@@ -192,7 +192,7 @@ const takesNull = (ast: SchemaAST.AST): boolean =>
     ? takesNull(ast.thunk())
     : ast._tag === "Null" || ast._tag === "Union" && ast.types.some(takesNull)
 
-/** What stands in a list, or in what is stored and seen as one: a set, a chunk. */
+/** The elements of a list, or of a value with a list as its stored and wire form, such as a set or a chunk. */
 const itemOf = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
   const own = ownOf(ast)
   const list = own._tag === "Declaration" ? declaredListOf(own) : own
@@ -207,13 +207,13 @@ const declaredListOf = (ast: SchemaAST.Declaration): SchemaAST.AST | undefined =
   return others.length === 0 && modelOf(ast) === undefined ? link.to : undefined
 }
 
-/** The elements, if the place is a list. */
+/** The position of the elements, if the position is a list. */
 const elementOf = ({ stored, wire }: Place): Place | undefined => {
   const item = itemOf(stored)
   return item === undefined ? undefined : { stored: item, wire: itemOf(wire) ?? item, mayBeMissing: takesNull(item) }
 }
 
-/** The value of a key of a structure or of a record. */
+/** The value under a key of a struct or a record. */
 const valueAt = (ast: SchemaAST.AST, key: string): SchemaAST.AST | undefined => {
   const own = ownOf(ast)
   return own._tag === "Objects"
@@ -221,7 +221,7 @@ const valueAt = (ast: SchemaAST.AST, key: string): SchemaAST.AST | undefined => 
     : undefined
 }
 
-/** What a document at this place has under the key. */
+/** The position of a key in a document. */
 const partOf = ({ stored, wire }: Place, key: string): Place | undefined => {
   const own = ownOf(stored)
   const model = modelOf(own)
@@ -243,7 +243,7 @@ const partOf = ({ stored, wire }: Place, key: string): Place | undefined => {
 }
 
 /**
- * Whether every object has something of this name, which is not its own.
+ * Whether every object inherits a property of this name.
  *
  * @internal
  */
@@ -295,7 +295,7 @@ const accessible = (
     mayBeMissing,
     sortable: element === undefined && list === undefined && isValue,
     selectable,
-    // The reader is made when the field is first compared with something.
+    // The reader is made at the first comparison with the field.
     get isText() {
       return isValue && read().isText
     },
@@ -315,12 +315,12 @@ const accessible = (
   }
 }
 
-/** Whether the value is one of BSON's own, which no JSON text gives. */
+/** Whether the value has a BSON type without a JSON form. */
 const isBson = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value) &&
   Object.getPrototypeOf(value) !== Object.prototype
 
-/** Whether there is anything in the model, at any depth, that no caller may see. */
+/** Whether the model omits a field at any depth. */
 const hides = perModel((model: ModelLike): boolean => hidesIn(model, new Set()))
 
 const hidesIn = (model: ModelLike, seen: Set<ModelLike>): boolean => {
@@ -332,7 +332,7 @@ const hidesIn = (model: ModelLike, seen: Set<ModelLike>): boolean => {
   })
 }
 
-/** How often a model that hides something may stand within itself for the inner ones to be seen by a pipeline. */
+/** The depth up to which a pipeline sees a recursive model with omitted fields. */
 const maxRecursion = 3
 
 const visiblePaths = (model: ModelLike, prefix: string, around: ReadonlyArray<ModelLike>): ReadonlyArray<string> =>

@@ -16,25 +16,26 @@ import {
 import { toBson } from "../../Repository/introspection.ts"
 
 /**
- * Reads what a caller compares a field with. Validators are not asked: what may not be written can still be looked for.
+ * Parses the values that callers compare a field with. Validators do not run, since a query may search for values that
+ * can't be written.
  *
  * @internal
  */
 export interface Reader {
   /** Whether the stored value is text. */
   readonly isText: boolean
-  /** Whether one value can be less than another. */
+  /** Whether the values are ordered. */
   readonly isOrdered: boolean
-  /** The stored value that a text stands for; `undefined` when the field can't take it. */
+  /** Parses a text into a stored value; `undefined` if it does not fit the field. */
   readonly text: (text: string) => unknown
-  /** The stored moments at which a day begins and ends, when the field is a date-time and the text a date. */
+  /** For a date-time field and a date, the stored start and end of that day. */
   readonly day: (text: string) => readonly [start: unknown, end: unknown] | undefined
-  /** The stored value that a JSON value stands for; `undefined` when the field can't take it. */
+  /** Decodes a JSON value into a stored value; `undefined` if it does not fit the field. */
   readonly json: (value: unknown) => unknown
 }
 
 /**
- * The reader of a value that is stored as the one schema says and seen as the other does.
+ * The reader for values with the given stored and wire form.
  *
  * @internal
  */
@@ -94,7 +95,7 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
         return value === undefined ? undefined : json(value)
       }
       const given = isMoment || isDate ? withZone(isoDate(text) ?? text) : text
-      // A text may stand for itself or for a number; the field's schema says which of them it takes.
+      // The text may be a text or a number. The field's schema decides which one it accepts.
       const number = decimal.test(given) ? Number(given) : Number.NaN
       for (const form of forms) {
         const read = form.isText || !Number.isFinite(number) ? undefined : form.read(number)
@@ -118,24 +119,24 @@ const millisPerDay = 86_400_000
 
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu
 
-/** `YYYY-MM-DD` of a date that is written with the day first. */
+/** The `YYYY-MM-DD` of a date that starts with the day. */
 const isoDate = (text: string): string | undefined => {
   const [, day = "", , month = "", year = ""] = /^(\d{1,2})([-./])(\d{1,2})\2(\d{4})$/u.exec(text) ?? []
   return year === "" ? undefined : `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`
 }
 
-/** In a URL, the plus sign of a zone reads as a space. */
+/** The plus sign of a zone is decoded as a space in a URL. */
 const withZone = (text: string): string =>
   text.replace(/^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?) (\d\d:?\d\d)$/u, "$1+$2")
 
-/** Whether what is stored of values comes in the order of the values. */
+/** Whether stored values are ordered like the decoded ones. */
 const isOrdered = (ast: SchemaAST.AST): boolean => {
   const end = SchemaAST.toEncoded(ast)
   if (end.annotations?.[temporalKind] !== undefined || ordered.has(end.annotations?.["bsonType"])) return true
   if (ast._tag === "Union" && ast.encoding === undefined) return ast.types.some(isOrdered)
   if (ast._tag === "Boolean" || ast._tag === "Null") return false
   if (ast.encoding === undefined) return ast._tag !== "Declaration" || ordered.has(nameOf(ast))
-  // A number that is stored as text comes in the order of texts.
+  // A number that is stored as text is ordered as text.
   return end._tag === "Number" ? isNumeric(ast) : isTextual(end) && isTextual(SchemaAST.toType(ast))
 }
 
@@ -168,7 +169,7 @@ const isTextual = (ast: SchemaAST.AST): boolean => {
   }
 }
 
-/** The schema with the checks that say which values there are, and without those that say which may be written. */
+/** The schema with the checks of its type, but without validators. */
 const withoutValidators = (ast: SchemaAST.AST): Schema.Codec<unknown> => {
   const all = ast.checks ?? []
   const kept = all.filter(({ annotations }) => annotations?.[validatorAnnotation] === undefined)

@@ -6,8 +6,8 @@ import { isObject, isUnsafePath, maxLength } from "./guardedJson.ts"
 type Values = { readonly [key: string]: unknown }
 
 /**
- * The filter in the store's terms: every operator is one of those that are allowed, every path one that a caller may
- * see, and every value read by the schema of the field that it is compared with.
+ * Translates a filter into the store's terms. Only operators of the allowlist and paths that callers may see are
+ * accepted, and each value is decoded by the schema of its field.
  *
  * @internal
  */
@@ -39,7 +39,7 @@ const guardTop = (operator: string, operand: unknown, around: Surroundings, pref
       if (typeof operand !== "string") report.refuse("Text", { operator })
       return operand
     case "$text":
-      // A word that is found in what nobody may see would be seen.
+      // A match in an omitted field would reveal its words.
       if (!access.searchable) report.forbid(operator)
       return guardSearch(operand, around)
     default:
@@ -80,7 +80,7 @@ const guardField = (
     report.refuse("NotField", { path: JSON.stringify(prefix + key) })
     return [key, operand]
   }
-  // Within an element, paths begin at the element.
+  // Paths within an element are relative to it.
   return [prefix === "" ? field.path : key, guardCondition(operand, field, around)]
 }
 
@@ -203,7 +203,7 @@ const guardValue = (value: unknown, field: AccessibleField | undefined, around: 
     return value
   }
   if (field.holdsOmitted && isWhole) {
-    // Whoever could compare the whole could guess what is in it.
+    // Comparing the complete value would allow a caller to guess its omitted fields.
     report.refuse("ComparedAsWhole", { path: JSON.stringify(field.name) })
     return value
   }
@@ -218,7 +218,7 @@ const guardValue = (value: unknown, field: AccessibleField | undefined, around: 
 
 const maxShown = Math.min(100, maxLength)
 
-/** A value without operators in it, but for those of geometry. */
+/** A value that contains no operators except those of geometry. */
 const guardPlain = (value: unknown, around: Surroundings): void => {
   if (Array.isArray(value)) return value.forEach((item) => guardPlain(item, around))
   if (!isObject(value)) return

@@ -6,7 +6,7 @@ import type { Arguments } from "../messages/message.ts"
 import { isInherited } from "./fieldAccess.ts"
 
 /**
- * What is wrong with a query: everything, under the name of the parameter that has it.
+ * Collects the problems of a query under the name of its parameter.
  *
  * @internal
  */
@@ -18,12 +18,12 @@ export class Report {
     this.parameter = parameter
   }
 
-  /** The caller can put it right. */
+  /** Reports a problem that the caller can correct. */
   refuse(detail: Detail, args?: Arguments, validator = "Parameter"): void {
     if (this.problems.length < maxProblems) this.problems.push(this.#problem(detail, args, validator))
   }
 
-  /** It is not for callers from outside. It comes first, so that it is never left out. */
+  /** Reports an operator that callers must not use. It comes first, so that it is never cut off. */
   forbid(name: string): void {
     this.problems.unshift(this.#problem("Outside", { name }, forbidden))
     this.problems.splice(maxProblems)
@@ -40,14 +40,14 @@ export class Report {
 }
 
 /**
- * What can be wrong with a query, by the end of its key in a catalogue.
+ * The problems of a query, by the end of their message keys.
  *
  * @internal
  */
 export type Detail = Key extends infer K ? K extends `errors.query.${infer D}` ? D : never : never
 
 /**
- * The validator of what is no business of a caller from outside.
+ * The validator name of forbidden operators.
  *
  * @internal
  */
@@ -61,8 +61,8 @@ export const maxLength = 32_768
 const maxDepth = 32
 
 /**
- * The value of a JSON text from outside, in which MongoDB's extended JSON (`{"$date": …}`) stands for BSON's values.
- * `undefined` when the text is too long, is no JSON, is nested too deeply, or has names that objects have by themselves.
+ * Parses JSON text from a caller, with MongoDB's extended JSON (`{"$date": …}`) for BSON values. `undefined` if the
+ * text is too long, invalid or nested too deeply, or has names of inherited properties.
  *
  * @internal
  */
@@ -81,7 +81,7 @@ export const parse = (text: string, report: Report): unknown => {
 }
 
 /**
- * Whether it is an object with members, and none of BSON's values.
+ * Whether the value is an object with members, and not a BSON value.
  *
  * @internal
  */
@@ -89,7 +89,7 @@ export const isObject = (value: unknown): value is { readonly [key: string]: unk
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 /**
- * Whether a path leads to something that objects have by themselves.
+ * Whether a path has the name of an inherited property.
  *
  * @internal
  */
@@ -133,7 +133,7 @@ const revived = (value: unknown, depth: number, report: Report): unknown => {
 
 const bsonOf = (value: object, report: Report): unknown => {
   const bson = Result.try((): unknown => EJSON.parse(JSON.stringify(value), { relaxed: true }))
-  // What can't be read comes back as it was; a date that is none, as an invalid one.
+  // An invalid extended value is left unchanged, and an invalid date becomes an invalid `Date`.
   if (Result.isSuccess(bson) && !isObject(bson.success) && String(bson.success) !== "Invalid Date") return bson.success
   report.refuse("ExtendedJson", { name: Object.keys(value).join() }, "Json")
   return undefined

@@ -1,23 +1,22 @@
 /**
- * Queries and pipelines in the store's own language, as callers from outside may send them: what is not on the list of
- * what is allowed is not passed on, and what a model omits can't be reached.
+ * Queries and pipelines in the store's own language from callers. Only what the allowlist contains reaches the store,
+ * and omitted fields are not accessible.
  *
  * **Details**
  *
- * Operators and stages go through an allowlist at every depth. What writes (`$out`, `$merge`), runs code (`$where`,
- * `$function`, `$accumulator`), reads other collections (`$lookup`, `$unionWith`, `$graphLookup`), and whatever else is not
- * on the list is forbidden by name.
+ * The allowlist applies to operators and stages at every depth. Everything else is rejected by name: what writes
+ * (`$out`, `$merge`), runs code (`$where`, `$function`, `$accumulator`) or reads other collections (`$lookup`,
+ * `$unionWith`, `$graphLookup`).
  *
- * Fields have the names of the wire, where the identifier may be called `_id`, too; there are those that a caller may see,
- * and no others. Values are read by the fields' own schemas, so that `{"created": {"$gt": "2026-01-01T00:00:00"}}` compares
- * dates. MongoDB's extended JSON (`{"$date": …}`, `{"$oid": …}`, `{"$numberDecimal": …}`) is read everywhere.
+ * Fields have their wire names, and the identifier may also be called `_id`. Only fields that callers see are accepted.
+ * Values are decoded by the fields' schemas, so that `{"created": {"$gt": "2026-01-01T00:00:00"}}` compares dates.
+ * MongoDB's extended JSON (`{"$date": …}`, `{"$oid": …}`, `{"$numberDecimal": …}`) is accepted everywhere.
  *
- * Before the first stage of a pipeline that could see more than its caller may, a `$project` takes the rest away. Behind a
- * stage that makes other documents of the model's, paths and values are those of these documents, and only extended JSON
- * makes dates.
+ * Before the first stage that could access omitted fields, a `$project` removes them. After a stage that reshapes the
+ * documents, paths and values refer to the new documents, and only extended JSON makes dates.
  *
- * The text is at most 32,768 characters long and 32 levels deep, a regular expression 256 characters long, a list of
- * values 1,000 and a pipeline 100 stages; 10,000 documents leave it.
+ * The limits are 32,768 characters and 32 levels for the text, 256 characters for a regular expression, 1,000 values
+ * for a list, 100 stages for a pipeline, and 10,000 documents for its result.
  *
  * @since 0.1.0
  */
@@ -34,8 +33,8 @@ import { forbidden, parse, Report } from "./guardedJson.ts"
 import { guardPipeline } from "./pipelineGuard.ts"
 
 /**
- * Reads the JSON text of the parameter `query` as a filter of the model's documents. What is wrong with it comes back, all
- * of it; see {@link forbiddenOf}.
+ * Parses the JSON text of the parameter `query` as a filter of the model's documents, or returns all its problems; see
+ * {@link forbiddenOf}.
  *
  * @category constructors
  * @since 0.1.0
@@ -52,8 +51,8 @@ export const filter = (model: Model.Any): (text: string) => Result.Result<Filter
 }
 
 /**
- * Reads the JSON text of the parameter `pipe` as a pipeline over the model's documents. What is wrong with it comes back,
- * all of it; see {@link forbiddenOf}. No more than `maxResults` documents leave the pipeline.
+ * Parses the JSON text of the parameter `pipe` as a pipeline over the model's documents, or returns all its problems;
+ * see {@link forbiddenOf}. The result has at most `maxResults` documents.
  *
  * @category constructors
  * @since 0.1.0
@@ -71,8 +70,7 @@ export const pipeline = (
 }
 
 /**
- * The error that the problems are, when one of them is something that is not for callers from outside; else they are a
- * `BadRequest`.
+ * The error of problems that include a forbidden operator. Other problems are a `BadRequest`.
  *
  * @category conversions
  * @since 0.1.0

@@ -8,8 +8,8 @@ type Values = { readonly [key: string]: unknown }
 const maxStages = 100
 
 /**
- * The pipeline in the store's terms, with a stage that takes away what no caller may see before the first that could
- * see it, and a limit at its end.
+ * Translates a pipeline into the store's terms. A stage that removes omitted fields is inserted before the first stage
+ * that could access them, and a limit at the end.
  *
  * @internal
  */
@@ -24,7 +24,7 @@ export const guardPipeline = (
   return [...stages, ...(state.isWhole ? [{ $project: access.projection }] : []), { $limit: maxResults }]
 }
 
-/** What is known of the documents that come to a stage. */
+/** The documents that a stage receives. */
 interface State {
   readonly access: FieldAccess
   readonly report: Report
@@ -72,10 +72,10 @@ const guardStages = (pipeline: unknown, state: State): ReadonlyArray<Values> => 
   return stages
 }
 
-/** Stages that give documents as they are. */
+/** Stages that do not change documents. */
 const whole: ReadonlySet<string> = new Set(["$match", "$sort", "$limit", "$skip", "$sample"])
 
-/** Stages that give nothing but what their expressions say. */
+/** Stages whose output contains only the results of their expressions. */
 const given: ReadonlySet<string> = new Set([
   "$bucket",
   "$bucketAuto",
@@ -86,7 +86,7 @@ const given: ReadonlySet<string> = new Set([
   "$sortByCount"
 ])
 
-/** Whether the stage sees nothing that a caller may not, though it is all there. */
+/** Whether a stage accesses no omitted fields although the documents still contain them. */
 const isHarmless = (guard: Guard, operand: unknown, { access, isModel, stages }: State): boolean => {
   const report = new Report("")
   guard(operand, { access, isModel, isWhole: true, stages, report })
@@ -100,7 +100,7 @@ type Guard = (operand: unknown, state: State) => unknown
 
 const around = ({ access, isModel, isWhole, report }: State): Surroundings => ({ access, isModel, isWhole, report })
 
-/** What comes behind it has other fields. */
+/** The following stages receive documents with other fields. */
 const reshaping = (guard: Guard): Guard => (operand, state) => {
   const guarded = guard(operand, state)
   state.isModel = false
@@ -133,7 +133,7 @@ const guardSort: Guard = (operand, state) => {
   )
 }
 
-/** Names that a stage gives. */
+/** A field name in the output of a stage. */
 const guardName = (name: unknown, { report }: State): void => {
   if (typeof name !== "string" || name === "" || name.startsWith("$") || isUnsafePath(name)) {
     report.refuse("FieldName", { name: JSON.stringify(name) })
@@ -151,7 +151,7 @@ const guardFields = (operator: string): Guard => (operand, state) => {
 
 const isSwitch = (value: unknown): boolean => typeof value === "boolean" || typeof value === "number"
 
-/** A field that is taken as it is has to be there; others may be made. */
+/** An included field must exist, a computed one need not. */
 const guardProject = (operand: unknown, state: State, prefix = ""): unknown => {
   if (!isObject(operand)) {
     state.report.refuse("Fields", { operator: "$project" })
@@ -209,7 +209,7 @@ const guardFacet: Guard = (operand, state) => {
   )
 }
 
-/** What the boundaries are compared with says how they are read. */
+/** The type of the grouping expression determines how boundaries are decoded. */
 const guardBucket: Guard = (operand, state) => {
   if (!isObject(operand)) {
     state.report.refuse("Group")

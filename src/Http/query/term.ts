@@ -1,23 +1,23 @@
 /**
- * What stands behind the `=` of a filter: an operator and what the field is compared with.
+ * The value of a filter parameter: an operator and its operands.
  *
  * @internal
  */
 export interface Term {
   readonly operator: "=" | ">" | "<" | ">=" | "<=" | "~" | "!" | "[]" | "![]" | "#"
-  /** One, but for those of a list. */
+  /** One operand, or several in a list. */
   readonly operands: ReadonlyArray<Operand>
 }
 
 /** @internal */
 export interface Operand {
   readonly text: string
-  /** Whether it stands in quotes, in which nothing has a meaning of its own. */
+  /** Whether the operand is quoted, so that it has no special meaning. */
   readonly isQuoted: boolean
 }
 
 /**
- * Reads the value of a filter. `#` asks for a size only where there is one, and is text elsewhere.
+ * Parses the value of a filter. `#` compares the size of a field that has one, and is plain text otherwise.
  *
  * @internal
  */
@@ -44,7 +44,7 @@ export const parseTerm = (value: string, hasSize: boolean): Term => {
 export const isList = (value: string): boolean => value.length > 1 && value.startsWith("[") && value.endsWith("]")
 
 /**
- * The text as the value of a filter, where it stands for nothing but itself.
+ * The text as a quoted filter value without special meaning.
  *
  * @internal
  */
@@ -59,12 +59,12 @@ const unescaped = (text: string): string => text.replace(/\\(["\\])/gu, "$1")
 
 const quotedItem = /"((?:[^"\\]|\\.)*)"\s*(?:,|$)/suy
 
-/** The items of a list. Commas in an item are in quotes, and so are spaces at its ends. */
+/** The items of a list. Quotes protect commas in an item and spaces at its ends. */
 const itemsOf = (list: string): ReadonlyArray<Operand> => {
   const text = list.slice(1, -1)
   const items: Array<Operand> = []
   if (text.trim() === "") return items
-  // Where nothing is left behind a comma, there is one more item, which is empty.
+  // A trailing comma adds an empty item.
   for (let start = 0; start <= text.length;) {
     const comma = text.indexOf(",", start)
     const plainEnd = comma === -1 ? text.length : comma

@@ -1,10 +1,9 @@
 /**
- * The query language of a collection's URL: which documents, in which order, which page of them, and which of their
- * fields.
+ * The query language of a collection's URL: filters, sort order, pagination and field selection.
  *
  * **Details**
  *
- * A parameter that has the name of a field is a filter. Its value is read by the field's own schema:
+ * A parameter with the name of a field is a filter. Its value is decoded by the field's schema:
  *
  * | Form | Meaning |
  * |---|---|
@@ -17,13 +16,13 @@
  * | `address.city=Bern` | a field of a nested model, of one in a list, of a record |
  * | `due=null`, `due=!null` | no value, or any, where there may be none |
  *
- * A value in double quotes stands for nothing but itself: `name=">5"`, `state=["a,b",c]`; in quotes, `\"` and `\\` are a
- * quote and a backslash. {@link literal} writes it.
+ * A value in double quotes has no special meaning: `name=">5"`, `state=["a,b",c]`; `\"` and `\\` in quotes are a
+ * quotation mark and a backslash. {@link literal} writes such a value.
  *
- * Conditions come together by `logic`: `AND`, unless it says `OR`. A lower and an upper bound on one field are one range
- * either way, but for bounds with nothing between them, which with `OR` are alternatives.
+ * `logic` combines the conditions with `AND`, the default, or `OR`. A lower and an upper bound on one field are one
+ * range in both cases, except that with `OR`, bounds without a common value are alternatives.
  *
- * A date on a date-time field is that day in UTC: `=` is within it, `>` after it, `<` before it.
+ * A date compared with a date-time field is that day in UTC: `=` is within it, `>` after it, `<` before it.
  *
  * @since 0.1.0
  */
@@ -40,7 +39,7 @@ import * as QueryGuard from "./nativeQuery.ts"
 import { isList, parseTerm, quoted, type Term } from "./term.ts"
 
 /**
- * The parameters of a URL, a repeated one as a list.
+ * The parameters of a URL; repeated ones are lists.
  *
  * @category models
  * @since 0.1.0
@@ -50,30 +49,30 @@ export interface Parameters {
 }
 
 /**
- * What a URL asks of a collection.
+ * The query of a collection's URL.
  *
  * @category models
  * @since 0.1.0
  */
 export interface UrlQuery {
-  /** Which documents, on any page. */
+  /** The filter for the documents on all pages. */
   readonly filter: Filter
-  /** Ends in the identifier, so that pages never overlap. */
+  /** The sort order. It ends with the identifier, so that pages do not overlap. */
   readonly sort: Sort
-  /** From 1 upwards. */
+  /** The page's number, from 1. */
   readonly page: number
   readonly pageSize: number
   /**
-   * What there is to count: the documents of `filter`, all of the collection more or less, or nothing. It is `none` with
-   * a cursor, and `estimated` never with a filter.
+   * What to count: the documents of `filter`, an estimate of all documents, or nothing. It is `none` with a cursor, and
+   * never `estimated` with a filter.
    */
   readonly count: "exact" | "estimated" | "none"
-  /** The fields to answer, sorted, each once, the identifier among them; without it, all. */
+  /** The selected fields, sorted and unique, including the identifier. Without it, all fields are selected. */
   readonly fields?: ReadonlyArray<string> | undefined
-  /** The order that cursors are places in, when pages go by cursor. */
+  /** The order that cursors refer to, in cursor pagination. */
   readonly keyset?: Cursor.Keyset | undefined
   /**
-   * What to ask the store for: the page, and where {@link UrlQuery.count} is not exact, one document more, which tells
+   * The options for the store: the page, and one more document if {@link UrlQuery.count} is not exact, to find out
    * whether there is another page.
    */
   readonly find: FindOptions
@@ -90,13 +89,12 @@ export interface Limits {
   readonly maxPageSize: number
 }
 
-/** How many parameters one URL may have, repeated ones counted each time. */
+/** The maximum number of parameters in one URL, with repeated ones counted each time. */
 const maxParameters = 1_000
 
 /**
- * Reads the parameters of a URL as a query over the model's fields. The reader is made once and used for every request;
- * what it can't read it gives back as problems, all of them. Where one of them is that a query asks for what is not to be
- * had from outside, `QueryGuard.forbiddenOf` makes the error of it.
+ * Makes the parser of a URL's parameters for a model. It is made once and used for every request. It returns all
+ * problems of the parameters. If one of them is a forbidden operator, `QueryGuard.forbiddenOf` returns the error.
  *
  * @category constructors
  * @since 0.1.0
@@ -183,8 +181,8 @@ export const make = (
 }
 
 /**
- * The page among the documents that `find` gave, and what there is behind it: whether there is more, and, where pages go
- * by cursor, the place at which that begins. With an exact count, the count tells whether there is more.
+ * The page among the documents that `find` returned, and what follows it: whether there are more documents and, in
+ * cursor pagination, the cursor of the next page. An exact count determines whether there are more.
  *
  * @category combinators
  * @since 0.1.0
@@ -200,7 +198,7 @@ export const pageOf = (
 }
 
 /**
- * A text as the value of a filter that stands for nothing but itself: `">5"`.
+ * A text as a quoted filter value without special meaning: `">5"`.
  *
  * @category conversions
  * @since 0.1.0
@@ -215,10 +213,10 @@ type Given = string | ReadonlyArray<string> | undefined
 
 type Refuse = (field: string, message: string, validator?: string) => void
 
-/** Fields of these names are filtered by `page:[2]`. */
+/** Filters on fields of these names are written as `page:[2]`. */
 const reserved: ReadonlySet<string> = new Set(["logic", "query", "sort_by", "sort_order", "page", "page_size"])
 
-/** Where the model has a field of such a name, the field goes first. */
+/** A field of the model takes precedence over these names. */
 const yielding: ReadonlySet<string> = new Set(["fields", "cursor", "count"])
 
 const valuesOf = (value: Given): ReadonlyArray<string> =>
@@ -249,7 +247,7 @@ const filtersOf = (
     if (reserved.has(name)) continue
     const own = access.field(name)
     if (own === undefined && yielding.has(name)) continue
-    // `state:[open,paid]` has no `=`, so that all of it is the name.
+    // `state:[open,paid]` has no `=`, so its complete text is the name.
     const end = own === undefined ? name.indexOf(":[") : -1
     const field = end < 0 ? own : access.field(name.slice(0, end))
     if (field === undefined) {
@@ -309,7 +307,7 @@ const sortOf = (access: FieldAccess.FieldAccess, by: Given, order: Given, refuse
     }
     last = isDescending ? -1 : direction ?? 1
     sort[field.path] ??= last
-    // No two documents have the same, so that what comes behind it makes no difference.
+    // The identifier is unique, so a further sort key has no effect.
     if (field.path === "_id") return sort
   }
   return { ...sort, _id: last }
@@ -330,7 +328,7 @@ const fieldsOf = (access: FieldAccess.FieldAccess, value: Given, refuse: Refuse)
   return [...fields].toSorted()
 }
 
-/** Whole fields, since of a part of one a store gives no `null`; and those that cursors are made of. */
+/** Complete fields, since a store returns no `null` for a part of one, and the fields of cursors. */
 const projectionOf = (access: FieldAccess.FieldAccess, fields: ReadonlyArray<string>, sort: Sort): Document =>
   Object.fromEntries(
     [...fields.map((name) => access.field(name)?.path ?? name), ...Object.keys(sort)].map((path) => [
@@ -341,7 +339,7 @@ const projectionOf = (access: FieldAccess.FieldAccess, fields: ReadonlyArray<str
 
 const maxKeysets = 256
 
-/** The keysets of the orders that were asked for; there is no end of them. */
+/** The keysets of requested sort orders, of which there are infinitely many. */
 const keysets = (model: Model.Any) => {
   const made = new Map<string, ReturnType<typeof Cursor.make>>()
   return (sort: Sort): ReturnType<typeof Cursor.make> => {
