@@ -3,6 +3,18 @@
  */
 import * as Schema from "effect/Schema"
 import type * as Model from "../../Model/Model.ts"
+import {
+  aggregationParameters,
+  type AnyParameters,
+  collectionParameters,
+  documentParameters,
+  filterNamesOf,
+  type Optional,
+  optional,
+  type pageParameters,
+  schemaParameters,
+  type yieldingParameters
+} from "./queryParameters.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
@@ -20,47 +32,27 @@ export const WriteHeaders = Schema.Struct({
 })
 
 /** @internal */
-export const GetQuery = Schema.Struct({
-  /** The fields to answer, separated by commas. All without it. */
-  fields: text
-})
+export const GetQuery = Schema.Struct(optional(documentParameters))
 
 /** @internal */
-export const AggregateQuery = Schema.Struct({ pipe: Schema.String })
+export const AggregateQuery = Schema.Struct({ pipe: aggregationParameters.pipe.schema })
 
 /** @internal */
-export const SchemaQuery = Schema.Struct({
-  /** Whether it is for MongoDB's own validation. */
-  mongo: Schema.optionalKey(Schema.Literals(["true", "false"])),
-  /** Whether properties that are not the model's are accepted; they are, unless it says `false`. */
-  additional_properties: Schema.optionalKey(Schema.Literals(["true", "false"]))
-})
+export const SchemaQuery = Schema.Struct(optional(schemaParameters))
 
 /** A condition; a list has several on one field. */
 const Filter = Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)]))
 
-const pageParameters = {
-  logic: Schema.optionalKey(Schema.Literals(["AND", "OR"])),
-  query: Schema.optionalKey(Schema.String),
-  page: Schema.optionalKey(Schema.Int),
-  page_size: Schema.optionalKey(Schema.Int),
-  sort_by: Schema.optionalKey(Schema.String),
-  sort_order: Schema.optionalKey(Schema.Literals(["ASC", "DESC"]))
-}
+type PageParameters = Optional<ReturnType<typeof pageParameters>>
 
-/** Where the model has a field of such a name, the parameter is a filter. */
-const yieldingParameters = {
-  fields: Schema.optionalKey(Schema.String),
-  cursor: Schema.optionalKey(Schema.String),
-  count: Schema.optionalKey(Schema.Literals(["exact", "estimated", "none"]))
-}
+type YieldingParameters = Optional<typeof yieldingParameters>
 
 type FilterName<M extends Model.Any> = Exclude<keyof M["wire"]["fields"], "_type"> & string
 
 type ListParameters<M extends Model.Any> =
-  & { readonly [K in Exclude<FilterName<M>, keyof typeof pageParameters>]: typeof Filter }
-  & Omit<typeof yieldingParameters, FilterName<M>>
-  & typeof pageParameters
+  & { readonly [K in Exclude<FilterName<M>, keyof PageParameters>]: typeof Filter }
+  & Omit<YieldingParameters, FilterName<M>>
+  & PageParameters
 
 /**
  * The parameters of a collection: filters, also by paths into a field (`address.city`), and those of a page.
@@ -82,11 +74,11 @@ type PathFilters<M extends Model.Any> = {
 
 /** @internal */
 export const listQuery = <M extends Model.Any>(model: M): ListQuery<M> => {
-  const names = Object.keys(model.wire.fields).filter((name) => name !== "_type")
+  const names = filterNamesOf(model)
   const filters = Object.fromEntries(names.map((name) => [name, Filter]))
   // What is built of the names of the model's fields has the type that says so of each.
   return Schema.StructWithRest(
-    Schema.Struct({ ...yieldingParameters, ...filters, ...pageParameters }),
+    Schema.Struct({ ...filters, ...optional<AnyParameters>(collectionParameters(model)) }),
     [Schema.Record(
       Schema.TemplateLiteral([Schema.Literals(names), ".", Schema.String]),
       Schema.Union([Schema.String, Schema.Array(Schema.String)])

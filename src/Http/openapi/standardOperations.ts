@@ -1,6 +1,14 @@
+import * as Schema from "effect/Schema"
 import { managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { maxFields, maxItems, maxSortFields } from "../description/limits.ts"
+import {
+  aggregationParameters,
+  type AnyParameters,
+  collectionParameters,
+  documentParameters,
+  schemaParameters
+} from "../description/queryParameters.ts"
 import { all, type Name } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
 import * as FieldAccess from "../query/fieldAccess.ts"
@@ -74,10 +82,7 @@ const standard: { readonly [N in Name]: (operation: Node, given: Given) => Node 
     summary: `Get one ${model.modelName}`,
     ...answering(
       withDetails(operation, {
-        fields: {
-          description: "The fields to answer, separated by commas, beside the identifier",
-          schema: fieldsOf(model)
-        }
+        fields: { ...described(documentParameters)["fields"], schema: fieldsOf(model) }
       }),
       { 200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` } }
     )
@@ -87,7 +92,7 @@ const standard: { readonly [N in Name]: (operation: Node, given: Given) => Node 
     ...answering(
       withDetails(operation, {
         pipe: {
-          description: "An aggregation pipeline: a JSON array of its stages",
+          ...described(aggregationParameters)["pipe"],
           schema: undefined,
           content: { "application/json": { schema: pipeline } }
         }
@@ -98,12 +103,7 @@ const standard: { readonly [N in Name]: (operation: Node, given: Given) => Node 
   schema: (operation, { resource: { model } }) => ({
     summary: `Get the JSON schema (draft-04) of ${model.modelName}`,
     ...answering(
-      withDetails(operation, {
-        mongo: { description: "Whether it is for MongoDB's own validation" },
-        additional_properties: {
-          description: "Whether properties that are not the model's are accepted; they are, unless it says `false`"
-        }
-      }),
+      withDetails(operation, described(schemaParameters)),
       { 200: { description: "The JSON schema" } }
     )
   }),
@@ -162,56 +162,40 @@ const header = (name: string, description: string, schema: Node): Node => ({
 })
 
 /** Those of every collection. */
-const pageParameters = (
-  model: Model.Any,
-  { defaultPageSize, maxPageSize }: Given["limits"]
-): ReadonlyArray<Node> => [
-  query("page", "The number of the page", { type: "integer", minimum: 1, default: 1 }),
-  query("page_size", "How many documents a page has", {
-    type: "integer",
-    minimum: 1,
-    maximum: maxPageSize,
-    default: defaultPageSize
-  }),
-  query(
-    "sort_by",
-    "The field to sort by, or several, separated by commas; `-` before one turns it around",
-    listed(model, "-?", maxSortFields, ({ sortable }) => sortable)
-  ),
-  query("sort_order", "The direction of all that `sort_by` names, in upper or lower case", {
-    type: "string",
-    enum: ["ASC", "DESC"],
-    default: "ASC"
-  }),
-  {
-    name: "query",
-    in: "query",
-    description: "A condition in the document database's own language, as JSON",
-    required: false,
-    content: { "application/json": { schema: { type: "object" } } }
-  },
-  query("logic", "How conditions on fields combine, in upper or lower case", {
-    type: "string",
-    enum: ["AND", "OR"],
-    default: "AND"
-  }),
-  ...[
-    query(
-      "fields",
-      "The fields to answer, separated by commas; documents then have no others, required ones neither. All without it",
-      fieldsOf(model)
-    ),
-    query("cursor", "Where the page begins, as the link `next` of the page before has it; empty for the first page", {
-      type: "string"
-    }),
-    query("count", "Whether and how documents are counted, for the link `last`", {
-      type: "string",
-      enum: ["exact", "estimated", "none"],
-      default: "exact"
-    })
-    // Where the model has a field of such a name, the field goes first.
-  ].filter(({ name }) => FieldAccess.of(model).field(String(name)) === undefined)
-]
+const pageParameters = (model: Model.Any, limits: Given["limits"]): ReadonlyArray<Node> => {
+  const parameters: AnyParameters = collectionParameters(model, limits)
+  return Object.entries(parameters).map(([name, parameter]) => {
+    if (name === "query") {
+      const content = { "application/json": { schema: { type: "object" } } }
+      return { name, in: "query", description: parameter.description, required: false, content }
+    }
+    const listed = name === "sort_by" ? sortableFields(model) : name === "fields" ? fieldsOf(model) : {}
+    return query(name, parameter.description, { ...valueOf(parameter), ...listed })
+  })
+}
+
+/** What a parameter stands for, beside the texts that it is written as. */
+const valueOf = ({ byDefault, schema }: AnyParameters[string]): Node => {
+  const { schema: value } = Schema.toJsonSchemaDocument(Schema.toType(schema))
+  const { allOf, ...own } = Document.nodeOf(value)
+  const parts = Document.listOf(allOf).flatMap((part) => Object.entries(Document.nodeOf(part)))
+  const { maximum, ...merged } = { ...own, ...Object.fromEntries(parts) }
+  return {
+    ...merged,
+    // Every integer has the other one.
+    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
+    ...(byDefault === undefined ? {} : { default: byDefault })
+  }
+}
+
+/** The parameters of a query, described. */
+const described = (parameters: AnyParameters): { readonly [name: string]: Node } =>
+  Object.fromEntries(
+    Object.entries(parameters).map(([name, parameter]) => [
+      name,
+      { description: parameter.description, schema: valueOf(parameter) }
+    ])
+  )
 
 /** A list of names of the model's fields, within the limit that the server has. */
 const listed = (
@@ -231,6 +215,8 @@ const listed = (
 
 const escaped = (name: string): string => name.replaceAll(/[\^$\\.*+?()[\]{}|/]/gu, String.raw`\$&`)
 
+const sortableFields = (model: Model.Any): Node => listed(model, "-?", maxSortFields, ({ sortable }) => sortable)
+
 const fieldsOf = (model: Model.Any): Node => listed(model, "", maxFields, ({ selectable }) => selectable)
 
 const pipeline: Node = {
@@ -238,13 +224,12 @@ const pipeline: Node = {
   items: { type: "object", minProperties: 1, maxProperties: 1, propertyNames: { enum: stageNames } }
 }
 
-const reserved: ReadonlySet<string> = new Set(["page", "page_size", "sort_by", "sort_order", "query", "logic"])
-
 const filters = (model: Model.Any): ReadonlyArray<Node> => {
   const access = FieldAccess.of(model)
+  const others = collectionParameters(model)
   return namesIn(model, "", [model]).flatMap((name) => {
     const field = access.field(name)
-    const isFilter = field !== undefined && !reserved.has(name) &&
+    const isFilter = field !== undefined && !Object.hasOwn(others, name) &&
       (!field.isDocument || field.isList || field.mayBeMissing)
     return isFilter ? [query(name, `A condition on \`${name}\``, { type: "string" })] : []
   })

@@ -32,21 +32,14 @@ import { Problem } from "../../Model/ModelError.ts"
 import * as Cursor from "../../Repository/Cursor.ts"
 import type { Document, Filter, FindOptions, Sort } from "../../Repository/DocumentStore.ts"
 import { maxFields, maxSortFields } from "../description/limits.ts"
-import { copied, problemOf } from "../messages/message.ts"
+import { collectionParameters, documentParameters, type Limits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import * as QueryGuard from "./nativeQuery.ts"
+import { type Given, parameterReaders, type Parameters, queryReader } from "./parameterReader.ts"
 import { isList, parseTerm, quoted, type Term } from "./term.ts"
 
-/**
- * The parameters of a URL; repeated ones are lists.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Parameters {
-  readonly [name: string]: string | ReadonlyArray<string> | undefined
-}
+export type { Parameters } from "./parameterReader.ts"
 
 /**
  * The query of a collection's URL.
@@ -78,17 +71,6 @@ export interface UrlQuery {
   readonly find: FindOptions
 }
 
-/**
- * Limits of {@link make}.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Limits {
-  readonly defaultPageSize: number
-  readonly maxPageSize: number
-}
-
 /** The maximum number of parameters in one URL, with repeated ones counted each time. */
 const maxParameters = 1_000
 
@@ -104,79 +86,70 @@ export const make = (
   limits: Limits
 ): (parameters: Parameters) => Result.Result<UrlQuery, ReadonlyArray<Problem>> => {
   const access = FieldAccess.of(model)
-  const readNative = QueryGuard.filter(model)
-  const keysetOf = keysets(model)
+  const readers = parameterReaders(collectionParameters(model, limits))
+  const readNative = nativeReader(model)
+  const readCursor = cursorReader(model)
   return (parameters) => {
-    const names = Object.keys(parameters)
-    const excess = beyondLimit(names, parameters)
+    const excess = beyondLimit(parameters)
     if (excess !== undefined) return Result.fail([excess])
     const problems: Array<Problem> = []
-    const refuse = (field: string, message: string, validator = "Parameter"): void => {
+    const refuse: Refuse = (field, message, validator = "Parameter") => {
       problems.push(new Problem({ field, validator, message }))
     }
-    const parameter = (name: string): Given =>
-      reserved.has(name) || access.field(name) === undefined ? parameters[name] : undefined
-
-    const logic = logicOf(parameter("logic"))
-    if (logic === undefined) refuse("logic", "must be AND or OR")
-    const filters = filtersOf(access, parameters, logic ?? "AND", refuse)
-    const query = parameter("query")
-    let native: Filter = {}
-    if (typeof query === "string") {
-      const read = readNative(query)
-      if (Result.isSuccess(read)) native = read.success
-      else problems.push(...read.failure)
-    } else if (query !== undefined) {
-      const once = problemOf("query", "Parameter", "errors.query.GivenOnce")
-      problems.push(copied(once, new Problem(once)))
+    const logic = readers.logic(parameters["logic"], problems)
+    const filters = filtersOf(access, { parameters, readers }, logic ?? "AND", refuse)
+    const native = readNative(readers.query(parameters["query"], problems), problems)
+    const filter = both(combined(filters, logic ?? "AND"), native)
+    const direction = readers.sort_order(parameters["sort_order"], problems)
+    const sort = sortOf(access, readers.sort_by(parameters["sort_by"], problems), direction, refuse)
+    const page = readers.page(parameters["page"], problems)
+    const pageSize = readers.page_size(parameters["page_size"], problems)
+    if (page !== undefined && pageSize !== undefined && !Number.isSafeInteger(page * pageSize)) {
+      refuse("page", "is too large")
     }
-    const fieldFilter = combined(filters, logic ?? "AND")
-    const filter = isEmpty(native) ? fieldFilter : isEmpty(fieldFilter) ? native : { $and: [fieldFilter, native] }
-
-    const sort = sortOf(access, parameter("sort_by"), parameter("sort_order"), refuse)
-    const page = numberOf(parameter("page"), 1, Number.MAX_SAFE_INTEGER)
-    if (page === undefined) refuse("page", "must be a whole number from 1 upwards")
-    const pageSize = numberOf(parameter("page_size"), limits.defaultPageSize, limits.maxPageSize)
-    if (pageSize === undefined) refuse("page_size", `must be a whole number from 1 to ${limits.maxPageSize}`)
-    else if (page !== undefined && !Number.isSafeInteger(page * pageSize)) refuse("page", "is too large")
-    const fields = fieldsOf(access, parameter("fields"), refuse)
-    const count = countOf(parameter("count"))
-    if (count === undefined) refuse("count", "must be exact, estimated or none")
-
-    const cursor = parameter("cursor")
-    let keyset: Cursor.Keyset | undefined
-    let behind: Filter = {}
-    if (cursor !== undefined) {
-      if (typeof cursor !== "string") refuse("cursor", "can be given once")
-      else if (parameter("page") !== undefined) refuse("cursor", "can't be given together with page", "Cursor")
-      else {
-        const made = keysetOf(sort)
-        const place = Result.flatMap(made, ({ after }) => cursor === "" ? Result.succeed({}) : after(cursor))
-        if (Result.isSuccess(made)) keyset = made.success
-        if (Result.isSuccess(place)) behind = place.success
-        else refuse("cursor", cursorMessage(Result.isSuccess(made)), "Cursor")
-      }
-    }
-    if (problems.length > 0 || page === undefined || pageSize === undefined || count === undefined) {
+    const fields = fieldsOf(access, readers.fields?.(parameters["fields"], problems), refuse)
+    const asked = readers.count === undefined ? "exact" : readers.count(parameters["count"], problems)
+    const { behind, keyset } = readCursor(
+      readers.cursor?.(parameters["cursor"], problems),
+      { sort, hasPage: parameters["page"] !== undefined },
+      refuse
+    )
+    if (problems.length > 0 || page === undefined || pageSize === undefined || asked === undefined) {
       return Result.fail(problems)
     }
-    const counted = keyset !== undefined ? "none" : count === "estimated" && !isEmpty(filter) ? "exact" : count
-    return Result.succeed({
-      filter,
+    const count = keyset !== undefined ? "none" : asked === "estimated" && !isEmpty(filter) ? "exact" : asked
+    const find = {
+      filter: both(filter, behind),
       sort,
-      page,
-      pageSize,
-      count: counted,
-      fields,
-      keyset,
-      find: {
-        filter: isEmpty(behind) ? filter : isEmpty(filter) ? behind : { $and: [filter, behind] },
-        sort,
-        skip: (page - 1) * pageSize,
-        limit: counted === "exact" ? pageSize : pageSize + 1,
-        ...(fields === undefined ? {} : { projection: projectionOf(access, fields, sort) })
-      }
+      skip: (page - 1) * pageSize,
+      limit: count === "exact" ? pageSize : pageSize + 1,
+      ...(fields === undefined ? {} : { projection: projectionOf(access, fields, sort) })
+    }
+    return Result.succeed({ filter, sort, page, pageSize, count, fields, keyset, find })
+  }
+}
+
+/**
+ * Reads the parameters of a URL of one document: the fields to answer, as {@link UrlQuery.fields} has them.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const selection = (
+  model: Model.Any
+): (parameters: Parameters) => Result.Result<UrlQuery["fields"], ReadonlyArray<Problem>> => {
+  const access = FieldAccess.of(model)
+  const read = queryReader(documentParameters, "is not a parameter of a single document")
+  return (parameters) => {
+    const given = read(parameters)
+    if (Result.isFailure(given)) return Result.fail(given.failure)
+    const excess = beyondLimit(parameters)
+    if (excess !== undefined) return Result.fail([excess])
+    const problems: Array<Problem> = []
+    const fields = fieldsOf(access, given.success.fields, (field, message, validator = "Parameter") => {
+      problems.push(new Problem({ field, validator, message }))
     })
+    return problems.length > 0 ? Result.fail(problems) : Result.succeed(fields)
   }
 }
 
@@ -209,22 +182,14 @@ export const literal = (text: string): string => quoted(text)
 // internal
 // -----------------------------------------------------------------------------
 
-type Given = string | ReadonlyArray<string> | undefined
-
 type Refuse = (field: string, message: string, validator?: string) => void
-
-/** Filters on fields of these names are written as `page:[2]`. */
-const reserved: ReadonlySet<string> = new Set(["logic", "query", "sort_by", "sort_order", "page", "page_size"])
-
-/** A field of the model takes precedence over these names. */
-const yielding: ReadonlySet<string> = new Set(["fields", "cursor", "count"])
 
 const valuesOf = (value: Given): ReadonlyArray<string> =>
   value === undefined ? [] : typeof value === "string" ? [value] : value
 
-const beyondLimit = (names: ReadonlyArray<string>, parameters: Parameters): Problem | undefined => {
+const beyondLimit = (parameters: Parameters): Problem | undefined => {
   let count = 0
-  for (const field of names) {
+  for (const field of Object.keys(parameters)) {
     const value = parameters[field]
     count += typeof value === "string" ? 1 : value?.length ?? 0
     if (count > maxParameters) {
@@ -236,17 +201,60 @@ const beyondLimit = (names: ReadonlyArray<string>, parameters: Parameters): Prob
 
 const isEmpty = (filter: Filter): boolean => Object.keys(filter).length === 0
 
+/** What fulfils both filters, an empty one of which asks for nothing. */
+const both = (one: Filter, other: Filter): Filter =>
+  isEmpty(other) ? one : isEmpty(one) ? other : { $and: [one, other] }
+
+/** Reads the condition in the store's own language; what is wrong with it is added to the problems. */
+const nativeReader = (model: Model.Any) => {
+  const readFilter = QueryGuard.filter(model)
+  return (text: string | undefined, problems: Array<Problem>): Filter => {
+    if (text === undefined) return {}
+    const read = readFilter(text)
+    if (Result.isSuccess(read)) return read.success
+    problems.push(...read.failure)
+    return {}
+  }
+}
+
+/** The filter of what stands behind a cursor, and the order that it is a place in. */
+interface Place {
+  readonly behind: Filter
+  readonly keyset: Cursor.Keyset | undefined
+}
+
+const beginning: Place = { behind: {}, keyset: undefined }
+
+const cursorReader = (model: Model.Any) => {
+  const keysetOf = keysets(model)
+  return (
+    cursor: string | undefined,
+    { hasPage, sort }: { readonly sort: Sort; readonly hasPage: boolean },
+    refuse: Refuse
+  ): Place => {
+    if (cursor === undefined) return beginning
+    if (hasPage) {
+      refuse("cursor", "can't be given together with page", "Cursor")
+      return beginning
+    }
+    const keyset = keysetOf(sort)
+    const behind = Result.flatMap(keyset, ({ after }) => cursor === "" ? Result.succeed({}) : after(cursor))
+    if (Result.isFailure(behind)) refuse("cursor", cursorMessage(Result.isSuccess(keyset)), "Cursor")
+    return { behind: Result.getOrElse(behind, () => ({})), keyset: Result.getOrUndefined(keyset) }
+  }
+}
+
 const filtersOf = (
   access: FieldAccess.FieldAccess,
-  parameters: Parameters,
+  { parameters, readers }: { readonly parameters: Parameters; readonly readers: object },
   logic: Logic,
   refuse: Refuse
 ): ReadonlyArray<Filter> => {
   const named = new Map<string, { readonly field: FieldAccess.AccessibleField; readonly terms: Array<Term> }>()
   for (const name of Object.keys(parameters)) {
-    if (reserved.has(name)) continue
+    // Fields of such names are filtered by `page:[2]`.
+    if (Object.hasOwn(readers, name)) continue
     const own = access.field(name)
-    if (own === undefined && yielding.has(name)) continue
     // `state:[open,paid]` has no `=`, so its complete text is the name.
     const end = own === undefined ? name.indexOf(":[") : -1
     const field = end < 0 ? own : access.field(name.slice(0, end))
@@ -270,33 +278,17 @@ const filtersOf = (
   ).flat()
 }
 
-const logicOf = (value: Given): Logic | undefined => {
-  if (value === undefined) return "AND"
-  const logic = typeof value === "string" ? value.toUpperCase() : ""
-  return logic === "AND" || logic === "OR" ? logic : undefined
-}
-
-const countOf = (value: Given): UrlQuery["count"] | undefined =>
-  value === undefined ? "exact" : value === "exact" || value === "estimated" || value === "none" ? value : undefined
-
-const numberOf = (value: Given, fallback: number, maximum: number): number | undefined => {
-  if (value === undefined) return fallback
-  if (typeof value !== "string" || !/^\d{1,16}$/u.test(value)) return undefined
-  const number = Number(value)
-  return number >= 1 && number <= maximum ? number : undefined
-}
-
-const sortOf = (access: FieldAccess.FieldAccess, by: Given, order: Given, refuse: Refuse): Sort => {
-  const direction = order === undefined
-    ? 1
-    : typeof order === "string"
-    ? directions.get(order.toUpperCase())
-    : undefined
-  if (direction === undefined) refuse("sort_order", "must be ASC or DESC")
-  const names = valuesOf(by).flatMap((list) => list.split(",", maxSortFields + 1))
+const sortOf = (
+  access: FieldAccess.FieldAccess,
+  by: string | undefined,
+  order: "ASC" | "DESC" | undefined,
+  refuse: Refuse
+): Sort => {
+  const direction = order === "DESC" ? -1 : 1
+  const names = by === undefined ? [] : by.split(",", maxSortFields + 1)
   if (names.length > maxSortFields) refuse("sort_by", `can't take more than ${maxSortFields} fields`, "Limit")
   const sort: { [path: string]: 1 | -1 } = {}
-  let last: 1 | -1 = direction ?? 1
+  let last: 1 | -1 = direction
   for (const given of names.slice(0, maxSortFields)) {
     const name = given.trim()
     const isDescending = name.startsWith("-")
@@ -305,7 +297,7 @@ const sortOf = (access: FieldAccess.FieldAccess, by: Given, order: Given, refuse
       refuse("sort_by", `"${name}" is not a field to sort by`)
       continue
     }
-    last = isDescending ? -1 : direction ?? 1
+    last = isDescending ? -1 : direction
     sort[field.path] ??= last
     // The identifier is unique, so a further sort key has no effect.
     if (field.path === "_id") return sort
@@ -313,11 +305,13 @@ const sortOf = (access: FieldAccess.FieldAccess, by: Given, order: Given, refuse
   return { ...sort, _id: last }
 }
 
-const directions: ReadonlyMap<string, 1 | -1> = new Map([["ASC", 1], ["DESC", -1]])
-
-const fieldsOf = (access: FieldAccess.FieldAccess, value: Given, refuse: Refuse): ReadonlyArray<string> | undefined => {
-  if (value === undefined) return undefined
-  const names = valuesOf(value).flatMap((list) => list.split(",", maxFields + 1))
+const fieldsOf = (
+  access: FieldAccess.FieldAccess,
+  text: string | undefined,
+  refuse: Refuse
+): ReadonlyArray<string> | undefined => {
+  if (text === undefined) return undefined
+  const names = text.split(",", maxFields + 1)
   if (names.length > maxFields) refuse("fields", `can't take more than ${maxFields} fields`, "Limit")
   const fields = new Set<string>(access.id === undefined ? [] : [access.id])
   for (const given of names.slice(0, maxFields)) {

@@ -2,6 +2,7 @@ import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { expectationOf, modelOf, relatedAnnotation, ruleOf } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
+import type { AnyParameters } from "../description/queryParameters.ts"
 import { labelFrom } from "../messages/label.ts"
 
 /**
@@ -94,7 +95,24 @@ export const parameters = (
   return (path) => places.get(path) ?? others(path)
 }
 
-/** What is nowhere is called as it was sent. */
+/**
+ * What is expected of parameters, for {@link parameters}.
+ *
+ * @internal
+ */
+export const expectations = (
+  all: AnyParameters
+): { readonly [name: string]: { readonly type: string; readonly value?: string | number } } =>
+  Object.fromEntries(
+    Object.entries(all).map(([name, { argument, schema, type }]) => {
+      const expected = expectationOf(schema.ast)
+      const value = argument ??
+        (type === undefined && expected.type === "enum" ? expected.choices.join(", ") : undefined)
+      return [name, { type: type ?? expected.type, ...(value === undefined ? {} : { value }) }]
+    })
+  )
+
+/** An unknown position has the name that was sent. */
 const nowhere = (path: string): Place => ({ name: path, type: "unknown", argumentOf: () => undefined })
 
 type Check = SchemaAST.Check<never>

@@ -11,10 +11,11 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import { documentCodec } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
+import { aggregationParameters, pageParameters, yieldingParameters } from "../description/queryParameters.ts"
 import { standardEndpoints } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { problemOf } from "../messages/message.ts"
 import * as QueryGuard from "../query/nativeQuery.ts"
+import { queryReader } from "../query/parameterReader.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import * as preconditions from "../request/preconditions.ts"
@@ -25,7 +26,7 @@ import { writePlain } from "../response/plainJson.ts"
 import type { Representation } from "../response/representation.ts"
 import { selectionSerialisers } from "../response/selection.ts"
 import { refusal } from "../response/translation.ts"
-import { parameters as parametersOf, type PlaceOf } from "../response/translationPlaces.ts"
+import { expectations, parameters as parametersOf, type PlaceOf } from "../response/translationPlaces.ts"
 import type { Translations } from "../Translations.ts"
 import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
 import { Page } from "./pageRoutes.ts"
@@ -48,13 +49,16 @@ export const readRoutes = (
   }
 ): { readonly [N in "list" | "get" | "aggregate"]: Answer } => {
   const readQuery = UrlQuery.make(model, limits)
+  const readSelection = UrlQuery.selection(model)
+  const readAggregation = queryReader(aggregationParameters, "is not a parameter of the aggregation")
   const readPipeline = QueryGuard.pipeline(model, limits)
   const selected = selectionSerialisers(model)
   const versionField = managedField(model, "version")
   const before = beforeGetOf(hooks)
   const { after } = hooksOf(model, hooks, "GET")
   const { fromDocument } = documentCodec(model)
-  const refuse = refusal(translations, parametersOf(collectionParameters(limits), places))
+  const described = { ...pageParameters(limits), ...yieldingParameters, ...aggregationParameters }
+  const refuse = refusal(translations, parametersOf(expectations(described), places))
   const { maxPageBytes, queryTimeout: timeLimit } = limits
 
   const tooLarge = (field: string, advice: string): Problem =>
@@ -102,11 +106,8 @@ export const readRoutes = (
   }
 
   const get = withIdAndParameters(model, (id, request, parameters) => {
-    const names = Object.keys(parameters)
-    const read = names.length === 0 ? undefined : readQuery(parameters)
-    const unknown = names.filter((name) => name !== "fields")
-    if (unknown.length > 0) return refuse(unknown.map(unknownParameter))
-    if (read !== undefined && Result.isFailure(read)) return refused(read.failure)
+    const read = Object.keys(parameters).length === 0 ? everything : readSelection(parameters)
+    if (Result.isFailure(read)) return refuse(read.failure)
     return hooked(
       Option.some(id),
       Effect.flatMap(
@@ -114,7 +115,7 @@ export const readRoutes = (
         (document) =>
           document === undefined
             ? Effect.fail(notFound(model, id))
-            : shown(Option.some(id), [document], one(document, headersOf(request), read?.success.fields))
+            : shown(Option.some(id), [document], one(document, headersOf(request), read.success))
       )
     )
   })
@@ -173,18 +174,9 @@ export const readRoutes = (
   })
 
   const aggregate = withParameters((parameters) => {
-    const { pipe, ...others } = parameters
-    const unknown = Object.keys(others).map((field) => ({
-      field,
-      validator: "Parameter",
-      message: "is not a parameter of the aggregation"
-    }))
-    if (typeof pipe !== "string" || unknown.length > 0) {
-      return refuse([
-        ...(typeof pipe === "string" ? [] : [problemOf("pipe", "Parameter", "errors.query.GivenOnce")]),
-        ...unknown
-      ])
-    }
+    const given = readAggregation(parameters)
+    if (Result.isFailure(given)) return refuse(given.failure)
+    const { pipe } = given.success
     const read = readPipeline(pipe)
     if (Result.isFailure(read)) return refused(read.failure)
     const written = Effect.suspend(() => {
@@ -207,11 +199,8 @@ export const readRoutes = (
   return { list, get, aggregate }
 }
 
-const unknownParameter = (field: string) => ({
-  field,
-  validator: "Parameter",
-  message: "is not a parameter of a single document"
-})
+/** What a request without parameters asks of a document. */
+const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.succeed(undefined)
 
 class TooLarge {
   readonly _tag = "TooLarge"
@@ -220,17 +209,3 @@ class TooLarge {
 const pageAdvice = "ask for fewer documents or fields, or page by cursor"
 
 const pipeAdvice = "let it give fewer documents or fields"
-
-/** What is known of the collection's parameters, for messages about them. */
-const collectionParameters = ({ maxPageSize }: Limits) => ({
-  logic: { type: "enum", value: "AND, OR" },
-  query: { type: "str" },
-  pipe: { type: "str" },
-  fields: { type: "str" },
-  cursor: { type: "str" },
-  count: { type: "enum", value: "exact, estimated, none" },
-  page: { type: "int" },
-  page_size: { type: "int", value: maxPageSize },
-  sort_by: { type: "str" },
-  sort_order: { type: "enum", value: "ASC, DESC" }
-})

@@ -1,16 +1,17 @@
 import * as Effect from "effect/Effect"
-import { booleanOf } from "../../internal/booleans.ts"
+import * as Result from "effect/Result"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
+import { schemaParameters } from "../description/queryParameters.ts"
 import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { type HttpError, NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { en } from "../messages/catalogues/en.ts"
 import { sayable } from "../messages/message.ts"
-import type { Parameters } from "../query/urlQuery.ts"
+import { queryReader } from "../query/parameterReader.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { acceptsJson } from "../request/accept.ts"
 import type { Answer } from "../response/failures.ts"
@@ -18,7 +19,7 @@ import * as answers from "../response/json.ts"
 import type { ListAnswers } from "../response/listAnswer.ts"
 import { representationOf } from "../response/representation.ts"
 import { described, refusal, type Refuse, type Tell, telling } from "../response/translation.ts"
-import { parameters as parametersOf, placesIn } from "../response/translationPlaces.ts"
+import { expectations, parameters as parametersOf, placesIn } from "../response/translationPlaces.ts"
 import type { Translations } from "../Translations.ts"
 import { readRoutes } from "./readRoutes.ts"
 import {
@@ -117,26 +118,12 @@ const schemaOf = (model: Model.Any, translations: Translations): Answer => {
     answers.json(JSON.stringify(JsonSchema.make(model, { additionalProperties, mongoCompatibility })))
   const plain = { open: variant(false, true), closed: variant(false, false) }
   const mongo = { open: variant(true, true), closed: variant(true, false) }
-  const refuse = refusal(
-    translations,
-    parametersOf({ mongo: { type: "bool" }, additional_properties: { type: "bool" } })
-  )
+  const refuse = refusal(translations, parametersOf(expectations(schemaParameters)))
+  const read = queryReader(schemaParameters, "is not a parameter of the schema")
   return withParameters((parameters) => {
-    const problems = Object.keys(parameters).flatMap((name) => {
-      const message = name !== "mongo" && name !== "additional_properties"
-        ? "is not a parameter of the schema"
-        : flagOf(parameters, name) === undefined
-        ? "must be true or false"
-        : undefined
-      return message === undefined ? [] : [{ field: name, validator: "Parameter", message }]
-    })
-    if (problems.length > 0) return refuse(problems)
-    const { closed, open } = flagOf(parameters, "mongo") === true ? mongo : plain
-    return Effect.succeed(flagOf(parameters, "additional_properties") === false ? closed : open)
+    const query = read(parameters)
+    if (Result.isFailure(query)) return refuse(query.failure)
+    const { closed, open } = query.success.mongo === "true" ? mongo : plain
+    return Effect.succeed(query.success.additional_properties === "false" ? closed : open)
   })
-}
-
-const flagOf = (parameters: Parameters, name: string): boolean | undefined => {
-  const value = parameters[name]
-  return typeof value === "string" ? booleanOf(value) : undefined
 }

@@ -2,6 +2,13 @@ import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { type ModelLike, modelOf, ruleOf, validationTypeId } from "../../Model/introspection.ts"
 import { payloadOf, successOf } from "../description/callEndpoint.ts"
+import {
+  aggregationParameters,
+  documentParameters,
+  pageParameters,
+  schemaParameters,
+  yieldingParameters
+} from "../description/queryParameters.ts"
 import { de } from "../messages/catalogues/de.ts"
 import { en } from "../messages/catalogues/en.ts"
 import type { Registration } from "../Registration.ts"
@@ -123,17 +130,10 @@ const ownValidators: ReadonlyArray<string> = [
   "JsonPatch"
 ]
 
-const parameters: ReadonlyArray<string> = [
-  "page",
-  "page_size",
-  "sort_by",
-  "sort_order",
-  "logic",
-  "query",
-  "pipe",
-  "fields",
-  "cursor",
-  "count",
-  "mongo",
-  "additional_properties"
-]
+const parameters: ReadonlyArray<string> = Object.keys({
+  ...pageParameters(),
+  ...yieldingParameters,
+  ...documentParameters,
+  ...aggregationParameters,
+  ...schemaParameters
+})

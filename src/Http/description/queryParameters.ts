@@ -1,0 +1,241 @@
+/**
+ * The parameters of the queries of the standard endpoints: the texts that each takes and the values that they stand for.
+ *
+ * A schema stands here once. The `HttpApi`, its clients and the OpenAPI document describe a parameter by it, the server
+ * reads what a URL has by it, and refuses the rest with the words beside it.
+ */
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import { booleanOf } from "../../internal/booleans.ts"
+import type * as Model from "../../Model/Model.ts"
+
+/**
+ * A parameter. In a URL it is a text, or a list of texts where it is repeated.
+ *
+ * @internal
+ */
+export interface Parameter<A> {
+  readonly schema: Schema.Codec<A, string | ReadonlyArray<string>>
+  /** What it is for, for readers of the documentation. */
+  readonly description: string
+  /** What is there without it. */
+  readonly byDefault?: A | undefined
+  /** Whether it can't be left out. */
+  readonly isRequired?: boolean | undefined
+  /** What is said of a value that the schema does not take: a text, or the key of one in several languages. */
+  readonly refusal: string | { readonly key: "errors.query.GivenOnce" }
+  /** What its values are in the words of the metadata; that of the schema without it. */
+  readonly type?: string | undefined
+  /** What a text in another language may name: the largest value. */
+  readonly argument?: number | undefined
+}
+
+/** @internal */
+export interface Limits {
+  readonly defaultPageSize: number
+  readonly maxPageSize: number
+}
+
+/** A whole number from 1 upwards, in digits. */
+const wholeNumber = (maximum: number | undefined): Schema.Codec<number, string> => {
+  const number = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+  return Schema.String.check(Schema.isPattern(/^\d{1,16}$/u)).pipe(
+    Schema.decodeTo(
+      maximum === undefined ? number : number.check(Schema.isLessThanOrEqualTo(maximum)),
+      SchemaTransformation.numberFromString
+    )
+  )
+}
+
+/** One of these words, which a URL may have in lower case, too. */
+const word = <const Words extends ReadonlyArray<string>>(words: Words): Schema.Codec<Words[number], string> =>
+  Schema.String.pipe(
+    Schema.decodeTo(Schema.Literals(words), {
+      // What is none of the words is refused.
+      decode: SchemaGetter.transform((text) => text.toUpperCase() as Words[number]),
+      encode: SchemaGetter.passthroughSupertype()
+    })
+  )
+
+/** Names, separated by commas; a repeated parameter has all of them. */
+const names: Schema.Codec<string, string | ReadonlyArray<string>> = Schema.Union([
+  Schema.String,
+  Schema.Array(Schema.String)
+]).pipe(
+  Schema.decodeTo(Schema.String, {
+    decode: SchemaGetter.transform((texts) => typeof texts === "string" ? texts : texts.join(",")),
+    encode: SchemaGetter.passthroughSubtype()
+  })
+)
+
+/** A truth value, which a URL may say in other words, too. */
+const flag: Schema.Codec<"true" | "false", string> = Schema.String.pipe(
+  Schema.decodeTo(Schema.Literals(["true", "false"]), {
+    // As above.
+    decode: SchemaGetter.transform((text) => String(booleanOf(text) ?? text) as "true" | "false"),
+    encode: SchemaGetter.passthroughSupertype()
+  })
+)
+
+/**
+ * The parameters of a page, whichever fields a model has. Without `limits`, those of the server are not known.
+ *
+ * @internal
+ */
+export const pageParameters = (limits?: Limits) => ({
+  page: {
+    schema: wholeNumber(undefined),
+    description: "The number of the page",
+    byDefault: 1,
+    refusal: "must be a whole number from 1 upwards"
+  } satisfies Parameter<number>,
+  page_size: {
+    schema: wholeNumber(limits?.maxPageSize),
+    description: "How many documents a page has",
+    byDefault: limits?.defaultPageSize,
+    refusal: `must be a whole number from 1 to ${limits?.maxPageSize}`,
+    argument: limits?.maxPageSize
+  } satisfies Parameter<number>,
+  sort_by: {
+    schema: names,
+    description: "The field to sort by, or several, separated by commas; `-` before one turns it around",
+    refusal: "must be names of fields"
+  } satisfies Parameter<string>,
+  sort_order: {
+    schema: word(["ASC", "DESC"]),
+    description: "The direction of all that `sort_by` names, in upper or lower case",
+    byDefault: "ASC",
+    refusal: "must be ASC or DESC"
+  } satisfies Parameter<"ASC" | "DESC">,
+  query: {
+    schema: Schema.String,
+    description: "A condition in the document database's own language, as JSON",
+    refusal: { key: "errors.query.GivenOnce" }
+  } satisfies Parameter<string>,
+  logic: {
+    schema: word(["AND", "OR"]),
+    description: "How conditions on fields combine, in upper or lower case",
+    byDefault: "AND",
+    refusal: "must be AND or OR"
+  } satisfies Parameter<"AND" | "OR">
+})
+
+/**
+ * Parameters of a page, too; where the model has a field of such a name, it is the filter of that field.
+ *
+ * @internal
+ */
+export const yieldingParameters = {
+  fields: {
+    schema: names,
+    description:
+      "The fields to answer, separated by commas; documents then have no others, required ones neither. All without it",
+    refusal: "must be names of fields"
+  } satisfies Parameter<string>,
+  cursor: {
+    schema: Schema.String,
+    description: "Where the page begins, as the link `next` of the page before has it; empty for the first page",
+    refusal: "can be given once"
+  } satisfies Parameter<string>,
+  count: {
+    schema: Schema.Literals(["exact", "estimated", "none"]),
+    description: "Whether and how documents are counted, for the link `last`",
+    byDefault: "exact",
+    refusal: "must be exact, estimated or none"
+  } satisfies Parameter<"exact" | "estimated" | "none">
+}
+
+/**
+ * The parameters of one document.
+ *
+ * @internal
+ */
+export const documentParameters = {
+  fields: {
+    schema: names,
+    description: "The fields to answer, separated by commas, beside the identifier",
+    refusal: "must be names of fields"
+  } satisfies Parameter<string>
+}
+
+/**
+ * The parameters of an aggregation.
+ *
+ * @internal
+ */
+export const aggregationParameters = {
+  pipe: {
+    schema: Schema.String,
+    description: "An aggregation pipeline: a JSON array of its stages",
+    isRequired: true,
+    refusal: { key: "errors.query.GivenOnce" }
+  } as const satisfies Parameter<string>
+}
+
+/**
+ * The parameters of the JSON schema.
+ *
+ * @internal
+ */
+export const schemaParameters = {
+  mongo: {
+    schema: flag,
+    description: "Whether it is for MongoDB's own validation",
+    refusal: "must be true or false",
+    type: "bool"
+  } satisfies Parameter<"true" | "false">,
+  additional_properties: {
+    schema: flag,
+    description: "Whether properties that are not the model's are accepted; they are, unless it says `false`",
+    refusal: "must be true or false",
+    type: "bool"
+  } satisfies Parameter<"true" | "false">
+}
+
+/**
+ * The fields of a model by which documents can be filtered.
+ *
+ * @internal
+ */
+export const filterNamesOf = (model: Model.Any): ReadonlyArray<string> =>
+  Object.keys(model.wire.fields).filter((name) => name !== "_type")
+
+/** @internal */
+export interface AnyParameters {
+  readonly [name: string]: Parameter<unknown>
+}
+
+/** @internal */
+export type CollectionParameters =
+  & ReturnType<typeof pageParameters>
+  & Partial<typeof yieldingParameters>
+
+/**
+ * The parameters of a model's collection, but for the filters.
+ *
+ * @internal
+ */
+export const collectionParameters = (model: Model.Any, limits?: Limits): CollectionParameters => {
+  const fields = new Set(filterNamesOf(model))
+  const own = Object.entries(yieldingParameters).filter(([name]) => !fields.has(name))
+  return { ...pageParameters(limits), ...Object.fromEntries(own) }
+}
+
+/**
+ * The fields of a query, as a struct has them, each of which can be left out.
+ *
+ * @internal
+ */
+export const optional = <P extends { readonly [name: string]: { readonly schema: Schema.Top } }>(
+  parameters: P
+): Optional<P> =>
+  // The names are those of the parameters.
+  Object.fromEntries(
+    Object.entries(parameters).map(([name, { schema }]) => [name, Schema.optionalKey(schema)])
+  ) as never
+
+/** @internal */
+export type Optional<P extends { readonly [name: string]: { readonly schema: Schema.Top } }> = {
+  readonly [K in keyof P]: Schema.optionalKey<P[K]["schema"]>
+}

@@ -1,0 +1,116 @@
+/**
+ * Reads the parameters of a query by the schemas that describe them.
+ */
+import * as Result from "effect/Result"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import * as SchemaParser from "effect/SchemaParser"
+import { Problem } from "../../Model/ModelError.ts"
+import type { AnyParameters, Parameter } from "../description/queryParameters.ts"
+import { copied, problemOf } from "../messages/message.ts"
+
+/**
+ * The parameters of a URL, a repeated one as a list.
+ *
+ * @internal
+ */
+export interface Parameters {
+  readonly [name: string]: string | ReadonlyArray<string> | undefined
+}
+
+/** @internal */
+export type Given = Parameters[string]
+
+/**
+ * Gives the value that a parameter stands for: its default where it is missing, `undefined` where there is none, or where
+ * the schema does not take what is given, which is added to the problems.
+ *
+ * @internal
+ */
+export type ParameterReader<A> = (given: Given, problems: Array<Problem>) => A | undefined
+
+/** @internal */
+export type ParameterReaders<P> = {
+  readonly [K in keyof P]: P[K] extends Parameter<infer A> | undefined ? ParameterReader<A> : never
+}
+
+/**
+ * Compiles the schemas of parameters, by their names.
+ *
+ * @internal
+ */
+export const parameterReaders = <P extends AnyParameters>(parameters: P): ParameterReaders<P> =>
+  // The names are those of the parameters.
+  Object.fromEntries(
+    Object.entries(parameters).map(([name, parameter]) => [name, readerOf(name, parameter)])
+  ) as never
+
+/**
+ * Compiles the reader of a query that has these parameters and no filters. `unknown` is said of any other parameter.
+ *
+ * @internal
+ */
+export const queryReader = <P extends AnyParameters>(parameters: P, unknown: string) => {
+  const readers: ParameterReaders<AnyParameters> = parameterReaders(parameters)
+  const required = Object.keys(parameters).filter((name) => parameters[name]?.isRequired === true)
+  return (given: Parameters): Result.Result<Values<P>, ReadonlyArray<Problem>> => {
+    const values: Record<string, unknown> = {}
+    const problems: Array<Problem> = []
+    for (const name of new Set([...required, ...Object.keys(given)])) {
+      if (Object.hasOwn(readers, name)) values[name] = readers[name]?.(given[name], problems)
+      else problems.push(new Problem({ field: name, validator: "Parameter", message: unknown }))
+    }
+    // What is required is there where there is no problem.
+    return problems.length > 0 ? Result.fail(problems) : Result.succeed(values as Values<P>)
+  }
+}
+
+/** @internal */
+export type Values<P> =
+  & {
+    readonly [K in keyof P as P[K] extends { readonly isRequired: true } ? K : never]: ValueOf<P[K]>
+  }
+  & {
+    readonly [K in keyof P as P[K] extends { readonly isRequired: true } ? never : K]?: ValueOf<P[K]>
+  }
+
+// internal
+
+type ValueOf<P> = P extends Parameter<infer A> ? A : never
+
+const readerOf = <A>(name: string, parameter: Parameter<A>): ParameterReader<A> => {
+  const decode = decoderOf(parameter)
+  const { byDefault, isRequired = false, refusal } = parameter
+  const problem = typeof refusal === "string"
+    ? new Problem({ field: name, validator: "Parameter", message: refusal })
+    : ((said) => copied(said, new Problem(said)))(problemOf(name, "Parameter", refusal.key))
+  return (given, problems) => {
+    if (given === undefined && !isRequired) return byDefault
+    const value = given === undefined ? undefined : decode(given)
+    if (value === undefined) problems.push(problem)
+    return value
+  }
+}
+
+/** What short texts stand for is remembered, since most requests say the same. */
+const decoderOf = <A>({ schema }: Parameter<A>): (given: string | ReadonlyArray<string>) => A | undefined => {
+  SchemaJITCompiler.enable(schema.ast)
+  const parse = SchemaParser.decodeUnknownExit(schema)
+  const decode = (given: string | ReadonlyArray<string>): A | undefined => {
+    const exit = parse(given)
+    return exit._tag === "Success" ? exit.value : undefined
+  }
+  const known = new Map<string, A>()
+  return (given) => {
+    if (typeof given !== "string" || given.length > maxLength) return decode(given)
+    const value = known.get(given) ?? decode(given)
+    if (value !== undefined) {
+      if (known.size >= maxKnown) known.clear()
+      known.set(given, value)
+    }
+    return value
+  }
+}
+
+const maxLength = 32
+
+const maxKnown = 256
