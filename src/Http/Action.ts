@@ -1,6 +1,6 @@
 /**
- * What can be done with one document of a resource beyond the standard methods: an operation below its identifier, which
- * is handed the document.
+ * Actions: operations on one document of a resource beyond the standard methods. They are mounted below its identifier
+ * and receive the document.
  *
  * @since 0.1.0
  */
@@ -12,18 +12,18 @@ import type { Id } from "./Endpoint.ts"
 import type * as Operation from "./Operation.ts"
 
 /**
- * How an action is exposed: as an operation is, at `/<resources>/<id>/<name>`.
+ * The options of an action. It is exposed like an operation, at `/<resources>/<id>/<name>`.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options extends Operation.Options {
-  /** The relation of the link to it, which no other link of the resource may have. Defaults to its name. */
+  /** The relation of the action's link, which must be unique in the resource. Defaults to the action's name. */
   readonly rel?: string | undefined
 }
 
 /**
- * Does what an action is for: it gets the document, then the payload where there is one, then the rest of the request.
+ * Performs an action. It receives the document, the payload if there is one, and the rest of the request.
  *
  * @category models
  * @since 0.1.0
@@ -46,7 +46,7 @@ export interface Action<M extends Model.Any, Name extends string, O extends Opti
 }
 
 /**
- * An action, for `Resource.action`, which may also be given its parts.
+ * Makes an action for `Resource.action`, which also accepts its parts.
  *
  * **Example** (An action as a value)
  *

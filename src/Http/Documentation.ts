@@ -1,8 +1,8 @@
 /**
- * What a service says of itself in a browser: its OpenAPI document, and two pages that show it.
+ * Serves the OpenAPI document of a service and two pages that show it in a browser.
  *
- * Everything comes from the service itself. The pages' `Content-Security-Policy` lets them load nothing from elsewhere,
- * and ask no other service than those that the document names.
+ * The service itself serves all files. The pages' `Content-Security-Policy` allows no other source, and requests only
+ * to the servers that the document names.
  *
  * @since 0.1.0
  */
@@ -23,7 +23,7 @@ import { redoc, swaggerUi } from "./openapi/pageAssets.ts"
 export interface Route {
   readonly method: "GET"
   readonly path: `/${string}`
-  /** Reads the request that the server brings. Never fails. */
+  /** Handles the request that the server provides. Never fails. */
   readonly handler: Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
 
@@ -34,19 +34,19 @@ export interface Route {
  * @since 0.1.0
  */
 export interface Options {
-  /** Whether there are pages beside the document. Defaults to true. */
+  /** Whether to serve the pages besides the document. Defaults to true. */
   readonly includeDocs?: boolean | undefined
 }
 
 /**
- * `/openapi.json`; and unless `includeDocs` is false, `/docs` (Swagger UI, in which operations can be tried out) and
+ * Routes for `/openapi.json` and, unless `includeDocs` is false, `/docs` (Swagger UI, which can call operations) and
  * `/redoc` (ReDoc, for reading), with their scripts and styles.
  *
  * **Details**
  *
- * The document is serialised once. Answers are compressed where the caller takes that, and have an `ETag`; the URLs of
- * scripts and styles name their content, so that browsers keep them for a year. Nothing of the pages is loaded before
- * somebody opens one. They find the document beside themselves, so that they work behind any prefix of a proxy.
+ * The document is serialised once. Responses are compressed if the client accepts it, and have an `ETag`. The URLs of
+ * scripts and styles contain a hash of their content, so browsers cache them for a year. Files are loaded at the first
+ * request of a page. The pages refer to the document by a relative URL, so they work behind any prefix of a proxy.
  *
  * @category constructors
  * @since 0.1.0
@@ -93,7 +93,7 @@ const route = (path: Route["path"], file: Effect.Effect<File.File>): Effect.Effe
 
 type Part = readonly [name: string, file: Effect.Effect<File.File>]
 
-/** With a slash at its end, the page is one level below what it names. */
+/** With a trailing slash, the page is one level below the files that it refers to. */
 const page = Effect.fnUntraced(function*(
   path: `/${string}`,
   document: OpenApi.Document,
@@ -142,7 +142,7 @@ ${styles}
 const escape = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\"", "&quot;")
 
-/** `'unsafe-inline'` is for styles alone: both pages write them while they are shown. */
+/** `'unsafe-inline'` applies to styles only, which both pages create at run time. */
 const policyFor = ({ servers }: OpenApi.Document): string => {
   const others = servers.flatMap(({ url }) => URL.canParse(url) ? [new URL(url).origin] : [])
   return [
@@ -159,7 +159,7 @@ const policyFor = ({ servers }: OpenApi.Document): string => {
   ].join("; ")
 }
 
-// A badge would send the document to a service that validates it.
+// The badge would send the document to an external validator.
 const startSwaggerUi = `SwaggerUIBundle({
   url: new URL("../openapi.json", document.currentScript.src).href,
   dom_id: "#documentation",

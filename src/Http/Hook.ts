@@ -1,5 +1,5 @@
 /**
- * What runs around the standard methods of a resource.
+ * Hooks run before and after the standard methods of a resource.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import type * as Operation from "./Operation.ts"
 import type { ServiceError } from "./ServiceError.ts"
 
 /**
- * The hooks of a resource: one before and one after each method.
+ * The names of a resource's hooks: one before and one after each method.
  *
  * @category models
  * @since 0.1.0
@@ -19,25 +19,26 @@ import type { ServiceError } from "./ServiceError.ts"
 export type Name = `${"before" | "after"}${Capitalize<Lowercase<Method>>}`
 
 /**
- * What a hook learns of the request beside the model.
+ * The request of a hook, besides the model.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Request<M extends Model.Any> {
-  /** The identifier in the URL; none when the request is about the collection. */
+  /** The identifier in the URL; none if the request addresses the collection. */
   readonly id: Option.Option<Model.Id<M>>
-  /** The stored model that is changed, replaced or removed; none where there is none yet. */
+  /** The stored model that is changed, replaced or removed; none if there is no such model yet. */
   readonly previous: Option.Option<M["Type"]>
 }
 
 /**
- * Runs before a write. It may fail, which is the answer, or give back a changed model, which is looked at as a sent one
- * is and then written in the place of the other; of a document that is there, the identifier and the version stay as they
- * are. Before a removal it sees what is removed, and what it gives back is not looked at.
+ * Runs before a write. A failure becomes the response. A returned model is validated like input, then written in place
+ * of the given one; the identifier and version of an existing document stay unchanged. A hook before a removal receives
+ * the removed model, and its result is ignored.
  *
- * It may run several times for one request, as others write in between: a patch is written only to what the hook has seen,
- * and so is a `PUT` or `DELETE` of a model with a version, or of a `transactional` resource.
+ * It may run several times for one request if other requests write concurrently. A patch is written only to the
+ * document that the hook has received. The same holds for a `PUT` or `DELETE` of a model with a version or of a
+ * `transactional` resource.
  *
  * @category models
  * @since 0.1.0
@@ -48,7 +49,7 @@ export type Before<M extends Model.Any, E, R> = (
 ) => Effect.Effect<M["Type"] | void, E | Operation.CommonFailure, R>
 
 /**
- * Runs before something is read. It may fail, which is the answer.
+ * Runs before a read. A failure becomes the response.
  *
  * @category models
  * @since 0.1.0
@@ -58,8 +59,8 @@ export type BeforeGet<M extends Model.Any, E, R> = (
 ) => Effect.Effect<void, E | Operation.CommonFailure, R>
 
 /**
- * Runs after something was written, removed or read, for a page with each of its models in turn. It may fail, which is
- * the answer but undoes nothing.
+ * Runs after a write, a removal or a read; for a page, it runs once for each of its models. A failure becomes the
+ * response but undoes nothing.
  *
  * @category models
  * @since 0.1.0
@@ -80,7 +81,7 @@ export type ByName<M extends Model.Any, N extends Name, E, R> = N extends "befor
   : After<M, E, R>
 
 /**
- * The errors of the application's own that a hook may fail with.
+ * The application's own errors that a hook may fail with.
  *
  * @category models
  * @since 0.1.0

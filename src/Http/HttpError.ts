@@ -1,8 +1,8 @@
 /**
- * Errors of the REST interface, and the one table that says which failure becomes which of them.
+ * The errors of the REST interface, and the table that maps failures to them.
  *
- * On the wire each is an `ErrorMessage` (`_type`, `code`, `message`), told apart by its status; in a program each is a
- * class of its own, for `Effect.catchTag`.
+ * In a response each error is an `ErrorMessage` (`_type`, `code`, `message`), identified by its status. In the program
+ * each is a class for `Effect.catchTag`.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import { type ModelError, Problem } from "../Model/ModelError.ts"
 import type { DocumentNotFound, StoreError, VersionConflict } from "../Repository/RepositoryError.ts"
 
 /**
- * Status 400: the body or a parameter can't be understood or is not valid. `errors` names every problem.
+ * Status 400: the body or a parameter can't be parsed or is not valid. `errors` lists every problem.
  *
  * @category errors
  * @since 0.1.0
@@ -24,8 +24,8 @@ export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", {
 }) {}
 
 /**
- * Status 403: the caller may not do this, or the query asks for what no caller from outside may have. The message names
- * it.
+ * Status 403: the caller has no permission, or the query uses something that is forbidden to all callers. The message
+ * names it.
  *
  * @category errors
  * @since 0.1.0
@@ -33,7 +33,7 @@ export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", {
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", { message: Schema.String }) {}
 
 /**
- * Status 404: there is no document with this identifier, or no such route.
+ * Status 404: no document has this identifier, or no route matches.
  *
  * @category errors
  * @since 0.1.0
@@ -41,7 +41,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", { me
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {}
 
 /**
- * Status 405: the route is there, but not with this method. The `Allow` header has those that are.
+ * Status 405: the route does not support this method. The `Allow` header lists the supported ones.
  *
  * @category errors
  * @since 0.1.0
@@ -51,7 +51,7 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
 }) {}
 
 /**
- * Status 406: the answer exists in none of the content types that the request accepts.
+ * Status 406: the response is not available in any content type that the request accepts.
  *
  * @category errors
  * @since 0.1.0
@@ -59,7 +59,7 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
 export class NotAcceptable extends Schema.TaggedError<NotAcceptable>()("NotAcceptable", { message: Schema.String }) {}
 
 /**
- * Status 409: a unique value is taken, or somebody else wrote in between.
+ * Status 409: a unique value is taken, or a concurrent write changed the document.
  *
  * @category errors
  * @since 0.1.0
@@ -67,7 +67,7 @@ export class NotAcceptable extends Schema.TaggedError<NotAcceptable>()("NotAccep
 export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { message: Schema.String }) {}
 
 /**
- * Status 412: the document is not, or no longer, the one that the request's precondition (`If-Match`) names.
+ * Status 412: the stored document does not match the request's precondition (`If-Match`).
  *
  * @category errors
  * @since 0.1.0
@@ -77,7 +77,7 @@ export class PreconditionFailed extends Schema.TaggedError<PreconditionFailed>()
 }) {}
 
 /**
- * Status 413: the body is larger than the server takes.
+ * Status 413: the body exceeds the server's limit.
  *
  * @category errors
  * @since 0.1.0
@@ -87,7 +87,7 @@ export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("Payl
 }) {}
 
 /**
- * Status 415: the body is of a content type that the route does not take.
+ * Status 415: the route does not support the content type of the body.
  *
  * @category errors
  * @since 0.1.0
@@ -97,8 +97,8 @@ export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaTyp
 }) {}
 
 /**
- * Status 500: a defect. The message carries the identifier of the request under which the cause is logged, and nothing
- * of the inside.
+ * Status 500: a defect. The message contains the request identifier under which the cause is logged, and no internal
+ * details.
  *
  * @category errors
  * @since 0.1.0
@@ -108,7 +108,7 @@ export class InternalServerError extends Schema.TaggedError<InternalServerError>
 }) {}
 
 /**
- * Status 501: the store at hand can't do this.
+ * Status 501: the store does not support the operation.
  *
  * @category errors
  * @since 0.1.0
@@ -118,7 +118,7 @@ export class NotImplemented extends Schema.TaggedError<NotImplemented>()("NotImp
 }) {}
 
 /**
- * Status 503: the store does not answer, which is worth a retry, or a query took too long.
+ * Status 503: the store does not respond, which is worth a retry, or a query exceeded its timeout.
  *
  * @category errors
  * @since 0.1.0
@@ -128,7 +128,7 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()
 }) {}
 
 /**
- * Status 304: the document is the one that the request's `If-None-Match` names. The answer has no body.
+ * Status 304: the document matches the request's `If-None-Match`. The response has no body.
  *
  * @category errors
  * @since 0.1.0
@@ -181,7 +181,7 @@ export const statusOf = {
 } as const
 
 /**
- * Failures of repositories and models that a request may run into.
+ * The failures of repositories and models that a request may cause.
  *
  * @category models
  * @since 0.1.0
@@ -189,7 +189,7 @@ export const statusOf = {
 export type Failure = ModelError | StoreError | DocumentNotFound | VersionConflict
 
 /**
- * The error that a failure becomes.
+ * Maps a failure to an error.
  *
  * @category constructors
  * @since 0.1.0
@@ -222,7 +222,7 @@ export const fromFailure = (failure: Failure): HttpError => {
 }
 
 /**
- * The wire form of each error, as endpoints declare it.
+ * The wire form of each error, for the declarations of endpoints.
  *
  * @category schemas
  * @since 0.1.0
@@ -242,7 +242,7 @@ export const Wire = {
 }
 
 /**
- * {@link NotModified} on the wire: an answer without a body.
+ * {@link NotModified} on the wire: a response without a body.
  *
  * @category schemas
  * @since 0.1.0
@@ -253,7 +253,7 @@ export const NotModifiedWire: Schema.Codec<NotModified, void> = Schema.toType(No
 )
 
 /**
- * An error on the wire: its class in a program, an `ErrorMessage` in a body.
+ * The wire form of an error: its class in the program, an `ErrorMessage` in a body.
  *
  * @category models
  * @since 0.1.0
@@ -279,7 +279,7 @@ function wireOf<S extends Schema.Top & (new(fields: never) => HttpError), const 
   })
   const wire = body.pipe(
     Schema.decodeTo(Schema.toType(error), {
-      // `message` and `more` are the fields of the class, which `S` can't say of its own constructor.
+      // `message` and `more` are the fields of the class, which the type of its constructor does not express.
       decode: SchemaGetter.transform((fields) => new error(fields as never) as S["Type"]),
       encode: SchemaGetter.transform((value) =>
         Object.fromEntries([

@@ -1,5 +1,5 @@
 /**
- * A typed client of a service: what its engine has registered are its methods.
+ * A typed client of a service, with a method for each endpoint of its engine.
  *
  * @since 0.1.0
  */
@@ -16,14 +16,15 @@ import type * as Model from "../Model/Model.ts"
 import type * as Endpoint from "./Endpoint.ts"
 
 /**
- * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails with
- * the errors that its endpoint declares, as the classes that the service fails with.
+ * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails
+ * with the errors that its endpoint declares, as instances of the same classes as in the service.
  *
  * **Details**
  *
- * What a call gives follows from what it asks for: with `fields`, documents may lack any other field; with `prefer:
- * "return=representation"` among the `headers`, a write gives the document; a list as the `payload` of `create` gives a
- * list of identifiers. `responseMode: "decoded-and-response"` gives the answer beside the value, with its headers.
+ * The result depends on the request: with `fields`, documents may lack any other field; with `prefer:
+ * "return=representation"` among the `headers`, a write returns the document; a list as the `payload` of `create`
+ * returns a list of identifiers. `responseMode: "decoded-and-response"` returns the response with its headers besides
+ * the value.
  *
  * @category models
  * @since 0.1.0
@@ -42,15 +43,15 @@ export type KernelClient<Groups extends HttpApiGroup.Constraint> = {
  * @since 0.1.0
  */
 export declare namespace KernelClient {
-  /** Whether a call gives the value, the value and the answer, or the answer alone. */
+  /** Whether a call returns the value, the response, or both. */
   export type Mode = HttpApiClient.Client.ResponseMode
 
-  /** How an endpoint is called. */
+  /** The call of an endpoint. */
   export type Method<E extends HttpApiEndpoint.ConstraintRequest> = E extends
     { readonly "~Standard"?: Endpoint.Standard<infer Name, infer M> } ? Standard<E, M>[Name & keyof Standard<E, M>]
     : Call<E>
 
-  /** How the standard endpoints are called whose answers depend on what is asked. */
+  /** The calls of the standard endpoints whose results depend on the request. */
   export interface Standard<E extends HttpApiEndpoint.ConstraintRequest, M extends Model.Any> {
     readonly list: List<M, E>
     readonly get: Get<M, E>
@@ -59,7 +60,7 @@ export declare namespace KernelClient {
     readonly patch: Write<M, E, M["patch"]["Type"]>
   }
 
-  /** Any other endpoint: what has only optional parts may be left out. */
+  /** The call of any other endpoint. A part of the request with only optional members may be left out. */
   export interface Call<E extends HttpApiEndpoint.ConstraintRequest> {
     <M extends Mode = "decoded-only">(
       ...request: {} extends Parts<E> ? [request?: Types.Simplify<Parts<E> & Asked<M>>]
@@ -87,7 +88,7 @@ export declare namespace KernelClient {
     ): Answer<E, Endpoint.Representation<M>["Type"], R>
   }
 
-  /** Inserts a document, or a list of them. */
+  /** Inserts one document or a list of documents. */
   export interface Create<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
       request: { readonly payload: ReadonlyArray<M["create"]["Type"]> } & Asked<R>
@@ -116,27 +117,27 @@ export declare namespace KernelClient {
     readonly "if-none-match"?: string
   }
 
-  /** Headers of a write that is answered with the document (RFC 7240). */
+  /** The headers of a write that returns the document (RFC 7240). */
   export interface Shown extends Conditions {
     readonly prefer: "return=representation"
   }
 
-  /** Headers of a write that is answered with what it did. */
+  /** The headers of a write that returns its result. */
   export interface Told extends Conditions {
     readonly prefer?: "return=minimal"
   }
 
-  /** What can be asked of every call. */
+  /** The options of every call. */
   export interface Asked<M extends Mode> {
     readonly responseMode?: M
   }
 
-  /** The document that a call is about. */
+  /** The document that a call addresses. */
   export interface ById<M extends Model.Any> {
     readonly params: { readonly id: Endpoint.Id<M>["Type"] }
   }
 
-  /** What a call gives, and how it fails. */
+  /** The result and the failures of a call. */
   export type Answer<E extends HttpApiEndpoint.ConstraintRequest, Success, M extends Mode> = Effect.Effect<
     HttpApiClient.Client.Response<Success, M>,
     HttpClientError.HttpClientError | ([M] extends ["response-only"] ? never : E["~Error"]["Type"] | Schema.SchemaError)
@@ -149,15 +150,15 @@ export declare namespace KernelClient {
     & Part<"headers", E["~Headers"]["Type"]>
     & Part<"payload", E["~Payload"]["Type"]>
 
-  /** A part of a request, optional where all that is in it is. */
+  /** A part of a request. It is optional if all its members are. */
   export type Part<Name extends string, T> = [T] extends [never] ? {}
     : {} extends T ? { readonly [K in Name]?: T }
     : { readonly [K in Name]: T }
 }
 
 /**
- * A client of the service at `baseUrl` that an engine describes. Nothing of the engine is run: who only calls the service
- * needs no store. `transformClient` changes every request: it adds a header, a retry.
+ * Makes a client of the service at `baseUrl` from an engine's description. It runs no part of the engine, so it needs
+ * no store. `transformClient` changes every request, for example to add a header or retries.
  *
  * **Example** (Reading a document of another service)
  *
@@ -188,14 +189,14 @@ export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
     readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
   }
 ): Effect.Effect<KernelClient<Groups>, never, HttpClient.HttpClient | HttpApiGroup.MiddlewareClient<Groups>> =>
-  // The types above say of each call what `withParts` makes of that of the platform.
+  // The types above describe how `withParts` changes the platform's calls.
   Effect.map(HttpApiClient.make(exactly(engine.api), options), (client) => withParts(Object(client)) as never)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** What an endpoint does not know is refused, and not left out in silence. */
+/** Undeclared keys are rejected instead of being removed. */
 const exactly = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): HttpApi.HttpApi<Id, Groups> =>
@@ -207,9 +208,9 @@ const noExcess = { onExcessProperty: "error" } as const
 
 type Groups = { readonly [group: string]: { readonly [name: string]: (request: object) => unknown } }
 
-/** Calls whose parts may be left out: the platform's client encodes each part that an endpoint has. */
+/** Adds missing parts to calls, since the platform's client encodes every part that an endpoint has. */
 const withParts = (client: object): Groups =>
-  // A client is made of groups, and these of calls.
+  // A client consists of groups, and a group of calls.
   mapValues(client as Groups, (group) =>
     mapValues(group, (call) => (request: object = {}) => call({ query: {}, headers: {}, ...request })))
 

@@ -1,10 +1,10 @@
 /**
- * What a service may be told from outside: by `cfg.yml`, and over it by the environment.
+ * The configuration of a service: `cfg.yml`, overridden by the environment.
  *
  * **Details**
  *
- * The file is YAML 1.2 with the keys under `appkernel`. Each has a variable in the environment that is named by its path
- * in capitals: `appkernel.server.port` is `APPKERNEL_SERVER_PORT`. A variable that is set and not empty wins.
+ * The file is YAML 1.2 with the keys under `appkernel`. Each key has an environment variable, named by its path in
+ * capitals: `appkernel.server.port` is `APPKERNEL_SERVER_PORT`. A variable that is set and not empty takes precedence.
  *
  * | Key | Value | Default |
  * |---|---|---|
@@ -34,10 +34,10 @@
  * | `security.private_key_path` | file of the key that tokens are signed with | none |
  * | `security.public_key_path` | file of the key that tokens are verified with | none |
  *
- * A time is a number of seconds or a text such as `30 seconds` or `500 millis`; a size is a number of bytes or a text such
- * as `10 MB` or `10 MiB`. Relative paths are relative to where the process was started.
+ * A time is a number of seconds or a text such as `30 seconds` or `500 millis`. A size is a number of bytes or a text
+ * such as `10 MB` or `10 MiB`. Relative paths are resolved against the working directory.
  *
- * Keys beside `appkernel` are the program's own: `Config.String("currency").pipe(Config.nested("shop"))` reads
+ * Other top-level keys belong to the program: `Config.String("currency").pipe(Config.nested("shop"))` reads
  * `shop.currency` of the file, or `SHOP_CURRENCY`.
  *
  * @since 0.1.0
@@ -57,91 +57,95 @@ import * as configFile from "./config/file.ts"
 import { configOf, settings } from "./config/settings.ts"
 
 /**
- * Where the configuration comes from.
+ * Where to load the configuration from.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
-  /** The folder of `cfg.yml`. Defaults to that of the start script; a relative one is relative to the process's. */
+  /**
+   * The folder of `cfg.yml`. Defaults to the folder of the start script. A relative path is resolved against the
+   * working directory.
+   */
   readonly cfgDir?: string | undefined
-  /** Whether the service starts without a file, on defaults and the environment. Defaults to true. */
+  /** Whether the service may start without a file, on defaults and the environment. Defaults to true. */
   readonly enableDefaults?: boolean | undefined
 }
 
 /**
- * Where the server listens.
+ * The address that the server listens on.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ServerAddress {
-  /** The address to bind to. Defaults to `127.0.0.1`; `0.0.0.0` is every one of the machine's. */
+  /** The address to bind to. Defaults to `127.0.0.1`; `0.0.0.0` binds to all addresses of the machine. */
   readonly address: string
-  /** Defaults to 5000; 0 takes any that is free. */
+  /** Defaults to 5000; 0 selects any free port. */
   readonly port: number
 }
 
 /**
- * How a server behaves.
+ * The options of a server.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ServerOptions extends ServerAddress {
-  /** Connections that wait to be accepted. Defaults to 511. */
+  /** The number of connections that may wait to be accepted. Defaults to 511. */
   readonly backlog?: number | undefined
-  /** How long running requests may go on when the server stops. Defaults to 20 seconds. */
+  /** The time that running requests get when the server stops. Defaults to 20 seconds. */
   readonly shutdownTimeout?: Duration.Input | undefined
-  /** In which time a request, its body included, has to arrive. Defaults to 60 seconds. */
+  /** The time in which a request has to arrive, including its body. Defaults to 60 seconds. */
   readonly requestTimeout?: Duration.Input | undefined
 }
 
 /**
- * Where the log goes beside the console.
+ * The destinations of the log besides the console.
  *
  * @category models
  * @since 0.1.0
  */
 export interface LoggingOptions {
-  /** The file; without one, there is only the console. */
+  /** The log file; without one, only the console is used. */
   readonly fileName: string | undefined
-  /** Bytes at which a new file is begun. Defaults to 10 MiB. */
+  /** The bytes at which a new file is started. Defaults to 10 MiB. */
   readonly maxSize: number
-  /** Earlier files that are kept: `<file>.1` is the latest of them. Defaults to 5. */
+  /** The number of previous files to keep; `<file>.1` is the latest of them. Defaults to 5. */
   readonly backupCount: number
 }
 
 /**
- * How much one request may ask for.
+ * The limits of one request.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Limits {
-  /** Bytes of a JSON body. Defaults to 1 MiB. */
+  /** The maximum bytes of a JSON body. Defaults to 1 MiB. */
   readonly maxBodySize: number
-  /** Bytes of a multipart body. Defaults to 10 MiB. */
+  /** The maximum bytes of a multipart body. Defaults to 10 MiB. */
   readonly maxMultipartSize: number
-  /** Documents on a page that says nothing of its size, at most {@link maxPageSize}. Defaults to 50. */
+  /** The documents on a page if the request gives no size, at most {@link maxPageSize}. Defaults to 50. */
   readonly defaultPageSize: number
-  /** Documents on a page at most. Defaults to 1,000. */
+  /** The maximum number of documents on a page. Defaults to 1,000. */
   readonly maxPageSize: number
   /**
-   * Bytes of a page or of what an aggregation gives, at most, but always one document. Beyond, a page by number and an
-   * aggregation are a 400, and a page by cursor ends with its `next`. Four times as many are held for larger answers that
-   * are under way; others wait for {@link queryTimeout} at most. Defaults to 16 MiB.
+   * The maximum bytes of a page or of an aggregation's result, which always has at least one document. Beyond this
+   * limit, a numbered page and an aggregation are a 400, and a cursor page ends early with its `next`. The server holds
+   * four times as many bytes for larger responses at once; others wait, at most for {@link queryTimeout}. Defaults to
+   * 16 MiB.
    */
   readonly maxPageBytes: number
-  /** Documents that an aggregation or a native query gives at most. Defaults to 10,000. */
+  /** The maximum number of documents that an aggregation or a native query returns. Defaults to 10,000. */
   readonly maxResults: number
-  /** Time after which the store stops a query. Defaults to 5 seconds. */
+  /** The time after which the store aborts a query. Defaults to 5 seconds. */
   readonly queryTimeout: Duration.Duration
 }
 
 /**
- * Occurs when the configuration can't be used: there is no file where one is needed, it is no YAML, or values are wrong.
- * `problems` has a sentence for each, which never quotes a value. A retry fails again.
+ * Occurs when the configuration can't be used: a required file is missing, the file is no valid YAML, or values are
+ * wrong. `problems` has a sentence for each problem, none of which quotes a value. A retry fails again.
  *
  * @category errors
  * @since 0.1.0
@@ -155,7 +159,7 @@ export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvali
 }
 
 /**
- * The limits in force.
+ * The current limits.
  *
  * @category references
  * @since 0.1.0
@@ -184,7 +188,7 @@ export const serverAddress: Config.Config<ServerAddress> = Config.all({
 })
 
 /**
- * All of `server` that is about the server itself.
+ * The keys of `server` except address and port.
  *
  * @category configuration
  * @since 0.1.0
@@ -198,7 +202,7 @@ export const server: Config.Config<ServerOptions> = Config.all({
 })
 
 /**
- * All of `logging`.
+ * The keys of `logging`.
  *
  * @category configuration
  * @since 0.1.0
@@ -210,7 +214,7 @@ export const logging: Config.Config<LoggingOptions> = Config.all({
 })
 
 /**
- * The limits, each of `otherwise` unless it is configured.
+ * The limits. Unset keys take their values from `otherwise`.
  *
  * @category configuration
  * @since 0.1.0
@@ -229,7 +233,7 @@ export const limits = (otherwise: Limits): Config.Config<Limits> =>
   )
 
 /**
- * A configuration that has been read and found good.
+ * A loaded and validated configuration.
  *
  * @category models
  * @since 0.1.0
@@ -237,13 +241,13 @@ export const limits = (otherwise: Limits): Config.Config<Limits> =>
 export interface Loaded {
   /** The provider of all `Config` and the {@link Limits}. */
   readonly context: Context.Context<never>
-  /** Says in the log which file was read, or that there is none, and warns of each key that means nothing. */
+  /** Logs which file was read, or that there is none, and a warning for each unknown key. */
   readonly log: Effect.Effect<void>
 }
 
 /**
- * Reads the file once, and looks at every key of it and of the environment: the `ConfigProvider` at hand, by default
- * that of the process.
+ * Loads the file once, and validates all its keys and those of the environment, which the current `ConfigProvider`
+ * provides. By default that is the process's environment.
  *
  * @category constructors
  * @since 0.1.0
@@ -268,7 +272,7 @@ export const load: (
     const context = Context.make(ConfigProvider.ConfigProvider, provider).pipe(
       Context.add(Limits, yield* limits(yield* Limits).parse(provider))
     )
-    // Who names a folder expects a file there.
+    // An explicit folder implies that a file is expected there.
     const logAbsence = options?.cfgDir === undefined ? Effect.logInfo : Effect.logWarning
     const place = nodePath.resolve(file)
     const notice = absent === undefined
@@ -283,8 +287,8 @@ export const load: (
 )
 
 /**
- * {@link load} as a layer: all `Config` and the {@link Limits} of what it is provided to, stores included. The log says
- * which file was read; what means nothing is a warning in it. `KernelServer.launch` has it already.
+ * {@link load} as a layer: it provides all `Config` and the {@link Limits} to everything it is provided to, including
+ * stores. It logs which file was read, and a warning for each unknown key. `KernelServer.launch` includes it.
  *
  * @category layers
  * @since 0.1.0

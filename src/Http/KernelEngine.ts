@@ -1,5 +1,5 @@
 /**
- * The engine: a fold over registrations into a description of the whole service and the server that does what it says.
+ * The engine builds the description of a service and its server from registrations.
  *
  * **Example** (A service with one model)
  *
@@ -47,8 +47,9 @@ import { serve } from "./startup/serve.ts"
 import type { TranslationsInvalid } from "./Translations.ts"
 
 /**
- * A service under construction. Every registration gives a new engine, whose type knows all of them: `Groups` describes
- * their endpoints, `Repositories` are those of the registered models, and `Requirements` is what handlers and hooks need.
+ * A service under construction. Every registration returns a new engine whose type includes it: `Groups` describes the
+ * endpoints, `Repositories` are those of the registered models, and `Requirements` are the services that handlers and
+ * hooks need.
  *
  * @category models
  * @since 0.1.0
@@ -59,11 +60,11 @@ export interface KernelEngine<
   Repositories extends Repository.RepositoryOf<string> = never,
   Requirements = never
 > {
-  /** The description of the whole service: for typed clients, OpenAPI, and whatever else reads an `HttpApi`. */
+  /** The description of the complete service: for typed clients, OpenAPI, and any other consumer of an `HttpApi`. */
   readonly api: HttpApi.HttpApi<Id, Groups>
-  /** What is registered, in the order of registration. */
+  /** The registrations, in order. */
   readonly registrations: ReadonlyArray<Registration.Registration>
-  /** Exposes a model, read-only unless `methods` says more, or a resource, or a service. */
+  /** Exposes a model, a resource or a service. A model is read-only unless `methods` adds more. */
   readonly register: <
     T extends Registration.Target,
     const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
@@ -78,13 +79,13 @@ export interface KernelEngine<
     Requirements | Registration.RequirementsOf<T>
   >
   /**
-   * Serves the OpenAPI document of all that is registered at `/openapi.json`, and, unless `includeDocs` is false, two
-   * pages to read it and try it out at `/docs` and `/redoc`.
+   * Serves the OpenAPI document of all registrations at `/openapi.json` and, unless `includeDocs` is false, two pages
+   * to read it and try it out at `/docs` and `/redoc`.
    */
   readonly enableOpenApi: (
     options: OpenApi.Options & Documentation.Options
   ) => KernelEngine<Id, Groups, Repositories, Requirements>
-  /** Adds what layers of `HttpRouter` do beside the registrations: raw routes, global middleware, CORS. */
+  /** Adds layers of `HttpRouter`: raw routes, global middleware, CORS. */
   readonly use: <R>(
     addition: Layer.Layer<never, never, R>
   ) => KernelEngine<
@@ -93,25 +94,25 @@ export interface KernelEngine<
     Repositories,
     Requirements | HttpRouter.Request.Without<R> | HttpRouter.Request.Only<"Requires", R>
   >
-  /** Serves the resources on the address that the configuration names, with the repositories of their models. */
+  /** Serves the resources on the configured address, with the repositories of their models. */
   readonly layer: Layer.Layer<
     Repositories,
     KernelServer.ListenFailed | StartFailure,
     DocumentStore | Needed<Requirements, Repositories>
   >
   /**
-   * Runs a service until it is told to stop, with the configuration and the log that the options of `make` say: what
-   * `KernelEngine.launch` does for an engine without options. It is given the layer of the whole service.
+   * Runs a service until it is stopped, with the configuration and the log given in the options of `make`.
+   * `KernelEngine.launch` does the same for an engine without options. It takes the layer of the complete service.
    */
   readonly launch: <A, E, R>(layer: Layer.Layer<A, E, R>) => Effect.Effect<never, KernelServer.StartFailed, R>
-  /** Serves the resources on the HTTP server at hand: one on a random port, or one that others share. */
+  /** Serves the resources on the current HTTP server: one on a random port, or a shared one. */
   readonly layerServe: Layer.Layer<
     Repositories,
     StartFailure,
     DocumentStore | HttpServer.HttpServer | Needed<Requirements, Repositories>
   >
   /**
-   * A typed client of the real server on a random port, with the memory store, until the scope is closed: for tests.
+   * A typed client of the real server on a random port with the memory store, until the scope closes. For tests.
    */
   readonly testClient: Effect.Effect<
     KernelClient.KernelClient<Groups>,
@@ -121,7 +122,7 @@ export interface KernelEngine<
 }
 
 /**
- * Why the registrations of an engine can't be served.
+ * The reasons why the registrations of an engine can't be served.
  *
  * @category errors
  * @since 0.1.0
@@ -134,8 +135,8 @@ export type StartFailure =
   | Config.ConfigError
 
 /**
- * What has to be provided to an engine of all that its handlers need: not the repositories of its own models, not its
- * store, and not what each request brings.
+ * The services that have to be provided to an engine for its handlers: not the repositories of its models, its store,
+ * or the services of each request.
  *
  * @category models
  * @since 0.1.0
@@ -146,8 +147,8 @@ export type Needed<Requirements, Repositories> = Exclude<
 >
 
 /**
- * An engine without registrations. `id` names the service; `options` say where `engine.launch` finds its configuration,
- * and how it logs.
+ * Makes an engine without registrations. `id` names the service; `options` configure how `engine.launch` finds its
+ * configuration, and how it logs.
  *
  * @category constructors
  * @since 0.1.0
@@ -160,21 +161,21 @@ export const make = <const Id extends string>(
 
 export {
   /**
-   * Runs a service until it is told to stop, with the configuration beside the start script and its log.
+   * Runs a service until it is stopped, with the configuration next to the start script and its log.
    *
    * @category running
    * @since 0.1.0
    */
   launch,
   /**
-   * An HTTP server that listens on an address, for `layerServe`; `engine.layer` is both together.
+   * An HTTP server that listens on an address, for `layerServe`. `engine.layer` combines both.
    *
    * @category layers
    * @since 0.1.0
    */
   layerWith as layerServer,
   /**
-   * Occurs when the service can't start to listen.
+   * Occurs when the server can't listen on its address.
    *
    * @category errors
    * @since 0.1.0
@@ -191,7 +192,7 @@ export {
 
 export {
   /**
-   * Occurs when a registration can't be served as it is.
+   * Occurs when a registration is invalid.
    *
    * @category errors
    * @since 0.1.0
@@ -201,7 +202,7 @@ export {
 
 export {
   /**
-   * Occurs when two registrations can't be told apart.
+   * Occurs when two registrations have conflicting routes.
    *
    * @category errors
    * @since 0.1.0
@@ -223,7 +224,7 @@ interface Parts {
 
 type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.RepositoryOf<string>>
 
-// What an engine has of its parts is what the types of `register` and `use` say it has.
+// The types of `register` and `use` describe the engine's parts.
 const makeEngine = (parts: Parts): never => {
   const api = parts.api as HttpApi.Top
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(

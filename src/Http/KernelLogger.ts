@@ -1,18 +1,18 @@
 /**
- * The log of a service: a line of JSON for each entry and for each request, on the console and, where the configuration
- * names one, in a file that is replaced at a size.
+ * The log of a service: one line of JSON for each entry and each request, on the console and, if configured, in a file
+ * that is rotated by size.
  *
  * **Details**
  *
- * Whatever is logged with `Effect.log` and its like has `timestamp`, `level`, `message`, its annotations, `cause` where
- * there is one, and `request_id` where it is logged while answering a request. A request's own line has `request_id`,
- * `method`, `route` (the pattern: `/users/:id`), `status` and `duration_ms`, the time until the answer was ready; status
- * 499 means that the caller left before. No URL, no query, no header, no body and nothing `Redacted` is in the log.
+ * An entry of `Effect.log` and its variants has `timestamp`, `level`, `message`, its annotations, `cause` if there is
+ * one, and `request_id` if it is logged during a request. A request's own line has `request_id`, `method`, `route` (the
+ * pattern: `/users/:id`), `status` and `duration_ms`, the time until the response was ready. Status 499 means that the
+ * client disconnected first. The log contains no URL, query, header, body or `Redacted` value.
  *
- * Lines are gathered for 50 milliseconds, and written at once where they are warnings or worse, when there are many, and
- * when the service stops. A file that can't be opened ends the start; one that can't be written later doesn't end the
- * service: a warning on the console says so, what should be written is lost, and the file is tried again ten seconds
- * later.
+ * Lines are batched for 50 milliseconds. They are written immediately if they are warnings or errors, if there are
+ * many, and when the service stops. The start fails if the file can't be opened. If it can't be written later, the
+ * service continues: a warning on the console reports it, the lines are lost, and the file is opened again after ten
+ * seconds.
  *
  * @since 0.1.0
  */
@@ -43,15 +43,14 @@ export type { AccessEntry, AccessLog } from "./server/accessLog.ts"
  */
 export interface Options {
   /**
-   * Whether the console is for a person: in colours, several lines for an entry. The file keeps JSON. Defaults to whether
-   * the console is a terminal.
+   * Whether the console output is for people: in colours, with several lines for an entry. The file always has JSON.
+   * Defaults to whether the console is a terminal.
    */
   readonly development?: boolean | undefined
 }
 
 /**
- * Occurs when the file of the log can't be opened at start. A retry fails again until somebody changes the file or the
- * configuration.
+ * Occurs when the log file can't be opened at start. A retry fails until the file or the configuration is corrected.
  *
  * @category errors
  * @since 0.1.0
@@ -66,7 +65,7 @@ export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogF
 }
 
 /**
- * The access log that {@link layer} offers; none without it.
+ * The access log that {@link layer} provides, if it is present.
  *
  * @category references
  * @since 0.1.0
@@ -77,7 +76,7 @@ export const Offered: Context.Reference<AccessLog | undefined> = Context.Referen
 )
 
 /**
- * The access log that a server writes; none unless a layer says otherwise.
+ * The access log that servers write to. Defaults to none.
  *
  * @category references
  * @since 0.1.0
@@ -88,8 +87,8 @@ export const Access: Context.Reference<AccessLog | undefined> = Context.Referenc
 )
 
 /**
- * The loggers, and an access log for those who want it, as the `logging` keys of the configuration say. When the scope
- * closes, what waits is written first.
+ * Provides the loggers and an access log according to the `logging` keys of the configuration. Closing the scope writes
+ * waiting lines first.
  *
  * @category layers
  * @since 0.1.0
@@ -98,7 +97,7 @@ export const layer = (options?: Options): Layer.Layer<never, LogFileUnusable | C
   Layer.effectContext(make(options?.development ?? process.stdout.isTTY))
 
 /**
- * Has servers log their requests where {@link layer} offers to.
+ * Enables the access log of {@link layer} for servers.
  *
  * @category layers
  * @since 0.1.0
@@ -109,14 +108,14 @@ export const layerAccess: Layer.Layer<never> = Layer.effect(Access, Offered)
 // internal
 // -----------------------------------------------------------------------------
 
-/** Characters that are gathered at most. */
+/** The maximum number of batched characters. */
 const longestBatch = 32_768
 
 const make = Effect.fnUntraced(function*(development: boolean) {
   const { backupCount, fileName, maxSize } = yield* KernelConfig.logging
   const clock = yield* Clock.Clock
   const output = yield* Console.Console
-  // It adds the last line break itself.
+  // The console adds the last line break.
   const console = yield* batched((batch) => output.log(batch.slice(0, -1)))
   const file = fileName === undefined ? undefined : yield* logFile.open({
     file: fileName,
@@ -130,7 +129,7 @@ const make = Effect.fnUntraced(function*(development: boolean) {
     }
   }).pipe(
     Effect.mapError((detail) => new LogFileUnusable({ file: fileName, detail })),
-    // A file is appended to in batches as well; the library does a write for each piece.
+    // Writes to the file are batched as well, since the library performs one for each piece.
     Effect.flatMap(({ write }) => batched(write))
   )
   const both = (line: string, urgent: boolean): void => {
@@ -150,11 +149,11 @@ const make = Effect.fnUntraced(function*(development: boolean) {
 })
 
 interface Batched {
-  /** Urgent lines are written at once, after those that wait. */
+  /** Urgent lines are written immediately, after those that wait. */
   readonly write: (line: string, urgent: boolean) => void
 }
 
-/** Hands over lines in batches. */
+/** Passes lines on in batches. */
 const batched = (output: (batch: string) => void): Effect.Effect<Batched, never, Scope.Scope> =>
   Effect.gen(function*() {
     let batch = ""

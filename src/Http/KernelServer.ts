@@ -1,17 +1,17 @@
 /**
- * The HTTP server of a service, and its life: how it starts, what it refuses, how it stops.
+ * The HTTP server of a service: its start, its protocol limits, and its shutdown.
  *
  * **Details**
  *
- * A request has to arrive within `server.request_timeout`, and its head within 20 seconds of that; what takes longer is
- * answered 408 and cut. A head may have 16 KiB (431 otherwise). What Node's parser refuses is answered with an
- * `ErrorMessage`, too. A handler may take as long as it likes: it is interrupted when its caller leaves, and can be
- * limited with `Effect.timeout`.
+ * A request has to arrive within `server.request_timeout`, and its head within 20 seconds of that; a slower one is
+ * answered 408 and disconnected. A head may have 16 KiB (otherwise 431). What Node's parser rejects is answered with an
+ * `ErrorMessage`, too. A handler has no time limit of its own: it is interrupted when its client disconnects, and
+ * `Effect.timeout` can limit it.
  *
- * `SIGTERM` and `SIGINT` stop the service: it takes no more connections, closes those without a request, and answers the
- * requests that are running, with `Connection: close`. After `server.shutdown_timeout` the rest is cut. Then stores are
- * closed and the log is written, and the process ends with code 0. A second signal ends it at once, with 128 and the
- * number of the signal.
+ * `SIGTERM` and `SIGINT` stop the service. It accepts no more connections, closes idle ones, and answers the running
+ * requests with `Connection: close`. After `server.shutdown_timeout` the remaining ones are cut off. Then the stores
+ * are closed, the log is written, and the process exits with code 0. A second signal ends the process immediately with
+ * 128 and the number of the signal.
  *
  * @since 0.1.0
  */
@@ -47,7 +47,7 @@ import { readyLast, whenReady } from "./server/readiness.ts"
 export interface LaunchOptions extends KernelConfig.Options, KernelLogger.Options {}
 
 /**
- * Occurs when a service could not start. The reason is logged already.
+ * Occurs when a service could not start. The reason has already been logged.
  *
  * @category errors
  * @since 0.1.0
@@ -61,7 +61,7 @@ export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed"
 
 export {
   /**
-   * Occurs when the service can't start to listen: the port is in use, or the address is not this machine's.
+   * Occurs when the server can't listen: the port is in use, or the machine does not have the address.
    *
    * @category errors
    * @since 0.1.0
@@ -70,8 +70,8 @@ export {
 } from "./server/listenFailed.ts"
 
 /**
- * A server that listens until the scope closes; see above for how it stops. With `launch`, and in the layer of an engine,
- * it begins to listen when all else is ready, and elsewhere at once.
+ * A server that listens until the scope closes; see above for its shutdown. Under `launch` and in the layer of an
+ * engine it starts to listen once everything else is ready, elsewhere immediately.
  *
  * @category constructors
  * @since 0.1.0
@@ -91,7 +91,7 @@ export const layerWith = (
 ): Layer.Layer<HttpServer.HttpServer, ListenFailed> => Layer.effect(HttpServer.HttpServer, make(options))
 
 /**
- * {@link make} as a layer, with the options that the configuration has. The log says where it listens, when it does.
+ * {@link make} as a layer with the configured options. It logs the address once the server listens.
  *
  * @category layers
  * @since 0.1.0
@@ -105,8 +105,8 @@ export const layer: Layer.Layer<HttpServer.HttpServer, ListenFailed | Config.Con
 )
 
 /**
- * Runs a service until it is told to stop, with the configuration beside the start script and its log, which says which
- * file was read. A failure to start is one clear line in the log and a non-zero exit. For `NodeRuntime.runMain`.
+ * Runs a service until it is stopped, with the configuration next to the start script and its log. A failure to start
+ * is one line in the log and a non-zero exit code. For `NodeRuntime.runMain`.
  *
  * @category running
  * @since 0.1.0
@@ -115,7 +115,7 @@ export const launch = <A, E, R>(layer: Layer.Layer<A, E, R>): Effect.Effect<neve
   launched(layer, undefined)
 
 /**
- * {@link launch} with the configuration and the log that the options say.
+ * {@link launch} with the configuration and the log that the options define.
  *
  * @category running
  * @since 0.1.0
@@ -147,14 +147,14 @@ const made = Effect.fnUntraced(function*(
     host,
     port,
     ...(backlog === undefined ? {} : { backlog }),
-    // The server itself answers what takes longer; its callers have a moment to read that.
+    // The server itself answers requests that exceed the timeout; their clients get a moment to read the response.
     gracefulShutdownTimeout: Duration.sum(time, Duration.seconds(1))
   }).pipe(Effect.mapError(({ cause }) => failed(cause)))
-  // After the time for running requests, and before the wait for the last connection to close.
+  // Runs after the shutdown timeout, before the wait for the last connection to close.
   yield* Effect.addFinalizer(() => cut(node, time))
   const server: Server = {
     serve,
-    // A port that the system chooses is known when the server listens.
+    // A port that the system chooses is known once the server listens.
     get address() {
       const bound = node.address()
       return bound === null || typeof bound === "string"
@@ -193,7 +193,7 @@ const launched = <A, E, R>(
 const cut = (server: NodeServer, time: Duration.Duration): Effect.Effect<void> =>
   Effect.suspend(() => {
     server.closeAllConnections()
-    // Those that were upgraded are no longer Node's to close.
+    // Node does not close upgraded connections.
     for (const socket of server.sockets) socket.destroy()
     return server.cutRequests() === 0
       ? Effect.void
@@ -202,7 +202,7 @@ const cut = (server: NodeServer, time: Duration.Duration): Effect.Effect<void> =
 
 const reported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, StartFailed, R> =>
   Effect.catch(effect, (error) => report(error)).pipe(
-    // Some mistakes in declarations show only when a layer is built.
+    // Some mistakes in declarations are only found when a layer is built.
     Effect.catchDefect((defect) => defect instanceof Misdeclared ? report(defect) : Effect.die(defect))
   )
 
@@ -220,7 +220,9 @@ const reasonOf = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Interrupting is `runMain`'s; it takes the second signal for the first, and a stop that went well for a failure. */
+/**
+ * `runMain` handles the interruption. It would treat the second signal like the first, and a clean stop as a failure.
+ */
 const signals: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     let stopping: number | undefined
@@ -242,10 +244,10 @@ const signals: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
     })
 ).pipe(Effect.asVoid)
 
-/** In seconds: a terminal's Ctrl-C reaches a process that was started by `npm` twice. */
+/** In seconds. A Ctrl-C on a terminal reaches a process that `npm` started twice. */
 const sameSignal = 0.2
 
-/** What `runMain` exits with when its effect was interrupted. */
+/** The exit code of `runMain` for an interrupted effect. */
 const interrupted = 130
 
 const listenFailed = (cause: unknown, address: string, port: number): ListenFailed => {

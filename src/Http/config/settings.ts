@@ -26,7 +26,7 @@ export interface Setting<A> {
   readonly expected: string
   /** The types that a file may have here. An environment has texts only. */
   readonly kinds: ReadonlyArray<Kind>
-  /** `undefined` where the text is not `expected`. */
+  /** Parses a text; `undefined` if it is not as expected. */
   readonly parse: (text: string) => A | undefined
 }
 

@@ -43,7 +43,7 @@ export interface Inapplicable {
   readonly reason: Reason
 }
 
-/** The keys of what keeps an operation from being applied. */
+/** The message keys of these reasons. */
 type Reason = `errors.patch.${
   | "NothingThere"
   | "NothingToTake"
@@ -52,7 +52,7 @@ type Reason = `errors.patch.${
   | "TooMuchWork"}`
 
 /**
- * The patch that a body is, or what is wrong with it: `0.path` is the path of the first operation.
+ * Parses a body as a patch, or returns its problems: `0.path` is the path of the first operation.
  *
  * @internal
  */
@@ -70,7 +70,7 @@ export const readPatch = (
   const problems: Array<FieldProblem> = []
   body.forEach((item: unknown, i) => {
     const read = readOperation(item)
-    // What it decodes to is an operation of that kind.
+    // The decoder accepts only an operation of this kind.
     if (read._tag === "Valid") operations.push(read.value as Operation)
     else problems.push(...read.problems.map((problem) => at(within(i, problem.field), problem)))
   })
@@ -78,11 +78,13 @@ export const readPatch = (
 }
 
 /**
- * The document with all operations applied, one after the other; the document that was given stays as it is.
+ * Applies all operations in order to a copy of the document.
  *
  * **Details**
  *
- * Applies all operations in order to a copy of the document.
+ * A container is copied at its first change, and then changed in place. The work of a patch is the number of elements
+ * that it copies, or shifts by insertions and removals. It yields to other fibers after each million of them, and fails
+ * beyond {@link maxWork}.
  *
  * @internal
  */
@@ -106,7 +108,7 @@ export const applyPatch = (
   })
 
 /**
- * How many elements one patch may copy and shift.
+ * The maximum number of elements that one patch may copy and shift.
  *
  * @internal
  */
@@ -120,21 +122,21 @@ export const maxWork = 250_000_000
 export const tokensOf = (pointer: string): ReadonlyArray<string> =>
   pointer.split("/").slice(1).map(JsonPointer.unescapeToken)
 
-/** A few milliseconds. */
+/** A few milliseconds of work. */
 const maxTurn = 1_000_000
 
 interface State {
   document: Schema.Json
-  /** What copies may still add. */
+  /** The size that copies may still add. */
   room: number
-  /** The containers that belong to this application alone, so that they may be changed in place. */
+  /** The containers that were copied here, which may be changed in place. */
   readonly own: WeakSet<object>
   work: number
 }
 
 type Container = Array<Schema.Json> | { [key: string]: Schema.Json }
 
-/** What keeps the operation from being applied; `undefined` where it was. */
+/** Applies an operation, or returns the reason why it can't be applied. */
 const applyOne = (operation: Operation, state: State): Reason | undefined => {
   switch (operation.op) {
     case "test": {
@@ -149,7 +151,7 @@ const applyOne = (operation: Operation, state: State): Reason | undefined => {
       if (size > state.room) return "errors.patch.CopiesTooLarge"
       state.room -= size
       state.work += size
-      // One container in two places could not be changed in place.
+      // A container that appears twice could not be changed in place.
       return changeAt(state, operation.path, { op: "add", value: structuredClone(value) })
     }
     case "move": {
@@ -208,14 +210,14 @@ const changeMember = (
   return undefined
 }
 
-/** Every key is one, `__proto__` included. */
+/** Any key is allowed, including `__proto__`. */
 const setMember = (members: { [key: string]: Schema.Json }, key: string, value: Schema.Json): void => {
   if (key === "__proto__") {
     Object.defineProperty(members, key, { value, configurable: true, enumerable: true, writable: true })
   } else members[key] = value
 }
 
-/** What holds the last of the tokens: copied, with all that it is in, unless that has been done. */
+/** The parent of the last token. It and its ancestors are copied unless they have been. */
 const ownedParent = (state: State, tokens: ReadonlyArray<string>): Container | undefined => {
   let parent = owned(state, state.document)
   if (parent === undefined) return undefined
@@ -233,9 +235,9 @@ const ownedParent = (state: State, tokens: ReadonlyArray<string>): Container | u
 
 const owned = (state: State, value: Schema.Json): Container | undefined => {
   if (typeof value !== "object" || value === null) return undefined
-  // Only containers that were copied here are among them, and those may be changed.
+  // Only containers that were copied here are in the set.
   if (state.own.has(value)) return value as Container
-  // An object of JSON has only values of JSON.
+  // A JSON object has JSON values only.
   const copy: Container = Array.isArray(value) ? value.slice() : { ...(value as Schema.JsonObject) }
   state.work += Array.isArray(copy) ? copy.length : Object.keys(copy).length
   state.own.add(copy)
@@ -273,7 +275,7 @@ const readOperation = (item: unknown): Decoded => {
   const op: unknown = Reflect.get(Object(item), "op")
   const decoded = (decoders.get(op) ?? located)(item)
   if (!decoders.has(op) && typeof op === "string") return invalid("op", "errors.patch.Operation")
-  // RFC 6902, section 4.4: nothing can be moved into itself.
+  // RFC 6902, section 4.4: a value can't be moved into itself.
   const isCircular = decoded._tag === "Valid" && op === "move" &&
     String(decoded.value["path"]).startsWith(`${String(decoded.value["from"])}/`)
   if (isCircular) return invalid("path", "errors.patch.WithinFrom")
@@ -290,7 +292,7 @@ const invalid = (field: string, key: Key): Decoded => ({
   problems: [problemOf(field, "JsonPatch", key)]
 })
 
-/** `undefined` where nothing is. */
+/** `undefined` if the pointer refers to nothing. */
 const valueAt = (document: Schema.Json, pointer: string): Schema.Json | undefined => {
   let current: Schema.Json | undefined = document
   for (const token of tokensOf(pointer)) {
@@ -306,13 +308,13 @@ const childOf = (value: Schema.Json, token: string): Schema.Json | undefined => 
     const index = indexOf(token)
     return index === undefined ? undefined : value[index]
   }
-  // An object of JSON has only values of JSON.
+  // A JSON object has JSON values only.
   return Object.hasOwn(value, token) ? (value as Schema.JsonObject)[token] : undefined
 }
 
 const indexOf = (token: string): number | undefined => /^(?:0|[1-9]\d{0,15})$/u.test(token) ? Number(token) : undefined
 
-/** The size of a value, which is counted no further than past `room`: copies of copies share their parts. */
+/** The size of a value, counted only until it exceeds `room`, since copies of copies share their parts. */
 const sizeOf = (value: Schema.Json, room: number): number => {
   if (typeof value === "string") return value.length + 1
   if (typeof value !== "object" || value === null) return 1
