@@ -185,7 +185,7 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
       some.length === 0
         ? Effect.void
         // A build may take hours, and asking again is harmless: whoever waits may leave.
-        : mongo.attempt(call("createIndexes", collection), (_) => _.createIndexes(some.map(toDriverIndex)), Infinity)
+        : mongo.runCall(call("createIndexes", collection), (_) => _.createIndexes(some.map(toDriverIndex)), Infinity)
           .pipe(
             Effect.asVoid,
             // Somebody else may have been faster, with another definition.

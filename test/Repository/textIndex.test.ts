@@ -176,7 +176,7 @@ onMongo("Text index / mongodb", (_, server) => {
         attributes: {}
       }
       const call = { session, operation: "createIndexes", collection: "texts" }
-      const refused = yield* Effect.flip(mongo.attempt(call, (_) => _.createIndexes([toDriverIndex(index)])))
+      const refused = yield* Effect.flip(mongo.runCall(call, (_) => _.createIndexes([toDriverIndex(index)])))
       assert.strictEqual(refused._tag, "QueryRejected")
       const { find } = makeOperations(session, () => Effect.succeed([]))
       const filter = { $text: { $search: "tea -cups \"green tea\"", $caseSensitive: true } }

@@ -32,7 +32,7 @@ import {
 import { brokenRuleCode, brokenRules } from "./validationErrors.ts"
 
 /**
- * What was going on when the driver failed.
+ * The context of an error of the driver.
  *
  * @internal
  */
@@ -40,7 +40,7 @@ export interface FailureContext {
   readonly operation: string
   readonly collection: string
   readonly redact: (text: string) => string
-  /** Whether it has a time limit, which the server may have kept. */
+  /** Whether the call has a time limit, which the server may have enforced. */
   readonly isLimited?: boolean
 }
 
@@ -48,10 +48,10 @@ const duplicateKeyCode = 11000
 
 const timeLimitCode = 50 // MaxTimeMSExpired
 
-// Numbers from here on are places in the server's source where an assertion on the caller's input failed.
+// Codes from here on are locations in the server's source where an assertion on the caller's input failed.
 const firstLocationCode = 10_000
 
-/** Codes of the server (its `error_codes.yml`) that say "not now". */
+/** Codes of the server (its `error_codes.yml`) for transient conditions. */
 const busyCodes = new Set([
   6, // HostUnreachable
   7, // HostNotFound
@@ -92,7 +92,7 @@ const busyCodes = new Set([
   46_841 // ClientMarkedKilled
 ])
 
-/** Codes that last until somebody changes something; some have our words, since the server's may name the user. */
+/** Codes for permanent conditions; some have a message of their own, since the server's may name the user. */
 const refusalCodes = new Map<number, string | undefined>([
   [11, "the configured user is unknown"], // UserNotFound
   [13, "the configured user may not do this"], // Unauthorized
@@ -103,7 +103,7 @@ const refusalCodes = new Map<number, string | undefined>([
   [14_031, "no disk space is left"] // OutOfDiskSpace
 ])
 
-/** Codes that say "this is not a filter, update, pipeline, document, index or name". */
+/** Codes for an invalid filter, update, pipeline, document, index or name. */
 const rejectionCodes = new Set([
   2, // BadValue
   4, // NoSuchKey
@@ -153,7 +153,7 @@ const rejectionCodes = new Set([
   292 // QueryExceededMemoryLimitNoDiskUseAllowed
 ])
 
-/** Codes of what this server, or this kind of deployment, can't do. */
+/** Codes for features that this server, or this kind of deployment, does not support. */
 const unsupportedCodes = new Set([
   20, // IllegalOperation
   59, // CommandNotFound
@@ -189,7 +189,7 @@ const isOneOf = (
 
 const maxDetail = 300
 
-// What stands in braces and quotes are stored values: a message may travel to a caller who must not see them.
+// Removes stored values, which stand in braces and quotes: the caller may not be allowed to see them.
 const explain = (message: string, context: FailureContext): string => {
   const detail = context.redact(message)
     .replace(/^Plan executor error during \w+ :: caused by :: /, "")
@@ -199,8 +199,8 @@ const explain = (message: string, context: FailureContext): string => {
 }
 
 /**
- * Turns `E11000 duplicate key error collection: shop.users index: email_1 dup key: { email: "…" }` into the error. The
- * fields are those of `keyPattern`, which a bulk write does not send: without it they are only known for `_id_`.
+ * Parses `E11000 duplicate key error collection: shop.users index: email_1 dup key: { email: "…" }`. The fields are those
+ * of `keyPattern`, which is missing in a bulk write: then they are only known for `_id_`.
  */
 const duplicateKey = (message: string, keyPattern: unknown, context: FailureContext): DuplicateKey => {
   const index = / index: (.+?)(?: collation: .*?)? dup key: /.exec(message)?.[1] ?? "_id_"
@@ -234,7 +234,7 @@ const classifyCode = (
 }
 
 /**
- * What the server's refusal of one document of several means; a defect when `undefined`.
+ * Classifies the refusal of one document of several; `undefined` is a defect.
  *
  * @internal
  */
@@ -242,7 +242,7 @@ export const classifyWriteError = (code: number, message: string, context: Failu
   code === duplicateKeyCode ? duplicateKey(message, undefined, context) : classifyCode(code, message, context)
 
 const classifyServerError = (cause: MongoServerError, context: FailureContext): StoreError | undefined => {
-  // A bulk write wraps whatever went wrong; only what it wraps says what that was.
+  // A bulk write wraps the error that caused it.
   if (cause instanceof MongoBulkWriteError && cause.errorResponse instanceof Error) {
     return classify(cause.errorResponse, context)
   }
@@ -262,8 +262,8 @@ const classifyServerError = (cause: MongoServerError, context: FailureContext): 
 const rejected = (detail: string, { operation }: FailureContext) => new QueryRejected({ operation, detail })
 
 /**
- * The one place that says what a failure of the driver means. `undefined` is what nobody foresaw: a defect. No error
- * carries the driver's own, whose fields hold documents and whose messages may hold credentials.
+ * Classifies every error of the driver; `undefined` is a defect. The result never contains the driver's error, whose
+ * fields hold documents and whose message may hold credentials.
  *
  * @internal
  */
@@ -272,7 +272,7 @@ export const classify = (cause: unknown, context: FailureContext): StoreError | 
   if (cause instanceof RangeError) return rejected("a document is too large or too deeply nested for BSON", context)
   if (!(cause instanceof Error)) return undefined
   const detail = explain(cause.message, context)
-  // The package has a CommonJS and a module build, each with a class of its own.
+  // Not by `instanceof`: `bson` has a CommonJS and a module build, and each has its own class.
   const isBson: boolean = BSON.BSONError.isBSONError(cause)
   if (isBson || isOneOf(cause, [MongoInvalidArgumentError])) return rejected(detail, context)
   const unavailable = (retryable: boolean) => new StoreUnavailable({ operation: context.operation, detail, retryable })
@@ -290,12 +290,12 @@ export const classify = (cause: unknown, context: FailureContext): StoreError | 
   if (isOneOf(cause, [MongoCompatibilityError, MongoMissingDependencyError])) {
     return new Unsupported({ operation: context.operation, feature: detail })
   }
-  // A name server, a socket, or a certificate's file: only that one is nothing that a retry mends.
+  // An error of DNS, a socket, or a certificate's file; only a missing file is permanent.
   return "syscall" in cause ? unavailable(cause.syscall !== "open") : undefined
 }
 
 /**
- * A defect that can be logged: the driver's message and stack without credentials and without its fields.
+ * A defect that can be logged: the driver's message and stack without credentials and fields.
  *
  * @internal
  */

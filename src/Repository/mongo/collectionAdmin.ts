@@ -1,5 +1,5 @@
 /**
- * What MongoDB keeps about a collection beside its documents.
+ * Administers collections of MongoDB: drops indexes and installs validators.
  */
 import * as Effect from "effect/Effect"
 import { MongoServerError } from "mongodb"
@@ -15,7 +15,7 @@ const hasCode = (cause: unknown, ...codes: ReadonlyArray<number>): boolean =>
   cause instanceof MongoServerError && codes.some((code) => cause.code === code)
 
 /**
- * Drops an index; whether there was one of this name.
+ * Drops an index; succeeds with whether it existed.
  *
  * @internal
  */
@@ -27,7 +27,7 @@ export const dropIndex = (call: MongoCall, name: string): Effect.Effect<boolean,
     ))
 
 /**
- * Sets the rule for the documents of a collection, which is made when it isn't there; without a schema, takes it away.
+ * Installs the validator of a collection, which is created if needed; without a schema, removes it.
  *
  * @internal
  */
@@ -41,7 +41,7 @@ export const setValidator = (
     const change = (): Promise<unknown> => db.command({ collMod: collectionName, ...options }, { signal })
     const make = (): Promise<unknown> =>
       db.createCollection(collectionName, options).catch((cause: unknown) =>
-        // Somebody else has made it meanwhile.
+        // Another process has created it meanwhile.
         hasCode(cause, namespaceExists) ? change() : Promise.reject(cause)
       )
     return change().catch((cause: unknown) =>

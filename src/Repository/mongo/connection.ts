@@ -1,5 +1,5 @@
 /**
- * Clients of MongoDB.
+ * Connects a client of MongoDB's driver.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,16 +13,16 @@ import { type Deadlines, makeDeadlines } from "./deadlines.ts"
 import { bounded, maxTimerMillis, type MongoSession, Unforeseen } from "./driverCall.ts"
 import { watchPools } from "./poolMetrics.ts"
 
-// The driver's own timeout knows why it could not connect, so it may speak first.
+// The driver's own timeout reports a reason, so it may fire first.
 const connectGrace = Duration.seconds(1)
 
 /**
- * How long a server may take.
+ * The time limits of a connection.
  *
  * @internal
  */
 export interface Timeouts {
-  /** To take a connection. */
+  /** To accept a connection. */
   readonly connect: Duration.Duration
   /** To be found. */
   readonly serverSelection: Duration.Duration
@@ -31,7 +31,7 @@ export interface Timeouts {
 }
 
 /**
- * A client that has answered a `ping`, for as long as the scope is open.
+ * Connects a client and waits for the answer to a `ping`. The client is closed with the scope.
  *
  * @internal
  */
@@ -52,7 +52,7 @@ export const connect = (
         try: () => {
           const client = new MongoClient(Redacted.value(address.url), {
             ignoreUndefined: true,
-            // The driver looks every key up in it, and one like `constructor` is found in what has a prototype.
+            // Without a prototype: the driver looks every key up in it, and would find one like `constructor`.
             fieldsAsRaw: Object.create(null),
             // The driver would otherwise add an `_id` to the caller's own object.
             forceServerObjectId: true,
@@ -61,7 +61,7 @@ export const connect = (
           })
           return { client, unwatch: watchPools(client, `${hosts}/${database}`, metrics) }
         },
-        // Nothing is running yet: whatever is wrong is wrong with the host.
+        // No connection is made yet, so the host must be invalid.
         catch: (cause) => misconfigured(cause, context)
       }),
       ({ client, unwatch }) => Effect.andThen(bounded(() => client.close()), Effect.sync(unwatch))
@@ -81,7 +81,7 @@ export const connect = (
         )
     }))
     const { serverSelectionTimeoutMS, socketTimeoutMS } = client.options
-    // The driver takes 0 for none, and keeps one of the URL by itself as well.
+    // 0 means no timeout; the driver also applies the one of the URL itself.
     const socketTimeout = sets("socketTimeoutMS") ? socketTimeoutMS || Infinity : Duration.toMillis(timeouts.socket)
     return makeSession({ client, db, address, deadlines, limit: serverSelectionTimeoutMS + socketTimeout })
   }).pipe(Effect.catchTag("Unforeseen", (unforeseen) => Effect.die(unforeseen.cause)))
@@ -90,7 +90,7 @@ const timerOf = (timeout: Duration.Duration): number => Math.min(Duration.toMill
 
 const ping = (db: Db, signal: AbortSignal): Promise<Db> => db.command({ ping: 1 }, { signal }).then(() => db)
 
-// What the driver refuses while there is no connection is the configuration, whatever it would be later.
+// Before there is a connection, any refusal by the driver is a fault of the configuration.
 const unconnected = (cause: unknown, context: FailureContext): StoreUnavailable | Unforeseen => {
   const error = classify(cause, context)
   if (error?._tag === "StoreUnavailable") return error

@@ -1,13 +1,16 @@
+/**
+ * Parses MongoDB's connection strings and keeps their credentials secret.
+ */
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 
 /**
- * Where a MongoDB deployment is, taken apart so that nothing but the driver ever sees its credentials.
+ * The address of a MongoDB deployment; only the driver sees its credentials.
  *
  * @internal
  */
 export interface MongoAddress {
-  /** What the driver connects to, credentials included. */
+  /** The URL for the driver, credentials included. */
   readonly url: Redacted.Redacted<string>
   /** `db.example:27017`, several separated by commas; no credentials. */
   readonly hosts: string
@@ -21,7 +24,7 @@ export interface MongoAddress {
 
 const defaultPort = 27017
 
-// A raw "@", "/" or "?" in a user or a password has to be percent-encoded, so what is ambiguous does not match.
+// A raw "@", "/" or "?" in a user or a password must be percent-encoded, so an ambiguous URL does not match.
 const urlPattern = /^mongodb(\+srv)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^@/?#\\. "$]*))?(?:\?([^@#]*))?$/i
 
 const hostPattern = /^(?:\[[0-9a-f:.%]+\]|[^\s:@/?#[\]]+)(?::\d{1,5})?$/i
@@ -35,8 +38,8 @@ const decode = Option.liftThrowable(decodeURIComponent)
 const withPort = (host: string): string => /:\d+$/.test(host) ? host : `${host}:${defaultPort}`
 
 /**
- * Takes a bare host, `host:port`, several of these separated by commas, or a `mongodb://` or `mongodb+srv://` URL.
- * `undefined` when it is neither; why is not said, since the text may hold a password.
+ * Parses a bare host, `host:port`, several of these separated by commas, or a `mongodb://` or `mongodb+srv://` URL.
+ * `undefined` for any other text; no reason is given, since the text may contain a password.
  *
  * @internal
  */

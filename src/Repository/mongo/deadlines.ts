@@ -18,13 +18,13 @@ interface Deadline {
 
 /** @internal */
 export interface Deadlines {
-  /** Calls `expire` after so many milliseconds, unless the deadline is removed before. */
+  /** Calls `expire` after this time, unless the deadline is removed before. */
   readonly add: (milliseconds: number, expire: () => void) => Deadline
   readonly remove: (deadline: Deadline) => void
 }
 
 /**
- * Deadlines that are watched as long as the scope is open.
+ * Starts the fiber that watches the deadlines, until the scope closes.
  *
  * @internal
  */
@@ -43,13 +43,13 @@ export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effec
   })
   yield* Effect.andThen(isPending.await, Effect.andThen(Effect.sleep(interval), tick)).pipe(
     Effect.forever,
-    // A server knows no other time, whatever clock the program has.
+    // The deadlines concern a real server, so they use the real clock even under a test clock.
     Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()),
     Effect.forkScoped
   )
   return {
     add: (milliseconds, expire) => {
-      // The first tick may come at once.
+      // One more tick, since the next one may come at once.
       const deadline = { tick: now + 1 + Math.ceil(milliseconds / Duration.toMillis(interval)), expire }
       pending.add(deadline)
       if (pending.size === 1) isPending.openUnsafe()

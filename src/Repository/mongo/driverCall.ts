@@ -1,3 +1,9 @@
+/**
+ * Calls MongoDB's driver: with a span, a deadline, an abort signal, and errors classified by `classifyError`.
+ *
+ * A read is interruptible, which closes its cursor and its connection. A write is not: the caller knows whether it
+ * happened, unless its deadline passes first.
+ */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -21,7 +27,7 @@ import type { Deadlines } from "./deadlines.ts"
 import { brokenRuleCode, brokenRules } from "./validationErrors.ts"
 
 /**
- * A connected database, and what failures and spans say about it.
+ * A connected database, with the attributes of its spans and errors.
  *
  * @internal
  */
@@ -30,10 +36,10 @@ export interface MongoSession {
   readonly redact: (text: string) => string
   readonly attributes: Readonly<Record<string, string>>
   readonly startSession: () => ClientSession
-  /** Milliseconds that a call without a time limit may take; `Infinity` is as long as it takes. */
+  /** The milliseconds that a call without a time limit may take; `Infinity` is unlimited. */
   readonly limit: number
   readonly deadlines: Deadlines
-  /** The transaction that all calls are part of. */
+  /** The transaction of all calls, if any. */
   readonly transaction?: Participation
 }
 
@@ -44,9 +50,9 @@ export interface MongoSession {
  */
 export interface Participation {
   readonly session: ClientSession
-  /** Waits for its turn: the server takes one call of a transaction at a time. */
+  /** Runs the calls one at a time, as the server requires within a transaction. */
   readonly inTurn: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Looks at what the driver failed with. */
+  /** Observes the driver's errors. */
   readonly note: (cause: unknown) => void
 }
 
@@ -66,14 +72,14 @@ export interface MongoCall {
 const closeTimeout = Duration.seconds(3)
 
 /**
- * A longer timer of Node fires at once.
+ * The longest timer of Node; a longer one fires at once.
  *
  * @internal
  */
 export const maxTimerMillis = 2 ** 31 - 1
 
 /**
- * What nobody foresaw: a defect.
+ * An error of the driver that is not classified: a defect.
  *
  * @internal
  */
@@ -101,7 +107,7 @@ const failureOf = (cause: unknown, call: MongoCall): StoreError | Unforeseen => 
 }
 
 /**
- * What the driver failed with, as a failure.
+ * Fails with the classified error of the driver.
  *
  * @internal
  */
@@ -111,7 +117,7 @@ export const failWith = (cause: unknown, call: MongoCall): Effect.Effect<never, 
 const dieUnforeseen = <A>(self: Effect.Effect<A, StoreError | Unforeseen>): Effect.Effect<A, StoreError> =>
   Effect.catchTag(self, "Unforeseen", (unforeseen) => Effect.die(unforeseen.cause))
 
-// Without a tracer nobody sees the span, so none is made.
+// Without a tracer, no span is made.
 const withClientSpan = <A, E>(self: Effect.Effect<A, E>, call: MongoCall): Effect.Effect<A, E> =>
   Effect.withFiber((fiber) =>
     fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer
@@ -127,12 +133,12 @@ const withClientSpan = <A, E>(self: Effect.Effect<A, E>, call: MongoCall): Effec
   )
 
 /**
- * Runs a call until its deadline: so many milliseconds after it began, `signal` closes its cursor and its connection. An
- * interruption does the same, where it is let through.
+ * Runs a call until its deadline. After it, and on interruption, `signal` aborts the call: its cursor and its connection
+ * are closed.
  *
  * @internal
  */
-export const attempt = <A>(
+export const runCall = <A>(
   call: MongoCall,
   run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>,
   milliseconds = limitOf(call)
@@ -152,13 +158,13 @@ export const attempt = <A>(
 const limitOf = ({ session, timeLimit }: MongoCall): number =>
   timeLimit === undefined ? session.limit : Duration.toMillis(Duration.fromInputUnsafe(timeLimit)) + limitGrace
 
-// The server keeps the limit, too, and leaves the connection as it is: it may speak first.
+// The server enforces the limit, too, and does so without closing the connection, so it may act first.
 const limitGrace = 500
 
 const lateFailure = ({ isWrite, operation, timeLimit }: MongoCall, milliseconds: number): StoreError => {
   if (timeLimit !== undefined) return new QueryTimeout({ operation })
   const detail = `the server did not answer within ${Duration.format(Duration.millis(milliseconds))}`
-  // To write once more may write twice.
+  // A retry could write twice.
   return isWrite === true
     ? new StoreUnavailable({ operation, detail: `${detail}: ${uncertain}`, retryable: false })
     : new StoreUnavailable({ operation, detail, retryable: true })
@@ -167,8 +173,7 @@ const lateFailure = ({ isWrite, operation, timeLimit }: MongoCall, milliseconds:
 const uncertain = "what was written, if anything, is not known"
 
 /**
- * Runs something of the driver, which fails as `late` says when it takes longer than so many milliseconds, and whose
- * signal is aborted then.
+ * Runs a function of the driver with a deadline. When it passes, the effect fails with `late` and the signal is aborted.
  *
  * @internal
  */
@@ -198,7 +203,7 @@ export const inTime = <A, E>(
       end()
       resume(Effect.fail(failed(cause)))
     }
-    // Some of the driver throws instead of rejecting.
+    // Some functions of the driver throw instead of rejecting.
     Promise.resolve().then(() => run(controller.signal)).then(succeed, fail)
     return Effect.sync(() => {
       end()
@@ -210,20 +215,20 @@ const inTurn = <A, E>(self: Effect.Effect<A, E>, { session }: MongoCall): Effect
   session.transaction === undefined ? self : session.transaction.inTurn(self)
 
 /**
- * What tells the server how long a call may take.
+ * The option that limits the time of a call on the server.
  *
  * @internal
  */
 export const limits = (timeLimit: Duration.Input | undefined): { readonly maxTimeMS?: number } => {
   if (timeLimit === undefined) return {}
   const milliseconds = Math.ceil(Duration.toMillis(Duration.fromInputUnsafe(timeLimit)))
-  // 0 would be none.
+  // 0 would mean no limit.
   return milliseconds > maxTimerMillis ? {} : { maxTimeMS: Math.max(1, milliseconds) }
 }
 
 /**
- * {@link attempt} of what adds nothing to a collection, save a pipeline that ends in `$merge`: its duplicate is the
- * pipeline's fault.
+ * Runs a call that adds no documents. A pipeline that ends in `$merge` may still cause a duplicate, which is reported as a
+ * rejected query.
  *
  * @internal
  */
@@ -231,7 +236,7 @@ export const read = <A>(
   call: MongoCall,
   run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>,
   milliseconds?: number
-): Effect.Effect<A, ReadError> => withoutDuplicate(attempt(call, run, milliseconds), call)
+): Effect.Effect<A, ReadError> => withoutDuplicate(runCall(call, run, milliseconds), call)
 
 const withoutDuplicate = <A>(self: Effect.Effect<A, StoreError>, call: MongoCall): Effect.Effect<A, ReadError> =>
   Effect.catchTag(
@@ -241,17 +246,17 @@ const withoutDuplicate = <A>(self: Effect.Effect<A, StoreError>, call: MongoCall
   )
 
 /**
- * Runs a call that, once begun, is waited for until its deadline: whoever is interrupted knows whether it happened.
+ * Runs a call that writes. It is uninterruptible until its deadline, so that the caller knows whether it happened.
  *
  * @internal
  */
 export const write = <A>(
   call: MongoCall,
   run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>
-): Effect.Effect<A, StoreError> => Effect.uninterruptible(attempt({ ...call, isWrite: true }, run))
+): Effect.Effect<A, StoreError> => Effect.uninterruptible(runCall({ ...call, isWrite: true }, run))
 
 /**
- * {@link write} of what adds nothing.
+ * Runs a call that writes but adds no documents.
  *
  * @internal
  */
@@ -261,7 +266,7 @@ export const remove = <A>(
 ): Effect.Effect<A, ReadError> => Effect.uninterruptible(read({ ...call, isWrite: true }, run))
 
 /**
- * The indexes of a collection; none when it isn't there yet.
+ * The indexes of a collection; none if it does not exist.
  *
  * @internal
  */
@@ -273,7 +278,7 @@ export const listIndexes = (call: MongoCall): Effect.Effect<ReadonlyArray<IndexD
     ))
 
 /**
- * Options with a signal, which every operation of the driver takes, though the types of some don't say so.
+ * Options with a signal: every operation of the driver takes one, although some types omit it.
  *
  * @internal
  */
@@ -284,7 +289,7 @@ export const withSignal = <Options extends object>(options: Options, signal: Abo
 const isNamespaceNotFound = (cause: unknown): boolean => cause instanceof MongoServerError && cause.code === 26
 
 /**
- * Inserts documents and gives back those that the server refused.
+ * Inserts documents; the refused ones are part of the result.
  *
  * @internal
  */
@@ -322,7 +327,7 @@ interface BulkOutcome {
 const refusalsOf = (cause: unknown): Promise<BulkOutcome> => {
   if (!(cause instanceof MongoBulkWriteError)) return Promise.reject(cause)
   const writeErrors = Arr.ensure(cause.writeErrors)
-  // A write concern that was not met concerns what was written: no list of refusals makes up for it.
+  // An unmet write concern affects the documents that were written, so it is a failure of the whole call.
   const unmet = cause.result.getWriteConcernError()
   if (writeErrors.length === 0 || unmet !== undefined) return Promise.reject(cause)
   return Promise.resolve({
@@ -338,8 +343,8 @@ const refusalsOf = (cause: unknown): Promise<BulkOutcome> => {
 }
 
 /**
- * The documents of a cursor, batch by batch as they are pulled. The cursor is closed with the stream. With `writes` a
- * batch that is on its way is waited for.
+ * The documents of a cursor, batch by batch as they are pulled. The cursor is closed with the stream. With `writes`, a
+ * requested batch is uninterruptible.
  *
  * @internal
  */
@@ -360,7 +365,7 @@ export const readBatches = (
         })),
         call
       ),
-      // To close a cursor that waits for its server would wait too; the signal, which comes next, makes the driver do it.
+      // Closing a cursor that waits for the server would wait, too; the signal, which is aborted next, closes it.
       (cursor) => pulling ? Effect.void : bounded(() => cursor.close())
     )
     const batch = Effect.suspend(() => {
@@ -382,7 +387,7 @@ export const readBatches = (
   }))
 
 /**
- * Waits for something that ends, but not for long, and whatever comes of it.
+ * Waits a limited time for a cleanup and ignores its failure.
  *
  * @internal
  */

@@ -1,9 +1,12 @@
+/**
+ * Converts index descriptions from and to the form of MongoDB's driver.
+ */
 import type { IndexDescription as DriverIndex, IndexDescriptionInfo, IndexDirection } from "mongodb"
 import type { IndexDescription } from "../DocumentStore.ts"
 import { normalised } from "../store/indexDefinition.ts"
 
 /**
- * What the driver's `createIndexes` takes.
+ * Encodes a description for the driver's `createIndexes`.
  *
  * @internal
  */
@@ -12,7 +15,7 @@ export const toDriverIndex = (description: IndexDescription): DriverIndex => {
     normalised(description)
   return {
     name,
-    // The driver lists the kinds of index that it knows; which there are is for the server to say.
+    // The driver's type lists only the kinds that it knows; the server decides which exist.
     key: key as { readonly [path: string]: IndexDirection },
     ...unique === true ? { unique } : {},
     ...sparse === true ? { sparse } : {},
@@ -24,7 +27,8 @@ export const toDriverIndex = (description: IndexDescription): DriverIndex => {
 }
 
 /**
- * What the driver's `listIndexes` gives. The server keeps a text index under two keys of its own, its fields as weights.
+ * Decodes a result of the driver's `listIndexes`. The server stores a text index under two internal keys, and its fields
+ * as weights.
  *
  * @internal
  */

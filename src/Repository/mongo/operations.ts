@@ -1,11 +1,11 @@
 /**
- * What the driver does with documents, in a transaction or without one.
+ * The operations on documents by MongoDB's driver, inside or outside of a transaction.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import type { FindCursor, UpdateResult as DriverUpdateResult } from "mongodb"
+import type { ClientSession, FindCursor, UpdateResult as DriverUpdateResult } from "mongodb"
 import { setImmediate } from "node:timers/promises"
 import type {
   Document,
@@ -27,36 +27,56 @@ export const makeOperations = (
   session: mongo.MongoSession,
   listIndexes: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
 ): Operations => {
-  const call = (operation: string, collection: string, timeLimit?: Duration.Input): mongo.MongoCall =>
-    timeLimit === undefined ? { session, operation, collection } : { session, operation, collection, timeLimit }
+  const participation = session.transaction === undefined ? {} : { session: session.transaction.session }
+  const context: OperationContext = {
+    participation,
+    filterOptions: { ...keepUndefined, ...participation },
+    isTransaction: session.transaction !== undefined,
+    listIndexes,
+    call: (operation, collection, timeLimit) =>
+      timeLimit === undefined ? { session, operation, collection } : { session, operation, collection, timeLimit }
+  }
+  return {
+    ...readOperations(context),
+    ...insertOperations(context),
+    ...updateOperations(context),
+    ...findAndModifyOperations(context),
+    ...deleteOperations(context)
+  }
+}
 
-  const participant = session.transaction === undefined ? {} : { session: session.transaction.session }
-  const asked = { ...never, ...participant }
+// internal
 
-  const count: Operations["count"] = (collection, filter, options) =>
-    mongo.read(
-      call("count", collection, options?.timeLimit),
-      (_, signal) => _.countDocuments(filter, { ...asked, ...mongo.limits(options?.timeLimit), signal })
-    )
+interface OperationContext {
+  /** The driver's session of the transaction, if any, as options of a call. */
+  readonly participation: { readonly session?: ClientSession }
+  /** The options of every call with a filter only: `participation`, and `undefined` in the filter means `null`. */
+  readonly filterOptions: { readonly ignoreUndefined: false; readonly session?: ClientSession }
+  readonly isTransaction: boolean
+  readonly listIndexes: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
+  readonly call: (operation: string, collection: string, timeLimit?: Duration.Input) => mongo.MongoCall
+}
 
-  const find: Operations["find"] = (collection, options) =>
-    limited(
-      options,
-      Effect.succeed([]),
-      (limit) =>
-        mongo.read(call("find", collection, options.timeLimit), (_, signal) => {
-          // As many as will come may come at once.
-          const cursor = _.find<Document>(options.filter ?? {}, { ...asked, ...findOptions(options), ...limit, signal })
-          return options.take === undefined ? cursor.toArray() : taken(cursor, options.take)
-        })
-    )
+type Read =
+  | "findById"
+  | "find"
+  | "findAndCount"
+  | "stream"
+  | "count"
+  | "estimatedCount"
+  | "distinct"
+  | "aggregate"
 
+const readOperations = (context: OperationContext): Pick<Operations, Read> => {
+  const { call, filterOptions, isTransaction } = context
+  const count = counter(context)
+  const find = finder(context)
   return {
     findById: (collection, id, options) =>
       Effect.map(
         mongo.read(
           call("findById", collection, options?.timeLimit),
-          (_, signal) => _.findOne(byId(id), { ...asked, ...mongo.limits(options?.timeLimit), signal })
+          (_, signal) => _.findOne(byId(id), { ...filterOptions, ...mongo.limits(options?.timeLimit), signal })
         ),
         (document) => document ?? undefined
       ),
@@ -65,157 +85,210 @@ export const makeOperations = (
       Effect.all({
         documents: find(collection, options),
         total: count(collection, options.filter ?? {}, { timeLimit: options.timeLimit })
-        // A transaction takes one after the other.
-      }, { concurrency: session.transaction === undefined ? 2 : 1 }),
-    stream: (collection, options) =>
-      Stream.unwrap(limited(options, Effect.succeed(Stream.empty), (limit) =>
-        Effect.succeed(
-          mongo.readBatches(call("stream", collection, options.timeLimit), (_, signal) =>
-            _.find(options.filter ?? {}, {
-              ...asked,
-              ...findOptions(options),
-              ...limit,
-              batchSize: streamBatchSize,
-              signal
-            }))
-        ))),
+        // The calls of a transaction can't overlap.
+      }, { concurrency: isTransaction ? 1 : 2 }),
+    stream: streamer(context),
     count,
-    estimatedCount: session.transaction === undefined
-      ? (collection) =>
-        mongo.read(
-          call("estimatedCount", collection),
-          (_, signal) => _.estimatedDocumentCount(mongo.withSignal(mongo.limits(undefined), signal))
-        )
-      // The server does not take it in a transaction.
-      : (collection) => count(collection, {}),
+    // The server refuses an estimated count in a transaction.
+    estimatedCount: isTransaction ? (collection) => count(collection, {}) : (collection) =>
+      mongo.read(
+        call("estimatedCount", collection),
+        (_, signal) => _.estimatedDocumentCount(mongo.withSignal(mongo.limits(undefined), signal))
+      ),
     distinct: (collection, path, filter, options) =>
       path === ""
         ? Effect.fail(new QueryRejected({ operation: "distinct", detail: "the path is empty" }))
         : mongo.read(
           call("distinct", collection, options?.timeLimit),
           (_, signal) =>
-            _.distinct(path, filter, mongo.withSignal({ ...asked, ...mongo.limits(options?.timeLimit) }, signal))
-        ),
-    insertOne: (collection, document) =>
-      Effect.asVoid(
-        mongo.write(call("insertOne", collection), (_, signal) =>
-          _.insertOne(document, mongo.withSignal(participant, signal)))
-      ),
-    insertMany: (collection, documents, options) =>
-      documents.length === 0
-        ? Effect.succeed({ insertedCount: 0, failures: [] })
-        : Effect.uninterruptible(Effect.flatMap(
-          mongo.insertMany(call("insertMany", collection), documents, options?.ordered ?? true, participant),
-          (result) => withFields(result, listIndexes(collection))
-        )),
-    replaceOne: (collection, filter, document, options) =>
-      Effect.map(
-        mongo.write(
-          call("replaceOne", collection),
-          (_, signal) =>
-            _.replaceOne(
-              pinned(filter),
-              document,
-              mongo.withSignal({ ...participant, upsert: options?.upsert ?? false }, signal)
+            _.distinct(
+              path,
+              filter,
+              mongo.withSignal({ ...filterOptions, ...mongo.limits(options?.timeLimit) }, signal)
             )
         ),
-        updateResult
-      ),
-    updateOne: (collection, filter, update, options) =>
-      Effect.map(
-        mongo.write(
-          call("updateOne", collection),
-          (_, signal) =>
-            _.updateOne(
-              pinned(filter),
-              update,
-              mongo.withSignal({ ...participant, ...itemFilters(options), upsert: options?.upsert ?? false }, signal)
-            )
-        ),
-        updateResult
-      ),
-    updateMany: (collection, filter, update, options) =>
-      Effect.map(
-        mongo.write(
-          call("updateMany", collection),
-          (_, signal) =>
-            _.updateMany(pinned(filter), update, mongo.withSignal({ ...participant, ...itemFilters(options) }, signal))
-        ),
-        updateResult
-      ),
-    findOneAndUpdate: (collection, filter, update, options = {}) =>
-      Effect.map(
-        mongo.write(
-          call("findOneAndUpdate", collection),
-          (_, signal) =>
-            _.findOneAndUpdate(
-              pinned(filter),
-              update,
-              mongo.withSignal({ ...participant, ...itemFilters(options), ...replaceOptions(options) }, signal)
-            )
-        ),
-        (document) => document ?? undefined
-      ),
-    findOneAndReplace: (collection, filter, document, options = {}) =>
-      Effect.map(
-        mongo.write(
-          call("findOneAndReplace", collection),
-          (_, signal) =>
-            _.findOneAndReplace(
-              pinned(filter),
-              document,
-              mongo.withSignal({ ...participant, ...replaceOptions(options) }, signal)
-            )
-        ),
-        (document) => document ?? undefined
-      ),
-    findOneAndDelete: (collection, filter, options = {}) =>
-      Effect.map(
-        mongo.remove(
-          call("findOneAndDelete", collection),
-          (_, signal) => _.findOneAndDelete(filter, mongo.withSignal({ ...asked, ...deleteOptions(options) }, signal))
-        ),
-        (document) => document ?? undefined
-      ),
-    deleteOne: (collection, filter) =>
-      Effect.map(
-        mongo.remove(
-          call("deleteOne", collection),
-          (_, signal) => _.deleteOne(filter, mongo.withSignal(asked, signal))
-        ),
-        (result) => result.deletedCount
-      ),
-    deleteMany: (collection, filter) =>
-      Effect.map(
-        mongo.remove(call("deleteMany", collection), (_, signal) =>
-          _.deleteMany(filter, mongo.withSignal(asked, signal))),
-        (result) =>
-          result.deletedCount
-      ),
-    aggregate: (collection, pipeline, options) =>
-      mongo.readBatches(
-        call("aggregate", collection, options?.timeLimit),
-        (_, signal) =>
-          _.aggregate<Document>([...pipeline], {
-            ...asked,
-            ...mongo.limits(options?.timeLimit),
-            batchSize: streamBatchSize,
-            signal
-          }),
-        { writes: pipeline.some((stage) => Object.hasOwn(stage, "$out") || Object.hasOwn(stage, "$merge")) }
-      )
+    aggregate: aggregator(context)
   }
 }
 
-// internal
+const counter = ({ call, filterOptions }: OperationContext): Operations["count"] => (collection, filter, options) =>
+  mongo.read(
+    call("count", collection, options?.timeLimit),
+    (_, signal) => _.countDocuments(filter, { ...filterOptions, ...mongo.limits(options?.timeLimit), signal })
+  )
 
-// Few round trips, and never many documents in memory at once.
+const finder = ({ call, filterOptions }: OperationContext): Operations["find"] => (collection, options) =>
+  limited(
+    options,
+    Effect.succeed([]),
+    (limit) =>
+      mongo.read(call("find", collection, options.timeLimit), (_, signal) => {
+        const cursor = _.find<Document>(options.filter ?? {}, {
+          ...filterOptions,
+          ...findOptions(options),
+          ...limit,
+          signal
+        })
+        return options.take === undefined ? cursor.toArray() : taken(cursor, options.take)
+      })
+  )
+
+const streamer = ({ call, filterOptions }: OperationContext): Operations["stream"] => (collection, options) =>
+  Stream.unwrap(limited(options, Effect.succeed(Stream.empty), (limit) =>
+    Effect.succeed(
+      mongo.readBatches(call("stream", collection, options.timeLimit), (_, signal) =>
+        _.find(options.filter ?? {}, {
+          ...filterOptions,
+          ...findOptions(options),
+          ...limit,
+          batchSize: streamBatchSize,
+          signal
+        }))
+    )))
+
+const aggregator =
+  ({ call, filterOptions }: OperationContext): Operations["aggregate"] => (collection, pipeline, options) =>
+    mongo.readBatches(
+      call("aggregate", collection, options?.timeLimit),
+      (_, signal) =>
+        _.aggregate<Document>([...pipeline], {
+          ...filterOptions,
+          ...mongo.limits(options?.timeLimit),
+          batchSize: streamBatchSize,
+          signal
+        }),
+      { writes: pipeline.some((stage) => Object.hasOwn(stage, "$out") || Object.hasOwn(stage, "$merge")) }
+    )
+
+const insertOperations = (
+  { call, listIndexes, participation }: OperationContext
+): Pick<Operations, "insertOne" | "insertMany"> => ({
+  insertOne: (collection, document) =>
+    Effect.asVoid(
+      mongo.write(call("insertOne", collection), (_, signal) =>
+        _.insertOne(document, mongo.withSignal(participation, signal)))
+    ),
+  insertMany: (collection, documents, options) =>
+    documents.length === 0
+      ? Effect.succeed({ insertedCount: 0, failures: [] })
+      : Effect.uninterruptible(Effect.flatMap(
+        mongo.insertMany(call("insertMany", collection), documents, options?.ordered ?? true, participation),
+        (result) => withFields(result, listIndexes(collection))
+      ))
+})
+
+const updateOperations = (
+  { call, participation }: OperationContext
+): Pick<Operations, "replaceOne" | "updateOne" | "updateMany"> => ({
+  replaceOne: (collection, filter, document, options) =>
+    Effect.map(
+      mongo.write(
+        call("replaceOne", collection),
+        (_, signal) =>
+          _.replaceOne(
+            withNulls(filter),
+            document,
+            mongo.withSignal({ ...participation, upsert: options?.upsert ?? false }, signal)
+          )
+      ),
+      updateResult
+    ),
+  updateOne: (collection, filter, update, options) =>
+    Effect.map(
+      mongo.write(
+        call("updateOne", collection),
+        (_, signal) =>
+          _.updateOne(
+            withNulls(filter),
+            update,
+            mongo.withSignal({ ...participation, ...arrayFilters(options), upsert: options?.upsert ?? false }, signal)
+          )
+      ),
+      updateResult
+    ),
+  updateMany: (collection, filter, update, options) =>
+    Effect.map(
+      mongo.write(
+        call("updateMany", collection),
+        (_, signal) =>
+          _.updateMany(
+            withNulls(filter),
+            update,
+            mongo.withSignal({ ...participation, ...arrayFilters(options) }, signal)
+          )
+      ),
+      updateResult
+    )
+})
+
+const findAndModifyOperations = (
+  { call, filterOptions, participation }: OperationContext
+): Pick<Operations, "findOneAndUpdate" | "findOneAndReplace" | "findOneAndDelete"> => ({
+  findOneAndUpdate: (collection, filter, update, options = {}) =>
+    Effect.map(
+      mongo.write(
+        call("findOneAndUpdate", collection),
+        (_, signal) =>
+          _.findOneAndUpdate(
+            withNulls(filter),
+            update,
+            mongo.withSignal({ ...participation, ...arrayFilters(options), ...replaceOptions(options) }, signal)
+          )
+      ),
+      (document) => document ?? undefined
+    ),
+  findOneAndReplace: (collection, filter, document, options = {}) =>
+    Effect.map(
+      mongo.write(
+        call("findOneAndReplace", collection),
+        (_, signal) =>
+          _.findOneAndReplace(
+            withNulls(filter),
+            document,
+            mongo.withSignal({ ...participation, ...replaceOptions(options) }, signal)
+          )
+      ),
+      (document) => document ?? undefined
+    ),
+  findOneAndDelete: (collection, filter, options = {}) =>
+    Effect.map(
+      mongo.remove(
+        call("findOneAndDelete", collection),
+        (_, signal) =>
+          _.findOneAndDelete(filter, mongo.withSignal({ ...filterOptions, ...deleteOptions(options) }, signal))
+      ),
+      (document) => document ?? undefined
+    )
+})
+
+const deleteOperations = (
+  { call, filterOptions }: OperationContext
+): Pick<Operations, "deleteOne" | "deleteMany"> => ({
+  deleteOne: (collection, filter) =>
+    Effect.map(
+      mongo.remove(
+        call("deleteOne", collection),
+        (_, signal) => _.deleteOne(filter, mongo.withSignal(filterOptions, signal))
+      ),
+      (result) => result.deletedCount
+    ),
+  deleteMany: (collection, filter) =>
+    Effect.map(
+      mongo.remove(
+        call("deleteMany", collection),
+        (_, signal) => _.deleteMany(filter, mongo.withSignal(filterOptions, signal))
+      ),
+      (result) => result.deletedCount
+    )
+})
+
+// Few round trips, and few documents in memory at once.
 const streamBatchSize = 1000
 
-// The client leaves `undefined` out of what it sends; in a filter that would match more than was asked for.
-const never = { ignoreUndefined: false } as const
+// The client omits `undefined` from what it sends; a filter without a condition would match more documents.
+const keepUndefined = { ignoreUndefined: false } as const
 
-// The driver takes 0 for "all", and a negative limit for its amount.
+// The driver reads a limit of 0 as "all", and uses the absolute value of a negative one.
 const limited = <A, E>(
   options: FindOptions,
   none: Effect.Effect<A>,
@@ -224,6 +297,7 @@ const limited = <A, E>(
   const { limit } = options
   if (limit === undefined) return some({})
   if (limit === 0) return none
+  // The batch size makes the server send all documents at once.
   return Number.isInteger(limit) && limit > 0
     ? some({ limit, batchSize: limit })
     : Effect.fail(new QueryRejected({ operation: "find", detail: `limit must be a whole number from 0, not ${limit}` }))
@@ -236,13 +310,13 @@ const findOptions = ({ projection, skip, sort, timeLimit }: FindOptions) => ({
   ...sort === undefined ? {} : { sort }
 })
 
-const itemFilters = ({ arrayFilters }: UpdateManyOptions = {}) =>
-  arrayFilters === undefined || arrayFilters.length === 0 ? {} : { arrayFilters: arrayFilters.map(pinned) }
+const arrayFilters = ({ arrayFilters: filters }: UpdateManyOptions = {}) =>
+  filters === undefined || filters.length === 0 ? {} : { arrayFilters: filters.map(withNulls) }
 
-// So many are decoded and taken in one turn of the event loop.
+// The number of documents that are decoded in one turn of the event loop.
 const takenAtOnce = 64
 
-/** Gives what a cursor has to whoever takes it, and closes it when that is enough. */
+/** Passes the documents of a cursor to `take`, until `take` returns `false`; then closes the cursor. */
 const taken = (
   cursor: FindCursor<Document>,
   take: (documents: ReadonlyArray<Document>) => boolean
@@ -265,16 +339,22 @@ const replaceOptions = (options: FindOneAndReplaceOptions) => ({
   upsert: options.upsert ?? false
 })
 
-// An id that came from outside may be an object whose keys are operators.
+// An identifier from outside may be an object whose keys are operators.
 const byId = (id: unknown): Filter => ({
   _id: Predicate.isObject(id) && !(id instanceof Date) && !("_bsontype" in id) ? { $eq: id } : id
 })
 
-// An update's filter travels with its update, so the option above can't tell them apart.
-const pinned = (filter: Filter): Filter => {
-  const pin = (value: unknown): unknown =>
-    value === undefined ? null : Array.isArray(value) ? value.map(pin) : isPlainObject(value) ? pinned(value) : value
-  return Object.fromEntries(Object.entries(filter).map(([key, value]) => [key, pin(value)]))
+// The option `keepUndefined` would apply to the update, too, which is sent in the same command as its filter.
+const withNulls = (filter: Filter): Filter => {
+  const replace = (value: unknown): unknown =>
+    value === undefined
+      ? null
+      : Array.isArray(value)
+      ? value.map(replace)
+      : isPlainObject(value)
+      ? withNulls(value)
+      : value
+  return Object.fromEntries(Object.entries(filter).map(([key, value]) => [key, replace(value)]))
 }
 
 const isPlainObject = (value: unknown): value is Document => {
@@ -289,22 +369,22 @@ const updateResult = (result: DriverUpdateResult): UpdateResult => ({
   ...result.upsertedCount === 0 ? {} : { upsertedId: result.upsertedId }
 })
 
-const isNameless = (error: DuplicateKey | QueryRejected): error is DuplicateKey =>
+const lacksFields = (error: DuplicateKey | QueryRejected): error is DuplicateKey =>
   error._tag === "DuplicateKey" && error.fields.length === 0
 
-// The server names a bulk write's duplicates by their index only.
+// For duplicates in a bulk write, the server reports the index without its fields.
 const withFields = (
   result: InsertManyResult,
   listIndexes: Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
 ): Effect.Effect<InsertManyResult, ReadError> => {
-  if (!result.failures.some(({ error }) => isNameless(error))) return Effect.succeed(result)
+  if (!result.failures.some(({ error }) => lacksFields(error))) return Effect.succeed(result)
   return Effect.map(
-    // The documents are written: not to know their names is no failure.
+    // The documents are written, so a failure to list the indexes is no failure of the insertion.
     Effect.orElseSucceed(listIndexes, () => []),
     (indexes) => ({
       insertedCount: result.insertedCount,
       failures: result.failures.map(({ error, index }) => {
-        if (!isNameless(error)) return { index, error }
+        if (!lacksFields(error)) return { index, error }
         const key = indexes.find((_) => _.name === error.index)?.key
         const fields = key === undefined ? [error.index] : Object.keys(key)
         return { index, error: new DuplicateKey({ collection: error.collection, index: error.index, fields }) }

@@ -1,13 +1,13 @@
 /**
- * How many connections the driver has, as metrics that OpenTelemetry's conventions for databases name.
+ * The driver's connections as metrics, named by OpenTelemetry's conventions for databases.
  */
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import type { MongoClient } from "mongodb"
 
 /**
- * Follows the pools of a client, one for each server, from before it connects. Clients of the same pool name count
- * together. What is returned takes out what is still counted, for when the client is closed.
+ * Observes the pools of a client, one for each server; called before the client connects. Clients with the same pool
+ * name are added up. The returned function removes the client's connections from the metrics when it is closed.
  *
  * @internal
  */

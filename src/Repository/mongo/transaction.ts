@@ -1,5 +1,9 @@
 /**
- * MongoDB's transactions, by the rules that its drivers have for them.
+ * MongoDB's transactions, by the specification of its drivers: an attempt with a `TransientTransactionError` is retried
+ * as a whole, a commit with an `UnknownTransactionCommitResult` is retried by itself, both for at most 120 seconds.
+ *
+ * Snapshot isolation: read concern `snapshot`, write concern `majority`, reads from the primary. A commit whose outcome
+ * stays unknown is not retried as a whole, since it may have happened.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,11 +11,17 @@ import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import { type ClientSession, MongoBulkWriteError, MongoError } from "mongodb"
 import { QueryRejected, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
-import { Again, type Attempt, isAgain, type Operations, type Policy } from "../store/transactionRunner.ts"
+import {
+  type Attempt,
+  isConflict,
+  type Operations,
+  type Policy,
+  TransactionConflict
+} from "../store/transactionRunner.ts"
 import * as mongo from "./driverCall.ts"
 
 /**
- * Transactions of a connected database; `makeOperations` gives those of a session.
+ * The transactions of a connected database; `makeOperations` makes the operations of a session.
  *
  * @internal
  */
@@ -30,14 +40,14 @@ export const makePolicy = (
     Effect.catch(({ cause }) => mongo.failWith(cause, { session, operation, collection: "" })),
     Effect.map((driverSession) => makeAttempt(session, driverSession, makeOperations))
   ),
-  repeat: (attempt) => Effect.retry(attempt, { schedule: untilTimeIsUp, while: isAgain })
+  retry: (attempt) => Effect.retry(attempt, { schedule: retrySchedule, while: isConflict })
 })
 
 // internal
 
 const operation = "transaction"
 
-// What the driver has thrown, as it is: its labels say what to do.
+// The driver's error itself, whose labels decide about a retry.
 class Caught {
   readonly _tag = "Caught"
   readonly cause: unknown
@@ -46,16 +56,16 @@ class Caught {
   }
 }
 
-// Where a connection string says that reads may go elsewhere, in a transaction they may not.
+// Overrides the connection string, which may direct reads to secondaries.
 const guarantees = {
   readConcern: { level: "snapshot" },
   writeConcern: { w: "majority" },
   readPreference: "primary"
 } as const
 
-// As the drivers of MongoDB do it.
+// The delays of the drivers' specification.
 const maxDelay = Duration.millis(500)
-const untilTimeIsUp = Schedule.exponential("5 millis", 1.5).pipe(
+const retrySchedule = Schedule.exponential("5 millis", 1.5).pipe(
   Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, maxDelay))),
   Schedule.jittered,
   Schedule.upTo({ duration: "120 seconds" })
@@ -66,41 +76,47 @@ const makeAttempt = (
   driverSession: ClientSession,
   makeOperations: (session: mongo.MongoSession) => Operations
 ): Attempt => {
-  let isVain = false
-  // The server may or may not have done what nobody waited for.
-  let isBroken = false
+  let hasConflict = false
+  // After an interrupted call, the state of the transaction on the server is unknown.
+  let isInterrupted = false
   const turn = Semaphore.makeUnsafe(1)
   const transaction: mongo.Participation = {
     session: driverSession,
     inTurn: (call) =>
       turn.withPermit(Effect.onInterrupt(call, () =>
         Effect.sync(() => {
-          isBroken = true
+          isInterrupted = true
         }))),
     note: (cause) => {
-      isVain ||= hasLabel(cause, transient)
+      hasConflict ||= hasLabel(cause, transient)
     }
   }
   const call: mongo.MongoCall = { session: { ...session, transaction }, operation, collection: "" }
-  // It aborts what was not committed.
+  // Ending the session aborts an uncommitted transaction.
   const end = mongo.bounded(() => driverSession.endSession())
   const commit = mongo.inTime(session, session.limit, {
     run: () => driverSession.commitTransaction(),
     failed: (cause): Caught | StoreError => new Caught(cause),
     late: () => uncertainOutcome
   }).pipe(
-    Effect.retry({ schedule: untilTimeIsUp, while: isUncertain }),
-    Effect.catchTag("Caught", ({ cause }): Effect.Effect<never, Again | StoreError> =>
-      hasLabel(cause, transient)
-        ? Effect.mapError(mongo.failWith(cause, call), (failure) => new Again(failure))
-        : hasLabel(cause, uncertain)
-        ? Effect.fail(uncertainOutcome)
-        : mongo.failWith(cause, call))
+    Effect.retry({ schedule: retrySchedule, while: isUncertain }),
+    Effect.catchTag(
+      "Caught",
+      ({ cause }): Effect.Effect<never, TransactionConflict | StoreError> =>
+        hasLabel(cause, transient)
+          ? Effect.mapError(mongo.failWith(cause, call), (failure) => new TransactionConflict(failure))
+          : hasLabel(cause, uncertain)
+          ? Effect.fail(uncertainOutcome)
+          : mongo.failWith(cause, call)
+    )
   )
   return {
     operations: makeOperations(call.session),
-    isVain: Effect.sync(() => isVain && !isBroken),
-    commit: Effect.ensuring(turn.withPermit(Effect.suspend(() => isBroken ? Effect.fail(broken) : commit)), end),
+    hasConflict: Effect.sync(() => hasConflict && !isInterrupted),
+    commit: Effect.ensuring(
+      turn.withPermit(Effect.suspend(() => isInterrupted ? Effect.fail(interrupted) : commit)),
+      end
+    ),
     rollback: turn.withPermit(end)
   }
 }
@@ -115,15 +131,15 @@ const isUncertain = (failure: Caught | StoreError): boolean =>
 const uncertainOutcome = new StoreUnavailable({
   operation,
   detail: "the outcome is unknown: the server has not said whether the transaction is committed",
-  // It may be: then it would happen twice.
+  // A retry could apply the transaction twice.
   retryable: false
 })
 
-const broken = new QueryRejected({ operation, detail: "an operation of the transaction did not end" })
+const interrupted = new QueryRejected({ operation, detail: "an operation of the transaction did not end" })
 
 const hasTimedOut = (cause: unknown): boolean => cause instanceof MongoError && cause.code === 50
 
-// A bulk write wraps what the server has said.
+// A bulk write wraps the server's error.
 const hasLabel = (cause: unknown, label: string): boolean =>
   cause instanceof MongoError && (
     cause.hasErrorLabel(label) || (cause instanceof MongoBulkWriteError && hasLabel(cause.errorResponse, label))

@@ -1,16 +1,16 @@
 /**
- * What MongoDB says about a document that its collection's rules don't allow, without what the document holds.
+ * Explains the validation errors of MongoDB without the values of the document.
  */
 import * as Predicate from "effect/Predicate"
 
 /**
- * The server's code for a document that breaks the rules of its collection.
+ * The server's error code `DocumentValidationFailure`.
  *
  * @internal
  */
 export const brokenRuleCode = 121
 
-// A document may have as many faults as it likes.
+// A document may break any number of rules; the message is bounded.
 const maxRules = 20
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What an index is, whichever store has it: which definitions make sense, and which are the same.
+ * Definitions of indexes, for every store: which are valid, and which are the same.
  */
 import { EJSON } from "bson"
 import * as Result from "effect/Result"
@@ -7,7 +7,7 @@ import type { IndexDescription } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 
 /**
- * A description that says only what makes the index special, always in the same order.
+ * A description in canonical form: without defaults, its keys in a fixed order.
  *
  * @internal
  */
@@ -18,7 +18,7 @@ export const normalised = (description: IndexDescription): IndexDescription => {
     name,
     key: { ...key },
     ...unique === true ? { unique } : {},
-    // The server ignores it for a text index, which is sparse anyway.
+    // A text index is always sparse; the server ignores the option.
     ...sparse === true && !isText(description) ? { sparse } : {},
     ...expireAfterSeconds === undefined ? {} : { expireAfterSeconds },
     ...partialFilterExpression === undefined ? {} : { partialFilterExpression },
@@ -45,7 +45,7 @@ const keyOf = (description: IndexDescription): ReadonlyArray<unknown> => [
 const conditionOf = ({ partialFilterExpression }: IndexDescription): string =>
   partialFilterExpression === undefined ? "" : EJSON.stringify(partialFilterExpression)
 
-// Of two indexes with the same identity, a collection has one.
+// A collection can have only one index of an identity.
 const identityOf = (description: IndexDescription): string =>
   isText(description)
     ? "text"
@@ -67,7 +67,7 @@ const definitionOf = (description: IndexDescription): string => {
 }
 
 /**
- * Whether two indexes can't be in one collection.
+ * Whether two indexes exclude each other from one collection: they share the name or the identity.
  *
  * @internal
  */
@@ -79,7 +79,7 @@ export const isSameIndex = (a: IndexDescription, b: IndexDescription): boolean =
   a.name === b.name && definitionOf(a) === definitionOf(b)
 
 /**
- * Which of the wanted indexes are missing, if none of the installed ones stands in their way.
+ * The wanted indexes that are not installed. Fails when one conflicts with an installed index.
  *
  * @internal
  */
@@ -118,13 +118,13 @@ const conflict = (
   })
 }
 
-// It is always there.
+// Every collection has this index.
 const isIdentifier = ({ key }: IndexDescription): boolean =>
   Object.keys(key).length === 1 && (key["_id"] === 1 || key["_id"] === -1)
 
 const maxSeconds = 2 ** 31 - 1
 
-/** What is wrong with a description, in any store. */
+/** Why a description is invalid in every store, if it is. */
 const problemOf = (description: IndexDescription): string | undefined => {
   const { expireAfterSeconds, key, name, partialFilterExpression, sparse, unique, weights = {} } = description
   const fields = Object.entries(key)

@@ -1,5 +1,8 @@
 /**
- * Makes the indexes of a collection those that are described, in any store.
+ * Synchronises the indexes of a collection with their descriptions, in every store.
+ *
+ * Not atomic: a failure leaves the changes made so far. An index that makes room for another one is restored when the
+ * creation of that one fails.
  */
 import * as Effect from "effect/Effect"
 import type { DocumentStore, IndexChanges, IndexDescription } from "../DocumentStore.ts"
@@ -7,14 +10,14 @@ import type { ReadError, StoreError } from "../RepositoryError.ts"
 import { excludeEachOther, isSameIndex, missingOf } from "./indexDefinition.ts"
 
 /**
- * What a store does with the indexes of one collection.
+ * The operations of a store on single indexes.
  *
  * @internal
  */
 export interface IndexTools {
   readonly list: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
   readonly create: (collection: string, index: IndexDescription) => Effect.Effect<void, StoreError>
-  /** Whether it was there. */
+  /** Drops an index; succeeds with whether it existed. */
   readonly drop: (collection: string, name: string) => Effect.Effect<boolean, ReadError>
 }
 
@@ -27,14 +30,14 @@ export const makeSync = (tools: IndexTools): Pick<DocumentStore["Service"], "syn
     const known = new Set(Array.from(stale, ({ name }) => name))
     const missing = wanted.filter((index) => !installed.some((other) => isSameIndex(index, other)))
     for (const index of missing) {
-      const inTheWay = Array.from(stale).filter((other) => excludeEachOther(other, index))
-      for (const other of inTheWay) {
+      const conflicting = Array.from(stale).filter((other) => excludeEachOther(other, index))
+      for (const other of conflicting) {
         yield* tools.drop(collection, other.name)
         stale.delete(other)
       }
       yield* Effect.onError(
         tools.create(collection, index),
-        () => Effect.forEach(inTheWay, (other) => Effect.ignore(tools.create(collection, other)), { discard: true })
+        () => Effect.forEach(conflicting, (other) => Effect.ignore(tools.create(collection, other)), { discard: true })
       )
     }
     for (const { name } of stale) yield* tools.drop(collection, name)

@@ -2,20 +2,20 @@ import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 
 /**
- * How long a read has been at it, as far as anybody wants to know.
+ * Measures the time that a read has spent in the store, against its time limit.
  *
  * @internal
  */
 export interface Stopwatch {
   readonly start: () => void
   readonly stop: () => void
-  /** Milliseconds that are left. */
+  /** The remaining milliseconds. */
   readonly left: () => number
   readonly isOver: () => boolean
 }
 
 /**
- * A stopwatch that does not run yet.
+ * Creates a stopped stopwatch.
  *
  * @internal
  */

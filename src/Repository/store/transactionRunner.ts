@@ -1,6 +1,9 @@
 /**
- * Transactions, whichever store they are of: the one that a fiber is in travels in its context, and each operation looks
- * there for where it belongs.
+ * Runs transactions over the attempts that a store provides.
+ *
+ * The current transaction travels in the fiber's context, and each operation joins it. A nested transaction is part of
+ * the outer one. Once an operation has failed, the transaction can only fail. After the transaction has ended, operations
+ * of fibers that it has started fail. Isolation and durability are those of the store's attempts.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,7 +17,7 @@ import { observer } from "./instrumented.ts"
 type Store = DocumentStore["Service"]
 
 /**
- * What takes part in transactions.
+ * The operations that take part in transactions.
  *
  * @internal
  */
@@ -41,27 +44,28 @@ export type Operations = Pick<
 >
 
 /**
- * One attempt at a transaction, as a store makes it. It ends with either {@link Attempt.commit} or
- * {@link Attempt.rollback}; neither is interrupted.
+ * One attempt at a transaction. It ends with either {@link Attempt.commit} or {@link Attempt.rollback}; neither is
+ * interrupted.
  *
  * @internal
  */
 export interface Attempt {
   readonly operations: Operations
-  /** Asked when it has failed: whether others were in the way. Then that counts for nothing, and another one is due. */
-  readonly isVain: Effect.Effect<boolean>
-  /** Keeps all that was written, or nothing, when others were in the way. */
-  readonly commit: Effect.Effect<void, Again | StoreError>
+  /** Whether a failed attempt has met a conflict with another transaction, so that it is aborted and retried. */
+  readonly hasConflict: Effect.Effect<boolean>
+  /** Commits all writes or none; fails with {@link TransactionConflict} when another transaction has come first. */
+  readonly commit: Effect.Effect<void, TransactionConflict | StoreError>
   readonly rollback: Effect.Effect<void>
 }
 
 /**
- * Others were in the way; the failure is for when it is the last attempt.
+ * Occurs when an attempt is aborted by a conflict with another transaction. `failure` is the failure of the transaction
+ * if there is no further attempt.
  *
  * @internal
  */
-export class Again {
-  readonly _tag = "Again"
+export class TransactionConflict {
+  readonly _tag = "TransactionConflict"
   readonly failure: StoreError
   constructor(failure: StoreError) {
     this.failure = failure
@@ -69,78 +73,47 @@ export class Again {
 }
 
 /** @internal */
-export const isAgain = (error: unknown): error is Again => error instanceof Again
+export const isConflict = (error: unknown): error is TransactionConflict => error instanceof TransactionConflict
 
 /**
- * What a store has to say about its transactions.
+ * How a store begins and retries attempts.
  *
  * @internal
  */
 export interface Policy {
   /** Begins an attempt. */
   readonly begin: Effect.Effect<Attempt, StoreError>
-  /** Repeats what fails with {@link Again}, as long as that makes sense. */
-  readonly repeat: <A, E, R>(attempt: Effect.Effect<A, E | Again, R>) => Effect.Effect<A, E | Again | StoreError, R>
+  /** Retries an effect while it fails with {@link TransactionConflict}, up to the store's limit. */
+  readonly retry: <A, E, R>(
+    attempt: Effect.Effect<A, E | TransactionConflict, R>
+  ) => Effect.Effect<A, E | TransactionConflict | StoreError, R>
 }
 
 /** @internal */
 export interface Transactional {
-  /** The store's operations: in a transaction, part of it. */
+  /** The store's operations. In a transaction, they are part of it. */
   readonly operations: Operations
   readonly transaction: Store["transaction"]
-  /** Operations that can't be part of a transaction, and are refused in one. */
+  /** Wraps operations that can't be part of a transaction, so that they are refused in one. */
   readonly outside: <Members extends object>(members: Members) => Members
 }
 
 /** @internal */
-export const makeTransactional = (direct: Operations, { begin, repeat }: Policy): Transactional => {
+export const makeTransactional = (direct: Operations, { begin, retry }: Policy): Transactional => {
   stores += 1
-  // Each store has transactions of its own.
+  // A key for each store: a transaction of one store does not include operations of another.
   const current = Context.Reference<Ongoing | undefined>(`appkernel/Repository/transaction/${stores}`, {
     defaultValue: () => undefined
   })
 
-  const join = <A, E, R>(outer: Ongoing, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreError, R> => {
-    const refusal = outer.refusal("transaction")
-    return refusal === undefined
-      ? Effect.onExit(effect, (exit) =>
-        Effect.sync(() => {
-          if (Exit.isFailure(exit)) {
-            outer.fail(new QueryRejected({ operation: "transaction", detail: "a transaction in it has failed" }))
-          }
-        }))
-      : Effect.fail(refusal)
-  }
-
-  const attempt = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreError | Again, R> =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(begin, (begun) => {
-        const ongoing = new Ongoing(begun)
-        return Effect.flatMap(
-          Effect.exit(restore(Effect.provideService(effect, current, ongoing))),
-          (exit): Effect.Effect<A, E | StoreError | Again> => {
-            const failure = ongoing.end()
-            if (Exit.isSuccess(exit) && failure === undefined) return Effect.as(begun.commit, exit.value)
-            const reason = failure ?? overtakenTooOften()
-            const failed: Effect.Effect<never, E | StoreError | Again> = Exit.isFailure(exit)
-              ? Effect.failCause(exit.cause)
-              : Effect.fail(reason)
-            return Effect.flatMap(
-              Exit.hasInterrupts(exit) ? Effect.succeed(false) : begun.isVain,
-              (isVain) => Effect.andThen(begun.rollback, isVain ? Effect.fail(new Again(reason)) : failed)
-            )
-          }
-        )
-      })
-    )
-
   const transaction: Store["transaction"] = (effect) =>
     Effect.withFiber((fiber) => {
       const outer = fiber.getRef(current)
-      if (outer !== undefined) return join(outer, effect)
-      return observed(() =>
-        repeat(attempt(effect)).pipe(Effect.catchIf(isAgain, ({ failure }) => Effect.fail(failure)))
+      if (outer !== undefined) return joined(outer, effect)
+      const attempt = Effect.uninterruptibleMask((restore) =>
+        runAttempt(begin, (ongoing) => restore(Effect.provideService(effect, current, ongoing)))
       )
+      return observed(() => Effect.catchIf(retry(attempt), isConflict, ({ failure }) => Effect.fail(failure)))
     })
 
   return {
@@ -161,17 +134,17 @@ export const makeTransactional = (direct: Operations, { begin, repeat }: Policy)
                 : Effect.fail(new Unsupported({ operation, feature: `${operation} in a transaction` }))
             )
         ])
-        // Each member is still itself, but for the failure that all of them have.
+        // Each member keeps its type; all of them may already fail with `Unsupported`.
       ) as Members
   }
 }
 
 /**
- * What becomes of a transaction that others were in the way of for too long.
+ * The failure of a transaction that has met conflicts too often.
  *
  * @internal
  */
-export const overtakenTooOften = (operation = "transaction"): StoreUnavailable =>
+export const tooManyConflicts = (operation = "transaction"): StoreUnavailable =>
   new StoreUnavailable({
     operation,
     detail: "others kept writing what the transaction uses; nothing was written",
@@ -216,18 +189,18 @@ class Ongoing {
     }
   }
 
-  /** From now on, nothing takes part any more; what it has failed with. */
+  /** Ends the transaction: later operations are refused. Returns the failure of the transaction, if any. */
   end(): StoreError | undefined {
     this.#isOver = true
     return this.#failure
   }
 
-  /** From now on, it can only fail. */
+  /** Records the failure of an operation, after which the transaction can only fail. */
   fail(failure: StoreError): void {
     this.#failure ??= failure
   }
 
-  /** Why an operation can't take part. */
+  /** Why an operation is refused, if it is. */
   refusal(operation: string): ReadError | undefined {
     if (this.#isOver) {
       return new StoreUnavailable({ operation, detail: "the transaction has ended", retryable: false })
@@ -245,9 +218,42 @@ class Ongoing {
   }
 }
 
+/** Runs an effect as part of an outer transaction, which fails with it. */
+const joined = <A, E, R>(outer: Ongoing, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreError, R> => {
+  const refusal = outer.refusal("transaction")
+  return refusal === undefined
+    ? Effect.onExit(effect, (exit) =>
+      Effect.sync(() => {
+        if (Exit.isFailure(exit)) {
+          outer.fail(new QueryRejected({ operation: "transaction", detail: "a transaction in it has failed" }))
+        }
+      }))
+    : Effect.fail(refusal)
+}
+
+/** Begins an attempt, runs the effect in it, and commits or rolls back. Must run uninterruptibly. */
+const runAttempt = Effect.fnUntraced(function*<A, E, R>(
+  begin: Policy["begin"],
+  run: (ongoing: Ongoing) => Effect.Effect<A, E, R>
+): Effect.fn.Return<A, E | StoreError | TransactionConflict, R> {
+  const attempt = yield* begin
+  const ongoing = new Ongoing(attempt)
+  const exit = yield* Effect.exit(run(ongoing))
+  const failure = ongoing.end()
+  if (Exit.isSuccess(exit) && failure === undefined) {
+    yield* attempt.commit
+    return exit.value
+  }
+  const hasConflict = Exit.hasInterrupts(exit) ? false : yield* attempt.hasConflict
+  yield* attempt.rollback
+  const reason = failure ?? tooManyConflicts()
+  if (hasConflict) return yield* Effect.fail(new TransactionConflict(reason))
+  return yield* Exit.isFailure(exit) ? Effect.failCause(exit.cause) : Effect.fail(reason)
+})
+
 type Use<Out> = (operations: Operations) => Out
 
-/** Operations that decide at each call which others do it, and how. */
+/** Operations that choose at each call which other operations they use. */
 const through = (
   effect: <A, E extends StoreError>(
     use: Use<Effect.Effect<A, E>>,

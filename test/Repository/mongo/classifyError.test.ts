@@ -310,7 +310,7 @@ describe("what a failure says", () => {
     const shown = inspect(clean, { depth: null })
     assert.notInclude(shown, canary)
     assert.notInclude(shown, "stored")
-    assert.include(shown, "mongoError.test.ts")
+    assert.include(shown, "classifyError.test.ts")
   })
 
   it("leaves a defect that is not the driver's as it is, unless it shows the password", () => {

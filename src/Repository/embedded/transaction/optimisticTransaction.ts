@@ -23,7 +23,13 @@ import type { StoreUnavailable } from "../../RepositoryError.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"
 import type { Encoded, KeyValue, Listener, SteppedKeyValue, WatchedKeyValue } from "../../storage/orderedStore.ts"
 import { inTurn, makeRetry } from "../../store/retryOnConflict.ts"
-import { Again, type Attempt, isAgain, overtakenTooOften, type Policy } from "../../store/transactionRunner.ts"
+import {
+  type Attempt,
+  isConflict,
+  type Policy,
+  tooManyConflicts,
+  TransactionConflict
+} from "../../store/transactionRunner.ts"
 import { Catalog, type Collection, type Index, type RecordIds } from "../catalog/catalog.ts"
 import { DocumentWriter, worsen, writeCost } from "../operations/documentWriter.ts"
 import { makeReading } from "../operations/reads.ts"
@@ -71,7 +77,7 @@ export const makeGate = (store: SteppedKeyValue & WatchedKeyValue): Gate => {
  * @internal
  */
 export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catalog): Policy => {
-  const retry = makeRetry()
+  const retryOnConflict = makeRetry()
   const exclusive = Semaphore.makeUnsafe(1)
 
   const begin = (isExclusive: boolean): Attempt => {
@@ -82,14 +88,14 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
     return {
       operations: overlay.operations,
       // What it has read was one state, and so is what it has failed with; unless there was no such state any more.
-      isVain: Effect.sync(() => overlay.isBroken),
+      hasConflict: Effect.sync(() => overlay.isBroken),
       commit: Effect.ensuring(
         Effect.suspend(() =>
           overlay.isUnchanged
             ? Effect.void
             : Effect.flatMap(
               writeInSteps("transaction", () => overlay.commit()),
-              (isCommitted) => isCommitted ? Effect.void : Effect.fail(new Again(overtakenTooOften()))
+              (isCommitted) => isCommitted ? Effect.void : Effect.fail(new TransactionConflict(tooManyConflicts()))
             )
         ),
         end
@@ -98,12 +104,12 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
     }
   }
 
-  /** What others have begun to write is waited for. */
-  const alone = <A, E, R>(tryMingo: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R> =>
+  /** Runs an attempt while no other transaction commits, after the writes that have begun. */
+  const exclusively = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R> =>
     inTurn(
       exclusive,
       maxExclusive,
-      Effect.andThen(store.write("transaction", () => {}), Effect.provideService(tryMingo, Exclusive, gate)),
+      Effect.andThen(store.write("transaction", () => {}), Effect.provideService(attempt, Exclusive, gate)),
       Effect.acquireRelease(gate.close, () => gate.open)
     )
 
@@ -111,13 +117,13 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
     begin: Effect.withFiber((fiber) =>
       Effect.suspend(() => Effect.fromResult(store.read("transaction", () => begin(fiber.getRef(Exclusive) === gate))))
     ),
-    repeat: <A, E, R>(tryMingo: Effect.Effect<A, E | Again, R>) => {
+    retry: <A, E, R>(attempt: Effect.Effect<A, E | TransactionConflict, R>) => {
       let tries = 0
       const next = Effect.suspend(() => {
         tries += 1
-        return tries === triesBefore + 1 ? alone(tryMingo) : tryMingo
+        return tries === triesBefore + 1 ? exclusively(attempt) : attempt
       })
-      return retry(gate, (error: E | Again | StoreUnavailable) => isAgain(error), next)
+      return retryOnConflict(gate, (error: E | TransactionConflict | StoreUnavailable) => isConflict(error), next)
     }
   }
 }
@@ -243,7 +249,7 @@ class Overlay {
       this.#store.read(operation, (): Result.Result<A, StoreUnavailable> => {
         if (!this.#isUnreadable) return Result.succeed(step())
         this.#isBroken = true
-        return Result.fail(overtakenTooOften(operation))
+        return Result.fail(tooManyConflicts(operation))
       }),
       (result) => result
     )
