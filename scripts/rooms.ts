@@ -34,8 +34,8 @@ export const folders: { readonly [name: string]: Folder } = {
       codec: { on: ["shape"] },
       instance: { on: ["codec"] },
       jsonSchema: { on: ["shape"] },
-      fields: { on: ["codec"], modules: ["Field", "Generator", "Marshaller"] },
-      fieldTypes: { on: ["fields"] }
+      suppliers: { on: ["codec"], modules: ["Generator", "Marshaller"] },
+      fieldTypes: { on: ["suppliers"] }
     }
   },
   Repository: {
@@ -58,9 +58,9 @@ export const folders: { readonly [name: string]: Folder } = {
       "storage/lmdb": { on: ["storage"] },
       store: { on: ["base"] },
       "embedded/catalog": { on: ["mql/filter", "storage", "store"] },
-      "embedded/planner": { on: ["embedded/catalog", "mql/execution"] },
+      "embedded/planner": { on: ["embedded/catalog", "mql/execution", "storage/memory"] },
       "embedded/operations": { on: ["embedded/planner", "mql/aggregation", "mql/update"] },
-      "embedded/transaction": { on: ["embedded/operations", "storage/memory"] },
+      "embedded/transaction": { on: ["embedded/operations"] },
       mongo: { on: ["store"] },
       query: { on: ["bson"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
@@ -116,4 +116,37 @@ export const roomsBelow = ({ rooms }: Folder, name: string): ReadonlySet<string>
   }
   visit(name)
   return found
+}
+
+/** The pictures of `docs/architecture.md` in Mermaid, by the name of what they show: the folders, and each folder's rooms. */
+export const pictures = (): ReadonlyMap<string, string> =>
+  new Map([
+    ["src", flowchart(Object.entries(folders).map(([name, { on }]) => ({ name, label: name, on: reduced(name, on) })))],
+    ...Object.entries(folders).filter(([, { rooms }]) => Object.keys(rooms).length > 0).map(
+      ([folder, { rooms }]): [string, string] => [
+        folder,
+        flowchart(
+          Object.entries(rooms).map(([name, { modules, on }]) => ({
+            name,
+            label: modules === undefined ? `${name}/` : modules.join(", "),
+            on
+          }))
+        )
+      ]
+    )
+  ])
+
+/** Without the folders that others of them stand on. */
+const reduced = (name: string, on: ReadonlyArray<string>): ReadonlyArray<string> =>
+  on.filter((below) => !on.some((other) => other !== name && folders[other]!.on.includes(below)))
+
+const flowchart = (
+  nodes: ReadonlyArray<{ readonly name: string; readonly label: string; readonly on: ReadonlyArray<string> }>
+): string => {
+  const idOf = (name: string) => `n_${name.replaceAll("/", "_")}`
+  return [
+    "flowchart TD",
+    ...nodes.map(({ label, name }) => `  ${idOf(name)}["${label}"]`),
+    ...nodes.flatMap(({ name, on }) => on.map((below) => `  ${idOf(name)} --> ${idOf(below)}`))
+  ].join("\n")
 }

@@ -189,6 +189,23 @@ export const statusOf = {
 export type Failure = ModelError | StoreError | DocumentNotFound | VersionConflict
 
 /**
+ * The tags of all failures.
+ *
+ * @internal
+ */
+export const failures: { readonly [K in Failure["_tag"]]: true } = {
+  PropertyRequiredException: true,
+  ValidationException: true,
+  QueryRejected: true,
+  DocumentNotFound: true,
+  DuplicateKey: true,
+  VersionConflict: true,
+  Unsupported: true,
+  QueryTimeout: true,
+  StoreUnavailable: true
+}
+
+/**
  * Maps a failure to an error.
  *
  * @category constructors

@@ -1,5 +1,6 @@
 /**
- * The attributes of a model's fields beside their type: optionality, where a value comes from, and who may see it.
+ * The attributes of a model's fields beside their type: optionality,
+  type OptionalStored, where a value comes from, and who may see it.
  *
  * A field is any Effect Schema, piped through these combinators. A bare schema is a required field with the same
  * stored, wire and input form.
@@ -27,12 +28,15 @@ import {
   evolveValue,
   type FieldInput,
   optionality,
+  type OptionalStored,
   valueOf,
   withoutChecks,
   withStorableCheckOf
 } from "./shape/fields.ts"
 import { defaulted, supplied } from "./shape/suppliedField.ts"
 import { type Nested, storableSchema, type Variant, variants, withChecksOf } from "./shape/variants.ts"
+
+export type { OptionalStored } from "./shape/fields.ts"
 
 /**
  * A field with separate schemas for stored, read, created and patched documents. Without a variant, the field does not
@@ -148,18 +152,6 @@ export declare namespace Field {
   type ReadOnlyBy<O, F> = O extends { readonly readOnly: true } ? ReadOnly<F> : F
   type GeneratedBy<O, F> = O extends { readonly generator: unknown } ? Supplied<F> : F
   type OmittedBy<O, F> = O extends { readonly omit: true } ? Omitted<F> : F
-}
-
-/**
- * The stored form of an optional field, in which `null` means missing.
- *
- * @category models
- * @since 0.1.0
- */
-export interface OptionalStored<S extends Schema.Top>
-  extends Schema.decodeTo<Schema.optionalKey<Schema.toType<S>>, Schema.optionalKey<Schema.NullOr<S>>>
-{
-  readonly "Rebuild": OptionalStored<S>
 }
 
 /**

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/RepositoryError.ts"
-import { Conflict, type Failure, type HttpError, statusOf } from "../HttpError.ts"
+import { Conflict, type Failure, failures, type HttpError, statusOf } from "../HttpError.ts"
 import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
 import type { Tell } from "./translation.ts"
 
@@ -41,17 +41,5 @@ export const settled = <R>(
         return Object.hasOwn(answerable, error._tag) ? Effect.fail(error) : Effect.die(error)
     }
   })
-
-const failures: { readonly [K in Failure["_tag"]]: true } = {
-  PropertyRequiredException: true,
-  ValidationException: true,
-  QueryRejected: true,
-  DocumentNotFound: true,
-  DuplicateKey: true,
-  VersionConflict: true,
-  Unsupported: true,
-  QueryTimeout: true,
-  StoreUnavailable: true
-}
 
 const answerable = { ...statusOf, ...failures }

@@ -4,12 +4,14 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
 import * as Schema from "effect/Schema"
+import type * as VariantSchema from "effect/schema/VariantSchema"
 import * as Temporal from "../codec/temporal.ts"
-import { type Field, generated, optional, type OptionalStored, withDefault } from "../Field.ts"
 import * as Generator from "../Generator.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
-import { evolve } from "../shape/fields.ts"
+import { type AnyField, evolve, type FieldInput, optionality, type OptionalStored } from "../shape/fields.ts"
+import { defaulted, supplied } from "../shape/suppliedField.ts"
 import { variants } from "../shape/variants.ts"
 
 /**
@@ -22,15 +24,17 @@ import { variants } from "../shape/variants.ts"
 export const versioned = {
   version: managed(
     "version",
-    generated(Effect.succeed(1))(
-      variants.Field({ store: Schema.Int, wire: Schema.Int, create: Schema.Int, patch: Schema.Int })
+    supplied(
+      variants.Field({ store: Schema.Int, wire: Schema.Int, create: Schema.Int, patch: Schema.Int }),
+      Effect.succeed(1),
+      {}
     )
-  ) as unknown as Field<{
+  ) as unknown as VariantSchema.Field<{
     readonly store: Schema.withConstructorDefault<Schema.Int>
     readonly wire: Schema.Int
     readonly create: Schema.optionalKey<Schema.NullOr<Schema.Int>>
     readonly patch: Schema.NullOr<Schema.Int>
-  }> // as `generated` evolves it
+  }> // as `supplied` evolves it
 } as const
 
 /**
@@ -75,9 +79,11 @@ export const audited = {
  * @since 0.1.0
  */
 export const softDeleted = {
-  deleted: managed("deleted", optional(variants.Field({ store: Temporal.DateTime }))) as unknown as Field<{
-    readonly store: Deletion
-  }> // as `optional` evolves it; `Deletion` only has a name of its own
+  deleted: managed("deleted", optional(variants.Field({ store: Temporal.DateTime }))) as unknown as VariantSchema.Field<
+    {
+      readonly store: Deletion
+    }
+  > // as `optional` evolves it; `Deletion` only has a name of its own
 } as const
 
 /**
@@ -100,9 +106,12 @@ export interface Deletion extends OptionalStored<Temporal.Temporal> {
  * @since 0.1.0
  */
 export const historied = {
-  revision: managed("revision", withDefault(() => 0)(variants.Field({ store: Schema.Int }))) as unknown as Field<{
+  revision: managed(
+    "revision",
+    defaulted(variants.Field({ store: Schema.Int }), () => 0)
+  ) as unknown as VariantSchema.Field<{
     readonly store: Revision
-  }> // as `withDefault` evolves it; `Revision` only has a name of its own
+  }> // as `defaulted` evolves it; `Revision` only has a name of its own
 } as const
 
 /**
@@ -119,26 +128,30 @@ export interface Revision extends Schema.withConstructorDefault<Schema.withDecod
 // internal
 // -----------------------------------------------------------------------------
 
-function managed(purpose: FieldAttributes["managed"], self: Field.Any): Field.Any {
+function managed(purpose: FieldAttributes["managed"], self: AnyField): AnyField {
   return evolve(self, {}, { managed: purpose })
 }
 
-function moment(purpose: "inserted" | "updated"): Field<{
+function moment(purpose: "inserted" | "updated"): VariantSchema.Field<{
   readonly store: Schema.withConstructorDefault<Temporal.Temporal>
   readonly wire: Temporal.Temporal
 }> {
   return managed(
     purpose,
-    generated(Generator.dateNow)(variants.Field({ store: Temporal.DateTime, wire: Temporal.DateTime }))
+    supplied(variants.Field({ store: Temporal.DateTime, wire: Temporal.DateTime }), Generator.dateNow, {})
   )
 }
 
-function user(purpose: "created_by" | "updated_by"): Field<{
+function user(purpose: "created_by" | "updated_by"): VariantSchema.Field<{
   readonly store: Schema.withConstructorDefault<OptionalStored<Schema.String> & Schema.WithoutConstructorDefault>
   readonly wire: Schema.optionalKey<Schema.String>
 }> {
   return managed(
     purpose,
-    generated(Generator.currentUser)(optional(variants.Field({ store: Schema.String, wire: Schema.String })))
+    supplied(optional(variants.Field({ store: Schema.String, wire: Schema.String })), Generator.currentUser, {})
   )
+}
+
+function optional(self: FieldInput): AnyField {
+  return evolve(self, optionality(Function.identity), { optional: true })
 }

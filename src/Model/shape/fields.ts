@@ -35,6 +35,18 @@ export type AnyField = VariantSchema.Field<any>
  */
 export type FieldInput = Schema.Constraint | AnyField
 
+/**
+ * The stored form of an optional field, in which `null` means missing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OptionalStored<S extends Schema.Top>
+  extends Schema.decodeTo<Schema.optionalKey<Schema.toType<S>>, Schema.optionalKey<Schema.NullOr<S>>>
+{
+  readonly "Rebuild": OptionalStored<S>
+}
+
 /** @internal */
 export type Schemas = { readonly [V in Variant]?: Schema.Top }
 

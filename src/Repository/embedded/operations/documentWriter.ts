@@ -7,11 +7,12 @@ import { documentKey } from "../../bson/keyEncoding.ts"
 import { isArray } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type Problem, rejected } from "../../mql/limits/queryProblem.ts"
-import { DuplicateKey } from "../../RepositoryError.ts"
+import type { DuplicateKey } from "../../RepositoryError.ts"
 import type { Encoded, KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection, Index, KeyTraits } from "../catalog/catalog.ts"
 import { type Entries, entriesOf } from "../catalog/indexKeys.ts"
 import type { Found } from "../planner/planExecutor.ts"
+import { duplicateKey, isTaken } from "./uniqueIndex.ts"
 
 /**
  * A document that is ready to be written.
@@ -150,13 +151,8 @@ export class DocumentWriter {
         : entriesBefore(index, previous.document, key)
       const added = Array.from(entries.keys).filter((entry) => !before.has(entry))
       const removed = Array.from(before).filter((entry) => !entries.keys.has(entry))
-      if (index.description.unique === true) {
-        const table = this.#store.entries(index.number)
-        const isTaken = added.some((entry) => {
-          const holder = table.get(entry)
-          return holder !== undefined && holder !== previous?.recordId
-        })
-        if (isTaken) return Result.fail(duplicateKey(collection, index))
+      if (index.description.unique === true && isTaken(this.#store.entries(index.number), added, previous?.recordId)) {
+        return Result.fail(duplicateKey(collection, index))
       }
       return Result.succeed({ index, added, removed, entries })
     })
@@ -190,9 +186,6 @@ export class DocumentWriter {
 
 // What is known of the document as it was: nothing, when it is new.
 type Previous = Partial<Found> | undefined
-
-const duplicateKey = ({ name }: Collection, { description, paths }: Index): DuplicateKey =>
-  new DuplicateKey({ collection: name, index: description.name, fields: paths })
 
 const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
 
