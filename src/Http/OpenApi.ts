@@ -1,8 +1,8 @@
 /**
  * The OpenAPI document of a service.
  *
- * It is generated from the service's `HttpApi`, the description that its server and its typed clients are made of, too,
- * and completed by what the registrations know of their models.
+ * It is generated from the service's `HttpApi`, which also defines its server and typed clients, and completed with the
+ * registrations' knowledge of their models.
  *
  * @since 0.1.0
  */
@@ -46,26 +46,26 @@ export interface Document {
 }
 
 /**
- * What the document says of the service.
+ * The description of the service.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Info {
   readonly title: string
-  /** The version of the API, whichever way it is counted. */
+  /** The version of the API, in any format. */
   readonly version: string
   readonly [key: string]: unknown
 }
 
 /**
- * Where the service is.
+ * The location of the service.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Server {
-  /** Absolute, or relative to where the document is; without a slash at its end. */
+  /** Absolute, or relative to the document's location; without a trailing slash. */
   readonly url: string
   readonly description?: string | undefined
 }
@@ -104,7 +104,7 @@ export interface Schema {
 }
 
 /**
- * A way to bring credentials.
+ * A way to send credentials.
  *
  * @category models
  * @since 0.1.0
@@ -115,14 +115,14 @@ export interface SecurityScheme {
   readonly scheme?: string | undefined
   /** Of `bearer`: `JWT`. */
   readonly bearerFormat?: string | undefined
-  /** Of `apiKey`: what it is called, and where it stands. */
+  /** For `apiKey`: its name and location. */
   readonly name?: string | undefined
   readonly in?: "query" | "header" | "cookie" | undefined
   readonly description?: string | undefined
 }
 
 /**
- * What is documented: an engine, or whatever else has an `HttpApi` and resources.
+ * The input of the document: an engine, or any other object with an `HttpApi` and resources.
  *
  * @category models
  * @since 0.1.0
@@ -158,46 +158,46 @@ export interface Source {
  */
 export interface Options {
   readonly title: string
-  /** The version of the API, whichever way it is counted. */
+  /** The version of the API, in any format. */
   readonly version: string
   /** Markdown. */
   readonly description?: string | undefined
-  /** Defaults to the origin that the document comes from. */
+  /** Defaults to the origin of the document. */
   readonly servers?: ReadonlyArray<Server> | undefined
-  /** The limits in force, which the parameters of collections name. Defaults to those of `KernelConfig`. */
+  /** The current limits, for the parameters of collections. Defaults to those of `KernelConfig`. */
   readonly limits?: Pick<KernelConfig.Limits, "defaultPageSize" | "maxPageSize"> | undefined
-  /** Access control, where it is on. Defaults to none. */
+  /** The access control of the service. Defaults to none. */
   readonly security?: Security | undefined
 }
 
 /**
- * How callers identify themselves.
+ * How callers authenticate.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Security {
-  /** Any of which will do. */
+  /** The schemes; any of them suffices. */
   readonly schemes: ReadonlyArray<"bearer" | "basic">
-  /** Whether an operation takes callers without credentials. */
+  /** Whether an operation accepts callers without credentials. */
   readonly isOpen: (operation: { readonly method: string; readonly path: string }) => boolean
 }
 
 /**
- * Generates the document. It registers no routes; `Documentation` serves it.
+ * Generates the document. It adds no routes; `Documentation` serves it.
  *
  * **Details**
  *
- * Operations are those of the `HttpApi`, so that a retired registration is gone from here, too. `OpenApi.Summary`,
- * `Description`, `Deprecated`, `Identifier`, `Override`, `Transform` and `Exclude` of `effect/http-api` work on groups
- * and endpoints. A model is one component, `User`; `UserCreate` and `UserPatch` are what a caller may send, in which
- * omitted fields are `writeOnly`. Every error is an `ErrorMessage`.
+ * The operations are those of the `HttpApi`, without retired registrations. The annotations `OpenApi.Summary`,
+ * `Description`, `Deprecated`, `Identifier`, `Override`, `Transform` and `Exclude` of `effect/http-api` apply to groups
+ * and endpoints. A model is one component, `User`; `UserCreate` and `UserPatch` are its inputs, in which omitted fields
+ * are `writeOnly`. Every error is an `ErrorMessage`.
  *
  * **Gotchas**
  *
- * Schemas don't refuse properties that they don't name: the server ignores them, and answers may get more of them. Those
- * of bodies do (`additionalProperties: false`) where the registration does, with `onExcessProperty: "error"`. Rules that are
- * code (`Validator.past`, filters) can't be said.
+ * Schemas accept undeclared properties, since the server ignores them and responses may get more of them. Those of
+ * bodies reject them (`additionalProperties: false`) if the registration sets `onExcessProperty: "error"`. Rules in
+ * code (`Validator.past`, filters) can't be described.
  *
  * **Example** (The document of an engine)
  *
@@ -218,7 +218,7 @@ export interface Security {
  * @since 0.1.0
  */
 export const make = ({ api: described, registrations }: Source, options: Options): Document => {
-  // Every `HttpApi` is one, which its type parameters hide.
+  // The source is an `HttpApi` with hidden type parameters.
   const api = described as HttpApi.Top
   const resources = registrations.filter((registration) => registration._tag === "Resource")
   const schemas = Schemas.make(api, resources, queriesOf(registrations.flatMap(({ calls }) => calls)))
@@ -302,7 +302,7 @@ const detailsOf = (api: HttpApi.Top): ReadonlyMap<string, Detail> => {
   return details
 }
 
-/** What each status means, and that a body of which nothing is known is an object. */
+/** Describes each status, and types a body without a schema as an object. */
 const withAnswers = (operation: Json.Node): Json.Node => {
   const known = Json.mapBodies(operation, (schema) => Object.keys(schema).length === 0 ? { type: "object" } : schema)
   return {
@@ -320,13 +320,13 @@ const withAnswers = (operation: Json.Node): Json.Node => {
 
 const requestId = { description: "Under which a defect is logged", schema: { type: "string" } }
 
-/** `isOpen` is `undefined` where there is no access control. */
+/** `isOpen` is `undefined` without access control. */
 const secured = (
   { security, ...operation }: Json.Node,
   isOpen: boolean | undefined,
   errorMessage: Json.Node
 ): Json.Node => {
-  // What a middleware of the endpoint's own asks for.
+  // The requirement of an endpoint's own middleware.
   if (Json.listOf(security).length > 0) return { ...operation, security }
   if (isOpen === undefined) return operation
   return isOpen
@@ -357,7 +357,7 @@ const securitySchemesOf = (
   return Object.keys(all).length === 0 ? {} : { securitySchemes: all }
 }
 
-/** In the order in which an operation is read. */
+/** The keys in reading order. */
 const ordered = ({
   deprecated,
   description,

@@ -1,6 +1,6 @@
 /**
- * What a caller may ask a service or a resource to do beyond its standard methods: its method and path, what it takes,
- * what it gives, and how it may fail.
+ * Operations: calls of a service or a resource beyond the standard methods, with their method, path, input, result and
+ * errors.
  *
  * @since 0.1.0
  */
@@ -17,8 +17,7 @@ import type { ServiceError } from "./ServiceError.ts"
 export type { Options } from "./description/callOptions.ts"
 
 /**
- * What the handler of an operation with the options `O` gets: the payload where there is one, and the rest of the
- * request.
+ * The arguments of a handler for the options `O`: the payload if there is one, and the rest of the request.
  *
  * @category models
  * @since 0.1.0
@@ -27,7 +26,7 @@ export type Arguments<O extends Options> = [PayloadOf<O>] extends [never] ? read
   : readonly [payload: PayloadOf<O>, request: Request<O>]
 
 /**
- * What a request carries beside its payload.
+ * The parts of a request besides its payload.
  *
  * @category models
  * @since 0.1.0
@@ -40,7 +39,7 @@ export interface Request<O extends Options> {
 }
 
 /**
- * What handlers may fail with undeclared, since every operation is documented to answer so.
+ * The failures that handlers need not declare, since every operation documents them.
  *
  * @category models
  * @since 0.1.0
@@ -56,7 +55,7 @@ export type CommonFailure =
   | ServiceUnavailable
 
 /**
- * Does what an operation is for.
+ * Performs an operation.
  *
  * @category models
  * @since 0.1.0
@@ -66,7 +65,7 @@ export type Handler<O extends Options, R> = (
 ) => Effect.Effect<SuccessOf<O>["Type"], ErrorOf<O>["Type"] | CommonFailure, R>
 
 /**
- * An operation: its name, how it is exposed, and what does it.
+ * An operation: its name, its options and its handler.
  *
  * @category models
  * @since 0.1.0
@@ -90,7 +89,7 @@ export interface Any {
 }
 
 /**
- * An operation, for `Service.operation`.
+ * Makes an operation for `Service.operation`.
  *
  * @category constructors
  * @since 0.1.0
@@ -126,7 +125,7 @@ export interface Endpoint<Name extends string, O extends Options> extends
 // -----------------------------------------------------------------------------
 
 /**
- * The method that options say or imply.
+ * The method that the options declare or imply.
  *
  * @category models
  * @since 0.1.0
@@ -136,7 +135,7 @@ export type MethodOf<O extends Options> = O extends { readonly method: infer M e
   : "POST"
 
 /**
- * What a handler gets of the body; `never` where there is none.
+ * The decoded payload; `never` if there is none.
  *
  * @category models
  * @since 0.1.0
@@ -146,7 +145,7 @@ export type PayloadOf<O extends Options> = O extends { readonly requestModel: in
   : never
 
 /**
- * What a caller sends as the payload; `never` where there is none, or where it is part of the query: that of a `DELETE`.
+ * The schema of the payload; `never` if there is none, or if it is part of the query, as for a `DELETE`.
  *
  * @category models
  * @since 0.1.0
@@ -157,7 +156,7 @@ export type PayloadSchemaOf<O extends Options> = MethodOf<O> extends "DELETE" ? 
   : never
 
 /**
- * What a caller sends as the query; `never` where there is none.
+ * The schema of the query; `never` if there is none.
  *
  * @category models
  * @since 0.1.0
@@ -178,7 +177,7 @@ type QueryFieldsOf<O extends Options> = O extends { readonly queryParams: infer 
   : {}
 
 /**
- * What a handler gives back.
+ * The result of a handler.
  *
  * @category models
  * @since 0.1.0
@@ -188,7 +187,7 @@ export type SuccessOf<O extends Options> = O extends { readonly responseModel: i
   : Schema.Void
 
 /**
- * The errors of the application's own.
+ * The application's own errors.
  *
  * @category models
  * @since 0.1.0
@@ -198,8 +197,8 @@ export type ErrorOf<O extends Options> = O extends { readonly error: infer E }
   : never
 
 /**
- * What a caller gets: a model as a model, a list as a collection, any other object as it is, any other value as an
- * `OperationResult`.
+ * The schema of the response: a model in its wire form, a list as a collection, any other object unchanged, and any
+ * other value in an `OperationResult`.
  *
  * @category models
  * @since 0.1.0
@@ -223,7 +222,7 @@ type SingleObject =
   | { readonly ast: { readonly _tag: "Objects" } }
 
 /**
- * A plain value on the wire.
+ * The response for a value that is no object.
  *
  * @category models
  * @since 0.1.0
@@ -233,7 +232,7 @@ export interface ResultOf<S extends Schema.Top>
 {}
 
 /**
- * What a caller's call fails with.
+ * The failures of a call.
  *
  * @category models
  * @since 0.1.0
@@ -254,7 +253,7 @@ export type FailureOf<O extends Options> =
   ]
 
 /**
- * The parameters in a path, written `:name` or `{name}`.
+ * The names of the parameters in a path, written as `:name` or `{name}`.
  *
  * @category models
  * @since 0.1.0

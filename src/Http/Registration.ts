@@ -1,5 +1,5 @@
 /**
- * Where a resource or a service is exposed, and what of it the description of the whole service says.
+ * The position of resources and services in the API, and their part of the API's description.
  *
  * @since 0.1.0
  */
@@ -21,35 +21,35 @@ import type * as Service from "./Service.ts"
 import { wireOf } from "./ServiceError.ts"
 
 /**
- * How a resource or a service is exposed.
+ * The options of a registration.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options<Name extends string> {
-  /** What stands before the own segment: `/api/v1`. Defaults to nothing. */
+  /** The path before the segment: `/api/v1`. Defaults to none. */
   readonly urlBase?: string | undefined
-  /** Stand first among the tags of every operation in the OpenAPI document. Default to the segment. */
+  /** The first tags of every operation in the OpenAPI document. Default to the segment. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** Whether documents carry `_links`; pages always link to one another. Defaults to true. */
+  /** Whether documents have `_links`. Pages always have links to other pages. Defaults to true. */
   readonly enableHateoas?: boolean | undefined
   /**
-   * What becomes of keys that a body should not have, at any depth, in documents as in the payloads of actions and
-   * operations: they are ignored, or a 400 that names them. Defaults to `ignore`. What a caller sees of a model and can't
-   * set, `_links` included, is ignored either way. What a query should not have is a 400 in any case.
+   * How to treat undeclared keys of a body, at any depth, in documents and in the payloads of actions and operations:
+   * ignore them, or respond with a 400 that names them. Defaults to `ignore`. Fields that callers read and can't set,
+   * including `_links`, are always ignored. Undeclared query parameters are always a 400.
    */
   readonly onExcessProperty?: "ignore" | "error" | undefined
-  /** The segment of the path. Defaults to the name in the plural: {@link segmentOf}. */
+  /** The segment of the path. Defaults to the plural of the name: {@link segmentOf}. */
   readonly segment?: string | undefined
   /**
-   * The name in the description of the whole service and in its clients. Defaults to the one that the segment has by
-   * default. Two versions of one model differ by it.
+   * The name in the API's description and in its clients. Defaults to the default segment. Two versions of one model
+   * need different names.
    */
   readonly name?: Name | undefined
 }
 
 /**
- * What can be registered.
+ * The targets of a registration.
  *
  * @category models
  * @since 0.1.0
@@ -57,7 +57,7 @@ export interface Options<Name extends string> {
 export type Target = Model.Any & Resource.Hookless | Resource.Any | Service.Any
 
 /**
- * The name of what is registered: that of the model, or of the service.
+ * The name of the model or service.
  *
  * @category models
  * @since 0.1.0
@@ -68,7 +68,7 @@ export type NameOf<T> = T extends { readonly modelName: infer Name extends strin
   : never
 
 /**
- * The options for what is registered: a model's resource is made on the way.
+ * The options for a target. A model's resource is made from them.
  *
  * @category models
  * @since 0.1.0
@@ -77,7 +77,7 @@ export type OptionsFor<T, Methods extends ReadonlyArray<Resource.Method>, Name e
   { readonly modelName: string } ? Resource.Options<Methods> & Options<Name> : Options<Name>
 
 /**
- * The endpoints of what is registered.
+ * The endpoints of a target.
  *
  * @category models
  * @since 0.1.0
@@ -89,7 +89,7 @@ export type GroupOf<T, Methods extends Resource.Method, Name extends string> = T
   : never
 
 /**
- * The repository of the model that is registered.
+ * The repository of a registered model.
  *
  * @category models
  * @since 0.1.0
@@ -100,7 +100,7 @@ export type RepositoriesOf<T> = T extends { readonly modelName: infer Name exten
   : never
 
 /**
- * What the handlers and hooks of what is registered need.
+ * The services that the handlers and hooks of a target need.
  *
  * @category models
  * @since 0.1.0
@@ -111,8 +111,8 @@ export type RequirementsOf<T> = T extends
   : never
 
 /**
- * The path segment of a name: in lower case, without `Service`, `Controller` or `Resource` at its end, in the plural by
- * English rule.
+ * The path segment of a name: in lower case, without the suffix `Service`, `Controller` or `Resource`, in the English
+ * plural.
  *
  * @category models
  * @since 0.1.0
@@ -120,7 +120,7 @@ export type RequirementsOf<T> = T extends
 export type Segment<Name extends string> = Plural<Lowercase<WithoutSuffix<Name>>>
 
 /**
- * The path segment of a name, as its type says.
+ * The path segment of a name, as computed by its type.
  *
  * **Example** (Plurals)
  *
@@ -162,7 +162,7 @@ export type ResourceGroup<
 >
 
 /**
- * An action or an operation at its place.
+ * A mounted action or operation.
  *
  * @category models
  * @since 0.1.0
@@ -176,7 +176,7 @@ export interface Call {
 }
 
 /**
- * A resource at its place.
+ * A mounted resource.
  *
  * @category models
  * @since 0.1.0
@@ -193,12 +193,12 @@ export interface ResourceInfo {
   readonly hooks: ReadonlyArray<Resource.AnyHook>
   readonly calls: ReadonlyArray<Call>
   readonly tags: ReadonlyArray<string>
-  /** The names of the options that were given, unknown ones included. */
+  /** The names of all given options, including unknown ones. */
   readonly givenOptions: ReadonlyArray<string>
 }
 
 /**
- * A service at its place.
+ * A mounted service.
  *
  * @category models
  * @since 0.1.0
@@ -210,7 +210,7 @@ export interface ServiceInfo {
   readonly onExcessProperty: "ignore" | "error"
   readonly calls: ReadonlyArray<Call>
   readonly tags: ReadonlyArray<string>
-  /** The names of the options that were given, unknown ones included. */
+  /** The names of all given options, including unknown ones. */
   readonly givenOptions: ReadonlyArray<string>
 }
 
@@ -223,7 +223,7 @@ export interface ServiceInfo {
 export type Registration = ResourceInfo | ServiceInfo
 
 /**
- * A resource, exposed.
+ * Registers a resource.
  *
  * @category constructors
  * @since 0.1.0
@@ -248,7 +248,7 @@ export const ofResource = (resource: Resource.Any, options: Options<string> = {}
 }
 
 /**
- * A service, exposed.
+ * Registers a service.
  *
  * @category constructors
  * @since 0.1.0
@@ -302,7 +302,8 @@ type Plural<Name extends string> = Name extends `${string}${Vowel}y` ? `${Name}s
   : Name extends `${string}${"s" | "x" | "z" | "ch" | "sh"}` ? `${Name}es`
   : `${Name}s`
 
-// The platform's group has its endpoints in its type, where those of any registration have no names.
+// The platform's group has its endpoints in its type, but the endpoints of an arbitrary registration have no static
+// names.
 const erased = (group: HttpApiGroup.Constraint) => group as HttpApiGroup.Top
 
 const added = (group: HttpApiGroup.Constraint, endpoint: HttpApiEndpoint.Constraint): HttpApiGroup.Constraint =>
@@ -322,7 +323,7 @@ const placeOf = (name: string, options: Options<string>) => {
 const methodOf = ({ method, payload, requestModel }: Operation.Options): Endpoint.Method =>
   method ?? (payload === undefined && requestModel === undefined ? "GET" : "POST")
 
-/** The parts as one path of the router: without empty ones, parameters as `:name`. */
+/** Joins the parts into one path of the router, without empty parts and with parameters as `:name`. */
 const routeOf = (parts: ReadonlyArray<string>): `/${string}` => {
   const segments = parts.flatMap((part) => part.split("/")).filter((segment) => segment !== "" && segment !== ".")
   return `/${segments.map((segment) => segment.replace(/^\{(.*)\}$/u, ":$1")).join("/")}`

@@ -16,8 +16,7 @@ import type { ServiceError } from "./ServiceError.ts"
 const typeId = "~appkernel/Resource"
 
 /**
- * The methods that a registration may name. `GET` brings the collection, single documents, `aggregate`, `schema` and
- * `meta`.
+ * The methods of a registration. `GET` adds the collection, single documents, `aggregate`, `schema` and `meta`.
  *
  * @category models
  * @since 0.1.0
@@ -25,7 +24,7 @@ const typeId = "~appkernel/Resource"
 export type Method = Endpoint.Method
 
 /**
- * What a model's resource can do.
+ * The options of a resource.
  *
  * @category models
  * @since 0.1.0
@@ -34,14 +33,15 @@ export interface Options<Methods extends ReadonlyArray<Method>> {
   /** Defaults to `["GET"]`: read-only. */
   readonly methods?: Methods | undefined
   /**
-   * Whether a before-hook and the write that it stands before are one transaction of the store, so that both happen or
-   * neither does. The hook may then run several times, when others write what it reads. Defaults to false.
+   * Whether a before-hook and its write form one transaction of the store. The hook may then run several times if
+   * others write what it reads. Defaults to false.
    */
   readonly transactional?: boolean | undefined
 }
 
 /**
- * A model whose resource can be made. Hooks stand on the resource: as a static member of the model they would never run.
+ * A model that a resource can be made of. Hooks belong to the resource; as static members of the model they would never
+ * run.
  *
  * @category models
  * @since 0.1.0
@@ -51,8 +51,8 @@ export interface Hookless {
 }
 
 /**
- * A resource under construction: every action and hook gives a new one, whose type knows all of them. `Actions` are the
- * endpoints of its actions, `E` the errors of hooks by method, and `R` is what handlers and hooks need.
+ * A resource under construction: every action and hook returns a new one whose type includes it. `Actions` are the
+ * endpoints of its actions, `E` the errors of hooks by method, and `R` the services that handlers and hooks need.
  *
  * @category models
  * @since 0.1.0
@@ -84,8 +84,8 @@ export interface Resource<
 }
 
 /**
- * The ways to add hooks: each adds one behind those of the same name that are there. A hook of a method that is not
- * registered would never run: its type says so, and the start fails.
+ * The methods that add hooks. Each adds a hook after the existing ones of the same name. A hook of an unregistered
+ * method would never run: its type rejects it, and the start fails.
  *
  * @category models
  * @since 0.1.0
@@ -121,7 +121,7 @@ export interface Any {
 }
 
 /**
- * A hook that is attached.
+ * A hook of a resource.
  *
  * @category models
  * @since 0.1.0
@@ -133,7 +133,7 @@ export interface AnyHook {
 }
 
 /**
- * A resource of a model, read-only unless `methods` says more.
+ * Makes a resource of a model. It is read-only unless `methods` adds more.
  *
  * **Example** (A hook)
  *
@@ -169,7 +169,7 @@ export const make = <
   }) as never
 
 /**
- * The method around which a hook runs.
+ * The method of a hook.
  *
  * @internal
  */
@@ -187,7 +187,7 @@ type MethodOf<N extends Hook.Name> = N extends `${"before" | "after"}${infer Res
 
 type ErrorsOf<Errors extends ReadonlyArray<ServiceError.Any>> =
   | (Errors extends readonly [] ? never : ServiceError.Wire<Errors[number]>)
-  // What a hook may fail with undeclared.
+  // The failures that hooks need not declare.
   | (typeof Wire)["BadRequest" | "NotFound" | "Conflict"]
 
 type AddError<E extends Endpoint.ByMethod.Errors, M extends Method, Error extends Schema.Top> = {
@@ -207,13 +207,13 @@ const hookMethods: { readonly [N in Hook.Name]: Method } = {
   afterDelete: "DELETE"
 }
 
-// The names are the keys.
+// The keys are the hook names.
 const hookNames = Object.keys(hookMethods) as ReadonlyArray<Hook.Name>
 
 const makeResource = (parts: Omit<Any, typeof typeId>): Any => {
   const action = (first: string | Operation.Any, options?: Action.Options, handler?: Operation.Any["handler"]) => {
     const added = typeof first === "string"
-      // The overloads say that what follows a name are the other two parts.
+      // The overloads declare that a name is followed by the other two parts.
       ? Action.make(parts.model, first, options ?? {}, handler as never)
       : first
     return makeResource({ ...parts, actions: [...parts.actions, added] })
@@ -223,6 +223,6 @@ const makeResource = (parts: Omit<Any, typeof typeId>): Any => {
     (hook: AnyHook["hook"], options?: Hook.Options<ReadonlyArray<ServiceError.Any>>) =>
       makeResource({ ...parts, hooks: [...parts.hooks, { name, hook, errors: options?.error ?? [] }] })
   ])
-  // Nobody reads what only carries types.
+  // The type-level property is never read.
   return { [typeId]: undefined, ...parts, ...Object.fromEntries([...hooks, ["action", action]]) }
 }

@@ -1,5 +1,5 @@
 /**
- * A service: operations that belong to no model's resource.
+ * A service: operations that do not belong to a model's resource.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,8 @@ import * as Operation from "./Operation.ts"
 const typeId = "~appkernel/Service"
 
 /**
- * A service under construction: every operation gives a new one, whose type knows all of them. `Endpoints` are those of
- * its operations, and `R` is what their handlers need.
+ * A service under construction: every operation returns a new one whose type includes it. `Endpoints` are those of its
+ * operations, and `R` the services that their handlers need.
  *
  * @category models
  * @since 0.1.0
@@ -33,8 +33,8 @@ export interface Service<Name extends string, out Endpoints extends HttpApiEndpo
 }
 
 /**
- * A service without operations. Its path is its name in lower case and in the plural, without `Service`, `Controller` or
- * `Resource` at its end.
+ * Makes a service without operations. Its path is the plural of its name in lower case, without the suffix `Service`,
+ * `Controller` or `Resource`.
  *
  * **Example** (A service with one operation)
  *
@@ -72,12 +72,12 @@ const makeService = <Name extends string>(
   name: Name,
   operations: ReadonlyArray<Operation.Any>
 ): Service<Name, never, never> => ({
-  // Nobody calls what only carries types.
+  // The type-level property is never read.
   [typeId]: undefined as never,
   name,
   operations,
   operation: (first: string | Operation.Any, options?: unknown, handler?: unknown) =>
-    // The overloads say that what follows a name are the other two parts; the result has the type they say.
+    // The overloads declare that a name is followed by the other two parts, and the type of the result.
     makeService(name, [
       ...operations,
       typeof first === "string" ? Operation.make(first, options as never, handler as never) : first

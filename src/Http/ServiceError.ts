@@ -1,8 +1,9 @@
 /**
- * Errors of an application's own: declared once, with the status under which callers see them, and told apart by their
- * class on both sides.
+ * The application's own errors, declared once with their status, and identified by their class in the service and in
+ * clients.
  *
- * On the wire such an error is an `ErrorMessage` whose `error` is its tag, so that two of one status don't get mixed up.
+ * In a response such an error is an `ErrorMessage` whose `error` is its tag, which distinguishes errors of the same
+ * status.
  *
  * @since 0.1.0
  */
@@ -29,10 +30,10 @@ interface Declaration {
  * @since 0.1.0
  */
 export declare namespace ServiceError {
-  /** The statuses of RFC 9110, section 15, and RFC 6585 by which a service says that it did not do what was asked. */
+  /** The statuses of RFC 9110, section 15, and RFC 6585 for requests that were not performed. */
   export type Status = (typeof statuses)[number]
 
-  /** What every error has on the wire, so that no field may have its name. */
+  /** The members that every error has in a response. No field may have one of these names. */
   export type Reserved = (typeof reserved)[number]
 
   /** Any class that {@link ServiceError} makes. */
@@ -51,7 +52,7 @@ export declare namespace ServiceError {
     readonly [serviceErrorTypeId]: Declaration
   }
 
-  /** The error on the wire: its class in a program, an `ErrorMessage` in a body. */
+  /** The wire form of the error: its class in the program, an `ErrorMessage` in a body. */
   export interface Wire<E extends Any> extends
     Schema.Codec<
       E["Type"],
@@ -74,9 +75,9 @@ const statuses = [
 const reserved = ["_tag", "_type", "code", "error", "errors", "message"] as const
 
 /**
- * Declares an error of the application. `status` is the status of the answer, `message` what its instances say unless
- * they are given a message, and `fields` what else they carry, in the program and on the wire. Dies when a field has a
- * name that every error has there, such as `code`.
+ * Declares an error of the application. `status` is the status of the response, `message` the default message of its
+ * instances, and `fields` further data, in the program and in the response. Dies if a field has a reserved name such as
+ * `code`.
  *
  * **Example** (A wrong password)
  *
@@ -109,7 +110,7 @@ export const ServiceError =
       if (isReserved(field)) {
         Effect.runSync(Effect.die(new Error(`${tag}.${field} has a name that every error has on the wire`)))
       }
-      // A field of a struct is a schema. It would show a model as it is stored, with what the model omits.
+      // Every struct field is a schema. A nested model would be shown in its stored form with its omitted fields.
       assertSeparable(tag, field, schema as Schema.Top, { suspended: false })
     }
     const message = Schema.String.pipe(
@@ -119,7 +120,7 @@ export const ServiceError =
     const value: Declaration = { tag, status: options.status, fields }
     Object.defineProperty(Declared, serviceErrorTypeId, { value })
     Object.defineProperty(Declared.prototype, serviceErrorTypeId, { value })
-    // The fields of the class are those that were given, which it can't know of itself.
+    // The class has the declared fields, which its own type can't express.
     return Declared as never
   }
 
@@ -141,7 +142,7 @@ export const isServiceError = (u: unknown): u is Instance =>
  */
 export const wireOf = <E extends ServiceError.Any>(error: E): ServiceError.Wire<E> => {
   const declaration = error[serviceErrorTypeId]
-  // Any class that `ServiceError` makes takes its fields.
+  // Every class of `ServiceError` is constructed from its fields.
   const make = error as unknown as new(fields: unknown) => E["Type"]
   return bodySchemaOf(declaration).pipe(
     Schema.decodeTo(Schema.toType(error), {
@@ -153,7 +154,7 @@ export const wireOf = <E extends ServiceError.Any>(error: E): ServiceError.Wire<
 }
 
 /**
- * The JSON text of an error as a body, which says `message`. Dies when its fields are not what it was declared with.
+ * The JSON text of an error as a body with the given message. Dies if the fields do not match the declaration.
  *
  * @internal
  */
@@ -204,5 +205,5 @@ const encoderOf = (declaration: Declaration): Encoder => {
   return encoder
 }
 
-/** `WrongPassword` as a sentence: `Wrong password`. */
+/** `WrongPassword` as a phrase: `Wrong password`. */
 const sentenceOf = (tag: string): string => tag.replace(/(?<=[^A-Z])[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`)

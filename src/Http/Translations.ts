@@ -1,33 +1,33 @@
 /**
- * Labels and messages in the language of a request: catalogues of ICU messages in a folder, one JSON file for each
- * language.
+ * Labels and messages in the language of a request, from catalogues of ICU messages: a folder with one JSON file for
+ * each language.
  *
  * **Details**
  *
  * A catalogue is an object of texts, flat (`"User.name": "Name"`) or nested (`"User": { "name": "Name" }`). Its keys:
  *
  * - `<Model>.<field>`: the label of a field. It takes no arguments.
- * - `models.<Model>`: what documents of a model are called. It takes no arguments.
- * - `validators.<Type>`: what is wrong, to go behind the label: the type is a validator's (`NotEmpty`, `Min`, …),
- *   `Required`, `Type` (a value of another type), `Parameter` (a parameter of the URL), `Id` or `Url` (an identifier that
- *   is not that of the URL, or that none leads to). Arguments: `{label}`, `{field}` (the path: `lines.0.quantity`),
- *   `{type}` (the field's type in the words of the metadata, but `object` for a model; `unknown` where there is no such
- *   field), and `{value}` (the validator's argument; the choices of an `enum`; the largest `page_size`).
- * - `validators.<Type>@<Model>.<field>`, or `@` and the name of a parameter: the same for one place only.
+ * - `models.<Model>`: the name of a model's documents. It takes no arguments.
+ * - `validators.<Type>`: the message to follow the label. The type is a validator's (`NotEmpty`, `Min`, …), `Required`,
+ *   `Type` (a value of the wrong type), `Parameter` (a parameter of the URL), `Id` or `Url` (an identifier that differs
+ *   from that in the URL, or that no URL can address). Arguments: `{label}`, `{field}` (the path: `lines.0.quantity`),
+ *   `{type}` (the field's type by the metadata's names, `object` for a model, `unknown` for an unknown field), and
+ *   `{value}` (the validator's argument; the choices of an `enum`; the largest `page_size`).
+ * - `validators.<Type>@<Model>.<field>`, or `@` and the name of a parameter: the same for one field only.
  * - `errors.Invalid`: the `message` of a 400. Arguments: `{problems}`, `{count}`.
- * - `errors.Problem`: one problem within it, and the `message` of each of its `errors`. Arguments: `{label}`, `{field}`,
- *   `{message}`.
+ * - `errors.Problem`: one of these problems, and the `message` of each of the `errors`. Arguments: `{label}`,
+ *   `{field}`, `{message}`.
  * - `errors.<Tag>`: the `message` of a `ServiceError`. Arguments: its fields that are texts or numbers.
- * - `errors.DocumentNotFound`, `errors.DuplicateKey`, `errors.Route`, …: what else the engine says; see
+ * - `errors.DocumentNotFound`, `errors.DuplicateKey`, `errors.Route`, …: the other messages of the engine; see
  *   `docs/behaviour.md`.
  *
- * What a catalogue lacks is taken from that of its base language (`de-CH` → `de`), if there is one in the folder, then
- * from what comes with the package, which is English and German, and else it is said in English. A field without a label
- * is called by its name: `lent_to` is `Lent to`. Texts of a program's own schemas, which no key stands for, are said as
- * they are. A key that nothing of the service asks for is a warning at the start.
+ * A missing key is looked up in the catalogue of the base language (`de-CH` → `de`), if the folder has one, then in the
+ * package's own catalogues, which are English and German, and finally in English. A field without a label is named
+ * after the field: `lent_to` becomes `Lent to`. Messages of custom schemas without a key are not translated. An unused
+ * key causes a warning at the start.
  *
- * The first language is the default: that of a request that names none, or none of these. An engine takes its languages
- * from the configuration, {@link config}, unless a layer gives it others.
+ * The first language is the default, for requests without a preference or without a supported one. An engine takes its
+ * languages from the configuration, {@link config}, unless a layer provides others.
  *
  * **Example** (Two languages)
  *
@@ -65,48 +65,48 @@ import type { Arguments } from "./messages/message.ts"
 export type { Arguments } from "./messages/message.ts"
 
 /**
- * Where the catalogues are, and which there are.
+ * The folder of the catalogues, and the languages.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
-  /** The folder of the files `<language>.json`. A relative one is relative to where the process was started. */
+  /** The folder of the files `<language>.json`. A relative path is resolved against the working directory. */
   readonly path: string
-  /** Tags of languages (BCP 47: `en`, `de-CH`), the default first. Without any, nothing is translated. */
+  /** The language tags (BCP 47: `en`, `de-CH`), the default first. Without any, nothing is translated. */
   readonly languages: ReadonlyArray<string>
 }
 
 /**
- * One language, its messages ready for use.
+ * A language with its compiled messages.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Language {
-  /** As `Content-Language` says it: `de-CH`. */
+  /** The tag for `Content-Language`: `de-CH`. */
   readonly tag: string
-  /** The text of a key; `undefined` when there is none, or when its message can't be made of the arguments. */
+  /** The text of a key; `undefined` if there is none, or if its message can't be formatted with the arguments. */
   readonly text: (key: string, args?: Arguments) => string | undefined
-  /** The keys of its own catalogues, each with the file that has it. */
+  /** The keys of its own catalogues, each with its file. */
   readonly keys?: ReadonlyMap<string, string> | undefined
 }
 
 /**
- * The languages that a service speaks.
+ * The languages of a service.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Translations {
-  /** The default is the first. */
+  /** The first language is the default. */
   readonly languages: ReadonlyArray<Language>
-  /** The best for a value of `Accept-Language`; `undefined` only when there are no languages. */
+  /** The best match for an `Accept-Language` header; `undefined` only if there are no languages. */
   readonly languageOf: (acceptLanguage: string | undefined) => Language | undefined
 }
 
 /**
- * The translations in force. Unless a layer says otherwise, they are those of the configuration, {@link config}.
+ * The current translations. Unless a layer provides others, they are those of the configuration, {@link config}.
  *
  * @category references
  * @since 0.1.0
@@ -117,14 +117,14 @@ export const Translations: Context.Reference<Translations> = Context.Reference<T
 )
 
 /**
- * Occurs when translations can't be used: a language's tag is none, its file is missing, is no JSON, or has something
- * else than texts; or a message is not ICU's, or has arguments that there are not. A retry fails again.
+ * Occurs when translations can't be used: a language tag is invalid, its file is missing, is no valid JSON or contains
+ * values other than texts, or a message is no valid ICU message or uses unknown arguments. A retry fails again.
  *
  * @category errors
  * @since 0.1.0
  */
 export class TranslationsInvalid extends Schema.TaggedError<TranslationsInvalid>()("TranslationsInvalid", {
-  /** As it was configured. */
+  /** The configured tag. */
   language: Schema.String,
   file: Schema.optionalKey(Schema.String),
   key: Schema.optionalKey(Schema.String),
@@ -138,9 +138,9 @@ export class TranslationsInvalid extends Schema.TaggedError<TranslationsInvalid>
 }
 
 /**
- * The options as configuration: `appkernel.i18n.languages` and `appkernel.i18n.path`, in the environment
- * `APPKERNEL_I18N_LANGUAGES`, separated by commas, and `APPKERNEL_I18N_PATH`. Without them there are no languages, and
- * the folder is `./translations`.
+ * The options from the configuration: `appkernel.i18n.languages` and `appkernel.i18n.path`, or
+ * `APPKERNEL_I18N_LANGUAGES`, separated by commas, and `APPKERNEL_I18N_PATH` in the environment. Without them there are
+ * no languages, and the folder is `./translations`.
  *
  * @category configuration
  * @since 0.1.0
@@ -179,7 +179,7 @@ export const layerWith = (options: Options): Layer.Layer<never, TranslationsInva
   Layer.effect(Translations, make(options))
 
 /**
- * {@link make} as a layer, with the options of {@link config}.
+ * {@link make} as a layer with the options of {@link config}.
  *
  * @category layers
  * @since 0.1.0
@@ -210,7 +210,7 @@ const languageFrom = Effect.fnUntraced(function*(path: string, tag: string) {
   }
   let entries: ReadonlyMap<string, Entry> = own ?? new Map()
   for (const base of basesOf(tag)) {
-    // What a language says itself stands over what its base says.
+    // A language's own keys take precedence over those of its base language.
     entries = new Map([...(yield* entriesOf(path, base, tag)) ?? [], ...entries])
   }
   const keys = new Map([...entries].map(([key, { file }]) => [key, file]))
@@ -228,7 +228,7 @@ const languageOf = (
   text: (key, args) => {
     const message = messages.get(key)
     if (message === undefined) return undefined
-    // A formatter of the platform throws at what it can't format.
+    // A platform's formatter throws for values that it can't format.
     const made = Result.try(() => message.format(args))
     return Result.isSuccess(made) && typeof made.success === "string" ? made.success : undefined
   }
@@ -237,7 +237,7 @@ const languageOf = (
 const entriesIn = (catalogue: { readonly [key: string]: string }): ReadonlyMap<string, Entry> =>
   new Map(Object.entries(catalogue).map(([key, text]) => [key, { text, file: "appkernel" }]))
 
-/** The languages that come with the package. */
+/** The package's own catalogues. */
 const included: ReadonlyMap<string, ReadonlyMap<string, Entry>> = new Map([["en", entriesIn(en)], [
   "de",
   entriesIn(de)
@@ -246,7 +246,7 @@ const included: ReadonlyMap<string, ReadonlyMap<string, Entry>> = new Map([["en"
 let english: Language | undefined
 
 /**
- * What is said where there are no languages, or where a language says nothing.
+ * The messages without languages, and those that a language lacks.
  *
  * @internal
  */
@@ -258,7 +258,7 @@ export const inEnglish = (): Language => {
 const configured: Translations = { languages: [], languageOf: () => undefined }
 
 /**
- * The translations in force: those of a layer, else those that are configured.
+ * The current translations: those of a layer, otherwise the configured ones.
  *
  * @internal
  */
@@ -270,7 +270,7 @@ export const current: Effect.Effect<Translations, TranslationsInvalid | Config.C
 
 const fileOf = (path: string, tag: string): string => `${path}/${tag}.json`
 
-/** RFC 4647, section 3.4: what a tag begins with, from the longest. */
+/** RFC 4647, section 3.4: the prefixes of a tag, the longest first. */
 const basesOf = (tag: string): ReadonlyArray<string> => {
   const end = tag.lastIndexOf("-")
   if (end === -1) return []
@@ -278,7 +278,7 @@ const basesOf = (tag: string): ReadonlyArray<string> => {
   return [base, ...basesOf(base)]
 }
 
-/** What the file of a tag has, when there is one. */
+/** The entries of a tag's file, if it exists. */
 const entriesOf = (
   path: string,
   tag: string,
@@ -299,7 +299,7 @@ const orFail = <A>(language: string, result: Result.Result<A, Fault>): Effect.Ef
     ? Effect.succeed(result.success)
     : Effect.fail(new TranslationsInvalid({ language, ...result.failure }))
 
-/** Longer than any browser's preferences; reading one would take longer than the rest of the request. */
+/** Longer than any browser's preferences. Parsing a longer header would dominate the request. */
 const longestPreferences = 1_000
 
 const negotiated = (languages: ReadonlyArray<Language>): Translations => {

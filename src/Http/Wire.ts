@@ -1,5 +1,5 @@
 /**
- * The shapes that every answer has beyond a model's own fields.
+ * The parts of responses besides a model's own fields.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { Problem } from "../Model/ModelError.ts"
 
 /**
- * One link: where it leads, by which methods, and for an action the names of its arguments.
+ * One link: its URL, its methods, and for an action the names of its arguments.
  *
  * @category models
  * @since 0.1.0
@@ -27,7 +27,7 @@ export const Link = Schema.Struct({
 export const Links = Schema.Record(Schema.String, Link).annotate({ identifier: "Links" })
 
 /**
- * What a write did: the identifier of the document that was written.
+ * The result of a write: the identifier of the written document.
  *
  * @category models
  * @since 0.1.0
@@ -38,7 +38,7 @@ export const OperationResult = Schema.Struct({
 }).annotate({ identifier: "OperationResult" })
 
 /**
- * What the insertion of a list did: the identifiers of the documents, in their order.
+ * The result of a bulk insert: the identifiers of the documents, in order.
  *
  * @category models
  * @since 0.1.0
@@ -49,7 +49,7 @@ export const OperationIds = Schema.Struct({
 }).annotate({ identifier: "OperationIds" })
 
 /**
- * What a removal did: the number of documents that were removed.
+ * The result of a removal: the number of removed documents.
  *
  * @category models
  * @since 0.1.0
