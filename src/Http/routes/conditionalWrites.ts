@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import { completer, type FieldProblem, finaliser, managedField, patcher } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
-import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { applyPatch, documentCodec, makeRetry, textOfId, validatedWritesOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { DocumentNotFound, type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
@@ -12,8 +12,10 @@ import { badRequestOf } from "../messages/message.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/failures.ts"
+import type { Written, WrittenDocument } from "../response/written.ts"
 import { badItem, completeAll, insertAll, insertEach } from "./bulkInsert.ts"
 import { type HookFailed, hooksOf, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
+import type { Changes, ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts"
 
 type Values = Record<string, unknown>
 
@@ -28,49 +30,19 @@ const ofItem = (index: number, failed: HookFailed): HookFailed | BadRequest =>
     : failed
 
 /**
- * A document that was written.
- *
- * @internal
- */
-export interface Written {
-  /** The identifier, as it is stored. */
-  readonly id: unknown
-  /** As it is stored now; `undefined` where that was not read. */
-  readonly document: Document | undefined
-  readonly created: boolean
-}
-
-/** @internal */
-export type Write = Effect.Effect<Written, CallFailure>
-
-/**
- * What to change in a document; that of a JSON Patch depends on what is there.
- */
-type Changes =
-  | { readonly _tag: "Merge"; readonly changes: Values }
-  | { readonly _tag: "Patch"; readonly changesOf: (stored: Document) => Effect.Effect<Values, CallFailure> }
-
-/**
  * The writes of a resource, each under the conditions of its request and between its hooks.
  *
  * @internal
  */
 export interface Writes {
-  /** Inserts documents, all of them or none; the result is their identifiers, as they are stored. */
-  readonly createAll: (values: ReadonlyArray<Values>) => Effect.Effect<ReadonlyArray<unknown>, CallFailure>
-  /**
-   * Inserts a document, or replaces that of the same identifier. `problems` is what is wrong with it unless it is stored
-   * already.
-   */
-  readonly create: (
-    value: Values,
-    conditions: preconditions.Preconditions,
-    problems?: ReadonlyArray<FieldProblem>
-  ) => Write
-  readonly replace: (id: unknown, value: Values, conditions: preconditions.Preconditions) => Write
-  readonly patch: (id: unknown, changes: Changes, conditions: preconditions.Preconditions) => Write
-  readonly remove: (id: unknown, conditions: preconditions.Preconditions) => Effect.Effect<void, CallFailure>
+  /** Inserts a document, or replaces that of the same identifier; inserts several, all of them or none. */
+  readonly create: (request: WriteRequest<OneDocument | ManyDocuments>) => Effect.Effect<Written, CallFailure>
+  readonly replace: (request: WriteRequest<Values>) => Effect.Effect<Written, CallFailure>
+  readonly patch: (request: WriteRequest<Changes>) => Effect.Effect<Written, CallFailure>
+  readonly delete: (request: WriteRequest<undefined>) => Effect.Effect<Written, CallFailure>
 }
+
+type Write = Effect.Effect<WrittenDocument, CallFailure>
 
 /** @internal */
 export const writesOf = (
@@ -89,9 +61,9 @@ export const writesOf = (
   const onPatch = hooksOf(model, hooks, "PATCH")
   const onDelete = hooksOf(model, hooks, "DELETE")
 
-  const written = (instance: Instance, created: boolean): Written => {
+  const written = (instance: Instance, created: boolean): WrittenDocument => {
     const document = toDocument(instance)
-    return { id: document["_id"], document, created }
+    return { _tag: "Document", id: document["_id"], document, created }
   }
   const versionOf = (instance: Instance): number | undefined => {
     const version: unknown = versionField === undefined ? undefined : Reflect.get(Object(instance), versionField)
@@ -139,7 +111,7 @@ export const writesOf = (
     id: Option.Option<unknown>,
     load: Effect.Effect<{ readonly instance: Instance; readonly previous: Option.Option<Instance> }, E>,
     write: (instance: Instance, previous: Option.Option<Instance>) => Effect.Effect<Instance, WriteFailure>
-  ): Effect.Effect<Written, WriteFailure | E> => {
+  ): Effect.Effect<WrittenDocument, WriteFailure | E> => {
     const done = atomically(Effect.flatMap(load, ({ instance, previous }) =>
       Effect.flatMap(
         before === undefined ? Effect.succeed(instance) : before(instance, { id, previous }),
@@ -170,6 +142,7 @@ export const writesOf = (
       Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
         return Effect.as(sent.insertDocument(document), {
+          _tag: "Document" as const,
           id: document["_id"],
           document: undefined,
           created: true
@@ -177,7 +150,7 @@ export const writesOf = (
       })
     )
 
-  const insertBetweenHooks = (value: Values): Effect.Effect<Written, WriteFailure> =>
+  const insertBetweenHooks = (value: Values): Effect.Effect<WrittenDocument, WriteFailure> =>
     Effect.flatMap(
       finalise(value, { isSent: true }),
       (instance) =>
@@ -218,7 +191,7 @@ export const writesOf = (
     id: unknown,
     value: Values,
     expected: number | undefined
-  ): Effect.Effect<Written, WriteFailure> =>
+  ): Effect.Effect<WrittenDocument, WriteFailure> =>
     isHooked(hooks)
       ? between(
         hooks,
@@ -247,7 +220,7 @@ export const writesOf = (
     id: unknown,
     value: Values,
     conditions: preconditions.Preconditions
-  ): Effect.Effect<Written, WriteFailure> =>
+  ): Effect.Effect<WrittenDocument, WriteFailure> =>
     guarded(id, namedIn(value), conditions, (expected) => {
       const once = replaceOnce(hooks, place, id, value, expected)
       return expected === undefined && versionField !== undefined && namedIn(value) === undefined
@@ -259,8 +232,8 @@ export const writesOf = (
   const createUnlessThere = (
     id: unknown,
     value: Values,
-    taken: Effect.Effect<Written, WriteFailure>
-  ): Effect.Effect<Written, WriteFailure> =>
+    taken: Effect.Effect<WrittenDocument, WriteFailure>
+  ): Effect.Effect<WrittenDocument, WriteFailure> =>
     Effect.catchTag(create({ ...value }), "DuplicateKey", (error) =>
       // The store may name any of the indexes that are in the way, so the identifier is asked for.
       Effect.flatMap(
@@ -276,9 +249,11 @@ export const writesOf = (
     value: Values,
     conditions: preconditions.Preconditions,
     problems: ReadonlyArray<FieldProblem> | undefined
-  ): Effect.Effect<Written, WriteFailure> => {
+  ): Effect.Effect<WrittenDocument, WriteFailure> => {
     const failed = Effect.fail(preconditions.failed)
-    const created = (taken: Effect.Effect<Written, WriteFailure>): Effect.Effect<Written, WriteFailure> =>
+    const created = (
+      taken: Effect.Effect<WrittenDocument, WriteFailure>
+    ): Effect.Effect<WrittenDocument, WriteFailure> =>
       problems === undefined ? createUnlessThere(id, value, taken) : Effect.fail(badRequestOf(problems))
     if (preconditions.isCreateOnly(conditions)) {
       return Effect.flatMap(
@@ -353,42 +328,48 @@ export const writesOf = (
     return Effect.asVoid(expected === undefined ? retryConflicts(id, once) : once)
   }
 
+  const createAll = (values: ReadonlyArray<Values>): Effect.Effect<ReadonlyArray<unknown>, CallFailure> =>
+    isHooked(onPost)
+      ? unwrapped(createAllBetweenHooks(onPost, values))
+      : insertAll(values, {
+        complete: (value) => complete(value),
+        toDocument,
+        insertDocuments: sent.insertDocuments,
+        transaction: store.transaction
+      })
+
   return {
-    createAll: (values) =>
-      isHooked(onPost)
-        ? unwrapped(createAllBetweenHooks(onPost, values))
-        : insertAll(values, {
-          complete: (value) => complete(value),
-          toDocument,
-          insertDocuments: sent.insertDocuments,
-          transaction: store.transaction
-        }),
-    create: (value, conditions, problems) => {
+    create: ({ body, conditions }) => {
+      if (body._tag === "Many") return Effect.map(createAll(body.values), (ids) => ({ _tag: "Documents", ids }))
+      const { problems, value } = body
       const id = value["id"]
       if (id !== undefined && id !== null) return unwrapped(createWith(id, value, conditions, problems))
       return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : create(value)
     },
-    replace: (id, value, conditions) => unwrapped(replaceWith(onPut, Option.some(id), id, value, conditions)),
-    patch: (id, changes, conditions) =>
+    replace: ({ body, conditions, id }) => unwrapped(replaceWith(onPut, Option.some(id), id, body, conditions)),
+    patch: ({ body, conditions, id }) =>
       unwrapped(
         guarded(
           id,
-          changes._tag === "Merge" ? namedIn(changes.changes) : undefined,
+          body._tag === "Merge" ? namedIn(body.changes) : undefined,
           conditions,
-          (expected): Effect.Effect<Written, WriteFailure> =>
-            changes._tag === "Merge" && !isHooked(onPatch)
-              ? mergePatch(id, changes.changes, expected)
-              : patchBetweenHooks(onPatch, id, changes, expected)
+          (expected): Effect.Effect<WrittenDocument, WriteFailure> =>
+            body._tag === "Merge" && !isHooked(onPatch)
+              ? mergePatch(id, body.changes, expected)
+              : patchBetweenHooks(onPatch, id, body, expected)
         )
       ),
-    remove: (id, conditions) =>
-      unwrapped(
-        guarded(
-          id,
-          undefined,
-          conditions,
-          (expected) => isHooked(onDelete) ? removeBetweenHooks(id, expected) : removeOnce(id, expected)
-        )
+    delete: ({ conditions, id }) =>
+      Effect.as(
+        unwrapped(
+          guarded(
+            id,
+            undefined,
+            conditions,
+            (expected) => isHooked(onDelete) ? removeBetweenHooks(id, expected) : removeOnce(id, expected)
+          )
+        ),
+        { _tag: "Deleted" }
       )
   }
 }

@@ -1,0 +1,275 @@
+/**
+ * Reads what a request asks to write.
+ */
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import {
+  bodyDecoder,
+  type Decoded,
+  type FieldProblem,
+  hasToBeSent,
+  managedField,
+  withoutRules
+} from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import { type Identifier, identifierOf } from "../description/identifier.ts"
+import { maxItems } from "../description/limits.ts"
+import { reservedIds } from "../description/standardEndpoints.ts"
+import type { HttpError } from "../HttpError.ts"
+import type { Limits } from "../KernelConfig.ts"
+import type { ResourceInfo } from "../Registration.ts"
+import { documentPatcher } from "../request/documentPatch.ts"
+import { decodeForm, readForm } from "../request/form.ts"
+import { maxDepth, mediaTypeOf, readJson } from "../request/jsonBody.ts"
+import { isMultipart, readMultipart } from "../request/multipart.ts"
+import * as preconditions from "../request/preconditions.ts"
+import * as preference from "../request/prefer.ts"
+import { refusingExcess } from "../request/unknownKeys.ts"
+import type { CallFailure } from "../response/failures.ts"
+import type { Representation } from "../response/representation.ts"
+import { readItems } from "./bulkInsert.ts"
+import { headersOf } from "./route.ts"
+
+type Values = Record<string, unknown>
+
+/**
+ * What a request asks to write.
+ *
+ * @internal
+ */
+export interface WriteRequest<Body> {
+  /** The identifier in the URL; `undefined` in a request to the collection. */
+  readonly id: unknown
+  readonly body: Body
+  readonly conditions: preconditions.Preconditions
+  readonly prefer: preference.Return | undefined
+}
+
+/**
+ * A document to create. `problems` is what is wrong with it unless it is stored already.
+ *
+ * @internal
+ */
+export interface OneDocument {
+  readonly _tag: "One"
+  readonly value: Values
+  readonly problems: ReadonlyArray<FieldProblem> | undefined
+}
+
+/** @internal */
+export interface ManyDocuments {
+  readonly _tag: "Many"
+  readonly values: ReadonlyArray<Values>
+}
+
+/**
+ * Changes of a document. Those of a JSON Patch depend on the stored document.
+ *
+ * @internal
+ */
+export type Changes =
+  | { readonly _tag: "Merge"; readonly changes: Values }
+  | { readonly _tag: "Patch"; readonly changesOf: (stored: Document) => Effect.Effect<Values, CallFailure> }
+
+/** A request, or everything that is wrong with it. */
+type Read<Body> = Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/**
+ * Reads the requests that write documents of a resource. They fail where a body can't be read at all.
+ *
+ * @internal
+ */
+export interface WriteReaders {
+  readonly create: (request: Request) => Effect.Effect<Read<OneDocument | ManyDocuments>, HttpError>
+  readonly replace: (id: unknown, request: Request) => Effect.Effect<Read<Values>, HttpError>
+  readonly patch: (id: unknown, request: Request) => Effect.Effect<Read<Changes>, HttpError>
+  readonly delete: (id: unknown, request: Request) => Effect.Effect<Read<undefined>>
+}
+
+/**
+ * Compiles the readers of a resource.
+ *
+ * @internal
+ */
+export const writeReaders = (
+  registration: ResourceInfo,
+  { serialise }: Pick<Representation, "serialise">,
+  limits: Limits
+): WriteReaders => {
+  const { model } = registration
+  const identifier = identifierOf(model)
+  const isStrict = registration.onExcessProperty === "error"
+  const refusing = (variant: "create" | "patch", decode: Decode): Decode =>
+    isStrict ? refusingExcess(model[variant], decode) : decode
+  const decoders = {
+    create: refusing("create", bodyDecoder(model.create)),
+    replace: refusing("create", replacingDecoder(model, "create")),
+    patch: refusing("patch", replacingDecoder(model, "patch"))
+  }
+  const patcher = documentPatcher(model, {
+    serialise,
+    decode: replacingDecoder(model, "patch"),
+    maxDepth,
+    maxOperations: 1_000,
+    maxCopied: limits.maxBodySize
+  })
+  const formLimits = {
+    maxMultipartSize: limits.maxMultipartSize,
+    maxFieldSize: limits.maxBodySize,
+    maxParts: 1_000
+  }
+  const naming = idNaming(model, identifier)
+
+  const one = (request: Request, read: (decode: Decode) => Decoded) =>
+    Result.flatMap(documentOf(decoders, read), (body) => withHeaders(request, undefined, body))
+
+  return {
+    create: (request) =>
+      isMultipart(headersOf(request)["content-type"])
+        ? Effect.map(readMultipart(request, formLimits), (parts) => {
+          const form = readForm(model, parts, { maxDepth, isStrict })
+          return one(request, (decode) => decodeForm(decode, form))
+        })
+        : Effect.mapEager(
+          readJson(request, postTypes, limits.maxBodySize),
+          (body) => Array.isArray(body) ? documentsOf(decoders, body) : one(request, (decode) => decode(body))
+        ),
+    replace: (id, request) =>
+      Effect.mapEager(readJson(request, jsonTypes, limits.maxBodySize), (body) =>
+        Result.flatMap(
+          valid(namingOwnId(decoders.replace(naming(body, id)), body, id, identifier)),
+          (value) => withHeaders(request, id, value)
+        )),
+    patch: (id, request) =>
+      Effect.mapEager(readJson(request, patchTypes, limits.maxBodySize), (body) => {
+        const changes: Result.Result<Changes, ReadonlyArray<FieldProblem>> =
+          mediaTypeOf(headersOf(request)["content-type"] ?? "") === jsonPatch
+            ? Result.map(patcher.read(body), (operations) => ({
+              _tag: "Patch",
+              changesOf: (stored) => patcher.changesOf(operations, stored)
+            }))
+            : Result.map(
+              valid(namingOwnId(decoders.patch(body), body, id, identifier)),
+              (changes) => ({ _tag: "Merge", changes })
+            )
+        return Result.flatMap(changes, (body) => withHeaders(request, id, body))
+      }),
+    delete: (id, request) => Effect.succeed(withHeaders(request, id, undefined))
+  }
+}
+
+// internal
+
+type Decode = ReturnType<typeof bodyDecoder>
+
+/** The body with what the headers of the request say. */
+const withHeaders = <Body>(request: Request, id: unknown, body: Body): Read<Body> => {
+  const headers = headersOf(request)
+  const conditions = preconditions.read(headers)
+  return Result.isFailure(conditions)
+    ? Result.fail(conditions.failure)
+    // Node joins the lines of a header, as RFC 7240 defines.
+    : Result.succeed({
+      id,
+      body,
+      conditions: conditions.success,
+      prefer: preference.returnOf(headers["prefer"]?.toString())
+    })
+}
+
+const valid = (decoded: Decoded): Result.Result<Values, ReadonlyArray<FieldProblem>> =>
+  decoded._tag === "Valid" ? Result.succeed(decoded.value) : Result.fail(decoded.problems)
+
+/** A document to insert. Where it breaks rules, it may be what is stored already. */
+const documentOf = (
+  { create, replace }: { readonly create: Decode; readonly replace: Decode },
+  read: (decode: Decode) => Decoded
+): Result.Result<OneDocument, ReadonlyArray<FieldProblem>> => {
+  const decoded = read(create)
+  const problems = decoded._tag === "Invalid" ? decoded.problems : undefined
+  const body = problems === undefined ? decoded : read(replace)
+  const id = body._tag === "Valid" ? body.value["id"] ?? undefined : undefined
+  if (problems !== undefined && id === undefined) return Result.fail(problems)
+  const problem = typeof id === "string" ? idProblem(id) : undefined
+  return problem === undefined
+    ? Result.map(valid(body), (value) => ({ _tag: "One", value, problems }))
+    : Result.fail([problem])
+}
+
+/** Preferences and preconditions are not for lists. */
+const documentsOf = ({ create }: { readonly create: Decode }, body: ReadonlyArray<unknown>): Read<ManyDocuments> => {
+  const items = readItems(body, {
+    decode: create,
+    problemOf: ({ id }) => typeof id === "string" ? idProblem(id) : undefined,
+    maxItems
+  })
+  return items._tag === "Invalid" ? Result.fail(items.problems) : Result.succeed({
+    id: undefined,
+    body: { _tag: "Many", values: items.values },
+    conditions: preconditions.none,
+    prefer: undefined
+  })
+}
+
+/** The identifier stands in the URL: a body need not repeat it. */
+const idNaming = (model: Model.Any, { jsonOf }: Identifier) => {
+  const idField = managedField(model, "id")
+  return idField === undefined || !hasToBeSent(model, idField)
+    ? (body: unknown): unknown => body
+    : (body: unknown, id: unknown): unknown =>
+      Predicate.isObject(body) && (Reflect.get(body, idField) ?? null) === null
+        ? { ...body, [idField]: jsonOf(id) }
+        : body
+}
+
+/**
+ * Decodes what is written over a document. Where nothing but rules are broken that the stored values have as well, the
+ * write asks them again of what differs.
+ */
+const replacingDecoder = (model: Model.Any, variant: "create" | "patch"): Decode => {
+  const decode = bodyDecoder(model[variant])
+  let decodeAny: Decode | undefined
+  return (body) => {
+    const decoded = decode(body)
+    if (decoded._tag === "Valid") return decoded
+    decodeAny ??= bodyDecoder(withoutRules(model, variant))
+    const any = decodeAny(body)
+    return any._tag === "Valid" ? any : decoded
+  }
+}
+
+const jsonTypes = ["application/json"]
+
+const postTypes = [...jsonTypes, "multipart/form-data"]
+
+const jsonPatch = "application/json-patch+json"
+
+const patchTypes = [...jsonTypes, "application/merge-patch+json", jsonPatch]
+
+/** A body may name the document that the URL names, or none; what it names is looked at as it was sent. */
+const namingOwnId = (decoded: Decoded, sent: unknown, id: unknown, { parse }: Identifier): Decoded => {
+  const named: unknown = typeof sent === "object" && sent !== null && Object.hasOwn(sent, "id")
+    ? Reflect.get(sent, "id")
+    : undefined
+  const text = typeof named === "number" ? String(named) : named
+  const isOwn = typeof text === "string" && Equal.equals(parse(text), id)
+  if (text === undefined || text === null || isOwn) return decoded
+  const others = decoded._tag === "Valid" ? [] : decoded.problems.filter(({ field }) => field !== otherId.field)
+  return { _tag: "Invalid", problems: [otherId, ...others] }
+}
+
+const otherId = { field: "id", validator: "Id", message: "is not the one in the URL" }
+
+/** Identifiers that no URL leads to: those of other endpoints, and those that clients resolve away. */
+const unreachable: ReadonlySet<string> = new Set([...reservedIds, ".", ".."])
+
+const idProblem = (id: string) =>
+  unreachable.has(id) || !id.isWellFormed() || id.includes("\0")
+    ? { field: "id", validator: "Url", message: "can't be part of a URL" }
+    : undefined
