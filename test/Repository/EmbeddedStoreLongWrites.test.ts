@@ -13,6 +13,13 @@ class Note extends Model.Class<Note>()("Note", {
   ...Model.softDeleted
 }) {}
 
+const fields = Array.from({ length: 100 }, (_, i) => `field_${i}`)
+
+class Wide extends Model.Class<Wide>()("Wide", {
+  id: Model.id(),
+  values: Schema.Struct(Object.fromEntries(fields.map((name) => [name, Schema.BigIntFromString])))
+}) {}
+
 const things = (length: number) => Array.from({ length }, (_, _id) => ({ _id, n: _id % 1000, text: `text ${_id}` }))
 
 const pages = Array.from({ length: 500 }, (_, _id) => ({
@@ -26,7 +33,7 @@ for (
     ["embedded", freshFolder(EmbeddedStore.layerWith)]
   ] as const
 ) {
-  it.layer(Repository.layer(Note).pipe(Layer.provideMerge(layer)), {
+  it.layer(Layer.merge(Repository.layer(Note), Repository.layer(Wide)).pipe(Layer.provideMerge(layer)), {
     timeout: "60 seconds",
     excludeTestServices: true
   })(
@@ -66,6 +73,15 @@ for (
           }),
         60_000
       )
+
+      it.effect("lets others run while it makes documents of many instances", () =>
+        Effect.gen(function*() {
+          const repository = yield* Repository.for(Wide)
+          const values = Object.fromEntries(fields.map((name, i) => [name, BigInt(i)]))
+          const wide = Array.from({ length: 15_000 }, (_, i) => new Wide({ id: `${i}`, values }))
+          yield* lasting({ bulkInsert: repository.bulkInsert(wide) })
+          assert.strictEqual(yield* repository.count(), 15_000)
+        }), 60_000)
 
       it.effect("lets others run while transactions write 100,000 documents", () =>
         Effect.gen(function*() {

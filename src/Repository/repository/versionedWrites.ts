@@ -18,6 +18,7 @@ import {
   VersionConflict
 } from "../RepositoryError.ts"
 import type { AuditFields } from "./auditFields.ts"
+import { mapInTurns } from "./mapInTurns.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
@@ -99,7 +100,10 @@ export const insertDocuments = (
   options?: InsertManyOptions
 ): Effect.Effect<InsertManyResult, ReadError> =>
   Effect.withFiber((fiber) =>
-    context.writer.insertMany(all.map((document) => insertedNow(context, fiber, document)), options)
+    Effect.flatMap(
+      mapInTurns(all, (document) => insertedNow(context, fiber, document)),
+      (documents) => context.writer.insertMany(documents, options)
+    )
   )
 
 /**

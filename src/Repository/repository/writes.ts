@@ -13,6 +13,7 @@ import { instrumented } from "../store/instrumented.ts"
 import * as Update from "../Update.ts"
 import type { AuditFields } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
+import { mapInTurns } from "./mapInTurns.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withOperands } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
@@ -174,14 +175,14 @@ const bulkInserter = <M extends Model.Any>(
     const invalid = results.flatMap((result, index) =>
       Result.isFailure(result) ? [{ index, error: result.failure }] : []
     )
-    if (invalid.length === 0) return yield* insertAllDocuments(context, instances.map(toDocument), options)
+    if (invalid.length === 0) return yield* insertAllDocuments(context, yield* mapInTurns(instances, toDocument), options)
     const isOrdered = options?.ordered !== false
     const indexes = Array.from(instances.keys()).filter((i) =>
       isOrdered ? i < invalid[0]!.index : Result.isSuccess(results[i]!)
     )
     const { failures, insertedCount } = yield* insertDocuments(
       context,
-      indexes.map((i) => toDocument(instances[i]!)),
+      yield* mapInTurns(indexes, (i) => toDocument(instances[i]!)),
       options
     )
     const refused = failures.map(({ error, index }) => ({ index: indexes[index]!, error }))

@@ -1,0 +1,26 @@
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+
+/**
+ * What a function makes of each item, a few in each turn of the event loop, so that others run in between.
+ *
+ * @internal
+ */
+export const mapInTurns = <A, B>(
+  items: ReadonlyArray<A>,
+  f: (item: A) => B
+): Effect.Effect<ReadonlyArray<B>> =>
+  items.length <= perTurn
+    ? Effect.sync(() => items.map((item) => f(item)))
+    : Effect.map(
+      Effect.forEach(
+        Arr.chunksOf(items, perTurn),
+        (some) => Effect.andThen(Effect.yieldNow, Effect.sync(() => some.map((item) => f(item))))
+      ),
+      (made) => made.flat()
+    )
+
+// internal
+
+// Documents may be large.
+const perTurn = 32
