@@ -64,8 +64,9 @@ const uint32 = (...values: ReadonlyArray<number>): string => {
   return bytes.toString("latin1")
 }
 
-const latin1 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")
+const { latin1Slice } = Buffer.prototype
+
+const latin1 = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.length)
 
 /**
  * Encodes a value as a component of an ascending key.

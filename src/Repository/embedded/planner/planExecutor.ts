@@ -59,6 +59,25 @@ export const scan = (
   filter: Filter,
   options: ScanOptions
 ): BatchIterator<Found> => {
+  const source = sourceOf(store, collection, plan, filter, options)
+  const prepare = plan.kind === "all" ? undefined : plan.prepare
+  if (prepare === undefined) return source
+  let isPrepared = false
+  return () => {
+    isPrepared ||= prepare()
+    return isPrepared ? source() : nothingYet
+  }
+}
+
+const nothingYet: Result.Result<ReadonlyArray<Found>> = Result.succeed([])
+
+const sourceOf = (
+  store: KeyValue,
+  collection: Collection,
+  plan: Plan,
+  filter: Filter,
+  options: ScanOptions
+): BatchIterator<Found> => {
   const candidates = candidatesOf(store, collection, plan, options)
   if (filter.isComputed) return computed(candidates, filter)
   let missing = options.wanted

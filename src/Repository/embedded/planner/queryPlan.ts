@@ -10,6 +10,7 @@ import type { Range } from "../../storage/orderedStore.ts"
 import { everything } from "../../storage/orderedStore.ts"
 import { type Collection, type Index, isSearchable, textIndexOf } from "../catalog/catalog.ts"
 import { isTurned, wordKey } from "../catalog/indexKeys.ts"
+import { Choice } from "./choice.ts"
 
 /** @internal */
 export type Plan =
@@ -20,6 +21,7 @@ export type Plan =
     readonly kind: "entries"
     readonly index: Index
     readonly keys: LazySequence<string>
+    readonly prepare?: Prepare
     readonly isOrdered: boolean
   }
   /**
@@ -30,8 +32,12 @@ export type Plan =
     readonly kind: "scan"
     readonly index: Index
     readonly ranges: LazySequence<Range>
+    readonly prepare?: Prepare
     readonly isOrdered: boolean
   }
+
+/** Does some of what has to be done before keys or ranges are asked for; whether that is all. */
+type Prepare = () => boolean
 
 interface Candidate {
   readonly plan: () => Plan
@@ -175,7 +181,7 @@ const ofIndex = (
     }
     used.push(path)
     if (values.length === 1) constants.add(path)
-    choices.push({ values, descending })
+    choices.push(new Choice(values, descending))
   }
   const order = orderOf(index, sort, constants, areIdsInOrder)
   const isUsed = used.length > 0 || spans.length > 0
@@ -188,12 +194,6 @@ const ofIndex = (
       + (spans.length === 0 ? 0 : worth.range)
       + (order === undefined ? 0 : worth.order)
   }
-}
-
-// The values that a field may have, whose components are in the order of the index.
-interface Choice {
-  readonly values: ReadonlyArray<unknown>
-  readonly descending: boolean
 }
 
 interface Places {
@@ -210,16 +210,16 @@ const planBy = (
 ): Plan => {
   const [choice, ...others] = choices
   if (isWhole && choice !== undefined && others.length === 0 && order === undefined) {
-    // In any order, but each of them once: two values may be equal, as 1 and 1.0 are.
-    const keys = sequenceOf(Array.from(new Set(choice.values.map((_, i) => keyOf(choice, i)))))
+    const keys = { length: choice.length, at: (i: number) => fit(choice.componentAt(i), { inexact: false }) }
     return { kind: "entries", index, keys, isOrdered: sort.length === 0 || keys.length <= 1 }
   }
-  const prefixes = productOf(choices.map(componentsOf))
+  const prepare = () => choices.every((choice) => choice.prepare())
+  const prefixes = productOf(choices)
   const isOrdered = sort.length === 0 || order !== undefined
   const reverse = order === "down"
   if (isWhole && prefixes.length <= maxKeys) {
     const keys = inOrder(prefixes, reverse, (prefix) => fit(prefix, { inexact: false }))
-    return { kind: "entries", index, keys, isOrdered: isOrdered || keys.length <= 1 }
+    return { kind: "entries", index, keys, prepare, isOrdered: isOrdered || keys.length <= 1 }
   }
   const each = Math.max(1, spans.length)
   const places: LazySequence<Range> = {
@@ -237,29 +237,17 @@ const planBy = (
       }
     }
   }
-  return { kind: "scan", index, ranges: inOrder(places, reverse, (range) => range), isOrdered }
-}
-
-const keyOf = ({ descending, values }: Choice, i: number): string => {
-  const text = component(values[i], { inexact: false })
-  return fit(descending ? invert(text) : text, { inexact: false })
-}
-
-const componentsOf = ({ descending, values }: Choice): ReadonlyArray<string> => {
-  const components = values.map((value) => component(value, { inexact: false }))
-  if (components.length === 1) return descending ? components.map(invert) : components
-  const different = Array.from(new Set(components)).toSorted()
-  return descending ? different.map(invert).toReversed() : different
+  return { kind: "scan", index, ranges: inOrder(places, reverse, (range) => range), prepare, isOrdered }
 }
 
 /** Each of the first texts before each of the second ones, and so on: in order when they are. */
-const productOf = (factors: ReadonlyArray<ReadonlyArray<string>>): LazySequence<string> => ({
+const productOf = (factors: ReadonlyArray<LazySequence<string>>): LazySequence<string> => ({
   length: factors.reduce((product, factor) => product * factor.length, 1),
   at: (i) => {
     let rest = i
     let text = ""
     for (const factor of factors.toReversed()) {
-      text = (factor[rest % factor.length] ?? "") + text
+      text = factor.at(rest % factor.length) + text
       rest = Math.floor(rest / factor.length)
     }
     return text

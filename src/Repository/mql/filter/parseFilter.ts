@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import { Query } from "mingo/query"
 import { isOrdinaryKey, normalise } from "../../bson/normalise.ts"
 import { isArray, isDocument, Rank, rankOf } from "../../bson/value.ts"
+import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { prepareExpression } from "../expression/fieldReferences.ts"
 import { documentOptions, expressionProblem, isExpression, tryMingo } from "../expression/operators.ts"
@@ -17,7 +18,7 @@ import { parseTextSearch, type TextField, type TextSearch } from "../text/textSe
 import { compileFilter, everyTest } from "./compileFilter.ts"
 
 /**
- * A condition that every match meets, as an index can use it. `in` is equality with one of the values; `least` and `most`
+ * A condition that every match meets, as an index can use it. `in` is equality with one of the values, no two of which are equal; `least` and `most`
  * are bounds, exclusive if `isStrict`; `begins` is a literal prefix of a text.
  *
  * @internal
@@ -288,8 +289,10 @@ class Translator {
 
   operators(path: string, operators: Document, isRequired: boolean): Document {
     const read: { [key: string]: unknown } = {}
-    for (const [operator, operand] of Object.entries(operators)) {
+    for (const [operator, given] of Object.entries(operators)) {
       this.#check(operator, fieldOperators)
+      // Whatever is done for each of them is done once for those that are equal.
+      const operand = operator === "$in" && isArray(given) ? new DifferentValues(given) : given
       if (isRequired) this.#constrain(path, operator, operand, operators["$options"])
       switch (operator) {
         case "$comment":
@@ -355,9 +358,9 @@ class Translator {
     if (operator === "$eq" && rank !== Rank.regularExpression) this.equalities.push([path, operand])
     if (operator === "$eq" && isUsable) this.constraints.push({ kind: "in", path, values: [operand] })
     if (
-      operator === "$in" && isArray(operand) && operand.every((item) => !isArray(item) && !(item instanceof RegExp))
+      operand instanceof DifferentValues && operand.list.every((item) => !isArray(item) && !(item instanceof RegExp))
     ) {
-      this.constraints.push({ kind: "in", path, values: operand })
+      this.constraints.push({ kind: "in", path, values: operand.list })
     }
     if ((operator === "$gt" || operator === "$gte") && isUsable) {
       this.constraints.push({ kind: "least", path, value: operand, isStrict: operator === "$gt" })

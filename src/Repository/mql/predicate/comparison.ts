@@ -18,7 +18,7 @@ import {
   Rank,
   rankOf
 } from "../../bson/value.ts"
-import { ValueSet } from "../../bson/valueSet.ts"
+import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { refuse } from "../limits/queryProblem.ts"
 import { compilePattern, compileRegExp, type Pattern } from "../text/regularExpression.ts"
@@ -88,19 +88,20 @@ const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte") => (operand: unknown
 const isNaN = (value: unknown): boolean => isNumber(value) && Number.isNaN(toDouble(value))
 
 const oneOf = (operand: unknown): Parsed => {
-  if (!isArray(operand)) return Result.fail("$in and $nin need an array")
-  if (operand.some(isOperatorDocument)) return Result.fail("$in and $nin can't contain operators")
-  const values = new ValueSet()
+  const different = isArray(operand) ? new DifferentValues(operand) : operand
+  if (!(different instanceof DifferentValues)) return Result.fail("$in and $nin need an array")
+  const { list, set } = different
+  if (list.some(isOperatorDocument)) return Result.fail("$in and $nin can't contain operators")
   const others: Array<Condition> = []
-  for (const item of operand) {
+  for (const item of list) {
     // `null` also equals a missing value, and a regular expression the texts that it matches.
     if (item === null || item instanceof RegExp) {
       const condition = equal(item)
       if (Result.isFailure(condition)) return condition
       others.push(condition.success)
-    } else values.add(item)
+    }
   }
-  return Result.succeed((value) => (value !== undefined && values.has(value)) || others.some((test) => test(value)))
+  return Result.succeed((value) => (value !== undefined && set.has(value)) || others.some((test) => test(value)))
 }
 
 /**

@@ -1,0 +1,61 @@
+import { isStepDone, spend } from "../../../internal/steps.ts"
+import { component, invert } from "../../bson/keyEncoding.ts"
+import type { LazySequence } from "../../mql/execution/batchIterator.ts"
+import { MemoryTable } from "../../storage/memory/store.ts"
+import { everything } from "../../storage/orderedStore.ts"
+
+/**
+ * The values that a field of an index may have, no two of which are equal. What it gives are the components of keys that
+ * they have, in their order, once they are {@link Choice.prepare | prepared}.
+ *
+ * @internal
+ */
+export class Choice implements LazySequence<string> {
+  readonly #values: ReadonlyArray<unknown>
+  readonly #isDescending: boolean
+  #sorted: ReadonlyArray<string> | undefined
+  readonly #known = new MemoryTable<true>()
+  #next = 0
+
+  constructor(values: ReadonlyArray<unknown>, isDescending: boolean) {
+    this.#values = values
+    this.#isDescending = isDescending
+    if (values.length <= few) this.#sorted = values.map((_, i) => this.componentAt(i)).toSorted()
+  }
+
+  get length(): number {
+    return this.#values.length
+  }
+
+  /** The component of the value at a place, whatever its order. */
+  componentAt(i: number): string {
+    const text = component(this.#values[i], { inexact: false })
+    return this.#isDescending ? invert(text) : text
+  }
+
+  /** Puts as many in order as there is time for in one step; whether all of them are. */
+  prepare(): boolean {
+    if (this.#sorted !== undefined) return true
+    for (; this.#next < this.#values.length && !isStepDone(); this.#next++) {
+      this.#known.put(this.componentAt(this.#next), true)
+      spend(sortCost)
+    }
+    if (this.#next < this.#values.length) return false
+    const sorted: Array<string> = []
+    this.#known.scanKeys(everything, (key) => sorted.push(key) > 0)
+    this.#sorted = sorted
+    return true
+  }
+
+  at(i: number): string {
+    return this.#sorted?.[i] ?? ""
+  }
+}
+
+// internal
+
+// So few are put in order at once.
+const few = 1000
+
+// To put one in order among many.
+const sortCost = 300
