@@ -57,16 +57,16 @@ export const makeRetry = (): Retry => {
       write,
       hasLost,
       (failure) =>
-        Effect.flatMap(Effect.all([HasTurn, Clock.Clock]), ([hasTurn, clock]) => {
-          const lostAt = liveClock().currentTimeMillisUnsafe()
-          const isInTime = () => liveClock().currentTimeMillisUnsafe() - lostAt < Duration.toMillis(retryTime)
+        Effect.flatMap(Effect.all([HasTurn, Clock.Clock, RetryClock]), ([hasTurn, clock, retryClock]) => {
+          const lostAt = retryClock.currentTimeMillisUnsafe()
+          const isInTime = () => retryClock.currentTimeMillisUnsafe() - lostAt < Duration.toMillis(retryTime)
           const own = Effect.provideService(write, Clock.Clock, clock)
           const tries = Effect.retry(Effect.provideService(own, HasTurn, true), {
             schedule: retryDelays,
             while: (error) => hasLost(error) && isInTime()
           })
           const inTime = Effect.suspend(() => isInTime() ? tries : Effect.fail(failure))
-          return Effect.provideService(hasTurn ? inTime : inLine(key, inTime), Clock.Clock, liveClock())
+          return Effect.provideService(hasTurn ? inTime : inLine(key, inTime), Clock.Clock, retryClock)
         })
     )
 }
@@ -86,14 +86,24 @@ export const inTurn = <A, E, R>(
   Effect.acquireUseRelease(
     Scope.make(),
     (scope) => {
-      const passOn = Effect.andThen(Effect.delay(Scope.close(scope, Exit.void), maxTurn), Effect.never)
+      const release = Effect.andThen(Effect.delay(Scope.close(scope, Exit.void), maxTurn), Effect.never)
+      const passOn = Effect.flatMap(RetryClock, (clock) => Effect.provideService(release, Clock.Clock, clock))
       return Effect.andThen(
         Scope.provide(Effect.andThen(turn.takeScoped(1), acquire), scope),
-        Effect.raceFirst(use, Effect.provideService(passOn, Clock.Clock, liveClock()))
+        Effect.raceFirst(use, passOn)
       )
     },
     Scope.close
   )
+
+/**
+ * The clock of what loses to others. It is the live one whatever clock a test has, since what others do takes its time.
+ *
+ * @internal
+ */
+export const RetryClock = Context.Reference<Clock.Clock>("appkernel/Repository/retryClock", {
+  defaultValue: () => Clock.Clock.defaultValue()
+})
 
 // internal
 
@@ -116,8 +126,5 @@ interface Line {
   /** How many are in it, with the one whose turn it is. */
   length: number
 }
-
-// What others do takes its time, whatever clock a test has.
-const liveClock = (): Clock.Clock => Clock.Clock.defaultValue()
 
 const HasTurn = Context.Reference<boolean>("appkernel/Repository/hasTurn", { defaultValue: () => false })

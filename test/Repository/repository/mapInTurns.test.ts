@@ -19,7 +19,7 @@ describe("mapInTurns", () => {
         })
         yield* Fiber.interrupt(others)
         assert.deepStrictEqual(made, items.map((item) => `item ${item}`))
-        assert.isAtMost(most, 32)
+        assert.isAtMost(most, 100)
       }))
   }
 })
