@@ -221,9 +221,11 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
   let current: LongJob | undefined
   const longJob = () => current
 
-  const write = <A>(_: string, job: () => A): Effect.Effect<A> =>
-    Effect.suspend(() => {
-      if (current !== undefined) return Effect.andThen(Deferred.await(current.done), write(_, job))
+  const inTurn = <A>(write: () => Effect.Effect<A>): Effect.Effect<A> =>
+    Effect.suspend(() => current === undefined ? write() : Effect.andThen(Deferred.await(current.done), inTurn(write)))
+
+  const write = <A>(job: () => A): Effect.Effect<A> =>
+    inTurn(() => {
       const result = job()
       listener?.committed()
       return Effect.succeed(result)
@@ -249,9 +251,8 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
       return Effect.flatMap(Effect.yieldNow, () => goOn(job, steps))
     })
 
-  const writeInSteps = <A>(_: string, makeSteps: () => Steps<A>): Effect.Effect<A> =>
-    Effect.uninterruptible(Effect.suspend(() => {
-      if (current !== undefined) return Effect.andThen(Deferred.await(current.done), writeInSteps(_, makeSteps))
+  const writeInSteps = <A>(makeSteps: () => Steps<A>): Effect.Effect<A> =>
+    Effect.uninterruptible(inTurn(() => {
       const job = { isPaused: false, undo: [], done: Deferred.makeUnsafe<void>() }
       current = job
       return Effect.onExit(
@@ -279,8 +280,8 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
       return table
     },
     encode: Result.succeed,
-    write,
-    writeInSteps,
+    write: (_, job) => write(job),
+    writeInSteps: (_, job) => writeInSteps(job),
     read: (_, step) => Result.succeed(step()),
     listen: (given) => {
       listener = given

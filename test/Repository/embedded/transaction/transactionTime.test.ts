@@ -42,11 +42,11 @@ for (
           }
           const took = (yield* Clock.currentTimeMillis) - start
           // Where the disk takes its time, the clock goes on meanwhile.
-        assert.isTrue(took >= 30_000 && (name === "embedded" || took < 35_000), `${took}`)
+          assert.isTrue(took >= 30_000 && (name === "embedded" || took < 35_000), `${took}`)
           const error = yield* Fiber.join(fiber)
           assert.deepInclude({ ...error }, { _tag: "StoreUnavailable", operation: "transaction", retryable: true })
           assert.include(error.message, "nothing was written")
-          assert.isAbove(tries, 3)
+          assert.isAbove(tries, 1)
           assert.isUndefined(yield* store.findById("counters", "written"))
           assert.deepStrictEqual(yield* store.findById("counters", 1), { _id: 1, n: tries })
         }),
@@ -72,6 +72,7 @@ for (
           assert.isTrue(Cause.isTimeoutError(yield* Fiber.join(early)))
           assert.strictEqual(yield* store.count("timed", {}), 0)
           const late = yield* Effect.forkChild(Effect.flip(Effect.timeout(store.transaction(insert), "1 second")))
+          // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- the transaction changes it
           while (!isCommitting) yield* Effect.promise(() => setImmediate())
           assert.isUndefined(late.pollUnsafe())
           yield* TestClock.adjust("2 seconds")
