@@ -175,7 +175,9 @@ const bulkInserter = <M extends Model.Any>(
     const invalid = results.flatMap((result, index) =>
       Result.isFailure(result) ? [{ index, error: result.failure }] : []
     )
-    if (invalid.length === 0) return yield* insertAllDocuments(context, yield* mapInTurns(instances, toDocument), options)
+    if (invalid.length === 0) {
+      return yield* insertAllDocuments(context, yield* mapInTurns(instances, toDocument), options)
+    }
     const isOrdered = options?.ordered !== false
     const indexes = Array.from(instances.keys()).filter((i) =>
       isOrdered ? i < invalid[0]!.index : Result.isSuccess(results[i]!)

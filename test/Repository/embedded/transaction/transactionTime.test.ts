@@ -3,7 +3,7 @@ import { Cause, Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { setImmediate } from "node:timers/promises"
 import { DocumentStore, EmbeddedStore } from "../../../../src/index.ts"
-import { RetryClock } from "../../../../src/Repository/repository/retryOnVersionConflict.ts"
+import { RetryClock } from "../../../../src/Repository/store/retryOnConflict.ts"
 import { freshFolder } from "../../../support/folders.ts"
 
 /** Runs in a fiber that knows nothing of the transaction around. */
