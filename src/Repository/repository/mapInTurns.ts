@@ -1,4 +1,3 @@
-import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 
 /**
@@ -14,8 +13,13 @@ export const mapInTurns = <A, B>(
     ? Effect.sync(() => items.map((item) => f(item)))
     : Effect.map(
       Effect.forEach(
-        Arr.chunksOf(items, perTurn),
-        (some) => Effect.andThen(Effect.yieldNow, Effect.sync(() => some.map((item) => f(item))))
+        // `Array.chunksOf` copies all that is left for each chunk.
+        Array.from({ length: Math.ceil(items.length / perTurn) }, (_, i) => i * perTurn),
+        (from) =>
+          Effect.andThen(
+            Effect.yieldNow,
+            Effect.sync(() => items.slice(from, from + perTurn).map((item) => f(item)))
+          )
       ),
       (made) => made.flat()
     )
