@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
+import { architecture, withPictures } from "../scripts/pictures.ts"
 import { folders, roomsBelow } from "../scripts/rooms.ts"
 
 const root = path.join(import.meta.dirname, "..")
@@ -80,6 +81,29 @@ describe("The rooms of src", () => {
       ])
     )
     assert.deepStrictEqual(found.map((line) => line.split(":", 1)[0]).toSorted(), [one, other])
+  })
+})
+
+describe("docs/architecture.md", () => {
+  const text = fs.readFileSync(architecture, "utf8")
+
+  it("has the pictures of the table: `npm run pictures` draws them", () => {
+    assert.strictEqual(withPictures(text), text)
+  })
+
+  it("names files that are there, and functions that they have", () => {
+    const wrong = text.split("\n").flatMap((line) => {
+      const named = Array.from(line.matchAll(/`((?:src|test|scripts)\/[^`*]+)`/gu), ([, file = ""]) => file)
+      const missing = named.filter((file) => !fs.existsSync(path.join(root, file)))
+      if (missing.length > 0) return missing
+      const texts = named.filter((file) => file.endsWith(".ts")).map((file) =>
+        fs.readFileSync(path.join(root, file), "utf8")
+      )
+      return Array.from(line.matchAll(/`(\w+)\(\)`/gu), ([, name = ""]) => name).filter((name) =>
+        !texts.some((source) => new RegExp(`export const ${name}\\b`, "u").test(source))
+      )
+    })
+    assert.deepStrictEqual(wrong, [])
   })
 })
 

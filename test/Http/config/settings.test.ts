@@ -1,0 +1,21 @@
+import { assert, it } from "@effect/vitest"
+import * as fs from "node:fs"
+import { settings } from "../../../src/Http/config/settings.ts"
+
+const keys = Object.values(settings).map(({ key }) => key).toSorted()
+
+it("every key stands in the table of KernelConfig", () => {
+  const text = fs.readFileSync("src/Http/KernelConfig.ts", "utf8")
+  assert.deepStrictEqual(Array.from(text.matchAll(/^ \* \| `([\w.]+)` \|/gmu), ([, key]) => key).toSorted(), keys)
+})
+
+it("every key stands in the configuration of the shop", () => {
+  const found: Array<string> = []
+  let section = ""
+  for (const line of fs.readFileSync("examples/shop/cfg.yml", "utf8").split("\n")) {
+    section = /^ {2}(\w+):/u.exec(line)?.[1] ?? section
+    const key = /^ {4}(?:# )?(\w+):/u.exec(line)?.[1]
+    if (key !== undefined) found.push(`${section}.${key}`)
+  }
+  assert.deepStrictEqual(found.toSorted(), keys)
+})
