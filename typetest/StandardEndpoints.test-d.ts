@@ -1,0 +1,80 @@
+import { type Endpoint, type HttpError, Model, type Wire } from "appkernel"
+import { Schema } from "effect"
+import { describe, expectTypeOf, it } from "vitest"
+import type { standardEndpoints } from "../src/Http/description/standardEndpoints.ts"
+
+class Room extends Model.Class<Room>()("Room", {
+  id: Model.id(),
+  name: Schema.String,
+  count: Schema.Int,
+  secret: Schema.String.pipe(Model.omitted)
+}) {}
+
+type Table = typeof standardEndpoints
+
+type Brought<By> = { [N in keyof Table]: Table[N]["broughtBy"] extends By ? N : never }[keyof Table]
+
+type ByMethod = Endpoint.ByMethod<typeof Room, Endpoint.ByMethod.NoErrors>
+
+describe("the interfaces of the standard endpoints", () => {
+  it("are those of the table, by the methods that bring them", () => {
+    expectTypeOf<ByMethod["GET"]["identifier"]>().toEqualTypeOf<Brought<"GET">>()
+    expectTypeOf<ByMethod["POST"]["identifier"]>().toEqualTypeOf<Brought<"POST">>()
+    expectTypeOf<ByMethod["PUT"]["identifier"]>().toEqualTypeOf<Brought<"PUT">>()
+    expectTypeOf<ByMethod["PATCH"]["identifier"]>().toEqualTypeOf<Brought<"PATCH">>()
+    expectTypeOf<ByMethod["DELETE"]["identifier"]>().toEqualTypeOf<Brought<"DELETE">>()
+    expectTypeOf<(Endpoint.JsonSchema | Endpoint.Meta)["identifier"]>().toEqualTypeOf<Brought<"any">>()
+  })
+
+  it("have the methods and the paths of their rows", () => {
+    type All = ByMethod[Endpoint.Method] | Endpoint.JsonSchema | Endpoint.Meta
+    type Places = { readonly [N in keyof Table]: `${Table[N]["method"]} ${Table[N]["path"]}` }
+    type Own = { readonly [E in All as E["identifier"]]: `${E["method"]} ${E["path"]}` }
+    expectTypeOf<Own>().toEqualTypeOf<Places>()
+  })
+
+  it("take what the values of their rows describe", () => {
+    type Row<F extends (model: typeof Room) => unknown> = ReturnType<F>
+    expectTypeOf<Endpoint.List<typeof Room>["~Query"]>().toEqualTypeOf<Endpoint.ListQuery<typeof Room>>()
+    expectTypeOf<Endpoint.Create<typeof Room>["~Payload"]>().toEqualTypeOf<
+      Row<typeof standardEndpoints.create.payload<typeof Room>>[number]
+    >()
+    expectTypeOf<Endpoint.Replace<typeof Room>["~Payload"]>().toEqualTypeOf<(typeof Room)["create"]>()
+    expectTypeOf<Endpoint.Patch<typeof Room>["~Payload"]>().toEqualTypeOf<(typeof Room)["patch"]>()
+    expectTypeOf<Endpoint.Get<typeof Room>["~Params"]>().toEqualTypeOf<Endpoint.ById<typeof Room>>()
+    expectTypeOf<Endpoint.List<typeof Room>["~Params"]>().toBeNever()
+    expectTypeOf<Endpoint.Meta["~Query"]>().toBeNever()
+    expectTypeOf<Endpoint.Delete<typeof Room>["~Payload"]>().toBeNever()
+    expectTypeOf<Endpoint.Aggregate["~Query"]["Type"]>().toEqualTypeOf<{ readonly pipe: string }>()
+    expectTypeOf<Endpoint.JsonSchema["~Query"]["Type"]>().toEqualTypeOf<{
+      readonly mongo?: "true" | "false"
+      readonly additional_properties?: "true" | "false"
+    }>()
+    expectTypeOf<Endpoint.Get<typeof Room>["~Query"]["Type"]>().toEqualTypeOf<{ readonly fields?: string }>()
+    type Query = Endpoint.ListQuery<typeof Room>["Type"]
+    expectTypeOf<Query["page"]>().toEqualTypeOf<number | undefined>()
+    expectTypeOf<Query["sort_order"]>().toEqualTypeOf<"ASC" | "DESC" | undefined>()
+    // The field goes before the parameter of its name.
+    expectTypeOf<Query["count"]>().toEqualTypeOf<string | ReadonlyArray<string> | undefined>()
+    expectTypeOf<keyof Endpoint.Get<typeof Room>["~Headers"]["Type"]>().toEqualTypeOf<"if-match" | "if-none-match">()
+    expectTypeOf<keyof Endpoint.Patch<typeof Room>["~Headers"]["Type"]>().toEqualTypeOf<
+      "if-match" | "if-none-match" | "prefer"
+    >()
+  })
+
+  it("give what the values of their rows describe", () => {
+    expectTypeOf<Endpoint.Get<typeof Room>["~Success"]>().toEqualTypeOf<
+      Endpoint.Representation<typeof Room> | Endpoint.Selection<typeof Room>
+    >()
+    expectTypeOf<Endpoint.Delete<typeof Room>["~Success"]>().toEqualTypeOf<typeof Wire.OperationCount>()
+    type Always =
+      | HttpError.NotAcceptable
+      | HttpError.NotImplemented
+      | HttpError.ServiceUnavailable
+      | HttpError.InternalServerError
+    expectTypeOf<Endpoint.Aggregate["~Error"]["Type"]>().toEqualTypeOf<
+      HttpError.BadRequest | HttpError.Forbidden | Always
+    >()
+    expectTypeOf<Endpoint.Meta["~Error"]["Type"]>().toEqualTypeOf<HttpError.BadRequest | HttpError.NotAcceptable>()
+  })
+})
