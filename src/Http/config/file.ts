@@ -71,9 +71,9 @@ export const check = Effect.fnUntraced(function*(
     if (inFile === undefined || inFile === null) continue
     const kind = kindOf(inFile)
     // No setting's kinds have a mapping.
-    const fits = kinds.includes(kind)
+    const isExpected = kinds.includes(kind)
       && (Array.isArray(inFile) ? areTexts(inFile) : parse(`${inFile as string | number}`) !== undefined)
-    if (!fits) {
+    if (!isExpected) {
       const hint = kind === "a number" && !kinds.includes(kind) ? ", so in quotes" : ""
       problems.push(`${name} in ${file} is ${kind}, expected ${expected}${hint}`)
     }
@@ -88,9 +88,9 @@ export const check = Effect.fnUntraced(function*(
   }
   for (const name of yield* variablesIn(environment, [root.toUpperCase()])) {
     if (!variables.has(name)) {
-      const known = nearest(name, variables.keys())
+      const candidate = nearest(name, variables.keys())
       warnings.push(
-        `${name} in the environment is no key of the configuration and means nothing${didYouMean(known)}`
+        `${name} in the environment is no key of the configuration and means nothing${didYouMean(candidate)}`
       )
     }
   }
@@ -110,12 +110,12 @@ export const layered = (
 ): ConfigProvider.ConfigProvider => {
   const file = ConfigProvider.fromUnknown(content)
   return ConfigProvider.orElse(
-    inCase(environment, (part) => part.toUpperCase()),
-    inCase(file, (part) => part.toLowerCase())
+    withCase(environment, (part) => part.toUpperCase()),
+    withCase(file, (part) => part.toLowerCase())
   )
 }
 
-const inCase = (provider: ConfigProvider.ConfigProvider, change: (part: string) => string) =>
+const withCase = (provider: ConfigProvider.ConfigProvider, change: (part: string) => string) =>
   ConfigProvider.orElse(
     provider,
     ConfigProvider.mapInput(provider, (path) => path.map((part) => typeof part === "string" ? change(part) : part))
@@ -183,20 +183,20 @@ const variablesIn = (
   })
 
 const nearTo = (key: string): string => {
-  const known = nearest(key, keys)
-  return didYouMean(known === undefined ? undefined : `${root}.${known}`)
+  const candidate = nearest(key, keys)
+  return didYouMean(candidate === undefined ? undefined : `${root}.${candidate}`)
 }
 
-const didYouMean = (known: string | undefined): string => known === undefined ? "" : `; is it ${known}?`
+const didYouMean = (candidate: string | undefined): string => candidate === undefined ? "" : `; is it ${candidate}?`
 
 /** Up to two typos; a greater distance suggests another word. */
 const nearest = (name: string, candidates: Iterable<string>): string | undefined => {
   let best: string | undefined
-  let least = 3
+  let maxDistance = 3
   for (const candidate of candidates) {
     const distance = distanceOf(name, candidate)
-    if (distance < least) {
-      least = distance
+    if (distance < maxDistance) {
+      maxDistance = distance
       best = candidate
     }
   }

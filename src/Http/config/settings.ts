@@ -39,7 +39,7 @@ const text = setting("text", ["text"], (value) => value)
 
 const texts = setting("a list of texts, or one text separated by commas", ["text", "a list"], (value) => value)
 
-const whole = (minimum: number, maximum: number) =>
+const integer = (minimum: number, maximum: number) =>
   setting(`a whole number from ${minimum} to ${maximum}`, ["a number", "text"], (value) => {
     const number = /^\s*\d+\s*$/u.test(value) ? Number(value) : NaN
     return number >= minimum && number <= maximum ? number : undefined
@@ -57,7 +57,7 @@ const size = setting(
 )
 
 /** Node's timers support up to 24 days. No setting needs more than one. */
-const longest = Duration.days(1)
+const maxDuration = Duration.days(1)
 
 const duration = (minimum: Duration.Duration) =>
   setting(
@@ -67,7 +67,7 @@ const duration = (minimum: Duration.Duration) =>
     ["a number", "text"],
     (value) => {
       const time = durationOf(value)
-      return time !== undefined && Duration.between(time, { minimum, maximum: longest }) ? time : undefined
+      return time !== undefined && Duration.between(time, { minimum, maximum: maxDuration }) ? time : undefined
     }
   )
 
@@ -79,11 +79,11 @@ const duration = (minimum: Duration.Duration) =>
 export const settings = {
   loggingFileName: text("logging.file_name"),
   loggingMaxSize: size("logging.max_size"),
-  loggingBackupCount: whole(0, 1_000)("logging.backup_count"),
+  loggingBackupCount: integer(0, 1_000)("logging.backup_count"),
   serverAddress: text("server.address"),
-  serverPort: whole(0, 65_535)("server.port"),
+  serverPort: integer(0, 65_535)("server.port"),
   serverShutdownTimeout: duration(Duration.zero)("server.shutdown_timeout"),
-  serverBacklog: whole(1, 65_535)("server.backlog"),
+  serverBacklog: integer(1, 65_535)("server.backlog"),
   serverMaxBodySize: size("server.max_body_size"),
   serverMaxMultipartSize: size("server.max_multipart_size"),
   serverRequestTimeout: duration(Duration.millis(100))("server.request_timeout"),
@@ -95,10 +95,10 @@ export const settings = {
   embeddedPath: text("embedded.path"),
   i18nLanguages: texts("i18n.languages"),
   i18nPath: text("i18n.path"),
-  queryDefaultPageSize: whole(1, 1_000_000)("query.default_page_size"),
-  queryMaxPageSize: whole(1, 1_000_000)("query.max_page_size"),
+  queryDefaultPageSize: integer(1, 1_000_000)("query.default_page_size"),
+  queryMaxPageSize: integer(1, 1_000_000)("query.max_page_size"),
   queryMaxPageBytes: size("query.max_page_bytes"),
-  queryMaxResults: whole(1, 10_000_000)("query.max_results"),
+  queryMaxResults: integer(1, 10_000_000)("query.max_results"),
   queryTimeout: duration(Duration.millis(1))("query.timeout"),
   securityPrivateKeyPath: text("security.private_key_path"),
   securityPublicKeyPath: text("security.public_key_path")
@@ -132,11 +132,11 @@ export const configOf = <A, B>({ expected, key, parse }: Setting<A>, otherwise: 
     Config.mapEffect((value) => {
       const parsed = parse(value)
       return parsed === undefined
-        ? Effect.fail(wrong(`${variableOf(key)}: expected ${expected}`))
+        ? Effect.fail(configError(`${variableOf(key)}: expected ${expected}`))
         : Effect.succeed(parsed)
     }),
     Config.map((value): A | B => value),
     Config.withDefault(otherwise)
   )
 
-const wrong = (message: string) => new Config.ConfigError(new ConfigProvider.SourceError({ message }))
+const configError = (message: string) => new Config.ConfigError(new ConfigProvider.SourceError({ message }))

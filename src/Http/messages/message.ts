@@ -19,7 +19,7 @@ export interface Arguments {
  *
  * @internal
  */
-export interface Said {
+export interface TranslatableMessage {
   readonly key: string
   readonly args?: Arguments | ((labels: Labels) => Arguments) | undefined
 }
@@ -39,7 +39,11 @@ export interface Labels {
  *
  * @internal
  */
-export const sayable = <E extends HttpError | FieldProblem>(error: E, key: string, args?: Said["args"]): E => {
+export const translatable = <E extends HttpError | FieldProblem>(
+  error: E,
+  key: string,
+  args?: TranslatableMessage["args"]
+): E => {
   texts.set(error, { key, args })
   return error
 }
@@ -65,7 +69,7 @@ export const englishOf = (key: Key, args: Arguments = {}): string =>
  * @internal
  */
 export const badRequest = (key: Key, args?: Arguments): BadRequest =>
-  sayable(new BadRequest({ message: englishOf(key, args), errors: [] }), key, args)
+  translatable(new BadRequest({ message: englishOf(key, args), errors: [] }), key, args)
 
 /**
  * The error for all problems of a request.
@@ -74,8 +78,8 @@ export const badRequest = (key: Key, args?: Arguments): BadRequest =>
  */
 export const badRequestOf = (problems: ReadonlyArray<FieldProblem>): BadRequest => {
   const message = `The request is not valid: ${problems.map(({ field, message }) => `${field} ${message}`).join("; ")}`
-  const errors = problems.map((problem) => copied(problem, new Problem(problem)))
-  return sayable(new BadRequest({ message, errors }), "errors.Invalid")
+  const errors = problems.map((problem) => copyProblem(problem, new Problem(problem)))
+  return translatable(new BadRequest({ message, errors }), "errors.Invalid")
 }
 
 /**
@@ -84,7 +88,7 @@ export const badRequestOf = (problems: ReadonlyArray<FieldProblem>): BadRequest 
  * @internal
  */
 export const ownMessageOf = (error: BadRequest): string | undefined =>
-  saidOf(error) === undefined ? error.message : undefined
+  translationOf(error) === undefined ? error.message : undefined
 
 /**
  * A problem with the message of a key.
@@ -92,16 +96,16 @@ export const ownMessageOf = (error: BadRequest): string | undefined =>
  * @internal
  */
 export const problemOf = (field: string, validator: string, key: Key, args?: Arguments): FieldProblem =>
-  sayable({ field, validator, message: englishOf(key, args) }, key, args)
+  translatable({ field, validator, message: englishOf(key, args) }, key, args)
 
 /**
  * A copy of a problem that keeps its translations.
  *
  * @internal
  */
-export const copied = <P extends FieldProblem>(problem: FieldProblem, copy: P): P => {
+export const copyProblem = <P extends FieldProblem>(problem: FieldProblem, copy: P): P => {
   const said = texts.get(problem)
-  return said === undefined ? copy : sayable(copy, said.key, said.args)
+  return said === undefined ? copy : translatable(copy, said.key, said.args)
 }
 
 /**
@@ -109,21 +113,21 @@ export const copied = <P extends FieldProblem>(problem: FieldProblem, copy: P): 
  *
  * @internal
  */
-export const at = (field: string, problem: FieldProblem): FieldProblem => copied(problem, { ...problem, field })
+export const at = (field: string, problem: FieldProblem): FieldProblem => copyProblem(problem, { ...problem, field })
 
 /**
  * The translatable message of a problem; `undefined` if its validator defines the message.
  *
  * @internal
  */
-export const saidOfProblem = (problem: FieldProblem): Said | undefined => texts.get(problem)
+export const translationOfProblem = (problem: FieldProblem): TranslatableMessage | undefined => texts.get(problem)
 
 /**
  * The translatable message of a failure; `undefined` for an error that an application made.
  *
  * @internal
  */
-export const saidOf = (failure: HttpError | Failure): Said | undefined => {
+export const translationOf = (failure: HttpError | Failure): TranslatableMessage | undefined => {
   switch (failure._tag) {
     case "DocumentNotFound":
       return {
@@ -155,4 +159,4 @@ export const saidOf = (failure: HttpError | Failure): Said | undefined => {
   }
 }
 
-const texts = new WeakMap<object, Said>()
+const texts = new WeakMap<object, TranslatableMessage>()

@@ -17,7 +17,7 @@ export type Logic = "AND" | "OR"
  *
  * @internal
  */
-export type Refuse = (validator: string, message: string) => void
+export type ReportProblem = (validator: string, message: string) => void
 
 /**
  * The maximum number of values in a list.
@@ -36,7 +36,7 @@ export const conditionsOf = (
   field: AccessibleField,
   terms: ReadonlyArray<Term>,
   logic: Logic,
-  refuse: Refuse
+  report: ReportProblem
 ): ReadonlyArray<Filter> => {
   const filters: Array<Filter> = []
   const bounds: Array<Bound> = []
@@ -47,25 +47,25 @@ export const conditionsOf = (
       case "<":
       case ">=":
       case "<=": {
-        const bound = boundOf(field, operator, operand, refuse)
+        const bound = boundOf(field, operator, operand, report)
         if (bound !== undefined) bounds.push(bound)
         break
       }
       case "~":
-        add(filters, containing(field, operand, refuse))
+        add(filters, containing(field, operand, report))
         break
       case "#":
-        add(filters, sized(field, operand, refuse))
+        add(filters, sized(field, operand, report))
         break
       case "=":
       case "!":
-        add(filters, among(field, operands, operator === "!", refuse))
+        add(filters, among(field, operands, operator === "!", report))
         break
       case "[]":
       case "![]":
-        if (operands.length === 0) refuse("Parameter", "needs a value between the brackets")
-        else if (operands.length > maxListLength) refuse("Limit", `can't take more than ${maxListLength} values`)
-        else add(filters, among(field, operands, operator === "![]", refuse))
+        if (operands.length === 0) report("Parameter", "needs a value between the brackets")
+        else if (operands.length > maxListLength) report("Limit", `can't take more than ${maxListLength} values`)
+        else add(filters, among(field, operands, operator === "![]", report))
         break
     }
   }
@@ -112,10 +112,10 @@ const boundOf = (
   field: AccessibleField,
   operator: ">" | "<" | ">=" | "<=",
   { text }: Operand,
-  refuse: Refuse
+  report: ReportProblem
 ): Bound | undefined => {
   if (!field.isOrdered) {
-    refuse("Operator", `can't be compared by ${operator}`)
+    report("Operator", `can't be compared by ${operator}`)
     return undefined
   }
   const isLower = operator === ">" || operator === ">="
@@ -128,7 +128,7 @@ const boundOf = (
   }
   const value = field.read(text)
   if (value === undefined) {
-    refuse("Parameter", field.expects)
+    report("Parameter", field.expects)
     return undefined
   }
   return { isLower, operator: names[operator], value }
@@ -136,24 +136,24 @@ const boundOf = (
 
 const names = { ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte" } as const
 
-const containing = (field: AccessibleField, { text }: Operand, refuse: Refuse): Filter | undefined => {
+const containing = (field: AccessibleField, { text }: Operand, report: ReportProblem): Filter | undefined => {
   if (!field.isList && field.isText) return Query.path(field.path, Schema.String).contains(text).filter
   if (!field.isList || field.isDocument) {
-    refuse("Operator", "is neither text nor a list of values to look for something in")
+    report("Operator", "is neither text nor a list of values to look for something in")
     return undefined
   }
   const value = field.read(text)
   if (value === undefined) {
-    refuse("Parameter", field.expects)
+    report("Parameter", field.expects)
     return undefined
   }
   return { [field.path]: { $eq: value } }
 }
 
-const sized = ({ path }: AccessibleField, { text }: Operand, refuse: Refuse): Filter | undefined => {
+const sized = ({ path }: AccessibleField, { text }: Operand, report: ReportProblem): Filter | undefined => {
   const size = Number(text)
   if (size <= maxSize) return { [path]: { $size: size } }
-  refuse("Parameter", "can't have so many elements")
+  report("Parameter", "can't have so many elements")
   return undefined
 }
 
@@ -164,7 +164,7 @@ const among = (
   field: AccessibleField,
   operands: ReadonlyArray<Operand>,
   isNegated: boolean,
-  refuse: Refuse
+  report: ReportProblem
 ): Filter | undefined => {
   const values: Array<unknown> = []
   const others: Array<Filter> = []
@@ -182,7 +182,7 @@ const among = (
     }
     const value = field.read(text)
     if (value === undefined) {
-      refuse("Parameter", field.expects)
+      report("Parameter", field.expects)
       return undefined
     }
     values.push(value)

@@ -6,13 +6,13 @@ import { isObject, isUnsafePath, type Report } from "./guardedJson.ts"
  *
  * @internal
  */
-export interface Surroundings {
+export interface ExpressionContext {
   readonly access: FieldAccess
   readonly report: Report
   /** Whether paths are still those of the model. */
   readonly isModel: boolean
   /** Whether the documents still contain fields that callers must not see. */
-  readonly isWhole: boolean
+  readonly isComplete: boolean
 }
 
 /**
@@ -21,21 +21,21 @@ export interface Surroundings {
  *
  * @internal
  */
-export const guardExpression = (expression: unknown, around: Surroundings): unknown => {
-  if (typeof expression === "string") return guardText(expression, around)
-  if (Array.isArray(expression)) return expression.map((item) => guardExpression(item, around))
+export const guardExpression = (expression: unknown, context: ExpressionContext): unknown => {
+  if (typeof expression === "string") return guardText(expression, context)
+  if (Array.isArray(expression)) return expression.map((item) => guardExpression(item, context))
   if (!isObject(expression)) return expression
   const entries = Object.entries(expression)
   if (!entries.some(([key]) => key.startsWith("$"))) {
-    return Object.fromEntries(entries.map(([key, part]) => [key, guardExpression(part, around)]))
+    return Object.fromEntries(entries.map(([key, part]) => [key, guardExpression(part, context)]))
   }
   const [[operator, operand] = ["", undefined], ...others] = entries
-  if (others.length > 0) around.report.refuse("SideBySide", { names: entries.map(([key]) => key).join(", ") })
+  if (others.length > 0) context.report.reject("SideBySide", { names: entries.map(([key]) => key).join(", ") })
   if (!expressions.has(operator)) {
-    around.report.forbid(operator)
+    context.report.forbid(operator)
     return expression
   }
-  return { [operator]: guardOperand(operator, operand, around) }
+  return { [operator]: guardOperand(operator, operand, context) }
 }
 
 /**
@@ -43,19 +43,19 @@ export const guardExpression = (expression: unknown, around: Surroundings): unkn
  *
  * @internal
  */
-export const guardPath = (path: string, { access, isModel, isWhole, report }: Surroundings): string => {
+export const guardPath = (path: string, { access, isModel, isComplete, report }: ExpressionContext): string => {
   if (isUnsafePath(path) || path === "" || path.includes("\0")) {
-    report.refuse("NotPath", { path: JSON.stringify(path) })
+    report.reject("NotPath", { path: JSON.stringify(path) })
     return path
   }
   if (!isModel) return path
   const field = access.field(storedName(path, access))
   if (field === undefined) {
-    report.refuse("NotField", { path: JSON.stringify(path) })
+    report.reject("NotField", { path: JSON.stringify(path) })
     return path
   }
   // Comparing the complete document would allow a caller to guess its omitted fields.
-  if (isWhole && field.holdsOmitted) report.refuse("UsedAsWhole", { path: JSON.stringify(path) })
+  if (isComplete && field.holdsOmitted) report.reject("UsedAsWhole", { path: JSON.stringify(path) })
   return field.path
 }
 
@@ -70,34 +70,34 @@ const maxPatternLength = 256
 
 /** @internal */
 export const guardPattern = (pattern: unknown, options: unknown, report: Report): void => {
-  if (typeof pattern !== "string") report.refuse("RegexText")
+  if (typeof pattern !== "string") report.reject("RegexText")
   else if (pattern.length > maxPatternLength) {
-    report.refuse("RegexTooLong", { limit: maxPatternLength }, "Limit")
+    report.reject("RegexTooLong", { limit: maxPatternLength }, "Limit")
   }
   if (options !== undefined && (typeof options !== "string" || !/^[imsx]*$/u.test(options))) {
-    report.refuse("RegexOptions")
+    report.reject("RegexOptions")
   }
 }
 
-const guardText = (text: string, around: Surroundings): string => {
+const guardText = (text: string, context: ExpressionContext): string => {
   if (!text.startsWith("$")) return text
-  if (!text.startsWith("$$")) return `$${guardPath(text.slice(1), around)}`
+  if (!text.startsWith("$$")) return `$${guardPath(text.slice(1), context)}`
   const [name = "", ...path] = text.slice(2).split(".")
-  const { report } = around
+  const { report } = context
   if (name === "ROOT" || name === "CURRENT") {
-    if (around.isWhole) report.forbid(`$$${name}`)
-    return path.length === 0 ? text : `$$${name}.${guardPath(path.join("."), around)}`
+    if (context.isComplete) report.forbid(`$$${name}`)
+    return path.length === 0 ? text : `$$${name}.${guardPath(path.join("."), context)}`
   }
   // User variables start with a lowercase letter, system variables with an uppercase one.
   if (!variables.has(name) && !/^[a-z]\w*$/u.test(name)) report.forbid(`$$${name}`)
-  if (path.some((part) => part === "" || isUnsafePath(part))) report.refuse("NotPath", { path: JSON.stringify(text) })
+  if (path.some((part) => part === "" || isUnsafePath(part))) report.reject("NotPath", { path: JSON.stringify(text) })
   return text
 }
 
 const variables: ReadonlySet<string> = new Set(["NOW", "REMOVE", "KEEP", "PRUNE", "DESCEND"])
 
-const guardOperand = (operator: string, operand: unknown, around: Surroundings): unknown => {
-  const { report } = around
+const guardOperand = (operator: string, operand: unknown, context: ExpressionContext): unknown => {
+  const { report } = context
   const options: { readonly [key: string]: unknown } = isObject(operand) ? operand : {}
   switch (operator) {
     case "$literal":
@@ -111,7 +111,7 @@ const guardOperand = (operator: string, operand: unknown, around: Surroundings):
       const isKnown = bounds.length >= 2 && bounds.every((bound) => Number.isSafeInteger(bound)) && step !== 0
       // A computed range could have any length.
       if (!isKnown || (end - start) / step > maxRange) {
-        report.refuse("Range", { limit: maxRange }, "Limit")
+        report.reject("Range", { limit: maxRange }, "Limit")
       }
       return operand
     }
@@ -119,24 +119,24 @@ const guardOperand = (operator: string, operand: unknown, around: Surroundings):
     case "$regexFind":
     case "$regexFindAll":
       guardPattern(options["regex"], options["options"], report)
-      if (String(options["regex"]).startsWith("$")) report.refuse("RegexComputed", { operator })
-      return { ...options, input: guardExpression(options["input"], around) }
+      if (String(options["regex"]).startsWith("$")) report.reject("RegexComputed", { operator })
+      return { ...options, input: guardExpression(options["input"], context) }
     case "$let":
       for (const name of isObject(options["vars"]) ? Object.keys(options["vars"]) : []) {
-        if (!/^[a-z]\w*$/u.test(name)) report.refuse("Variable", { name: JSON.stringify(name) })
+        if (!/^[a-z]\w*$/u.test(name)) report.reject("Variable", { name: JSON.stringify(name) })
       }
-      return guardExpression(operand, around)
+      return guardExpression(operand, context)
     case "$size":
     case "$isArray":
     case "$type":
       // The length of a list reveals nothing about its elements.
-      return guardExpression(operand, isPath(operand) ? { ...around, isWhole: false } : around)
+      return guardExpression(operand, isPath(operand) ? { ...context, isComplete: false } : context)
     case "$getField":
       // Without `input`, the operator uses the complete document.
-      if (around.isWhole && !Object.hasOwn(options, "input")) report.forbid(operator)
-      return guardExpression(operand, around)
+      if (context.isComplete && !Object.hasOwn(options, "input")) report.forbid(operator)
+      return guardExpression(operand, context)
     default:
-      return guardExpression(operand, around)
+      return guardExpression(operand, context)
   }
 }
 

@@ -125,7 +125,7 @@ const maxKnownFields = 1_000
 const maxDepth = 32
 
 /** A position in a document, with the schemas of its stored and its wire form. */
-interface Place {
+interface FieldPosition {
   readonly stored: SchemaAST.AST
   readonly wire: SchemaAST.AST
   readonly mayBeMissing: boolean
@@ -138,36 +138,36 @@ const fieldAt = (
 ): AccessibleField | undefined => {
   const segments = name.split(".", maxDepth + 1)
   if (segments.length > maxDepth) return undefined
-  let place = fieldOf(root, segments[0] ?? "")
+  let position = fieldOf(root, segments[0] ?? "")
   let path = segments[0] === managedField(root, "id") ? "_id" : segments[0] ?? ""
   let list: string | undefined
   let selectable = true
-  let mayBeMissing = place?.mayBeMissing ?? false
+  let mayBeMissing = position?.mayBeMissing ?? false
   for (const segment of segments.slice(1)) {
-    if (place === undefined) return undefined
-    const element = elementOf(place)
-    if (element !== undefined && position.test(segment)) {
-      place = element
+    if (position === undefined) return undefined
+    const element = elementOf(position)
+    if (element !== undefined && isIndex.test(segment)) {
+      position = element
       selectable = false
       mayBeMissing = true
     } else {
       if (element !== undefined) list = path
-      const whole: Place = element ?? place
-      selectable &&= modelOf(ownOf(whole.stored)) !== undefined
-      place = partOf(whole, segment)
-      mayBeMissing ||= place?.mayBeMissing ?? false
+      const parent: FieldPosition = element ?? position
+      selectable &&= modelOf(nonNullType(parent.stored)) !== undefined
+      position = positionAt(parent, segment)
+      mayBeMissing ||= position?.mayBeMissing ?? false
     }
     path += `.${segment}`
   }
-  return place === undefined
+  return position === undefined
     ? undefined
-    : accessible({ name, path, list, place, mayBeMissing, selectable }, field)
+    : accessible({ name, path, list, position, mayBeMissing, selectable }, field)
 }
 
-const position = /^(?:0|[1-9]\d{0,5})$/u
+const isIndex = /^(?:0|[1-9]\d{0,5})$/u
 
 /** A field of a model; `undefined` if it is omitted. */
-const fieldOf = (model: ModelLike, key: string): Place | undefined => {
+const fieldOf = (model: ModelLike, key: string): FieldPosition | undefined => {
   if (!Object.hasOwn(model.wire.fields, key) || !Object.hasOwn(model.store.fields, key)) return undefined
   // Every struct field is a schema.
   const [stored, wire] = [model.store.fields[key] as Schema.Top, model.wire.fields[key] as Schema.Top]
@@ -180,11 +180,11 @@ const fieldOf = (model: ModelLike, key: string): Place | undefined => {
 }
 
 /** The type of a value beside `null`. */
-const ownOf = (ast: SchemaAST.AST): SchemaAST.AST => {
-  if (ast._tag === "Suspend") return ownOf(ast.thunk())
+const nonNullType = (ast: SchemaAST.AST): SchemaAST.AST => {
+  if (ast._tag === "Suspend") return nonNullType(ast.thunk())
   if (ast._tag !== "Union" || ast.encoding !== undefined) return ast
   const others = ast.types.filter(({ _tag }) => _tag !== "Null")
-  return others.length === 1 && others[0] !== undefined ? ownOf(others[0]) : ast
+  return others.length === 1 && others[0] !== undefined ? nonNullType(others[0]) : ast
 }
 
 const takesNull = (ast: SchemaAST.AST): boolean =>
@@ -194,7 +194,7 @@ const takesNull = (ast: SchemaAST.AST): boolean =>
 
 /** The elements of a list, or of a value with a list as its stored and wire form, such as a set or a chunk. */
 const itemOf = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
-  const own = ownOf(ast)
+  const own = nonNullType(ast)
   const list = own._tag === "Declaration" ? declaredListOf(own) : own
   return list?._tag === "Arrays" && list.encoding === undefined && list.elements.length === 0 && list.rest.length === 1
     ? list.rest[0]
@@ -208,22 +208,22 @@ const declaredListOf = (ast: SchemaAST.Declaration): SchemaAST.AST | undefined =
 }
 
 /** The position of the elements, if the position is a list. */
-const elementOf = ({ stored, wire }: Place): Place | undefined => {
+const elementOf = ({ stored, wire }: FieldPosition): FieldPosition | undefined => {
   const item = itemOf(stored)
   return item === undefined ? undefined : { stored: item, wire: itemOf(wire) ?? item, mayBeMissing: takesNull(item) }
 }
 
 /** The value under a key of a struct or a record. */
 const valueAt = (ast: SchemaAST.AST, key: string): SchemaAST.AST | undefined => {
-  const own = ownOf(ast)
+  const own = nonNullType(ast)
   return own._tag === "Objects"
     ? own.propertySignatures.find(({ name }) => name === key)?.type ?? own.indexSignatures[0]?.type
     : undefined
 }
 
 /** The position of a key in a document. */
-const partOf = ({ stored, wire }: Place, key: string): Place | undefined => {
-  const own = ownOf(stored)
+const positionAt = ({ stored, wire }: FieldPosition, key: string): FieldPosition | undefined => {
+  const own = nonNullType(stored)
   const model = modelOf(own)
   if (model !== undefined) return fieldOf(model, key)
   if (own._tag !== "Objects" || own.encoding !== undefined) return undefined
@@ -250,23 +250,23 @@ const partOf = ({ stored, wire }: Place, key: string): Place | undefined => {
 export const isInherited = (key: string): boolean => key in Object.prototype
 
 const accessible = (
-  { list, mayBeMissing, name, path, place, selectable }: {
+  { list, mayBeMissing, name, path, position, selectable }: {
     readonly name: string
     readonly path: string
     readonly list: string | undefined
-    readonly place: Place
+    readonly position: FieldPosition
     readonly mayBeMissing: boolean
     readonly selectable: boolean
   },
   field: (name: string) => AccessibleField | undefined
 ): AccessibleField => {
-  const element = elementOf(place)
-  const value = element ?? place
-  const [stored, wire] = [ownOf(value.stored), ownOf(value.wire)]
+  const element = elementOf(position)
+  const value = element ?? position
+  const [stored, wire] = [nonNullType(value.stored), nonNullType(value.wire)]
   const model = modelOf(stored)
   const isDocument = model !== undefined || stored._tag === "Objects" && stored.encoding === undefined
   const isNested = itemOf(stored) !== undefined
-  const holdsOmitted = model !== undefined && hides(model)
+  const holdsOmitted = model !== undefined && omitsFields(model)
   let reader: Reader | undefined
   const read = (): Reader => reader ??= readerOf(stored, wire)
 
@@ -321,14 +321,14 @@ const isBson = (value: unknown): boolean =>
   Object.getPrototypeOf(value) !== Object.prototype
 
 /** Whether the model omits a field at any depth. */
-const hides = perModel((model: ModelLike): boolean => hidesIn(model, new Set()))
+const omitsFields = perModel((model: ModelLike): boolean => omitsFieldsIn(model, new Set()))
 
-const hidesIn = (model: ModelLike, seen: Set<ModelLike>): boolean => {
+const omitsFieldsIn = (model: ModelLike, seen: Set<ModelLike>): boolean => {
   if (seen.has(model)) return false
   seen.add(model)
   return Object.entries(model.store.fields).some(([key, schema]) => {
     const inner = nestedModel(schema)
-    return !Object.hasOwn(model.wire.fields, key) || inner !== undefined && hidesIn(inner, seen)
+    return !Object.hasOwn(model.wire.fields, key) || inner !== undefined && omitsFieldsIn(inner, seen)
   })
 }
 
@@ -339,7 +339,7 @@ const visiblePaths = (model: ModelLike, prefix: string, around: ReadonlyArray<Mo
   Object.keys(model.wire.fields).flatMap((key) => {
     if (key === "_type" || !Object.hasOwn(model.store.fields, key)) return []
     const inner = nestedModel(model.store.fields[key])
-    if (inner === undefined || !hides(inner)) return [prefix + key]
+    if (inner === undefined || !omitsFields(inner)) return [prefix + key]
     return around.filter((other) => other === inner).length >= maxRecursion
       ? []
       : visiblePaths(inner, `${prefix}${key}.`, [...around, inner])

@@ -1,5 +1,5 @@
 import { maxListLength } from "./conditions.ts"
-import { guardExpression, guardPattern, storedName, type Surroundings } from "./expressionGuard.ts"
+import { type ExpressionContext, guardExpression, guardPattern, storedName } from "./expressionGuard.ts"
 import type { AccessibleField } from "./fieldAccess.ts"
 import { isObject, isUnsafePath, maxLength } from "./guardedJson.ts"
 
@@ -11,37 +11,37 @@ type Values = { readonly [key: string]: unknown }
  *
  * @internal
  */
-export const guardFilter = (filter: unknown, around: Surroundings, prefix = ""): Values => {
-  const { report } = around
+export const guardFilter = (filter: unknown, context: ExpressionContext, prefix = ""): Values => {
+  const { report } = context
   if (!isObject(filter)) {
-    report.refuse("NotConditions")
+    report.reject("NotConditions")
     return {}
   }
   return Object.fromEntries(
     Object.entries(filter).map(([key, operand]) =>
-      key.startsWith("$") ? [key, guardTop(key, operand, around, prefix)] : guardField(key, operand, around, prefix)
+      key.startsWith("$") ? [key, guardTop(key, operand, context, prefix)] : guardField(key, operand, context, prefix)
     )
   )
 }
 
-const guardTop = (operator: string, operand: unknown, around: Surroundings, prefix: string): unknown => {
-  const { access, report } = around
+const guardTop = (operator: string, operand: unknown, context: ExpressionContext, prefix: string): unknown => {
+  const { access, report } = context
   switch (operator) {
     case "$and":
     case "$or":
     case "$nor":
-      if (Array.isArray(operand)) return operand.map((filter) => guardFilter(filter, around, prefix))
-      report.refuse("Filters", { operator })
+      if (Array.isArray(operand)) return operand.map((filter) => guardFilter(filter, context, prefix))
+      report.reject("Filters", { operator })
       return operand
     case "$expr":
-      return guardExpression(operand, around)
+      return guardExpression(operand, context)
     case "$comment":
-      if (typeof operand !== "string") report.refuse("Text", { operator })
+      if (typeof operand !== "string") report.reject("Text", { operator })
       return operand
     case "$text":
       // A match in an omitted field would reveal its words.
       if (!access.searchable) report.forbid(operator)
-      return guardSearch(operand, around)
+      return guardSearch(operand, context)
     default:
       report.forbid(operator)
       return operand
@@ -55,48 +55,48 @@ const searchOptions: { readonly [key: string]: string } = {
   $diacriticSensitive: "boolean"
 }
 
-const guardSearch = (operand: unknown, { report }: Surroundings): unknown => {
+const guardSearch = (operand: unknown, { report }: ExpressionContext): unknown => {
   const options = isObject(operand) ? operand : {}
   const isKnown = Object.entries(options).every(([key, value]) =>
     Object.hasOwn(searchOptions, key) && typeof value === searchOptions[key]
   )
-  if (!isKnown || !Object.hasOwn(options, "$search")) report.refuse("Search")
+  if (!isKnown || !Object.hasOwn(options, "$search")) report.reject("Search")
   return operand
 }
 
 const guardField = (
   key: string,
   operand: unknown,
-  around: Surroundings,
+  context: ExpressionContext,
   prefix: string
 ): readonly [path: string, condition: unknown] => {
-  const { access, isModel, report } = around
+  const { access, isModel, report } = context
   if (!isModel) {
-    if (key === "" || isUnsafePath(key)) report.refuse("NotPath", { path: JSON.stringify(key) })
-    return [key, guardCondition(operand, undefined, around)]
+    if (key === "" || isUnsafePath(key)) report.reject("NotPath", { path: JSON.stringify(key) })
+    return [key, guardCondition(operand, undefined, context)]
   }
   const field = access.field(prefix === "" ? storedName(key, access) : prefix + key)
   if (field === undefined) {
-    report.refuse("NotField", { path: JSON.stringify(prefix + key) })
+    report.reject("NotField", { path: JSON.stringify(prefix + key) })
     return [key, operand]
   }
   // Paths within an element are relative to it.
-  return [prefix === "" ? field.path : key, guardCondition(operand, field, around)]
+  return [prefix === "" ? field.path : key, guardCondition(operand, field, context)]
 }
 
-const guardCondition = (operand: unknown, field: AccessibleField | undefined, around: Surroundings): unknown =>
+const guardCondition = (operand: unknown, field: AccessibleField | undefined, context: ExpressionContext): unknown =>
   isObject(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
-    ? guardOperators(operand, field, around)
-    : { $eq: guardValue(operand, field, around) }
+    ? guardOperators(operand, field, context)
+    : { $eq: guardValue(operand, field, context) }
 
-const guardOperators = (operators: Values, field: AccessibleField | undefined, around: Surroundings): Values => {
+const guardOperators = (operators: Values, field: AccessibleField | undefined, context: ExpressionContext): Values => {
   if (Object.hasOwn(operators, "$options") && !Object.hasOwn(operators, "$regex")) {
-    around.report.refuse("Options")
+    context.report.reject("Options")
   }
   return Object.fromEntries(
     Object.entries(operators).map(([operator, operand]) => [
       operator,
-      guardOperator(operator, operand, operators, field, around)
+      guardOperator(operator, operand, operators, field, context)
     ])
   )
 }
@@ -106,9 +106,9 @@ const guardOperator = (
   operand: unknown,
   { $options: options }: Values,
   field: AccessibleField | undefined,
-  around: Surroundings
+  context: ExpressionContext
 ): unknown => {
-  const { report } = around
+  const { report } = context
   switch (operator) {
     case "$eq":
     case "$ne":
@@ -116,27 +116,27 @@ const guardOperator = (
     case "$gte":
     case "$lt":
     case "$lte":
-      return guardValue(operand, field, around)
+      return guardValue(operand, field, context)
     case "$in":
     case "$nin":
     case "$all":
-      return guardValues(operator, operand, field, around)
+      return guardValues(operator, operand, field, context)
     case "$not":
-      if (isObject(operand) && Object.keys(operand).length > 0) return guardOperators(operand, field, around)
-      report.refuse("Operators")
+      if (isObject(operand) && Object.keys(operand).length > 0) return guardOperators(operand, field, context)
+      report.reject("Operators")
       return operand
     case "$elemMatch":
-      return guardElement(operand, field, around)
+      return guardElement(operand, field, context)
     case "$exists":
-      if (typeof operand !== "boolean" && operand !== 0 && operand !== 1) report.refuse("Boolean")
+      if (typeof operand !== "boolean" && operand !== 0 && operand !== 1) report.reject("Boolean")
       return operand
     case "$size":
-      if (!Number.isSafeInteger(operand) || Number(operand) < 0) report.refuse("Size")
+      if (!Number.isSafeInteger(operand) || Number(operand) < 0) report.reject("Size")
       return operand
     case "$type":
       return operand
     case "$regex":
-      if (field?.holdsOmitted === true) report.refuse("Text", { operator })
+      if (field?.holdsOmitted === true) report.reject("Text", { operator })
       guardPattern(operand, options, report)
       return operand
     case "$options":
@@ -150,7 +150,7 @@ const guardOperator = (
     case "$geoWithin":
     case "$near":
     case "$nearSphere":
-      guardPlain(operand, around)
+      guardPlain(operand, context)
       return operand
     default:
       report.forbid(operator)
@@ -162,69 +162,69 @@ const guardValues = (
   operator: string,
   operand: unknown,
   field: AccessibleField | undefined,
-  around: Surroundings
+  context: ExpressionContext
 ): unknown => {
-  const { report } = around
+  const { report } = context
   if (!Array.isArray(operand)) {
-    report.refuse("Array", { operator })
+    report.reject("Array", { operator })
     return operand
   }
   if (operand.length > maxListLength) {
-    report.refuse("TooManyValues", { operator, limit: maxListLength }, "Limit")
+    report.reject("TooManyValues", { operator, limit: maxListLength }, "Limit")
     return operand
   }
   return operand.map((item) =>
     operator === "$all" && isObject(item) && Object.hasOwn(item, "$elemMatch")
-      ? guardOperators(item, field, around)
-      : guardValue(item, field, around)
+      ? guardOperators(item, field, context)
+      : guardValue(item, field, context)
   )
 }
 
-const guardElement = (operand: unknown, field: AccessibleField | undefined, around: Surroundings): unknown => {
-  const { report } = around
+const guardElement = (operand: unknown, field: AccessibleField | undefined, context: ExpressionContext): unknown => {
+  const { report } = context
   if (!isObject(operand)) {
-    report.refuse("Element")
+    report.reject("Element")
     return operand
   }
   const [first = ""] = Object.keys(operand)
   const isOfValues = first.startsWith("$") && !["$and", "$or", "$nor"].includes(first)
-  if (isOfValues) return guardOperators(operand, field, around)
+  if (isOfValues) return guardOperators(operand, field, context)
   if (field !== undefined && !(field.isList && field.isDocument)) {
-    report.refuse("NoElements", { path: JSON.stringify(field.name) })
+    report.reject("NoElements", { path: JSON.stringify(field.name) })
     return operand
   }
-  return guardFilter(operand, around, field === undefined ? "" : `${field.name}.`)
+  return guardFilter(operand, context, field === undefined ? "" : `${field.name}.`)
 }
 
-const guardValue = (value: unknown, field: AccessibleField | undefined, around: Surroundings): unknown => {
-  const { isWhole, report } = around
+const guardValue = (value: unknown, field: AccessibleField | undefined, context: ExpressionContext): unknown => {
+  const { isComplete, report } = context
   if (field === undefined || value === null) {
-    guardPlain(value, around)
+    guardPlain(value, context)
     return value
   }
-  if (field.holdsOmitted && isWhole) {
+  if (field.holdsOmitted && isComplete) {
     // Comparing the complete value would allow a caller to guess its omitted fields.
-    report.refuse("ComparedAsWhole", { path: JSON.stringify(field.name) })
+    report.reject("ComparedAsWhole", { path: JSON.stringify(field.name) })
     return value
   }
   const stored = field.readJson(value)
   if (stored !== undefined) return stored
   const text = JSON.stringify(value) ?? ""
   const path = JSON.stringify(field.name)
-  if (text.length > maxShown) report.refuse("ThisValue", { path })
-  else report.refuse("Value", { path, value: text })
+  if (text.length > maxShown) report.reject("ThisValue", { path })
+  else report.reject("Value", { path, value: text })
   return value
 }
 
 const maxShown = Math.min(100, maxLength)
 
 /** A value that contains no operators except those of geometry. */
-const guardPlain = (value: unknown, around: Surroundings): void => {
-  if (Array.isArray(value)) return value.forEach((item) => guardPlain(item, around))
+const guardPlain = (value: unknown, context: ExpressionContext): void => {
+  if (Array.isArray(value)) return value.forEach((item) => guardPlain(item, context))
   if (!isObject(value)) return
   for (const [key, part] of Object.entries(value)) {
-    if (key.startsWith("$") && !geometry.has(key)) around.report.forbid(key)
-    guardPlain(part, around)
+    if (key.startsWith("$") && !geometry.has(key)) context.report.forbid(key)
+    guardPlain(part, context)
   }
 }
 

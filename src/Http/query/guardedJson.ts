@@ -1,7 +1,7 @@
 import { EJSON } from "bson"
 import * as Result from "effect/Result"
 import { Problem } from "../../Model/ModelError.ts"
-import { copied, type Key, problemOf } from "../messages/message.ts"
+import { copyProblem, type Key, problemOf } from "../messages/message.ts"
 import type { Arguments } from "../messages/message.ts"
 import { isInherited } from "./fieldAccess.ts"
 
@@ -19,7 +19,7 @@ export class Report {
   }
 
   /** Reports a problem that the caller can correct. */
-  refuse(detail: Detail, args?: Arguments, validator = "Parameter"): void {
+  reject(detail: Detail, args?: Arguments, validator = "Parameter"): void {
     if (this.problems.length < maxProblems) this.problems.push(this.#problem(detail, args, validator))
   }
 
@@ -31,7 +31,7 @@ export class Report {
 
   #problem(detail: Detail, args: Arguments | undefined, validator: string): Problem {
     const problem = problemOf(this.parameter, validator, `errors.query.${detail}`, args)
-    return copied(problem, new Problem(problem))
+    return copyProblem(problem, new Problem(problem))
   }
 
   toResult<A>(value: A): Result.Result<A, ReadonlyArray<Problem>> {
@@ -68,12 +68,12 @@ const maxDepth = 32
  */
 export const parse = (text: string, report: Report): unknown => {
   if (text.length > maxLength) {
-    report.refuse("TooLong", { limit: maxLength }, "Limit")
+    report.reject("TooLong", { limit: maxLength }, "Limit")
     return undefined
   }
   const json = Result.try((): unknown => JSON.parse(text))
   if (Result.isFailure(json)) {
-    report.refuse("NotJson", {}, "Json")
+    report.reject("NotJson", {}, "Json")
     return undefined
   }
   const value = revived(json.success, 0, report)
@@ -111,12 +111,12 @@ const extended: ReadonlySet<string> = new Set([
 
 const revived = (value: unknown, depth: number, report: Report): unknown => {
   if (typeof value === "string") {
-    if (!value.isWellFormed()) report.refuse("NotUnicode", {}, "Json")
+    if (!value.isWellFormed()) report.reject("NotUnicode", {}, "Json")
     return value
   }
   if (typeof value !== "object" || value === null) return value
   if (depth === maxDepth) {
-    report.refuse("TooDeep", { depth: maxDepth }, "Limit")
+    report.reject("TooDeep", { depth: maxDepth }, "Limit")
     return undefined
   }
   if (Array.isArray(value)) return value.map((item) => revived(item, depth + 1, report))
@@ -124,8 +124,8 @@ const revived = (value: unknown, depth: number, report: Report): unknown => {
   const [first] = entries
   if (entries.length === 1 && first !== undefined && extended.has(first[0])) return bsonOf(value, report)
   for (const [key] of entries) {
-    if (isUnsafePath(key)) report.refuse("Name", { name: JSON.stringify(key) }, "Json")
-    if (!key.isWellFormed() || key.includes("\0")) report.refuse("AnyName", {}, "Json")
+    if (isUnsafePath(key)) report.reject("Name", { name: JSON.stringify(key) }, "Json")
+    if (!key.isWellFormed() || key.includes("\0")) report.reject("AnyName", {}, "Json")
   }
   if (report.problems.length > 0) return undefined
   return Object.fromEntries(entries.map(([key, part]) => [key, revived(part, depth + 1, report)]))
@@ -135,6 +135,6 @@ const bsonOf = (value: object, report: Report): unknown => {
   const bson = Result.try((): unknown => EJSON.parse(JSON.stringify(value), { relaxed: true }))
   // An invalid extended value is left unchanged, and an invalid date becomes an invalid `Date`.
   if (Result.isSuccess(bson) && !isObject(bson.success) && String(bson.success) !== "Invalid Date") return bson.success
-  report.refuse("ExtendedJson", { name: Object.keys(value).join() }, "Json")
+  report.reject("ExtendedJson", { name: Object.keys(value).join() }, "Json")
   return undefined
 }

@@ -26,7 +26,7 @@ import type { Problem } from "../../Model/ModelError.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { Forbidden } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import { sayable } from "../messages/message.ts"
+import { translatable } from "../messages/message.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import { guardFilter } from "./filterGuard.ts"
 import { forbidden, parse, Report } from "./guardedJson.ts"
@@ -45,7 +45,7 @@ export const filter = (model: Model.Any): (text: string) => Result.Result<Filter
     const report = new Report("query")
     const value = parse(text, report)
     return report.toResult(
-      report.problems.length > 0 ? {} : guardFilter(value, { access, report, isModel: true, isWhole: true })
+      report.problems.length > 0 ? {} : guardFilter(value, { access, report, isModel: true, isComplete: true })
     )
   }
 }
@@ -79,7 +79,7 @@ export const forbiddenOf = (problems: ReadonlyArray<Problem>): Forbidden | undef
   const outside = problems.filter(({ validator }) => validator === forbidden)
   const first = outside.filter(({ message }, i) => outside.findIndex((other) => other.message === message) === i)
   if (first.length === 0) return undefined
-  return sayable(
+  return translatable(
     new Forbidden({ message: first.map(({ message }) => message).join("; ") }),
     "errors.Forbidden",
     (labels) => ({ problems: first.map((problem) => labels.ofProblem(problem)).join("; ") })

@@ -6,7 +6,7 @@ import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaParser from "effect/SchemaParser"
 import { Problem } from "../../Model/ModelError.ts"
 import type { AnyParameters, Parameter } from "../description/queryParameters.ts"
-import { copied, problemOf } from "../messages/message.ts"
+import { copyProblem, problemOf } from "../messages/message.ts"
 
 /**
  * The parameters of a URL, a repeated one as a list.
@@ -82,7 +82,7 @@ const readerOf = <A>(name: string, parameter: Parameter<A>): ParameterReader<A> 
   const { byDefault, isRequired = false, refusal } = parameter
   const problem = typeof refusal === "string"
     ? new Problem({ field: name, validator: "Parameter", message: refusal })
-    : ((said) => copied(said, new Problem(said)))(problemOf(name, "Parameter", refusal.key))
+    : ((said) => copyProblem(said, new Problem(said)))(problemOf(name, "Parameter", refusal.key))
   return (given, problems) => {
     if (given === undefined && !isRequired) return byDefault
     const value = given === undefined ? undefined : decode(given)

@@ -1,4 +1,4 @@
-import { guardExpression, guardPath, storedName, type Surroundings } from "./expressionGuard.ts"
+import { type ExpressionContext, guardExpression, guardPath, storedName } from "./expressionGuard.ts"
 import type { FieldAccess } from "./fieldAccess.ts"
 import { guardFilter } from "./filterGuard.ts"
 import { isObject, isUnsafePath, Report } from "./guardedJson.ts"
@@ -19,9 +19,9 @@ export const guardPipeline = (
   report: Report,
   maxResults: number
 ): ReadonlyArray<Values> => {
-  const state: State = { access, report, isModel: true, isWhole: true, stages: 0 }
+  const state: State = { access, report, isModel: true, isComplete: true, stages: 0 }
   const stages = guardStages(pipeline, state)
-  return [...stages, ...(state.isWhole ? [{ $project: access.projection }] : []), { $limit: maxResults }]
+  return [...stages, ...(state.isComplete ? [{ $project: access.projection }] : []), { $limit: maxResults }]
 }
 
 /** The documents that a stage receives. */
@@ -29,26 +29,26 @@ interface State {
   readonly access: FieldAccess
   readonly report: Report
   isModel: boolean
-  isWhole: boolean
+  isComplete: boolean
   stages: number
 }
 
 const guardStages = (pipeline: unknown, state: State): ReadonlyArray<Values> => {
   const { report } = state
   if (!Array.isArray(pipeline)) {
-    report.refuse("NotStages")
+    report.reject("NotStages")
     return []
   }
   const stages: Array<Values> = []
   for (const stage of pipeline) {
     state.stages += 1
     if (state.stages > maxStages) {
-      report.refuse("TooManyStages", { limit: maxStages }, "Limit")
+      report.reject("TooManyStages", { limit: maxStages }, "Limit")
       return stages
     }
     const [name = "", ...others] = isObject(stage) ? Object.keys(stage) : []
     if (!isObject(stage) || name === "" || others.length > 0) {
-      report.refuse("StageName")
+      report.reject("StageName")
       continue
     }
     const guard = guards.get(name)
@@ -56,16 +56,16 @@ const guardStages = (pipeline: unknown, state: State): ReadonlyArray<Values> => 
       report.forbid(name)
       continue
     }
-    if (state.isWhole && !whole.has(name)) {
-      if (given.has(name) && isHarmless(guard, stage[name], state)) state.isWhole = false
+    if (state.isComplete && !preservingStages.has(name)) {
+      if (computedStages.has(name) && isSafe(guard, stage[name], state)) state.isComplete = false
       else {
         stages.push({ $project: state.access.projection })
-        state.isWhole = false
+        state.isComplete = false
       }
     }
-    if (name === "$sort" && state.isWhole && isObject(stage[name]) && sortsByWhole(stage[name], state)) {
+    if (name === "$sort" && state.isComplete && isObject(stage[name]) && sortsByWhole(stage[name], state)) {
       stages.push({ $project: state.access.projection })
-      state.isWhole = false
+      state.isComplete = false
     }
     stages.push({ [name]: guard(stage[name], state) })
   }
@@ -73,10 +73,10 @@ const guardStages = (pipeline: unknown, state: State): ReadonlyArray<Values> => 
 }
 
 /** Stages that do not change documents. */
-const whole: ReadonlySet<string> = new Set(["$match", "$sort", "$limit", "$skip", "$sample"])
+const preservingStages: ReadonlySet<string> = new Set(["$match", "$sort", "$limit", "$skip", "$sample"])
 
 /** Stages whose output contains only the results of their expressions. */
-const given: ReadonlySet<string> = new Set([
+const computedStages: ReadonlySet<string> = new Set([
   "$bucket",
   "$bucketAuto",
   "$count",
@@ -87,9 +87,9 @@ const given: ReadonlySet<string> = new Set([
 ])
 
 /** Whether a stage accesses no omitted fields although the documents still contain them. */
-const isHarmless = (guard: Guard, operand: unknown, { access, isModel, stages }: State): boolean => {
+const isSafe = (guard: Guard, operand: unknown, { access, isModel, stages }: State): boolean => {
   const report = new Report("")
-  guard(operand, { access, isModel, isWhole: true, stages, report })
+  guard(operand, { access, isModel, isComplete: true, stages, report })
   return report.problems.length === 0
 }
 
@@ -98,7 +98,12 @@ const sortsByWhole = (sort: Values, { access, isModel }: State): boolean =>
 
 type Guard = (operand: unknown, state: State) => unknown
 
-const around = ({ access, isModel, isWhole, report }: State): Surroundings => ({ access, isModel, isWhole, report })
+const context = ({ access, isModel, isComplete, report }: State): ExpressionContext => ({
+  access,
+  isModel,
+  isComplete,
+  report
+})
 
 /** The following stages receive documents with other fields. */
 const reshaping = (guard: Guard): Guard => (operand, state) => {
@@ -110,25 +115,25 @@ const reshaping = (guard: Guard): Guard => (operand, state) => {
 const plain = (operator: string): Guard => (operand, { report }) => {
   if (typeof operand === "number" || typeof operand === "string") return operand
   if (isObject(operand) && Object.values(operand).every((value) => typeof value === "number")) return operand
-  report.refuse("Number", { operator })
+  report.reject("Number", { operator })
   return operand
 }
 
-const expression: Guard = (operand, state) => guardExpression(operand, around(state))
+const expression: Guard = (operand, state) => guardExpression(operand, context(state))
 
-const guardMatch: Guard = (operand, state) => guardFilter(operand, around(state))
+const guardMatch: Guard = (operand, state) => guardFilter(operand, context(state))
 
 const guardSort: Guard = (operand, state) => {
   const { report } = state
   if (!isObject(operand)) {
-    report.refuse("Fields", { operator: "$sort" })
+    report.reject("Fields", { operator: "$sort" })
     return operand
   }
   return Object.fromEntries(
     Object.entries(operand).map(([path, direction]) => {
-      if (isObject(direction)) return [path, guardExpression(direction, around(state))]
-      if (direction !== 1 && direction !== -1) report.refuse("Direction")
-      return [guardPath(path, { ...around(state), isWhole: false }), direction]
+      if (isObject(direction)) return [path, guardExpression(direction, context(state))]
+      if (direction !== 1 && direction !== -1) report.reject("Direction")
+      return [guardPath(path, { ...context(state), isComplete: false }), direction]
     })
   )
 }
@@ -136,17 +141,17 @@ const guardSort: Guard = (operand, state) => {
 /** A field name in the output of a stage. */
 const guardName = (name: unknown, { report }: State): void => {
   if (typeof name !== "string" || name === "" || name.startsWith("$") || isUnsafePath(name)) {
-    report.refuse("FieldName", { name: JSON.stringify(name) })
+    report.reject("FieldName", { name: JSON.stringify(name) })
   }
 }
 
 const guardFields = (operator: string): Guard => (operand, state) => {
   if (!isObject(operand)) {
-    state.report.refuse("Fields", { operator })
+    state.report.reject("Fields", { operator })
     return operand
   }
   for (const name of Object.keys(operand)) guardName(name, state)
-  return guardExpression(operand, around(state))
+  return guardExpression(operand, context(state))
 }
 
 const isSwitch = (value: unknown): boolean => typeof value === "boolean" || typeof value === "number"
@@ -154,19 +159,19 @@ const isSwitch = (value: unknown): boolean => typeof value === "boolean" || type
 /** An included field must exist, a computed one need not. */
 const guardProject = (operand: unknown, state: State, prefix = ""): unknown => {
   if (!isObject(operand)) {
-    state.report.refuse("Fields", { operator: "$project" })
+    state.report.reject("Fields", { operator: "$project" })
     return operand
   }
   return Object.fromEntries(
     Object.entries(operand).map(([key, value]) => {
       if (!isSwitch(value)) guardName(key, state)
-      else if (prefix !== "") guardPath(prefix + key, around(state))
-      else return [guardPath(key, around(state)), value]
+      else if (prefix !== "") guardPath(prefix + key, context(state))
+      else return [guardPath(key, context(state)), value]
       return isSwitch(value)
         ? [key, value]
         : isObject(value) && !Object.keys(value).some((name) => name.startsWith("$"))
         ? [key, guardProject(value, state, `${prefix}${key}.`)]
-        : [key, guardExpression(value, around(state))]
+        : [key, guardExpression(value, context(state))]
     })
   )
 }
@@ -174,19 +179,19 @@ const guardProject = (operand: unknown, state: State, prefix = ""): unknown => {
 const guardUnset: Guard = (operand, state) => {
   const names: ReadonlyArray<unknown> = Array.isArray(operand) ? operand : [operand]
   return names.map((name) => {
-    if (typeof name === "string") return guardPath(name, around(state))
-    state.report.refuse("Names")
+    if (typeof name === "string") return guardPath(name, context(state))
+    state.report.reject("Names")
     return name
   })
 }
 
 const guardUnwind: Guard = (operand, state) => {
-  if (!isObject(operand)) return guardExpression(operand, around(state))
+  if (!isObject(operand)) return guardExpression(operand, context(state))
   const { includeArrayIndex: index, path, ...others } = operand
   if (index !== undefined) guardName(index, state)
   const guarded = {
     ...others,
-    path: guardExpression(path, around(state)),
+    path: guardExpression(path, context(state)),
     ...(index === undefined ? {} : { includeArrayIndex: index })
   }
   if (index !== undefined) state.isModel = false
@@ -195,7 +200,7 @@ const guardUnwind: Guard = (operand, state) => {
 
 const guardFacet: Guard = (operand, state) => {
   if (!isObject(operand)) {
-    state.report.refuse("Pipelines")
+    state.report.reject("Pipelines")
     return operand
   }
   return Object.fromEntries(
@@ -212,18 +217,18 @@ const guardFacet: Guard = (operand, state) => {
 /** The type of the grouping expression determines how boundaries are decoded. */
 const guardBucket: Guard = (operand, state) => {
   if (!isObject(operand)) {
-    state.report.refuse("Group")
+    state.report.reject("Group")
     return operand
   }
   const { boundaries, groupBy, ...others } = operand
   const path = state.isModel && typeof groupBy === "string" && /^\$[^$]/u.test(groupBy) ? groupBy.slice(1) : undefined
   const field = path === undefined ? undefined : state.access.field(storedName(path, state.access))
   return {
-    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, guardExpression(value, around(state))])),
-    groupBy: guardExpression(groupBy, around(state)),
+    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, guardExpression(value, context(state))])),
+    groupBy: guardExpression(groupBy, context(state)),
     ...(boundaries === undefined ? {} : {
       boundaries: Array.isArray(boundaries)
-        ? boundaries.map((bound) => field?.readJson(bound) ?? guardExpression(bound, around(state)))
+        ? boundaries.map((bound) => field?.readJson(bound) ?? guardExpression(bound, context(state)))
         : boundaries
     })
   }

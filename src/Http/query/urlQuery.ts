@@ -93,33 +93,33 @@ export const make = (
     const excess = beyondLimit(parameters)
     if (excess !== undefined) return Result.fail([excess])
     const problems: Array<Problem> = []
-    const refuse: Refuse = (field, message, validator = "Parameter") => {
+    const report: ReportProblem = (field, message, validator = "Parameter") => {
       problems.push(new Problem({ field, validator, message }))
     }
     const logic = readers.logic(parameters["logic"], problems)
-    const filters = filtersOf(access, { parameters, readers }, logic ?? "AND", refuse)
+    const filters = filtersOf(access, { parameters, readers }, logic ?? "AND", report)
     const native = readNative(readers.query(parameters["query"], problems), problems)
-    const filter = both(combined(filters, logic ?? "AND"), native)
+    const filter = conjunction(combined(filters, logic ?? "AND"), native)
     const direction = readers.sort_order(parameters["sort_order"], problems)
-    const sort = sortOf(access, readers.sort_by(parameters["sort_by"], problems), direction, refuse)
+    const sort = sortOf(access, readers.sort_by(parameters["sort_by"], problems), direction, report)
     const page = readers.page(parameters["page"], problems)
     const pageSize = readers.page_size(parameters["page_size"], problems)
     if (page !== undefined && pageSize !== undefined && !Number.isSafeInteger(page * pageSize)) {
-      refuse("page", "is too large")
+      report("page", "is too large")
     }
-    const fields = fieldsOf(access, readers.fields?.(parameters["fields"], problems), refuse)
+    const fields = fieldsOf(access, readers.fields?.(parameters["fields"], problems), report)
     const asked = readers.count === undefined ? "exact" : readers.count(parameters["count"], problems)
-    const { behind, keyset } = readCursor(
+    const { following, keyset } = readCursor(
       readers.cursor?.(parameters["cursor"], problems),
       { sort, hasPage: parameters["page"] !== undefined },
-      refuse
+      report
     )
     if (problems.length > 0 || page === undefined || pageSize === undefined || asked === undefined) {
       return Result.fail(problems)
     }
     const count = keyset !== undefined ? "none" : asked === "estimated" && !isEmpty(filter) ? "exact" : asked
     const find = {
-      filter: both(filter, behind),
+      filter: conjunction(filter, following),
       sort,
       skip: (page - 1) * pageSize,
       limit: count === "exact" ? pageSize : pageSize + 1,
@@ -141,12 +141,12 @@ export const selection = (
   const access = FieldAccess.of(model)
   const read = queryReader(documentParameters, "is not a parameter of a single document")
   return (parameters) => {
-    const given = read(parameters)
-    if (Result.isFailure(given)) return Result.fail(given.failure)
+    const listed = read(parameters)
+    if (Result.isFailure(listed)) return Result.fail(listed.failure)
     const excess = beyondLimit(parameters)
     if (excess !== undefined) return Result.fail([excess])
     const problems: Array<Problem> = []
-    const fields = fieldsOf(access, given.success.fields, (field, message, validator = "Parameter") => {
+    const fields = fieldsOf(access, listed.success.fields, (field, message, validator = "Parameter") => {
       problems.push(new Problem({ field, validator, message }))
     })
     return problems.length > 0 ? Result.fail(problems) : Result.succeed(fields)
@@ -182,7 +182,7 @@ export const literal = (text: string): string => quoted(text)
 // internal
 // -----------------------------------------------------------------------------
 
-type Refuse = (field: string, message: string, validator?: string) => void
+type ReportProblem = (field: string, message: string, validator?: string) => void
 
 const valuesOf = (value: Given): ReadonlyArray<string> =>
   value === undefined ? [] : typeof value === "string" ? [value] : value
@@ -202,7 +202,7 @@ const beyondLimit = (parameters: Parameters): Problem | undefined => {
 const isEmpty = (filter: Filter): boolean => Object.keys(filter).length === 0
 
 /** What fulfils both filters, an empty one of which asks for nothing. */
-const both = (one: Filter, other: Filter): Filter =>
+const conjunction = (one: Filter, other: Filter): Filter =>
   isEmpty(other) ? one : isEmpty(one) ? other : { $and: [one, other] }
 
 /** Reads the condition in the store's own language; what is wrong with it is added to the problems. */
@@ -218,29 +218,29 @@ const nativeReader = (model: Model.Any) => {
 }
 
 /** The filter of what stands behind a cursor, and the order that it is a place in. */
-interface Place {
-  readonly behind: Filter
+interface CursorPosition {
+  readonly following: Filter
   readonly keyset: Cursor.Keyset | undefined
 }
 
-const beginning: Place = { behind: {}, keyset: undefined }
+const firstPage: CursorPosition = { following: {}, keyset: undefined }
 
 const cursorReader = (model: Model.Any) => {
   const keysetOf = keysets(model)
   return (
     cursor: string | undefined,
     { hasPage, sort }: { readonly sort: Sort; readonly hasPage: boolean },
-    refuse: Refuse
-  ): Place => {
-    if (cursor === undefined) return beginning
+    report: ReportProblem
+  ): CursorPosition => {
+    if (cursor === undefined) return firstPage
     if (hasPage) {
-      refuse("cursor", "can't be given together with page", "Cursor")
-      return beginning
+      report("cursor", "can't be given together with page", "Cursor")
+      return firstPage
     }
     const keyset = keysetOf(sort)
-    const behind = Result.flatMap(keyset, ({ after }) => cursor === "" ? Result.succeed({}) : after(cursor))
-    if (Result.isFailure(behind)) refuse("cursor", cursorMessage(Result.isSuccess(keyset)), "Cursor")
-    return { behind: Result.getOrElse(behind, () => ({})), keyset: Result.getOrUndefined(keyset) }
+    const following = Result.flatMap(keyset, ({ after }) => cursor === "" ? Result.succeed({}) : after(cursor))
+    if (Result.isFailure(following)) report("cursor", cursorMessage(Result.isSuccess(keyset)), "Cursor")
+    return { following: Result.getOrElse(following, () => ({})), keyset: Result.getOrUndefined(keyset) }
   }
 }
 
@@ -248,7 +248,7 @@ const filtersOf = (
   access: FieldAccess.FieldAccess,
   { parameters, readers }: { readonly parameters: Parameters; readonly readers: object },
   logic: Logic,
-  refuse: Refuse
+  report: ReportProblem
 ): ReadonlyArray<Filter> => {
   const named = new Map<string, { readonly field: FieldAccess.AccessibleField; readonly terms: Array<Term> }>()
   for (const name of Object.keys(parameters)) {
@@ -259,22 +259,22 @@ const filtersOf = (
     const end = own === undefined ? name.indexOf(":[") : -1
     const field = end < 0 ? own : access.field(name.slice(0, end))
     if (field === undefined) {
-      refuse(name, "is neither a field nor a parameter of the collection")
+      report(name, "is neither a field nor a parameter of the collection")
       continue
     }
     const terms: Array<Term> = named.get(field.name)?.terms ?? []
     named.set(field.name, { field, terms })
     for (const value of valuesOf(parameters[name])) {
       const text = end < 0 ? value : name.slice(end + 1) + (value === "" ? "" : `=${value}`)
-      if (!text.isWellFormed()) refuse(field.name, "must be well-formed Unicode")
-      else if (end >= 0 && !isList(text)) refuse(field.name, "needs a list in brackets behind the colon")
+      if (!text.isWellFormed()) report(field.name, "must be well-formed Unicode")
+      else if (end >= 0 && !isList(text)) report(field.name, "needs a list in brackets behind the colon")
       else terms.push(parseTerm(text, field.isList))
     }
   }
   return Array.from(
     named.values(),
     ({ field, terms }) =>
-      conditionsOf(field, terms, logic, (validator, message) => refuse(field.name, message, validator))
+      conditionsOf(field, terms, logic, (validator, message) => report(field.name, message, validator))
   ).flat()
 }
 
@@ -282,19 +282,19 @@ const sortOf = (
   access: FieldAccess.FieldAccess,
   by: string | undefined,
   order: "ASC" | "DESC" | undefined,
-  refuse: Refuse
+  report: ReportProblem
 ): Sort => {
   const direction = order === "DESC" ? -1 : 1
   const names = by === undefined ? [] : by.split(",", maxSortFields + 1)
-  if (names.length > maxSortFields) refuse("sort_by", `can't take more than ${maxSortFields} fields`, "Limit")
+  if (names.length > maxSortFields) report("sort_by", `can't take more than ${maxSortFields} fields`, "Limit")
   const sort: { [path: string]: 1 | -1 } = {}
   let last: 1 | -1 = direction
-  for (const given of names.slice(0, maxSortFields)) {
-    const name = given.trim()
+  for (const listed of names.slice(0, maxSortFields)) {
+    const name = listed.trim()
     const isDescending = name.startsWith("-")
     const field = access.field(isDescending ? name.slice(1) : name)
     if (field === undefined || !field.sortable) {
-      refuse("sort_by", `"${name}" is not a field to sort by`)
+      report("sort_by", `"${name}" is not a field to sort by`)
       continue
     }
     last = isDescending ? -1 : direction
@@ -308,16 +308,16 @@ const sortOf = (
 const fieldsOf = (
   access: FieldAccess.FieldAccess,
   text: string | undefined,
-  refuse: Refuse
+  report: ReportProblem
 ): ReadonlyArray<string> | undefined => {
   if (text === undefined) return undefined
   const names = text.split(",", maxFields + 1)
-  if (names.length > maxFields) refuse("fields", `can't take more than ${maxFields} fields`, "Limit")
+  if (names.length > maxFields) report("fields", `can't take more than ${maxFields} fields`, "Limit")
   const fields = new Set<string>(access.id === undefined ? [] : [access.id])
-  for (const given of names.slice(0, maxFields)) {
-    const name = given.trim()
+  for (const listed of names.slice(0, maxFields)) {
+    const name = listed.trim()
     if (access.field(name)?.selectable === true) fields.add(name)
-    else refuse("fields", `"${name}" is not a field to select`)
+    else report("fields", `"${name}" is not a field to select`)
   }
   return [...fields].toSorted()
 }

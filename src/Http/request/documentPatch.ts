@@ -15,7 +15,7 @@ import {
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { type BadRequest, Conflict } from "../HttpError.ts"
-import { at, badRequestOf, englishOf, type Key, problemOf, sayable } from "../messages/message.ts"
+import { at, badRequestOf, englishOf, type Key, problemOf, translatable } from "../messages/message.ts"
 import { isDeeperValue } from "./depth.ts"
 import { applyPatch, type Operation, type PatchLimits, readPatch, tokensOf } from "./jsonPatch.ts"
 
@@ -72,9 +72,9 @@ export const documentPatcher = (
       return Effect.die(new Error(`${model.modelName} ${String(stored["_id"])} can't be written`))
     }
     // The serialiser writes an object.
-    const before = JSON.parse(text) as Schema.JsonObject
+    const currentForm = JSON.parse(text) as Schema.JsonObject
     return Effect.flatMap(
-      applyPatch(operations, before, limits),
+      applyPatch(operations, currentForm, limits),
       (applied): ReturnType<DocumentPatcher["changesOf"]> => {
         if (Result.isFailure(applied)) {
           const { index, reason } = applied.failure
@@ -82,7 +82,7 @@ export const documentPatcher = (
           const args = { index, operation: `${op} ${path}` }
           const key = "errors.patch.Inapplicable"
           return Effect.fail(
-            sayable(
+            translatable(
               new Conflict({ message: englishOf(key, { ...args, reason: englishOf(reason) }) }),
               key,
               ({ ofKey }) => ({ ...args, reason: ofKey(reason) })
@@ -90,7 +90,7 @@ export const documentPatcher = (
           )
         }
         // The patch never replaces the complete document, so the result is an object.
-        const changes = changesBetween(model, before, applied.success as Schema.JsonObject)
+        const changes = changesBetween(model, currentForm, applied.success as Schema.JsonObject)
         if (isDeeperValue(changes, maxDepth)) {
           return Effect.fail(badRequestOf([problemOf("", "Json", "errors.query.TooDeep", { depth: maxDepth })]))
         }
@@ -102,7 +102,7 @@ export const documentPatcher = (
 })
 
 /** The kind of position that a pointer refers to, or the reason why a patch may not use it. */
-type Place =
+type PointerTarget =
   | "document"
   | "value"
   | "read-only"
@@ -113,17 +113,17 @@ type Place =
 
 const problemsOf = (model: ModelLike, operation: Operation): ReadonlyArray<FieldProblem> => {
   const { op, path } = operation
-  if (op === "test") return problemsAt("path", testing[placeOf(model, tokensOf(path))])
-  const problems = problemsAt("path", writing[placeOf(model, tokensOf(path))])
+  if (op === "test") return problemsAt("path", testing[targetOf(model, tokensOf(path))])
+  const problems = problemsAt("path", writing[targetOf(model, tokensOf(path))])
   if (op !== "move" && op !== "copy") return problems
   const tokens = tokensOf(operation.from)
-  const place = placeOf(model, tokens)
+  const target = targetOf(model, tokens)
   const source = op === "move" ? { ...writing, ...copying } : copying
-  const message = source[place] ?? (omitsWithin(model, tokens) ? unreadable : undefined)
+  const message = source[target] ?? (omitsWithin(model, tokens) ? unreadable : undefined)
   return [...problems, ...problemsAt("from", message)]
 }
 
-type Messages = { readonly [K in Place]?: Key }
+type Messages = { readonly [K in PointerTarget]?: Key }
 
 const unreadable = "errors.patch.Unreadable"
 const unknown = "errors.patch.Unknown"
@@ -143,31 +143,31 @@ const writing: Messages = {
 const problemsAt = (field: string, key: Key | undefined): ReadonlyArray<FieldProblem> =>
   key === undefined ? [] : [problemOf(field, "JsonPatch", key)]
 
-const placeOf = (model: ModelLike, tokens: ReadonlyArray<string>): Place => {
+const targetOf = (model: ModelLike, tokens: ReadonlyArray<string>): PointerTarget => {
   if (tokens.length === 0) return "document"
   let current = model
   let variant: "patch" | "create" = "patch"
-  let amongOmitted = false
+  let isInOmittingList = false
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i]!
     const isLast = i === tokens.length - 1
     if (token === "_type") return isLast ? "read-only" : "unknown"
     if (!Object.hasOwn(current.store.fields, token)) return "unknown"
     if (current[modelTypeId][token]?.omitted === true) {
-      return isLast && !amongOmitted ? "omitted" : "within what is omitted"
+      return isLast && !isInOmittingList ? "omitted" : "within what is omitted"
     }
     if (!isWritable(current, token, variant)) return "read-only"
     const inner = nestedModel(current.store.fields[token])
     if (inner === undefined || isLast) break
     if (isList(current, token)) {
-      amongOmitted ||= omits(inner)
+      isInOmittingList ||= omits(inner)
       variant = "create"
       // This token is the index in the list.
       if (++i === tokens.length - 1) break
     }
     current = inner
   }
-  return amongOmitted ? "within items that omit" : "value"
+  return isInOmittingList ? "within items that omit" : "value"
 }
 
 const isWritable = (model: ModelLike, field: string, variant: "patch" | "create"): boolean => {
@@ -204,7 +204,7 @@ const omitsWithin = (model: ModelLike, tokens: ReadonlyArray<string>): boolean =
 /** An omitted field is not in the document, so replacing and removing it must not require its presence. */
 const withoutReading = (model: ModelLike, operation: Operation): Operation => {
   const { op, path } = operation
-  if (op !== "replace" && op !== "remove" || placeOf(model, tokensOf(path)) !== "omitted") return operation
+  if (op !== "replace" && op !== "remove" || targetOf(model, tokensOf(path)) !== "omitted") return operation
   return { op: "add", path, value: op === "replace" ? operation.value : null }
 }
 
@@ -212,10 +212,10 @@ const withoutReading = (model: ModelLike, operation: Operation): Operation => {
  * The changes that turn one wire form into the other. Nested models are changed field by field. Any other value is
  * replaced, since a value within it may be `null`. Fields that neither form contains are not changed.
  */
-const changesBetween = (model: ModelLike, before: Schema.JsonObject, after: Schema.JsonObject): Values => {
+const changesBetween = (model: ModelLike, currentForm: Schema.JsonObject, after: Schema.JsonObject): Values => {
   const changes: Values = {}
-  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const old = before[key]
+  for (const key of new Set([...Object.keys(currentForm), ...Object.keys(after)])) {
+    const old = currentForm[key]
     const next = after[key]
     // Unknown keys are ignored, as in any body.
     if (!Object.hasOwn(model.store.fields, key) || Equal.equals(old, next)) continue

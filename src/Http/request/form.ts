@@ -47,17 +47,17 @@ export const readForm = (
   const byName = new Map<string, Array<Part>>()
   for (const part of parts) {
     if (part._tag === "File" && !part.isChosen) continue
-    const known = byName.get(part.name)
-    if (known === undefined) byName.set(part.name, [part])
-    else known.push(part)
+    const existing = byName.get(part.name)
+    if (existing === undefined) byName.set(part.name, [part])
+    else existing.push(part)
   }
   const values: Values = {}
   const problems: Array<FieldProblem> = []
-  for (const [name, given] of byName) {
+  for (const [name, fieldParts] of byName) {
     const path = name.split(".", maxDepth + 1)
     const field = path.length > maxDepth ? undefined : fieldAt(model, path)
     if (field === undefined) {
-      if (isStrict || path.includes("__proto__") || given.some(({ _tag }) => _tag === "File")) {
+      if (isStrict || path.includes("__proto__") || fieldParts.some(({ _tag }) => _tag === "File")) {
         problems.push(excessProblem(name))
       }
       continue
@@ -66,7 +66,7 @@ export const readForm = (
       problems.push({ field: name, validator: "Form", message: "is part of a field that is given as a whole, too" })
       continue
     }
-    const read = readField(field, given, maxDepth)
+    const read = readField(field, fieldParts, maxDepth)
     if (Result.isFailure(read)) problems.push({ field: name, ...read.failure })
     else if (read.success !== absent) set(values, path, read.success)
   }
@@ -94,7 +94,7 @@ interface FormField {
   /** The types of the value, or of a list's elements. */
   readonly kinds: Kinds
   /** Whether the empty text is a value. */
-  readonly takesEmpty: boolean
+  readonly acceptsEmpty: boolean
   /** The nested model, unless the field is a list. */
   readonly inner: ModelLike | undefined
 }
@@ -121,7 +121,7 @@ const fieldsOf = perModel((model: ModelLike): ReadonlyMap<string, FormField> =>
       return [name, {
         isList: element !== undefined,
         kinds,
-        takesEmpty: kinds.text && ast.encoding === undefined,
+        acceptsEmpty: kinds.text && ast.encoding === undefined,
         // Nested variants refer to their models.
         inner: element === undefined ? nestedModel(model.store.fields[name]) : undefined
       }]
@@ -166,17 +166,17 @@ const fieldAt = (model: ModelLike, [name = "", ...path]: ReadonlyArray<string>):
   return field?.inner === undefined ? undefined : fieldAt(field.inner, path)
 }
 
-type Wrong = Pick<FieldProblem, "validator" | "message">
+type PartProblem = Pick<FieldProblem, "validator" | "message">
 
 const readField = (
   field: FormField,
   parts: ReadonlyArray<Part>,
   maxDepth: number
-): Result.Result<unknown, Wrong> => {
+): Result.Result<unknown, PartProblem> => {
   const [first, ...others] = parts
   if (first === undefined) return Result.succeed(absent)
   if (!field.isList) {
-    return others.length > 0 ? wrong("Form", "is given more than once") : readPart(field, first, maxDepth)
+    return others.length > 0 ? invalid("Form", "is given more than once") : readPart(field, first, maxDepth)
   }
   const values: Array<unknown> = []
   for (const part of parts) {
@@ -190,24 +190,24 @@ const readField = (
 }
 
 const readPart = (
-  { kinds, takesEmpty }: FormField,
+  { kinds, acceptsEmpty }: FormField,
   part: Part,
   maxDepth: number
-): Result.Result<unknown, Wrong> => {
-  if (part._tag === "File") return wrong("File", "can't be a file")
+): Result.Result<unknown, PartProblem> => {
+  if (part._tag === "File") return invalid("File", "can't be a file")
   const [type = "", charset] = part.contentType.split(";charset=")
-  if (charset !== undefined && !utf8.has(charset) || !isUtf8(part.bytes)) return wrong("Form", "must be UTF-8 text")
+  if (charset !== undefined && !utf8.has(charset) || !isUtf8(part.bytes)) return invalid("Form", "must be UTF-8 text")
   const text = Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.byteLength).toString("utf8")
   const isJson = type === "application/json"
-  if (isJson || kinds.json && !takesEmpty && text !== "") {
-    if (isDeeper(part.bytes, maxDepth)) return wrong("Json", `must not be nested more than ${maxDepth} levels deep`)
+  if (isJson || kinds.json && !acceptsEmpty && text !== "") {
+    if (isDeeper(part.bytes, maxDepth)) return invalid("Json", `must not be nested more than ${maxDepth} levels deep`)
     return parseJson(text)
   }
-  return Result.succeed(read(text, kinds, takesEmpty))
+  return Result.succeed(read(text, kinds, acceptsEmpty))
 }
 
-const read = (text: string, kinds: Kinds, takesEmpty: boolean): unknown => {
-  if (text === "" && !takesEmpty) return absent
+const read = (text: string, kinds: Kinds, acceptsEmpty: boolean): unknown => {
+  if (text === "" && !acceptsEmpty) return absent
   const number = kinds.number && decimal.test(text) ? Number(text) : Number.NaN
   if (Number.isFinite(number)) return number
   return kinds.boolean ? booleanOf(text) ?? text : text
@@ -215,12 +215,12 @@ const read = (text: string, kinds: Kinds, takesEmpty: boolean): unknown => {
 
 const decimal = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/iu
 
-const parseJson = (text: string): Result.Result<unknown, Wrong> =>
+const parseJson = (text: string): Result.Result<unknown, PartProblem> =>
   Result.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })
 
-const notJson: Wrong = { validator: "Json", message: "is not valid JSON" }
+const notJson: PartProblem = { validator: "Json", message: "is not valid JSON" }
 
-const wrong = (validator: string, message: string) => Result.fail({ validator, message })
+const invalid = (validator: string, message: string) => Result.fail({ validator, message })
 
 const utf8: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii"])
 
@@ -231,8 +231,8 @@ const set = (values: Values, path: ReadonlyArray<string>, value: unknown): void 
     values[name] = value
     return
   }
-  const known = Object.hasOwn(values, name) ? values[name] : undefined
-  const inner: Values = typeof known === "object" && known !== null ? known as Values : {}
+  const existing = Object.hasOwn(values, name) ? values[name] : undefined
+  const inner: Values = typeof existing === "object" && existing !== null ? existing as Values : {}
   values[name] = inner
   set(inner, rest, value)
 }

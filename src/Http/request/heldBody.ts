@@ -16,18 +16,18 @@ export class Request extends IncomingMessage {
   }
 
   /** Buffers the body and calls `complete` when it has arrived. */
-  hold(complete: () => void): void {
+  buffer(complete: () => void): void {
     this.#held = []
     this.#complete = complete
   }
 
   /** The complete body, unless it is not buffered or is being read as a stream. */
   get body(): Buffer | undefined {
-    const held = this.#held
-    if (held === undefined || !this.complete) return undefined
+    const buffered = this.#held
+    if (buffered === undefined || !this.complete) return undefined
     // Otherwise Node would drain the body after the response. It can still be read.
     Reflect.set(this, "_consuming", true)
-    return held.length === 1 ? held[0] : Buffer.concat(held)
+    return buffered.length === 1 ? buffered[0] : Buffer.concat(buffered)
   }
 
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
@@ -39,10 +39,10 @@ export class Request extends IncomingMessage {
 
   override _read(size: number): void {
     super._read(size)
-    const held = this.#held
-    if (held === undefined || !this.complete) return
+    const buffered = this.#held
+    if (buffered === undefined || !this.complete) return
     this.#held = undefined
-    for (const chunk of held) super.push(chunk)
+    for (const chunk of buffered) super.push(chunk)
     super.push(null)
   }
 }

@@ -5,7 +5,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
 import type { Readable } from "node:stream"
 import { type BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
-import { badRequest, sayable } from "../messages/message.ts"
+import { badRequest, translatable } from "../messages/message.ts"
 import { isDeeper } from "./depth.ts"
 import { Request } from "./heldBody.ts"
 
@@ -88,13 +88,13 @@ export const mediaTypeOf = (contentType: string): string => {
  */
 export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType => {
   const named = types.join(", ")
-  return sayable(new UnsupportedMediaType({ message: `The body must be ${named}` }), "errors.BodyType", {
+  return translatable(new UnsupportedMediaType({ message: `The body must be ${named}` }), "errors.BodyType", {
     types: named
   })
 }
 
 const tooLarge = (limit: number) =>
-  sayable(
+  translatable(
     new PayloadTooLarge({ message: `The body is larger than the ${limit} bytes that are accepted` }),
     "errors.BodyTooLarge",
     { limit }

@@ -4,7 +4,7 @@ import * as JsonPointer from "effect/JsonPointer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { bodyDecoder, type Decoded, type FieldProblem, limitProblems } from "../../Model/introspection.ts"
-import { at, englishOf, type Key, problemOf, sayable } from "../messages/message.ts"
+import { at, englishOf, type Key, problemOf, translatable } from "../messages/message.ts"
 
 /**
  * An operation of a JSON Patch (RFC 6902).
@@ -94,11 +94,11 @@ export const applyPatch = (
   { maxCopied }: Pick<PatchLimits, "maxCopied">
 ): Effect.Effect<Result.Result<Schema.Json, Inapplicable>> =>
   Effect.suspend(() => {
-    const state: State = { document, room: maxCopied, own: new WeakSet(), work: 0 }
+    const state: State = { document, remainingSize: maxCopied, copied: new WeakSet(), work: 0 }
     const applyFrom = (start: number): Effect.Effect<Result.Result<Schema.Json, Inapplicable>> => {
-      const enough = state.work + maxTurn
+      const turnEnd = state.work + maxTurn
       for (let index = start; index < operations.length; index++) {
-        if (state.work > enough) return Effect.flatMap(Effect.yieldNow, () => applyFrom(index))
+        if (state.work > turnEnd) return Effect.flatMap(Effect.yieldNow, () => applyFrom(index))
         const reason = applyOne(operations[index]!, state) ?? (state.work > maxWork ? tooMuchWork : undefined)
         if (reason !== undefined) return Effect.succeed(Result.fail({ index, reason }))
       }
@@ -128,9 +128,9 @@ const maxTurn = 1_000_000
 interface State {
   document: Schema.Json
   /** The size that copies may still add. */
-  room: number
+  remainingSize: number
   /** The containers that were copied here, which may be changed in place. */
-  readonly own: WeakSet<object>
+  readonly copied: WeakSet<object>
   work: number
 }
 
@@ -140,16 +140,16 @@ type Container = Array<Schema.Json> | { [key: string]: Schema.Json }
 const applyOne = (operation: Operation, state: State): Reason | undefined => {
   switch (operation.op) {
     case "test": {
-      const found = valueAt(state.document, operation.path)
-      if (found === undefined) return nothingThere
-      return Equal.equals(found, operation.value) ? undefined : "errors.patch.OtherValue"
+      const value = valueAt(state.document, operation.path)
+      if (value === undefined) return targetMissing
+      return Equal.equals(value, operation.value) ? undefined : "errors.patch.OtherValue"
     }
     case "copy": {
       const value = valueAt(state.document, operation.from)
-      if (value === undefined) return nothingToTake
-      const size = sizeOf(value, state.room)
-      if (size > state.room) return "errors.patch.CopiesTooLarge"
-      state.room -= size
+      if (value === undefined) return sourceMissing
+      const size = sizeOf(value, state.remainingSize)
+      if (size > state.remainingSize) return "errors.patch.CopiesTooLarge"
+      state.remainingSize -= size
       state.work += size
       // A container that appears twice could not be changed in place.
       return changeAt(state, operation.path, { op: "add", value: structuredClone(value) })
@@ -157,7 +157,7 @@ const applyOne = (operation: Operation, state: State): Reason | undefined => {
     case "move": {
       const { from, path } = operation
       const value = valueAt(state.document, from)
-      if (value === undefined) return nothingToTake
+      if (value === undefined) return sourceMissing
       return from === path
         ? undefined
         : changeAt(state, from, { op: "remove" }) ?? changeAt(state, path, { op: "add", value })
@@ -173,12 +173,12 @@ const changeAt = (state: State, pointer: string, change: Change): Reason | undef
   const tokens = tokensOf(pointer)
   const last = tokens.at(-1)
   if (last === undefined) {
-    if (change.op === "remove") return nothingThere
+    if (change.op === "remove") return targetMissing
     state.document = change.value
     return undefined
   }
-  const parent = ownedParent(state, tokens)
-  if (parent === undefined) return nothingThere
+  const parent = copiedParent(state, tokens)
+  if (parent === undefined) return targetMissing
   return Array.isArray(parent) ? changeElement(state, parent, last, change) : changeMember(parent, last, change)
 }
 
@@ -189,7 +189,7 @@ const changeElement = (
   change: Change
 ): Reason | undefined => {
   const index = change.op === "add" && token === "-" ? list.length : indexOf(token)
-  if (index === undefined || index > list.length || index === list.length && change.op !== "add") return nothingThere
+  if (index === undefined || index > list.length || index === list.length && change.op !== "add") return targetMissing
   if (change.op === "replace") list[index] = change.value
   else {
     state.work += list.length - index
@@ -204,7 +204,7 @@ const changeMember = (
   key: string,
   change: Change
 ): Reason | undefined => {
-  if (change.op !== "add" && !Object.hasOwn(members, key)) return nothingThere
+  if (change.op !== "add" && !Object.hasOwn(members, key)) return targetMissing
   if (change.op === "remove") delete members[key]
   else setMember(members, key, change.value)
   return undefined
@@ -218,13 +218,13 @@ const setMember = (members: { [key: string]: Schema.Json }, key: string, value: 
 }
 
 /** The parent of the last token. It and its ancestors are copied unless they have been. */
-const ownedParent = (state: State, tokens: ReadonlyArray<string>): Container | undefined => {
-  let parent = owned(state, state.document)
+const copiedParent = (state: State, tokens: ReadonlyArray<string>): Container | undefined => {
+  let parent = copyOnce(state, state.document)
   if (parent === undefined) return undefined
   state.document = parent
   for (const token of tokens.slice(0, -1)) {
     const value = childOf(parent, token)
-    const child: Container | undefined = value === undefined ? undefined : owned(state, value)
+    const child: Container | undefined = value === undefined ? undefined : copyOnce(state, value)
     if (child === undefined) return undefined
     if (Array.isArray(parent)) parent[Number(token)] = child
     else setMember(parent, token, child)
@@ -233,20 +233,20 @@ const ownedParent = (state: State, tokens: ReadonlyArray<string>): Container | u
   return parent
 }
 
-const owned = (state: State, value: Schema.Json): Container | undefined => {
+const copyOnce = (state: State, value: Schema.Json): Container | undefined => {
   if (typeof value !== "object" || value === null) return undefined
   // Only containers that were copied here are in the set.
-  if (state.own.has(value)) return value as Container
+  if (state.copied.has(value)) return value as Container
   // A JSON object has JSON values only.
   const copy: Container = Array.isArray(value) ? value.slice() : { ...(value as Schema.JsonObject) }
   state.work += Array.isArray(copy) ? copy.length : Object.keys(copy).length
-  state.own.add(copy)
+  state.copied.add(copy)
   return copy
 }
 
-const nothingToTake: Reason = "errors.patch.NothingToTake"
+const sourceMissing: Reason = "errors.patch.NothingToTake"
 
-const nothingThere: Reason = "errors.patch.NothingThere"
+const targetMissing: Reason = "errors.patch.NothingThere"
 
 const tooMuchWork: Reason = "errors.patch.TooMuchWork"
 
@@ -258,22 +258,22 @@ const Pointer = Schema.String.check(
   Schema.makeFilter((text) => /^(?:\/(?:[^~/]|~[01])*)*$/u.test(text), { message: notPointer })
 )
 
-const valued = bodyDecoder(Schema.Struct({ op: Schema.String, path: Pointer, value: Schema.Unknown }))
-const located = bodyDecoder(Schema.Struct({ op: Schema.String, path: Pointer }))
-const sourced = bodyDecoder(Schema.Struct({ op: Schema.String, path: Pointer, from: Pointer }))
+const valueDecoder = bodyDecoder(Schema.Struct({ op: Schema.String, path: Pointer, value: Schema.Unknown }))
+const pathDecoder = bodyDecoder(Schema.Struct({ op: Schema.String, path: Pointer }))
+const fromDecoder = bodyDecoder(Schema.Struct({ op: Schema.String, path: Pointer, from: Pointer }))
 
 const decoders: ReadonlyMap<unknown, (item: unknown) => Decoded> = new Map([
-  ["add", valued],
-  ["replace", valued],
-  ["test", valued],
-  ["remove", located],
-  ["move", sourced],
-  ["copy", sourced]
+  ["add", valueDecoder],
+  ["replace", valueDecoder],
+  ["test", valueDecoder],
+  ["remove", pathDecoder],
+  ["move", fromDecoder],
+  ["copy", fromDecoder]
 ])
 
 const readOperation = (item: unknown): Decoded => {
   const op: unknown = Reflect.get(Object(item), "op")
-  const decoded = (decoders.get(op) ?? located)(item)
+  const decoded = (decoders.get(op) ?? pathDecoder)(item)
   if (!decoders.has(op) && typeof op === "string") return invalid("op", "errors.patch.Operation")
   // RFC 6902, section 4.4: a value can't be moved into itself.
   const isCircular = decoded._tag === "Valid" && op === "move" &&
@@ -281,7 +281,7 @@ const readOperation = (item: unknown): Decoded => {
   if (isCircular) return invalid("path", "errors.patch.WithinFrom")
   if (decoded._tag === "Invalid") {
     for (const problem of decoded.problems) {
-      if (problem.message === notPointer) sayable(problem, "errors.patch.Pointer")
+      if (problem.message === notPointer) translatable(problem, "errors.patch.Pointer")
     }
   }
   return decoded
@@ -314,14 +314,14 @@ const childOf = (value: Schema.Json, token: string): Schema.Json | undefined => 
 
 const indexOf = (token: string): number | undefined => /^(?:0|[1-9]\d{0,15})$/u.test(token) ? Number(token) : undefined
 
-/** The size of a value, counted only until it exceeds `room`, since copies of copies share their parts. */
-const sizeOf = (value: Schema.Json, room: number): number => {
+/** The size of a value, counted only until it exceeds `remainingSize`, since copies of copies share their parts. */
+const sizeOf = (value: Schema.Json, remainingSize: number): number => {
   if (typeof value === "string") return value.length + 1
   if (typeof value !== "object" || value === null) return 1
   let size = 1
   for (const [key, part] of Object.entries(value)) {
-    size += key.length + sizeOf(part, room - size)
-    if (size > room) break
+    size += key.length + sizeOf(part, remainingSize - size)
+    if (size > remainingSize) break
   }
   return size
 }

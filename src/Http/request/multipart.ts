@@ -4,7 +4,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as MultipartParser from "effect/http/MultipartParser"
 import * as Result from "effect/Result"
 import { PayloadTooLarge } from "../HttpError.ts"
-import { badRequest, englishOf, sayable } from "../messages/message.ts"
+import { badRequest, englishOf, translatable } from "../messages/message.ts"
 import { type BodyError, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
 
 /**
@@ -76,7 +76,7 @@ export const makeReader = (
     parts = undefined
     done(result)
   }
-  const keep = (info: MultipartParser.PartInfo, part: Part) => {
+  const addPart = (info: MultipartParser.PartInfo, part: Part) => {
     if (info.contentDisposition !== "form-data") finish(Result.fail(malformed))
     else parts?.push(part)
   }
@@ -86,12 +86,12 @@ export const makeReader = (
     maxParts: limits.maxParts,
     maxFieldSize: limits.maxFieldSize,
     maxTotalSize: limits.maxMultipartSize,
-    onField: (info, bytes) => keep(info, { _tag: "Text", name: info.name, contentType: typeOf(info), bytes }),
+    onField: (info, bytes) => addPart(info, { _tag: "Text", name: info.name, contentType: typeOf(info), bytes }),
     onFile: (info) => {
       let size = 0
       return (chunk) => {
         if (chunk === null) {
-          keep(info, { _tag: "File", name: info.name, size, isChosen: size > 0 || info.filename !== "" })
+          addPart(info, { _tag: "File", name: info.name, size, isChosen: size > 0 || info.filename !== "" })
         } else size += chunk.length
       }
     },
@@ -121,5 +121,5 @@ const malformed = badRequest("errors.FormUnreadable")
 const tooLarge = ({ maxFieldSize, maxMultipartSize, maxParts }: FormLimits) => {
   const key = "errors.FormTooLarge"
   const args = { size: maxMultipartSize, parts: maxParts, textSize: maxFieldSize }
-  return sayable(new PayloadTooLarge({ message: englishOf(key, args) }), key, args)
+  return translatable(new PayloadTooLarge({ message: englishOf(key, args) }), key, args)
 }

@@ -4,7 +4,7 @@ import type { FieldProblem } from "../../Model/introspection.ts"
 import type { VersionConflict } from "../../Repository/RepositoryError.ts"
 import { PreconditionFailed } from "../HttpError.ts"
 import { en } from "../messages/catalogues/en.ts"
-import { sayable } from "../messages/message.ts"
+import { translatable } from "../messages/message.ts"
 
 /**
  * An entity tag (RFC 9110, section 8.8.3).
@@ -144,7 +144,7 @@ export const guarded = <A, E extends { readonly _tag: string }>(
  *
  * @internal
  */
-export const failed = sayable(
+export const failed = translatable(
   new PreconditionFailed({ message: en["errors.PreconditionFailed"] }),
   "errors.PreconditionFailed"
 )

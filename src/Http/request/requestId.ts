@@ -8,10 +8,10 @@ import { randomUUID } from "node:crypto"
  * @internal
  */
 export const requestIdOf = (request: HttpServerRequest.HttpServerRequest): string => {
-  const known = knownIdOf(request)
-  if (known !== undefined) return known
+  const existing = existingIdOf(request)
+  if (existing !== undefined) return existing
   const id = randomUUID()
-  made.set(request.source, id)
+  generated.set(request.source, id)
   return id
 }
 
@@ -21,15 +21,15 @@ export const requestIdOf = (request: HttpServerRequest.HttpServerRequest): strin
  * @internal
  */
 export const lastRequestIdOf = (request: HttpServerRequest.HttpServerRequest): string =>
-  knownIdOf(request) ?? randomUUID()
+  existingIdOf(request) ?? randomUUID()
 
-const knownIdOf = ({ headers, source }: HttpServerRequest.HttpServerRequest): string | undefined => {
-  const given = headers["x-request-id"]
-  return given !== undefined && safe.test(given) ? given : made.get(source)
+const existingIdOf = ({ headers, source }: HttpServerRequest.HttpServerRequest): string | undefined => {
+  const header = headers["x-request-id"]
+  return header !== undefined && safeId.test(header) ? header : generated.get(source)
 }
 
 /** Spaces, quotes and line breaks would allow a client to forge log lines. */
-const safe = /^[\w.:=+@/-]{1,128}$/u
+const safeId = /^[\w.:=+@/-]{1,128}$/u
 
 /** The key is the platform's request, since middleware replaces Effect's request object. */
-const made = new WeakMap<object, string>()
+const generated = new WeakMap<object, string>()

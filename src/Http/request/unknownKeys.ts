@@ -24,7 +24,7 @@ type Decode = ReturnType<typeof bodyDecoder>
  */
 export const refusingExcess = (schema: Schema.Struct<Schema.Struct.Fields>, decode: Decode): Decode => {
   // Fields need no services.
-  const excessIn = finderOf(Schema.toCodecJson(schema as unknown as Schema.Codec<unknown>).ast)
+  const excessIn = excessFinder(Schema.toCodecJson(schema as unknown as Schema.Codec<unknown>).ast)
   return (body) => {
     const decoded = decode(body)
     const excess = excessIn?.(body, "") ?? []
@@ -49,27 +49,27 @@ export const excessProblem = (field: string): FieldProblem => ({
 
 // internal
 
-type Find = (value: unknown, path: string) => ReadonlyArray<FieldProblem>
+type FindExcess = (value: unknown, path: string) => ReadonlyArray<FieldProblem>
 
 /** `undefined` if the schema accepts any key. */
-const finderOf = (ast: SchemaAST.AST, whose?: ModelLike): Find | undefined => {
+const excessFinder = (ast: SchemaAST.AST, owner?: ModelLike): FindExcess | undefined => {
   // The struct of a class does not refer to its model.
-  const model = modelOf(ast) ?? whose
+  const model = modelOf(ast) ?? owner
   const end = ast.encoding?.at(-1)
-  if (end !== undefined) return finderOf(end.to, model)
+  if (end !== undefined) return excessFinder(end.to, model)
   switch (ast._tag) {
     case "Objects":
-      return ofObject(ast, model)
+      return objectFinder(ast, model)
     case "Arrays":
-      return ofList(ast)
+      return listFinder(ast)
     case "Union":
-      return ofUnion(ast)
+      return unionFinder(ast)
     case "Suspend":
       return (value, path) => {
         const inner = ast.thunk()
-        const known = suspended.get(inner) ?? { find: finderOf(inner) }
-        suspended.set(inner, known)
-        return known.find?.(value, path) ?? []
+        const cached = suspended.get(inner) ?? { find: excessFinder(inner) }
+        suspended.set(inner, cached)
+        return cached.find?.(value, path) ?? []
       }
     default:
       return undefined
@@ -77,15 +77,16 @@ const finderOf = (ast: SchemaAST.AST, whose?: ModelLike): Find | undefined => {
 }
 
 /** Caches the finders of recursive schemas. */
-const suspended = new WeakMap<SchemaAST.AST, { readonly find: Find | undefined }>()
+const suspended = new WeakMap<SchemaAST.AST, { readonly find: FindExcess | undefined }>()
 
-const ofObject = (ast: SchemaAST.Objects, model: ModelLike | undefined): Find | undefined => {
-  const finders = new Map(ast.propertySignatures.map(({ name, type }) => [String(name), finderOf(type)] as const))
-  const [others, ...more] = ast.indexSignatures.map(({ type }) => finderOf(type))
+const objectFinder = (ast: SchemaAST.Objects, model: ModelLike | undefined): FindExcess | undefined => {
+  const finders = new Map(ast.propertySignatures.map(({ name, type }) => [String(name), excessFinder(type)] as const))
+  const [others, ...more] = ast.indexSignatures.map(({ type }) => excessFinder(type))
   // An empty struct accepts any object.
   const isOpen = ast.indexSignatures.length > 0 || finders.size === 0
-  const isFree = isOpen && others === undefined && Array.from(finders.values()).every((find) => find === undefined)
-  if (isFree || more.length > 0) return undefined
+  const acceptsAnything = isOpen && others === undefined &&
+    Array.from(finders.values()).every((find) => find === undefined)
+  if (acceptsAnything || more.length > 0) return undefined
   const ignored = new Set(model === undefined ? [] : [...shownKeys, ...Object.keys(model.store.fields)])
   const problemOf = model === undefined ? unexpected : excessProblem
   return (value, path) =>
@@ -103,9 +104,9 @@ const ofObject = (ast: SchemaAST.Objects, model: ModelLike | undefined): Find | 
 
 const unexpected = (field: string): FieldProblem => ({ ...excessProblem(field), message: "is not a field here" })
 
-const ofList = ({ elements, rest }: SchemaAST.Arrays): Find | undefined => {
-  const first = elements.map((ast) => finderOf(ast))
-  const [others] = rest.map((ast) => finderOf(ast))
+const listFinder = ({ elements, rest }: SchemaAST.Arrays): FindExcess | undefined => {
+  const first = elements.map((ast) => excessFinder(ast))
+  const [others] = rest.map((ast) => excessFinder(ast))
   return others === undefined && first.every((find) => find === undefined)
     ? undefined
     : (value, path) =>
@@ -114,8 +115,8 @@ const ofList = ({ elements, rest }: SchemaAST.Arrays): Find | undefined => {
         : []
 }
 
-const ofUnion = ({ types }: SchemaAST.Union): Find | undefined => {
-  const members = types.map((type) => ({ find: finderOf(type), takes: takerOf(type) }))
+const unionFinder = ({ types }: SchemaAST.Union): FindExcess | undefined => {
+  const members = types.map((type) => ({ find: excessFinder(type), accepts: acceptorOf(type) }))
   const finders = members.flatMap(({ find }) => find ?? [])
   if (finders.length === 0) return undefined
   // An optional value may be `null`, which has no keys.
@@ -123,14 +124,14 @@ const ofUnion = ({ types }: SchemaAST.Union): Find | undefined => {
     return finders[0]
   }
   return (value, path) => {
-    const found = members.flatMap(({ find, takes }) => takes(value) ? [find?.(value, path) ?? []] : [])
-    return found.find((excess) => excess.length === 0) ?? found[0] ?? []
+    const results = members.flatMap(({ find, accepts }) => accepts(value) ? [find?.(value, path) ?? []] : [])
+    return results.find((excess) => excess.length === 0) ?? results[0] ?? []
   }
 }
 
 const isNull = ({ _tag }: SchemaAST.AST): boolean => _tag === "Null"
 
-const takerOf = (ast: SchemaAST.AST): (value: unknown) => boolean => {
+const acceptorOf = (ast: SchemaAST.AST): (value: unknown) => boolean => {
   // The members of a codec are codecs.
   const decode = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast))
   return (value) => decode(value)._tag === "Success"

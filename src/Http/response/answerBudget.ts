@@ -26,14 +26,14 @@ export interface AnswerBudget {
 }
 
 /** @internal */
-export const makeAnswerBudget = (capacity: number, patience: Duration.Duration): AnswerBudget => {
-  const waiting = new Set<Place>()
+export const makeAnswerBudget = (capacity: number, timeout: Duration.Duration): AnswerBudget => {
+  const queue = new Set<QueueEntry>()
   let held = 0
 
   const grant = (): void => {
-    for (const next of waiting) {
+    for (const next of queue) {
       if (held > 0 && held + next.bytes > capacity) return
-      waiting.delete(next)
+      queue.delete(next)
       held += next.bytes
       next.isGranted = true
       next.wake()
@@ -45,34 +45,34 @@ export const makeAnswerBudget = (capacity: number, patience: Duration.Duration):
     grant()
   }
 
-  const giveBack = (place: Place): void => {
-    if (place.isGranted) free(place.bytes)
-    else if (waiting.delete(place)) grant()
+  const release = (entry: QueueEntry): void => {
+    if (entry.isGranted) free(entry.bytes)
+    else if (queue.delete(entry)) grant()
   }
 
   /** A place in the line, which may have been granted at once. */
-  const enter = (bytes: number): Place => {
-    const place: Place = { bytes, isGranted: false, wake: () => {} }
-    waiting.add(place)
+  const enqueue = (bytes: number): QueueEntry => {
+    const entry: QueueEntry = { bytes, isGranted: false, wake: () => {} }
+    queue.add(entry)
     grant()
-    return place
+    return entry
   }
 
-  const turnOf = (place: Place): Effect.Effect<void> =>
+  const granted = (entry: QueueEntry): Effect.Effect<void> =>
     Effect.callback((resume) => {
-      place.wake = () => resume(Effect.void)
-      if (place.isGranted) place.wake()
+      entry.wake = () => resume(Effect.void)
+      if (entry.isGranted) entry.wake()
     })
 
   const reserve = (bytes: number, request: Scope.Scope): Effect.Effect<Reservation, ServiceUnavailable> =>
     Effect.uninterruptibleMask((restore) => {
-      const place = enter(bytes)
-      return restore(Effect.timeoutOption(turnOf(place), patience)).pipe(
-        Effect.onInterrupt(() => Effect.sync(() => giveBack(place))),
+      const entry = enqueue(bytes)
+      return restore(Effect.timeoutOption(granted(entry), timeout)).pipe(
+        Effect.onInterrupt(() => Effect.sync(() => release(entry))),
         Effect.flatMap(() => {
           // It may have been granted in the moment in which the time was up.
-          if (!place.isGranted) {
-            giveBack(place)
+          if (!entry.isGranted) {
+            release(entry)
             return Effect.fail(new ServiceUnavailable({ message: tooMany }))
           }
           const reservation = reservationOf(bytes, free)
@@ -91,7 +91,7 @@ export const makeAnswerBudget = (capacity: number, patience: Duration.Duration):
 
 // internal
 
-interface Place {
+interface QueueEntry {
   readonly bytes: number
   isGranted: boolean
   wake: () => void

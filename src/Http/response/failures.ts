@@ -3,7 +3,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/RepositoryError.ts"
 import { Conflict, type Failure, failures, type HttpError, statusOf } from "../HttpError.ts"
 import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
-import type { Tell } from "./translation.ts"
+import type { ErrorResponses } from "./translation.ts"
 
 /**
  * What an application's own code may fail with: what it declares, and what the engine may.
@@ -27,10 +27,10 @@ export type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFa
  */
 export const settled = <R>(
   effect: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
-  tell: Tell
+  errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure, R> =>
   Effect.catch(effect, (error): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure> => {
-    if (isServiceError(error)) return tell.serviceError(error, error[serviceErrorTypeId].status)
+    if (isServiceError(error)) return errorResponses.serviceError(error, error[serviceErrorTypeId].status)
     switch (error._tag) {
       case "DocumentInvalid":
         return Effect.die(error)

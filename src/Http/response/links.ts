@@ -42,9 +42,9 @@ export const ofResource = (
     ]
   })
   return (id) => {
-    const own = segment(id)
-    let links = `${head}${own}${standard}`
-    for (let i = 0; i < actions.length; i++) links += `${actions[i]![0]}${own}${actions[i]![1]}`
+    const encodedId = segment(id)
+    let links = `${head}${encodedId}${standard}`
+    for (let i = 0; i < actions.length; i++) links += `${actions[i]![0]}${encodedId}${actions[i]![1]}`
     return `${links}},`
   }
 }
@@ -97,7 +97,7 @@ export const ofPage = (
   // An estimate may be behind what was found.
   const last = counted === undefined || hasNext !== true ? counted : Math.max(counted, page + 1)
   const names = Object.keys(parameters)
-  const [before, after] = around(names, parameters, "page")
+  const [before, after] = otherParameters(names, parameters, "page")
   const link = (number: number): string => quote(`${path}?${before}page=${number}${after}`)
   let links = `"_links":{"self":{"href":${names.length === 0 ? quote(path) : link(page)}}`
   if (total !== 0 || hasNext === true) {
@@ -117,12 +117,12 @@ export const ofPage = (
  * @since 0.1.0
  */
 export const ofCursor = (path: string, parameters: Parameters, next: string | undefined): string => {
-  const [before, after] = around(Object.keys(parameters), parameters, "cursor")
+  const [before, after] = otherParameters(Object.keys(parameters), parameters, "cursor")
   const link = (cursor: string): string => quote(`${path}?${before}cursor=${cursor}${after}`)
-  const given = parameters["cursor"]
-  const links = `"_links":{"self":{"href":${link(typeof given === "string" ? segment(given) : "")}},"first":{"href":${
-    link("")
-  }}`
+  const current = parameters["cursor"]
+  const links = `"_links":{"self":{"href":${
+    link(typeof current === "string" ? segment(current) : "")
+  }},"first":{"href":${link("")}}`
   return next === undefined ? `${links}}` : `${links},"next":{"href":${link(next)}}}`
 }
 
@@ -130,31 +130,31 @@ export const ofCursor = (path: string, parameters: Parameters, next: string | un
 // internal
 // -----------------------------------------------------------------------------
 
-const plain = /^[\w.~-]*$/u
+const unreserved = /^[\w.~-]*$/u
 
 const segment = (id: unknown): string => {
   const text = String(id).toWellFormed()
-  return plain.test(text) ? text : encodeURIComponent(text)
+  return unreserved.test(text) ? text : encodeURIComponent(text)
 }
 
 /** The parameters before and behind the one that changes, each with its separator. */
-const around = (
+const otherParameters = (
   names: ReadonlyArray<string>,
   parameters: Parameters,
   changing: string
 ): readonly [string, string] => {
   let before = ""
   let after = ""
-  let seen = false
+  let isAfter = false
   for (const name of names) {
     if (name === changing) {
-      seen = true
+      isAfter = true
       continue
     }
     const values = parameters[name]
     for (const value of typeof values === "string" ? [values] : values ?? []) {
       const pair = `${segment(name)}=${segment(value)}`
-      if (seen) after += `&${pair}`
+      if (isAfter) after += `&${pair}`
       else before += `${pair}&`
     }
   }

@@ -37,7 +37,7 @@ export interface ListAnswers {
 
 /** @internal */
 export const makeListAnswers = (budget: AnswerBudget, maxPageBytes: number): ListAnswers => ({
-  begin: (maxBytes = Infinity) => begin(budget, maxBytes, Math.min(maxBytes, maxPageBytes))
+  begin: (maxBytes = Infinity) => beginList(budget, maxBytes, Math.min(maxBytes, maxPageBytes))
 })
 
 /**
@@ -56,34 +56,34 @@ export const addAll = <A, E, R>(
 const head = "{\"_type\":\"list\",\"_items\":["
 
 // What is not larger is answered as one text, and costs nothing more.
-const smallLength = 256 * 1024
+const maxSmallLength = 256 * 1024
 
 // What a caller has to take in so much time.
-const pieceLength = 64 * 1024
-const piecePatience = "10 seconds"
+const chunkLength = 64 * 1024
+const chunkTimeout = "10 seconds"
 
-const begin = (budget: AnswerBudget, maxBytes: number, reservedBytes: number): ListAnswer => {
-  const pieces: Array<Uint8Array> = []
+const beginList = (budget: AnswerBudget, maxBytes: number, reservedBytes: number): ListAnswer => {
+  const chunks: Array<Uint8Array> = []
   let reservation: Reservation | undefined
   let bytes = 0
   let text = head
   let isEmpty = true
   const flush = (): void => {
-    const piece = Buffer.from(text)
-    pieces.push(piece)
-    bytes += piece.length
+    const chunk = Buffer.from(text)
+    chunks.push(chunk)
+    bytes += chunk.length
     text = ""
   }
   return {
     add: (item) => {
       const length = bytes + text.length + item.length
-      if (length > smallLength) {
+      if (length > maxSmallLength) {
         if (length > maxBytes && !isEmpty) return "too large"
         if (reservation === undefined) return "large"
       }
       text += isEmpty ? item : `,${item}`
       isEmpty = false
-      if (reservation !== undefined && text.length > pieceLength) flush()
+      if (reservation !== undefined && text.length > chunkLength) flush()
       return "added"
     },
     reserve: Effect.map(budget.reserve(reservedBytes), (reserved) => {
@@ -95,7 +95,10 @@ const begin = (budget: AnswerBudget, maxBytes: number, reservedBytes: number): L
       flush()
       reservation.resize(bytes)
       const body = { contentType: "application/json", contentLength: bytes }
-      return HttpServerResponse.stream(taken(pieces, reservation), headers === undefined ? body : { ...body, headers })
+      return HttpServerResponse.stream(
+        streamChunks(chunks, reservation),
+        headers === undefined ? body : { ...body, headers }
+      )
     }
   }
 }
@@ -117,7 +120,7 @@ const addFrom = <A, E, R>(
       }
       if (added !== "added") return false
       written += item.length
-      if (written > smallLength) {
+      if (written > maxSmallLength) {
         written = 0
         yield* Effect.yieldNow
       }
@@ -126,23 +129,23 @@ const addFrom = <A, E, R>(
   })
 
 /** The pieces as they are taken; what is taken is not held any more. */
-const taken = (pieces: Array<Uint8Array>, reservation: Reservation): Stream.Stream<Uint8Array> =>
+const streamChunks = (chunks: Array<Uint8Array>, reservation: Reservation): Stream.Stream<Uint8Array> =>
   Stream.unwrap(Effect.withFiber((fiber) => {
-    let left = pieces.reduce((sum, { length }) => sum + length, 0)
-    const waiting = pieces.toReversed()
-    pieces.length = 0
+    let remaining = chunks.reduce((sum, { length }) => sum + length, 0)
+    const pending = chunks.toReversed()
+    chunks.length = 0
     // Who writes the body waits for the caller, and is told to stop.
     const watch = Effect.suspend(() => {
-      const before = left
-      return Effect.andThen(Effect.sleep(piecePatience), Effect.sync(() => before === left))
+      const previous = remaining
+      return Effect.andThen(Effect.sleep(chunkTimeout), Effect.sync(() => previous === remaining))
     }).pipe(Effect.repeat({ until: (isStuck) => isStuck }), Effect.andThen(Effect.sync(() => fiber.interruptUnsafe())))
     const next = Effect.suspend(() => {
-      const piece = waiting.pop()
-      if (piece === undefined) return Cause.done()
-      const part = piece.subarray(0, pieceLength)
-      if (part.length < piece.length) waiting.push(piece.subarray(part.length))
-      reservation.resize(left)
-      left -= part.length
+      const chunk = pending.pop()
+      if (chunk === undefined) return Cause.done()
+      const part = chunk.subarray(0, chunkLength)
+      if (part.length < chunk.length) pending.push(chunk.subarray(part.length))
+      reservation.resize(remaining)
+      remaining -= part.length
       return Effect.succeed<readonly [Uint8Array]>([part])
     })
     return Effect.as(Effect.forkScoped(watch), Stream.fromPull(Effect.succeed(next)))

@@ -12,8 +12,8 @@ export const selectionSerialisers = (model: ModelLike): (fields: ReadonlyArray<s
   const ast = SchemaAST.toEncoded(model.wire.ast)
   return (fields) => {
     const key = fields.join()
-    const known = compiled.get(key)
-    if (known !== undefined) return known
+    const cached = compiled.get(key)
+    if (cached !== undefined) return cached
     const [oldest] = compiled.keys()
     if (oldest !== undefined && compiled.size >= maxSelections) compiled.delete(oldest)
     const part = partOf(ast, branchesOf(fields))

@@ -7,13 +7,13 @@ import { type FieldProblem, typeInMessage } from "../../Model/introspection.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
 import { type Failure, fromFailure, type HttpError, statusOf } from "../HttpError.ts"
 import { labelFrom } from "../messages/label.ts"
-import { type Labels, type Said, saidOf, saidOfProblem } from "../messages/message.ts"
+import { type Labels, type TranslatableMessage, translationOf, translationOfProblem } from "../messages/message.ts"
 import { type Instance, textOf } from "../ServiceError.ts"
 import { type Arguments, inEnglish, type Language, type Translations } from "../Translations.ts"
 import * as answers from "./json.ts"
-import type { Place, PlaceOf } from "./translationPlaces.ts"
+import type { FieldResolver, ProblemField } from "./translationPlaces.ts"
 
-type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
+type TranslatedResponse = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 type Headers = { readonly [name: string]: string }
 
@@ -23,20 +23,20 @@ type Headers = { readonly [name: string]: string }
  *
  * @internal
  */
-export type Refuse = (problems: ReadonlyArray<FieldProblem>, message?: string) => Answer
+export type Refuse = (problems: ReadonlyArray<FieldProblem>, message?: string) => TranslatedResponse
 
 /** @internal */
-export const refusal = (translations: Translations, placeOf: PlaceOf): Refuse => {
-  const sentences = sentencesAt(placeOf)
+export const refusal = (translations: Translations, resolveField: FieldResolver): Refuse => {
+  const sentences = sentencesFor(resolveField)
   return (problems, message) =>
     withLanguage(translations, (language, headers) => {
-      const said = problems.map((problem) => sentences(language, problem))
+      const translated = problems.map((problem) => sentences(language, problem))
       return answers.badRequest(
-        message ?? say(language, {
+        message ?? format(language, {
           key: "errors.Invalid",
-          args: { problems: said.map(({ message }) => message).join("; "), count: problems.length }
+          args: { problems: translated.map(({ message }) => message).join("; "), count: problems.length }
         }),
-        said,
+        translated,
         headers
       )
     })
@@ -47,24 +47,28 @@ export const refusal = (translations: Translations, placeOf: PlaceOf): Refuse =>
  *
  * @internal
  */
-export interface Tell {
+export interface ErrorResponses {
   /** An error of the engine, or one that an application made, which says what it says. */
-  readonly failure: (failure: HttpError | Failure) => Answer
+  readonly failure: (failure: HttpError | Failure) => TranslatedResponse
   /** An error that an application declared: by the key of its name, with its fields. */
-  readonly serviceError: (error: Instance, status: number) => Answer
+  readonly serviceError: (error: Instance, status: number) => TranslatedResponse
   /** 405 (RFC 9110, section 15.5.6). */
-  readonly notAllowed: (method: string, path: string, allowed: ReadonlyArray<string>) => Answer
+  readonly notAllowed: (method: string, path: string, allowed: ReadonlyArray<string>) => TranslatedResponse
   /** A sentence with a status. */
-  readonly sentence: (status: number, said: Said, headers?: Headers) => Answer
+  readonly sentence: (status: number, translatable: TranslatableMessage, headers?: Headers) => TranslatedResponse
 }
 
 /** @internal */
-export const telling = (translations: Translations): Tell => {
-  const sentence: Tell["sentence"] = (status, said, own) =>
+export const makeErrorResponses = (translations: Translations): ErrorResponses => {
+  const sentence: ErrorResponses["sentence"] = (status, translatable, own) =>
     withLanguage(
       translations,
       (language, headers) =>
-        answers.errorMessage(status, say(language, said), own === undefined ? headers : { ...headers, ...own })
+        answers.errorMessage(
+          status,
+          format(language, translatable),
+          own === undefined ? headers : { ...headers, ...own }
+        )
     )
   return {
     sentence,
@@ -73,8 +77,8 @@ export const telling = (translations: Translations): Tell => {
     failure: (failure) =>
       withLanguage(translations, (language, headers) => {
         const error = isHttpError(failure) ? failure : fromFailure(failure)
-        const said = saidOf(failure)
-        const message = said === undefined ? error.message : say(language, said)
+        const translatable = translationOf(failure)
+        const message = translatable === undefined ? error.message : format(language, translatable)
         return error._tag === "BadRequest"
           ? answers.badRequest(message, error.errors, headers)
           : answers.errorMessage(statusOf[error._tag], message, headers)
@@ -100,7 +104,7 @@ const fieldsOf = (error: Instance): Arguments =>
   )
 
 /** In the language, else in English. */
-const say = (language: Language, { args, key }: Said): string => {
+const format = (language: Language, { args, key }: TranslatableMessage): string => {
   const made = typeof args === "function" ? args(labelsIn(language)) : args
   return language.text(key, made) ?? inEnglish().text(key, made) ?? key
 }
@@ -109,14 +113,14 @@ const labelsIn = (language: Language): Labels => ({
   ofModel: (model) => language.text(`models.${model}`) ?? labelFrom(model),
   ofField: (model, field) => language.text(`${model}.${field}`) ?? labelFrom(field),
   of: (failure) => {
-    const said = saidOf(failure)
-    return said === undefined ? failure.message : say(language, said)
+    const translatable = translationOf(failure)
+    return translatable === undefined ? failure.message : format(language, translatable)
   },
   ofProblem: (problem) => {
-    const said = saidOfProblem(problem)
-    return said === undefined ? problem.message : say(language, said)
+    const translatable = translationOfProblem(problem)
+    return translatable === undefined ? problem.message : format(language, translatable)
   },
-  ofKey: (key) => say(language, { key })
+  ofKey: (key) => format(language, { key })
 })
 
 /**
@@ -125,7 +129,7 @@ const labelsIn = (language: Language): Labels => ({
  *
  * @internal
  */
-export const described = (translations: Translations, metadata: Metadata): Answer => {
+export const metadataResponse = (translations: Translations, metadata: Metadata): TranslatedResponse => {
   const untranslated = answers.json(JSON.stringify(metadata))
   if (translations.languages.length === 0) return Effect.succeed(untranslated)
   const texts = new Map(
@@ -153,15 +157,15 @@ const headersOf = ({ tag }: Language) => ({ "content-language": tag, "vary": "Ac
  * Caches the sentences of problems, since clients repeat their mistakes. Fields and messages may contain a client's own
  * text, so only short ones are cached, and a full cache is cleared.
  */
-const sentencesAt = (placeOf: PlaceOf) => {
+const sentencesFor = (resolveField: FieldResolver) => {
   const cache = new Map<string, FieldProblem>()
   return (language: Language, problem: FieldProblem): FieldProblem => {
     const { field, message, validator } = problem
-    if (field.length + message.length > maxCachedLength) return sentenceOf(language, placeOf(field), problem)
+    if (field.length + message.length > maxCachedLength) return sentenceOf(language, resolveField(field), problem)
     const key = `${language.tag} ${field.length} ${field} ${validator} ${message}`
     const cached = cache.get(key)
     if (cached !== undefined) return cached
-    const made = sentenceOf(language, placeOf(field), problem)
+    const made = sentenceOf(language, resolveField(field), problem)
     if (cache.size === maxCached) cache.clear()
     cache.set(key, made)
     return made
@@ -173,23 +177,23 @@ const maxCached = 500
 const maxCachedLength = 200
 
 /** The problem as a sentence: the label of the field, and what is expected. */
-const sentenceOf = (language: Language, place: Place, problem: FieldProblem): FieldProblem => {
+const sentenceOf = (language: Language, problemField: ProblemField, problem: FieldProblem): FieldProblem => {
   const { field, validator } = problem
-  const label = labelOf(language, place)
-  const message = messageOf(language, place, problem, label)
+  const label = labelOf(language, problemField)
+  const message = messageOf(language, problemField, problem, label)
   const sentence = validator === "More"
     ? `${message.charAt(0).toUpperCase()}${message.slice(1)}`
     : field === ""
-    ? say(language, { key: validator === "Parameter" ? "errors.Nameless" : "errors.Body", args: { message } })
-    : say(language, { key: "errors.Problem", args: { field, label, message } })
+    ? format(language, { key: validator === "Parameter" ? "errors.Nameless" : "errors.Body", args: { message } })
+    : format(language, { key: "errors.Problem", args: { field, label, message } })
   return { field, validator, message: sentence }
 }
 
-const labelOf = (language: Language, place: Place): string => {
-  const { name, position } = place
-  const label = (place.label === undefined ? undefined : language.text(place.label)) ?? name
+const labelOf = (language: Language, problemField: ProblemField): string => {
+  const { name, position } = problemField
+  const label = (problemField.label === undefined ? undefined : language.text(problemField.label)) ?? name
   if (position === undefined) return label
-  return say(
+  return format(
     language,
     label === ""
       ? { key: "errors.Position", args: { position } }
@@ -197,20 +201,25 @@ const labelOf = (language: Language, place: Place): string => {
   )
 }
 
-const messageOf = (language: Language, place: Place, problem: FieldProblem, label: string): string => {
+const messageOf = (language: Language, problemField: ProblemField, problem: FieldProblem, label: string): string => {
   const { text } = language
   const { field, message, validator } = problem
-  const detail = saidOfProblem(problem)
-  const said = validator === "Type"
-    ? typeInMessage(message) ?? (place.type === "enum" ? "enum" : undefined)
-    : place.type
+  const detail = translationOfProblem(problem)
+  const type = validator === "Type"
+    ? typeInMessage(message) ?? (problemField.type === "enum" ? "enum" : undefined)
+    : problemField.type
   // What a program's own schema says of a value is in its own words only.
-  if (said === undefined && detail === undefined) return message
+  if (type === undefined && detail === undefined) return message
   const key = `validators.${validator}`
-  const args = { field, label, type: said ?? place.type, value: argument(place.argumentOf(validator, message)) }
-  return (place.label === undefined ? undefined : text(`${key}@${place.label}`, args)) ??
+  const args = {
+    field,
+    label,
+    type: type ?? problemField.type,
+    value: argument(problemField.argumentOf(validator, message))
+  }
+  return (problemField.label === undefined ? undefined : text(`${key}@${problemField.label}`, args)) ??
     text(`${key}@${field}`, args) ??
-    (detail === undefined ? text(key, args) : say(language, detail)) ??
+    (detail === undefined ? text(key, args) : format(language, detail)) ??
     message
 }
 

@@ -10,7 +10,7 @@ import { labelFrom } from "../messages/label.ts"
  *
  * @internal
  */
-export interface Place {
+export interface ProblemField {
   /** The key of the label of the field that it is, or that it lies in: `<Model>.<field>`. */
   readonly label?: string | undefined
   /** What it is called where no catalogue has a label for it. */
@@ -24,7 +24,7 @@ export interface Place {
 }
 
 /** @internal */
-export type PlaceOf = (path: string) => Place
+export type FieldResolver = (path: string) => ProblemField
 
 /**
  * Resolves positions in a model's input: `address.city`, `lines.0.quantity`. The schemas resolve them, since the
@@ -32,10 +32,10 @@ export type PlaceOf = (path: string) => Place
  *
  * @internal
  */
-export const placesIn = (...roots: ReadonlyArray<Model.Any | Schema.Top>): PlaceOf => {
-  const whole = roots.flatMap((root) => "modelName" in root ? [root.create.ast, root.store.ast] : [root.ast])
+export const inputFields = (...roots: ReadonlyArray<Model.Any | Schema.Top>): FieldResolver => {
+  const rootNodes = roots.flatMap((root) => "modelName" in root ? [root.create.ast, root.store.ast] : [root.ast])
   return (path) => {
-    let nodes: ReadonlyArray<SchemaAST.AST> = whole
+    let nodes: ReadonlyArray<SchemaAST.AST> = rootNodes
     let label: string | undefined
     let name = ""
     let position: number | undefined
@@ -46,18 +46,18 @@ export const placesIn = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Place
     if (isIndex.test(first)) position = Number(first) + 1
     for (const key of keys) {
       // A model leads to the same schemas from each of its own; without that a deep path would lead to ever more.
-      const around = [...new Set(nodes.flatMap(standIns))]
-      const owner = around.map(modelOf).find((model) => model !== undefined)
+      const candidates = [...new Set(nodes.flatMap(alternativesOf))]
+      const owner = candidates.map(modelOf).find((model) => model !== undefined)
       if (owner !== undefined) label = `${owner.modelName}.${key}`
       if (isIndex.test(key)) position = Number(key) + 1
       else name = key
-      related = around.flatMap(checksOf).filter(({ annotations }) => annotations?.[relatedAnnotation] === key)
-      nodes = around.flatMap((node) => partsAt(node, key))
-      if (nodes.length === 0) return nowhere(path)
+      related = candidates.flatMap(checksOf).filter(({ annotations }) => annotations?.[relatedAnnotation] === key)
+      nodes = candidates.flatMap((node) => partsAt(node, key))
+      if (nodes.length === 0) return unknownField(path)
     }
     const [node] = nodes
-    if (node === undefined) return nowhere(path)
-    const here = [...new Set(nodes.flatMap(standIns))]
+    if (node === undefined) return unknownField(path)
+    const targets = [...new Set(nodes.flatMap(alternativesOf))]
     const { choices, type } = expectationOf(node)
     return {
       label,
@@ -65,11 +65,11 @@ export const placesIn = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Place
       position,
       type,
       argumentOf: (validator, message) => {
-        const rules = [...here.flatMap(checksOf), ...related].flatMap((check) => ruleOf(check) ?? [])
+        const rules = [...targets.flatMap(checksOf), ...related].flatMap((check) => ruleOf(check) ?? [])
           .filter((rule) => rule.type === validator)
         // Two validators of one type differ in what they say.
-        const broken = rules.find((rule) => rule.message === message) ?? rules[0]
-        return broken === undefined && type === "enum" ? choices.join(", ") : broken?.value
+        const violated = rules.find((rule) => rule.message === message) ?? rules[0]
+        return violated === undefined && type === "enum" ? choices.join(", ") : violated?.value
       }
     }
   }
@@ -84,15 +84,15 @@ const isIndex = /^\d+$/u
  */
 export const parameters = (
   all: { readonly [name: string]: { readonly type: string; readonly value?: string | number } },
-  others: PlaceOf = nowhere
-): PlaceOf => {
-  const places = new Map(
-    Object.entries(all).map(([name, { type, value }]): [string, Place] => [
+  fallback: FieldResolver = unknownField
+): FieldResolver => {
+  const fields = new Map(
+    Object.entries(all).map(([name, { type, value }]): [string, ProblemField] => [
       name,
       { name, type, argumentOf: () => value }
     ])
   )
-  return (path) => places.get(path) ?? others(path)
+  return (path) => fields.get(path) ?? fallback(path)
 }
 
 /**
@@ -113,19 +113,19 @@ export const expectations = (
   )
 
 /** An unknown position has the name that was sent. */
-const nowhere = (path: string): Place => ({ name: path, type: "unknown", argumentOf: () => undefined })
+const unknownField = (path: string): ProblemField => ({ name: path, type: "unknown", argumentOf: () => undefined })
 
 type Check = SchemaAST.Check<never>
 
 /** What may stand at the place of a node: a model's own schemas, the members of a union. */
-const standIns = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
+const alternativesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
   const model = modelOf(ast)
   if (model !== undefined) return [model.create.ast, model.store.ast]
   switch (ast._tag) {
     case "Suspend":
-      return standIns(ast.thunk())
+      return alternativesOf(ast.thunk())
     case "Union":
-      return [ast, ...ast.types.flatMap(standIns)]
+      return [ast, ...ast.types.flatMap(alternativesOf)]
     default:
       return [ast]
   }

@@ -7,7 +7,7 @@ import type { ModelError } from "../../Model/ModelError.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { BulkInsertFailed, ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { BadRequest, Conflict } from "../HttpError.ts"
-import { badRequestOf, sayable } from "../messages/message.ts"
+import { badRequestOf, translatable } from "../messages/message.ts"
 
 type Values = Record<string, unknown>
 
@@ -140,7 +140,7 @@ const isRefusal = (error: ModelError | StoreError): error is Refusal =>
 const refusalOf = (index: number, error: Refusal | undefined): BadRequest | Conflict => {
   switch (error?._tag) {
     case "DuplicateKey":
-      return sayable(
+      return translatable(
         new Conflict({ message: `Item ${index + 1}: ${error.message}` }),
         "errors.InItem",
         ({ of }) => ({ position: index + 1, message: of(error) })

@@ -38,7 +38,7 @@ import * as answers from "../response/json.ts"
 import type { DocumentLinks } from "../response/links.ts"
 import { addAll, type ListAnswers } from "../response/listAnswer.ts"
 import { refusal } from "../response/translation.ts"
-import { parameters as parametersOf, placesIn } from "../response/translationPlaces.ts"
+import { inputFields, parameters as parametersOf } from "../response/translationPlaces.ts"
 import type { Translations } from "../Translations.ts"
 import { routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { notFound, type Route, unknownParameters } from "./route.ts"
@@ -50,11 +50,11 @@ import { notFound, type Route, unknownParameters } from "./route.ts"
  */
 export const callRoutes = (
   calls: ReadonlyArray<Call>,
-  surroundings: Surroundings
+  surroundings: CallContext
 ): ReadonlyArray<Route> => calls.map((call) => routeOf(call, surroundings))
 
 /** @internal */
-export interface Surroundings {
+export interface CallContext {
   readonly limits: Limits
   /** Whether keys that a payload does not have are refused. */
   readonly isStrict: boolean
@@ -67,13 +67,13 @@ export interface Surroundings {
 
 const routeOf = (
   { handler, method, name, options, path }: Call,
-  { isStrict, limits, linksOf, lists, repository, translations }: Surroundings
+  { isStrict, limits, linksOf, lists, repository, translations }: CallContext
 ): Route => {
   const payload = payloadOf(options)
   const model = options.requestModel
   const sent = model ?? payload
   const query = Object.entries(options.queryParams ?? {}).map(([name, { ast }]) => [name, expectationOf(ast)])
-  const places = parametersOf(Object.fromEntries(query), placesIn(...sent === undefined ? [] : [sent]))
+  const places = parametersOf(Object.fromEntries(query), inputFields(...sent === undefined ? [] : [sent]))
   const refuse = refusal(translations, places)
   const readPayload = payload === undefined
     ? undefined
@@ -88,7 +88,7 @@ const routeOf = (
   const answer = answerOf(successOf(options), linksOf, lists)
   const { status } = options
   const locationOf = options.location === undefined ? undefined : locationBy(options.location, successOf(options))
-  const finished: Answer = status === undefined && locationOf === undefined
+  const finished: ResultWriter = status === undefined && locationOf === undefined
     ? answer
     : (value, url) =>
       Effect.map(answer(value, url), (response) => {
@@ -105,13 +105,13 @@ const routeOf = (
     ...(payload === undefined || hasBody(method) ? [] : Object.keys(payload.fields))
   ])
 
-  const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure | Refused>((fiber) => {
+  const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure | InvalidRequest>((fiber) => {
     // The router puts the parameters of each request into the context.
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const search = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams)
     const unknown = unknownParameters(search, known)
-    if (unknown.length > 0) return Effect.fail(new Refused(unknown))
+    if (unknown.length > 0) return Effect.fail(new InvalidRequest(unknown))
     const instance = repository === undefined ? none : Effect.map(addressed(repository, params["id"] ?? ""), one)
     const query = readParameters === undefined ? Effect.succeed({}) : readParameters({ request, search })
     const body = readPayload === undefined
@@ -131,7 +131,7 @@ const routeOf = (
   })
   const answered = Effect.catch(
     handle,
-    (error) => error instanceof Refused ? refuse(error.problems) : Effect.fail(error)
+    (error) => error instanceof InvalidRequest ? refuse(error.problems) : Effect.fail(error)
   )
   return jsonRoute({ method, path, handler: answered }, refuse)
 }
@@ -145,7 +145,7 @@ const addressed = (
 }
 
 /** What was sent is not what is declared. */
-class Refused {
+class InvalidRequest {
   readonly _tag = "Refused"
   readonly problems: ReadonlyArray<FieldProblem>
   constructor(problems: ReadonlyArray<FieldProblem>) {
@@ -162,12 +162,12 @@ interface Sent {
   readonly search: Parameters
 }
 
-type Read = (sent: Sent) => Effect.Effect<unknown, HttpError | Refused>
+type Read = (sent: Sent) => Effect.Effect<unknown, HttpError | InvalidRequest>
 
 const fromBody = (decode: ReturnType<typeof bodyDecoder>, limits: Limits): Read => ({ request }) =>
   Effect.flatMap(readJson(request, ["application/json"], limits.maxBodySize), (body) => {
     const decoded = decode(body)
-    return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(new Refused(decoded.problems))
+    return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(new InvalidRequest(decoded.problems))
   })
 
 const fromQuery = (schema: Schema.Top): Read => {
@@ -182,7 +182,7 @@ const fromQuery = (schema: Schema.Top): Read => {
     const issue = Cause.findErrorOption(exit.cause)
     const problems = issue._tag === "Some" ? problemsOf(issue.value) : []
     return Effect.fail(
-      new Refused(problems.map((problem) => ({ ...problem, message: withoutTextSuffix(problem.message) })))
+      new InvalidRequest(problems.map((problem) => ({ ...problem, message: withoutTextSuffix(problem.message) })))
     )
   }
 }
@@ -223,9 +223,16 @@ const locationBy = (template: string, success: Schema.Top): (value: unknown) => 
 }
 
 /** Writes what a handler gives. `url` is that of the request. */
-type Answer = (value: unknown, url: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable>
+type ResultWriter = (
+  value: unknown,
+  url: string
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable>
 
-const answerOf = (success: Schema.Top, linksOf: (model: ModelLike) => DocumentLinks, lists: ListAnswers): Answer => {
+const answerOf = (
+  success: Schema.Top,
+  linksOf: (model: ModelLike) => DocumentLinks,
+  lists: ListAnswers
+): ResultWriter => {
   const element = elementOf(success)
   if (isModelLike(success)) {
     const write = modelWriter(success, linksOf(success))

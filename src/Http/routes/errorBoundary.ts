@@ -12,7 +12,7 @@ import type { BadRequest, Failure, HttpError } from "../HttpError.ts"
 import { badRequest, ownMessageOf } from "../messages/message.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { type CallFailure, settled } from "../response/failures.ts"
-import type { Refuse, Tell } from "../response/translation.ts"
+import type { ErrorResponses, Refuse } from "../response/translation.ts"
 import { allowedOf, type Route, shapeOf } from "./route.ts"
 
 /** @internal */
@@ -33,30 +33,31 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
 export const answered = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>,
   refuse: Refuse,
-  tell: Tell
+  errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   // Only what fails takes the second step.
-  Effect.catchCause(handler, (cause) => ofEngine(settled(Effect.failCause(cause), tell), refuse, tell))
+  Effect.catchCause(handler, (cause) =>
+    ofEngine(settled(Effect.failCause(cause), errorResponses), refuse, errorResponses))
 
 /** The answer of the engine to what it fails with itself, and to defects. */
 const ofEngine = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure>,
   refuse: Refuse,
-  tell: Tell
+  errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   Effect.catchCause(handler, (cause) => {
     const failure = Cause.findErrorOption(cause)
     // A request whose caller has gone does not come here: this one was interrupted by what it does.
-    if (failure._tag === "None") return defect(cause, tell)
+    if (failure._tag === "None") return defect(cause, errorResponses)
     const error = failure.value
     switch (error._tag) {
       case "PropertyRequiredException":
       case "ValidationException":
         return refuse(error.problems)
       case "BadRequest":
-        return error.errors.length === 0 ? tell.failure(error) : refuse(error.errors, ownMessageOf(error))
+        return error.errors.length === 0 ? errorResponses.failure(error) : refuse(error.errors, ownMessageOf(error))
       default:
-        return tell.failure(error)
+        return errorResponses.failure(error)
     }
   })
 
@@ -70,7 +71,7 @@ export const routed = (
   router: HttpRouter.HttpRouter,
   routes: ReadonlyArray<Route>,
   paths: ReadonlyArray<`/${string}`>,
-  tell: Tell
+  errorResponses: ErrorResponses
 ) => {
   const methods = methodsByPath(routes, paths)
   const answer = Effect.catchCause(
@@ -81,18 +82,18 @@ export const routed = (
       const failure = Cause.findErrorOption(cause)
       const error = failure._tag === "Some" ? failure.value : undefined
       return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
-        ? unrouted(methods, tell)
+        ? unrouted(methods, errorResponses)
         : HttpServerRespondable.isRespondable(error)
-        ? Effect.catchCause(HttpServerRespondable.toResponse(error), (cause) => defect(cause, tell))
+        ? Effect.catchCause(HttpServerRespondable.toResponse(error), (cause) => defect(cause, errorResponses))
         : Cause.hasInterruptsOnly(cause)
         ? Effect.interrupt
-        : defect(cause, tell)
+        : defect(cause, errorResponses)
     }
   )
   return Effect.withFiber<HttpServerResponse.HttpServerResponse, never, Effect.Services<typeof answer>>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     if (request.url.includes("%") && Option.isNone(decoded(request.url))) {
-      return tell.failure(badlyEncoded(request.url))
+      return errorResponses.failure(badlyEncoded(request.url))
     }
     // RFC 3986, section 3.3: a semicolon is part of its segment; the router would begin the query there.
     return request.url.includes(";")
@@ -125,11 +126,11 @@ const escaped = (url: string): string => {
 }
 
 /** Logged with everything; answered with nothing but the identifier under which it is logged. */
-const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>, tell: Tell) {
+const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>, errorResponses: ErrorResponses) {
   const requestId = requestIdOf(yield* HttpServerRequest.HttpServerRequest)
   yield* Effect.annotateLogs(Effect.logError("A request could not be handled", cause), "request_id", requestId)
   const said = { key: "errors.InternalServerError", args: { id: requestId } }
-  return yield* tell.sentence(500, said, { "x-request-id": requestId })
+  return yield* errorResponses.sentence(500, said, { "x-request-id": requestId })
 })
 
 const methodsByPath = (
@@ -150,13 +151,13 @@ const methodsByPath = (
   return paths
 }
 
-const unrouted = (methods: FindMyWay.Router<ReadonlyArray<string>>, tell: Tell) =>
+const unrouted = (methods: FindMyWay.Router<ReadonlyArray<string>>, errorResponses: ErrorResponses) =>
   Effect.withFiber<HttpServerResponse.HttpServerResponse>((fiber) => {
     const { method, url } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const [path = "/"] = url.split("?", 1)
     const allowed = methods.find("GET", url)?.handler
-    if (allowed === undefined) return tell.sentence(404, { key: "errors.Route", args: { path } })
+    if (allowed === undefined) return errorResponses.sentence(404, { key: "errors.Route", args: { path } })
     return method === "OPTIONS"
       ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: allowed.join(", ") } }))
-      : tell.notAllowed(method, path, allowed)
+      : errorResponses.notAllowed(method, path, allowed)
   })

@@ -26,7 +26,7 @@ import { writePlain } from "../response/plainJson.ts"
 import type { Representation } from "../response/representation.ts"
 import { selectionSerialisers } from "../response/selection.ts"
 import { refusal } from "../response/translation.ts"
-import { expectations, parameters as parametersOf, type PlaceOf } from "../response/translationPlaces.ts"
+import { expectations, type FieldResolver, parameters as parametersOf } from "../response/translationPlaces.ts"
 import type { Translations } from "../Translations.ts"
 import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
 import { Page } from "./pageRoutes.ts"
@@ -45,7 +45,7 @@ export const readRoutes = (
     readonly limits: Limits
     readonly lists: ListAnswers
     readonly translations: Translations
-    readonly places: PlaceOf
+    readonly places: FieldResolver
   }
 ): { readonly [N in "list" | "get" | "aggregate"]: Answer } => {
   const readQuery = UrlQuery.make(model, limits)

@@ -10,7 +10,7 @@ import { endpointsOf, type Name, type StandardEndpoint } from "../description/st
 import { type HttpError, NotAcceptable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { en } from "../messages/catalogues/en.ts"
-import { sayable } from "../messages/message.ts"
+import { translatable } from "../messages/message.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { acceptsJson } from "../request/accept.ts"
@@ -18,8 +18,14 @@ import type { Answer } from "../response/failures.ts"
 import * as answers from "../response/json.ts"
 import type { ListAnswers } from "../response/listAnswer.ts"
 import { representationOf } from "../response/representation.ts"
-import { described, refusal, type Refuse, type Tell, telling } from "../response/translation.ts"
-import { expectations, parameters as parametersOf, placesIn } from "../response/translationPlaces.ts"
+import {
+  type ErrorResponses,
+  makeErrorResponses,
+  metadataResponse,
+  refusal,
+  type Refuse
+} from "../response/translation.ts"
+import { expectations, inputFields, parameters as parametersOf } from "../response/translationPlaces.ts"
 import type { Translations } from "../Translations.ts"
 import { readRoutes } from "./readRoutes.ts"
 import {
@@ -51,19 +57,19 @@ export const routesOf = (
 ): ReadonlyArray<Route> => {
   const { model, path } = registration
   const representation = representationOf(registration, repository)
-  const places = placesIn(model)
+  const places = inputFields(model)
   const refuse = refusal(translations, places)
-  const tell = telling(translations)
+  const errorResponses = makeErrorResponses(translations)
   const handlers: { readonly [N in Name]: Answer } = {
     ...readRoutes(registration, repository, representation, { limits, lists, places, translations }),
     ...writeRoutes(registration, repository, store, representation, { limits, refuse }),
     schema: schemaOf(model, translations),
-    meta: described(translations, Metadata.make(model))
+    meta: metadataResponse(translations, Metadata.make(model))
   }
   const endpoints = endpointsOf(registration.methods)
   return endpoints.map((endpoint) => {
     const { hasQuery, method, name } = endpoint
-    const handler = unlessReserved(handlers[name], endpoint, { endpoints, path, tell })
+    const handler = unlessReserved(handlers[name], endpoint, { endpoints, path, errorResponses })
     return routeOf(
       { method, path: `${path}${endpoint.path}`, handler: hasQuery ? handler : withoutParameters(handler, refuse) },
       refuse
@@ -78,10 +84,10 @@ export const routesOf = (
 const unlessReserved = (
   handler: Answer,
   { method, path: own }: StandardEndpoint,
-  { endpoints, path, tell }: {
+  { endpoints, path, errorResponses }: {
     readonly endpoints: ReadonlyArray<StandardEndpoint>
     readonly path: string
-    readonly tell: Tell
+    readonly errorResponses: ErrorResponses
   }
 ): Answer => {
   // The router prefers a path without parameters, so that a request of its own methods does not come here.
@@ -90,7 +96,7 @@ const unlessReserved = (
   const allowed = new Map(others.map((other) => [other.reserved, allowedOf([other.method])]))
   return withId((id) => {
     const methods = allowed.get(id)
-    return methods === undefined ? handler : tell.notAllowed(method, `${path}/${id}`, methods)
+    return methods === undefined ? handler : errorResponses.notAllowed(method, `${path}/${id}`, methods)
   })
 }
 
@@ -109,7 +115,7 @@ export const routeOf = ({ handler, method, path }: Handled, refuse: Refuse): Rou
 }
 
 const notAcceptable: Effect.Effect<never, HttpError> = Effect.fail(
-  sayable(new NotAcceptable({ message: en["errors.NotAcceptable"] }), "errors.NotAcceptable")
+  translatable(new NotAcceptable({ message: en["errors.NotAcceptable"] }), "errors.NotAcceptable")
 )
 
 /** The schema in each of its forms, which are made once. */

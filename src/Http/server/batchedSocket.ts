@@ -3,11 +3,11 @@ import { Socket } from "node:net"
 import { setImmediate } from "node:timers"
 
 /** Connections that wait, and what they have to write, in bytes: what is long took long, and so would others. */
-const most = 64
-const longest = 256 * 1024
+const maxSockets = 64
+const maxBytes = 256 * 1024
 
-const waiting = new Set<Socket>()
-let length = 0
+const delayed = new Set<Socket>()
+let delayedBytes = 0
 
 /**
  * Has the answers to a connection written when the turn of the event loop ends in which they were given, together with
@@ -28,23 +28,23 @@ function uncork(this: Socket): void {
     Socket.prototype.uncork.call(this)
     return
   }
-  if (waiting.has(this)) return
-  waiting.add(this)
-  length += this.writableLength
-  if (waiting.size === 1) setImmediate(writeAll)
-  if (waiting.size === most || length > longest) writeAll()
+  if (delayed.has(this)) return
+  delayed.add(this)
+  delayedBytes += this.writableLength
+  if (delayed.size === 1) setImmediate(writeAll)
+  if (delayed.size === maxSockets || delayedBytes > maxBytes) writeAll()
 }
 
 /** What was given is not lost because something else in the same turn ends the connection. */
 function destroy(this: Socket, error?: Error): Socket {
-  if (waiting.delete(this)) write(this)
+  if (delayed.delete(this)) write(this)
   return Socket.prototype.destroy.call(this, error)
 }
 
 const writeAll = (): void => {
-  const sockets = [...waiting]
-  waiting.clear()
-  length = 0
+  const sockets = [...delayed]
+  delayed.clear()
+  delayedBytes = 0
   for (const socket of sockets) write(socket)
 }
 

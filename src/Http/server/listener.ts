@@ -22,12 +22,12 @@ export class Listener<Response extends typeof OrderedResponse<IncomingMessage>> 
   override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
     if (event !== "request" && event !== "checkContinue") return super.emit(event, ...values)
     const [request, response] = values
-    const handOn = (): void => {
-      if (response instanceof OrderedResponse) response.inTurn(() => super.emit(event, ...values))
+    const dispatch = (): void => {
+      if (response instanceof OrderedResponse) response.afterPrevious(() => super.emit(event, ...values))
       else super.emit(event, ...values)
     }
-    if (event === "request" && request instanceof Request && request.isSmall) request.hold(handOn)
-    else handOn()
+    if (event === "request" && request instanceof Request && request.isSmall) request.buffer(dispatch)
+    else dispatch()
     return true
   }
 }
@@ -41,7 +41,7 @@ export class OrderedResponse<R extends IncomingMessage> extends ServerResponse<R
   #begin: (() => void) | undefined
 
   /** Calls `begin` at once, or when everything before it on the connection has been answered. */
-  inTurn(begin: () => void): void {
+  afterPrevious(begin: () => void): void {
     // Node gives the connection to an answer when those before it are written.
     if (this.socket !== null || !this.mustWait()) return begin()
     this.#begin = begin
@@ -55,15 +55,15 @@ export class OrderedResponse<R extends IncomingMessage> extends ServerResponse<R
     const begin = this.#begin
     if (begin === undefined) return
     this.#begin = undefined
-    const left = (waiting.get(socket) ?? 1) - 1
-    waiting.set(socket, left)
-    if (left === 0) socket.resume()
+    const remaining = (waiting.get(socket) ?? 1) - 1
+    waiting.set(socket, remaining)
+    if (remaining === 0) socket.resume()
     begin()
   }
 
   private mustWait(): boolean {
     const { method, socket } = this.req
-    return !isSafe(method) || (waiting.get(socket) ?? 0) > 0 || !isSafe(unanswered(socket)?.req.method)
+    return !isSafe(method) || (waiting.get(socket) ?? 0) > 0 || !isSafe(unwrittenResponse(socket)?.req.method)
   }
 }
 
@@ -78,7 +78,7 @@ const isSafe = (method: string | undefined): boolean => method === "GET" || meth
  *
  * @internal
  */
-export const unanswered = (socket: Socket): ServerResponse | undefined => {
+export const unwrittenResponse = (socket: Socket): ServerResponse | undefined => {
   const response: unknown = Reflect.get(socket, "_httpMessage")
   return response instanceof ServerResponse ? response : undefined
 }

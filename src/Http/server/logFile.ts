@@ -28,10 +28,10 @@ export interface LogFileOptions {
 }
 
 /** Texts that may wait for a slow disk, in bytes. */
-const longestQueue = 8_388_608
+const maxQueuedBytes = 8_388_608
 
 /** After a failure, in milliseconds, before the file is opened again. */
-const pause = 10_000
+const retryDelay = 10_000
 
 /**
  * Opens the file; fails with what is wrong when it can't be written. When the scope closes, what waits is written first.
@@ -41,13 +41,13 @@ const pause = 10_000
 export const open = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.map(opened(options), (stream) => makeFile(stream, options)),
+      Effect.map(openStream(options), (stream) => makeFile(stream, options)),
       ({ close }) => Effect.timeoutOrElse(close, { duration: "5 seconds", orElse: () => Effect.void })
     ),
     ({ write }) => ({ write })
   )
 
-const opened = (options: LogFileOptions): Effect.Effect<RotatingFileStream, string> =>
+const openStream = (options: LogFileOptions): Effect.Effect<RotatingFileStream, string> =>
   Effect.callback<RotatingFileStream, string>((resume) => {
     const problem = makeFolder(path.dirname(path.resolve(options.file)))
     if (problem !== undefined) {
@@ -68,23 +68,23 @@ const streamOf = ({ backupCount, file, maxSize }: LogFileOptions): RotatingFileS
 
 const makeFile = (first: RotatingFileStream, options: LogFileOptions) => {
   let stream: RotatingFileStream | undefined
-  let failed = 0
-  const use = (opened: RotatingFileStream): void => {
-    stream = opened
-    if (endsWithinLine(options.file)) opened.write("\n")
-    opened.on("error", (error) => {
+  let failedAt = 0
+  const attach = (openStream: RotatingFileStream): void => {
+    stream = openStream
+    if (endsWithinLine(options.file)) openStream.write("\n")
+    openStream.on("error", (error) => {
       // The stream is of no more use.
-      if (stream !== opened) return
+      if (stream !== openStream) return
       stream = undefined
-      failed = options.now()
+      failedAt = options.now()
       options.onFailure(detailOf(error))
     })
   }
-  use(first)
+  attach(first)
   return {
     write: (text: string): void => {
-      if (stream === undefined && options.now() - failed >= pause) use(streamOf(options))
-      if (stream !== undefined && stream.writableLength <= longestQueue) stream.write(text)
+      if (stream === undefined && options.now() - failedAt >= retryDelay) attach(streamOf(options))
+      if (stream !== undefined && stream.writableLength <= maxQueuedBytes) stream.write(text)
     },
     close: Effect.callback<void>((resume) => {
       if (stream === undefined) return resume(Effect.void)

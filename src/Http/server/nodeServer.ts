@@ -13,19 +13,19 @@ import type { Duplex } from "node:stream"
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
 import { quote } from "../../internal/json.ts"
 import { batch } from "./batchedSocket.ts"
-import { Listener, OrderedResponse, unanswered } from "./listener.ts"
+import { Listener, OrderedResponse, unwrittenResponse } from "./listener.ts"
 
 /** Longer than clients and proxies keep an idle connection, so that it is they who close it, not we under their hands. */
 const idleTimeout = Duration.seconds(75)
 
 /** A head is some hundred bytes. */
-const longestHead = Duration.seconds(20)
+const headTimeout = Duration.seconds(20)
 
 /** How long a connection stays open for the caller to read why it is refused, in milliseconds. */
-const linger = 1_000
+const lingerMillis = 1_000
 
 /** How long a server that closes goes on to accept the connections that wait for it, in seconds. */
-const longestArrival = 1
+const maxArrivalSeconds = 1
 
 /** How often a caller who has closed its side of the connection is asked whether it is still there, in milliseconds. */
 const probeInterval = 250
@@ -62,7 +62,7 @@ export interface HttpServerOptions {
 /** @internal */
 export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOptions): HttpServer => {
   let closing = false
-  let cut = 0
+  let cutCount = 0
   let accepted = 0
   const sockets = new Set<Socket>()
 
@@ -70,7 +70,7 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
     override writeHead(code: number, reason?: string | Headers, headers?: Headers): this {
       if (closing) this.shouldKeepAlive = false
       // Only Node itself gives a list: where it refuses an HTTP/1.1 request without a host, with an empty body.
-      if (Array.isArray(reason)) return refuse(this, 400, "The request has no Host header")
+      if (Array.isArray(reason)) return reject(this, 400, "The request has no Host header")
       return typeof reason === "string"
         ? super.writeHead(code, reason, headers)
         : super.writeHead(code, reason ?? headers)
@@ -79,38 +79,38 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
   // The length of every answer is counted from its text; for counting it again, Node writes each in two parts.
   Object.defineProperty(Response.prototype, "strictContentLength", { get: () => false, set: () => {} })
 
-  class Closing extends Listener<typeof Response> {
+  class DrainingServer extends Listener<typeof Response> {
     readonly sockets: ReadonlySet<Socket> = sockets
-    readonly cutRequests = (): number => cut
+    readonly cutRequests = (): number => cutCount
     #isHeld = false
-    #place: ListenOptions = {}
+    #address: ListenOptions = {}
     readonly hold = (): void => {
       this.#isHeld = true
     }
     override listen(...options: ReadonlyArray<unknown>): this {
       if (!this.#isHeld) return Reflect.apply(super.listen.bind(this), this, options)
-      const [place, done] = options
-      this.#place = Object(place)
+      const [listenAddress, done] = options
+      this.#address = Object(listenAddress)
       if (typeof done === "function") process.nextTick(done)
       return this
     }
     readonly open = (done: (error?: Error) => void): void => {
       this.once("error", done)
-      super.listen(this.#place, () => {
+      super.listen(this.#address, () => {
         this.off("error", done)
         done()
       })
     }
     override address(): AddressInfo | string | null {
-      const { host, port = 0 } = this.#place
+      const { host, port = 0 } = this.#address
       return super.address() ?? (host === undefined ? null : { address: host, port, family: "" })
     }
     override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
       if (event === "request" || event === "checkContinue") {
         const [request, response] = values
-        const refusal = request instanceof IncomingMessage ? refusalOf(request) : undefined
-        if (refusal !== undefined && response instanceof ServerResponse) {
-          refuse(response, refusal.code, refusal.message)
+        const protocolError = request instanceof IncomingMessage ? protocolErrorOf(request) : undefined
+        if (protocolError !== undefined && response instanceof ServerResponse) {
+          reject(response, protocolError.code, protocolError.message)
           return true
         }
       }
@@ -118,14 +118,14 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
     }
     override close(callback?: (error?: Error) => void): this {
       closing = true
-      this.afterArrivals(process.uptime() + longestArrival, () => this.closeNow(callback))
+      this.afterArrivals(process.uptime() + maxArrivalSeconds, () => this.closeNow(callback))
       return this
     }
     /** Calls `then` after two turns of the event loop without a new connection: a turn accepts one, the next reads it. */
-    private afterArrivals(latest: number, then: () => void, quiet = 0): void {
-      const before = accepted
+    private afterArrivals(latest: number, then: () => void, quietTurns = 0): void {
+      const previousAccepted = accepted
       setImmediate(() => {
-        const turns = accepted === before ? quiet + 1 : 0
+        const turns = accepted === previousAccepted ? quietTurns + 1 : 0
         if (turns > 2 || process.uptime() > latest) then()
         else this.afterArrivals(latest, then, turns)
       })
@@ -136,21 +136,21 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
       Reflect.set(this, "keepAliveTimeoutBuffer", 0)
       super.close(callback)
       for (const socket of sockets) {
-        if (socket.bytesRead === 0 || refused.has(socket)) socket.destroy()
+        if (socket.bytesRead === 0 || rejected.has(socket)) socket.destroy()
       }
       // Node closes this server, not a fiber.
       // @effect-diagnostics-next-line globalTimers:off
       setTimeout(() => {
-        for (const socket of sockets) cut += cutShort(socket)
+        for (const socket of sockets) cutCount += endConnection(socket)
       }, Duration.toMillis(shutdownTimeout)).unref()
     }
   }
 
   const timeout = Duration.toMillis(requestTimeout)
-  const server = new Closing({
+  const server = new DrainingServer({
     ServerResponse: Response,
     requestTimeout: timeout,
-    headersTimeout: Math.min(timeout, Duration.toMillis(longestHead)),
+    headersTimeout: Math.min(timeout, Duration.toMillis(headTimeout)),
     keepAliveTimeout: Duration.toMillis(idleTimeout),
     connectionsCheckingInterval: Math.max(50, Math.min(timeout / 4, 5_000))
   })
@@ -164,22 +164,22 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
   // Not in the types, and as old as Node: what a caller sent before it closed its side is answered.
   Reflect.set(server, "httpAllowHalfOpen", true)
   // What arrives before anybody answers requests waits for who does: Node would leave it without an answer.
-  const early: Array<readonly [IncomingMessage, ServerResponse]> = []
-  const wait = (request: IncomingMessage, response: ServerResponse): void => {
-    early.push([request, response])
+  const earlyRequests: Array<readonly [IncomingMessage, ServerResponse]> = []
+  const enqueue = (request: IncomingMessage, response: ServerResponse): void => {
+    earlyRequests.push([request, response])
   }
-  server.on("request", wait)
-  server.on("newListener", (event, answer: typeof wait) => {
+  server.on("request", enqueue)
+  server.on("newListener", (event, listener: typeof enqueue) => {
     if (event !== "request") return
-    server.off("request", wait)
+    server.off("request", enqueue)
     process.nextTick(() => {
-      for (const [request, response] of early.splice(0)) answer.call(server, request, response)
+      for (const [request, response] of earlyRequests.splice(0)) listener.call(server, request, response)
     })
   })
-  server.on("clientError", refuseConnection)
-  server.on("connect", (_: IncomingMessage, socket: Duplex) => writeRefusal(socket, notImplemented))
+  server.on("clientError", rejectConnection)
+  server.on("connect", (_: IncomingMessage, socket: Duplex) => writeError(socket, notImplemented))
   server.on("checkExpectation", (_: IncomingMessage, response: ServerResponse) => {
-    refuse(response, 417, "The server can't do what the Expect header asks for")
+    reject(response, 417, "The server can't do what the Expect header asks for")
   })
   return server
 }
@@ -189,9 +189,9 @@ type Headers = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
 const bodyOf = (code: number, message: string): string =>
   `{"_type":"ErrorMessage","code":${code},"message":${quote(message)}}`
 
-const refuse = <R extends ServerResponse>(response: R, code: number, message: string): R => {
+const reject = <R extends ServerResponse>(response: R, code: number, message: string): R => {
   const body = bodyOf(code, message)
-  refused.add(response.req.socket)
+  rejected.add(response.req.socket)
   ServerResponse.prototype.writeHead.call(response, code, {
     "content-type": "application/json",
     "content-length": body.length,
@@ -200,14 +200,14 @@ const refuse = <R extends ServerResponse>(response: R, code: number, message: st
   return response.end(body)
 }
 
-interface Refusal {
+interface ProtocolError {
   readonly code: number
   readonly reason: string
   readonly message: string
 }
 
 /** RFC 9112, sections 3.2 and 6.1: what Node lets through. */
-const refusalOf = ({ headers, rawHeaders }: IncomingMessage): Refusal | undefined => {
+const protocolErrorOf = ({ headers, rawHeaders }: IncomingMessage): ProtocolError | undefined => {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]
@@ -218,17 +218,21 @@ const refusalOf = ({ headers, rawHeaders }: IncomingMessage): Refusal | undefine
   return coding === undefined || coding.toLowerCase() === "chunked" ? undefined : unknownCoding
 }
 
-const twoHosts: Refusal = { code: 400, reason: "Bad Request", message: "The request has more than one Host header" }
+const twoHosts: ProtocolError = {
+  code: 400,
+  reason: "Bad Request",
+  message: "The request has more than one Host header"
+}
 
-const unknownCoding: Refusal = {
+const unknownCoding: ProtocolError = {
   code: 501,
   reason: "Not Implemented",
   message: "The only Transfer-Encoding that the server knows is chunked"
 }
 
-const badRequest: Refusal = { code: 400, reason: "Bad Request", message: "The request is not valid HTTP" }
+const badRequest: ProtocolError = { code: 400, reason: "Bad Request", message: "The request is not valid HTTP" }
 
-const refusals: ReadonlyMap<string | undefined, Refusal> = new Map([
+const protocolErrors: ReadonlyMap<string | undefined, ProtocolError> = new Map([
   ["HPE_HEADER_OVERFLOW", {
     code: 431,
     reason: "Request Header Fields Too Large",
@@ -246,45 +250,45 @@ const refusals: ReadonlyMap<string | undefined, Refusal> = new Map([
   }]
 ])
 
-const notImplemented: Refusal = {
+const notImplemented: ProtocolError = {
   code: 501,
   reason: "Not Implemented",
   message: "The server is no proxy: it does not know CONNECT"
 }
 
 /** Their connections are closed when the caller has read why. */
-const refused = new WeakSet<Socket>()
+const rejected = new WeakSet<Socket>()
 
 /** Of what Node's parser refuses, or got too late, there is no request to answer, only a connection. */
-const refuseConnection = (error: NodeJS.ErrnoException, socket: Socket): void => {
+const rejectConnection = (error: NodeJS.ErrnoException, socket: Socket): void => {
   // Whatever else arrives while the caller reads the answer.
-  if (refused.has(socket)) return
+  if (rejected.has(socket)) return
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
     return
   }
-  const answer = unanswered(socket)
+  const unwritten = unwrittenResponse(socket)
   // The requests before this one are answered first.
-  if (answer?.req.complete === true) {
-    answer.once("close", () => refuseConnection(error, socket))
+  if (unwritten?.req.complete === true) {
+    unwritten.once("close", () => rejectConnection(error, socket))
     return
   }
   // An answer has begun, into which another one can't be written.
-  if (answer?.headersSent === true) {
+  if (unwritten?.headersSent === true) {
     socket.destroy()
     return
   }
-  refused.add(socket)
-  writeRefusal(socket, isUnknownCoding(error) ? unknownCoding : refusals.get(error.code) ?? badRequest)
+  rejected.add(socket)
+  writeError(socket, isUnknownCoding(error) ? unknownCoding : protocolErrors.get(error.code) ?? badRequest)
   // To close while something unread arrives would take the answer back (RFC 9112, section 9.6).
-  socket.setTimeout(linger, () => socket.destroy())
+  socket.setTimeout(lingerMillis, () => socket.destroy())
 }
 
 /** The parser has the same code for a request with both a length and a coding, and says in words which of the two it is. */
 const isUnknownCoding = (error: NodeJS.ErrnoException): boolean =>
   error.code === "HPE_INVALID_TRANSFER_ENCODING" && error.message.includes("nvalid `Transfer-Encoding`")
 
-const writeRefusal = (socket: Duplex, { code, message, reason }: Refusal): void => {
+const writeError = (socket: Duplex, { code, message, reason }: ProtocolError): void => {
   const body = bodyOf(code, message)
   socket.end(
     `HTTP/1.1 ${code} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
@@ -300,19 +304,19 @@ const probe = (socket: Socket): void => {
   // A connection is no fiber.
   // @effect-diagnostics-next-line globalTimers:off
   const timer = setInterval(() => {
-    const answer = unanswered(socket)
-    if (answer === undefined || socket.destroyed) clearInterval(timer)
-    else if (!answer.headersSent && answer.req.httpVersion === "1.1") answer.writeProcessing()
+    const unwritten = unwrittenResponse(socket)
+    if (unwritten === undefined || socket.destroyed) clearInterval(timer)
+    else if (!unwritten.headersSent && unwritten.req.httpVersion === "1.1") unwritten.writeProcessing()
   }, probeInterval).unref()
 }
 
 /** Answers 503 where no answer has begun, and ends the connection; how many requests that were. */
-const cutShort = (socket: Socket): number => {
-  const answer = unanswered(socket)
-  if (answer === undefined || answer.headersSent) {
+const endConnection = (socket: Socket): number => {
+  const unwritten = unwrittenResponse(socket)
+  if (unwritten === undefined || unwritten.headersSent) {
     socket.destroy()
-    return answer === undefined ? 0 : 1
+    return unwritten === undefined ? 0 : 1
   }
-  refuse(answer, 503, "The service is shutting down: the request took too long")
+  reject(unwritten, 503, "The service is shutting down: the request took too long")
   return 1
 }

@@ -15,7 +15,7 @@ import type { Registration, ResourceInfo } from "../Registration.ts"
 import { makeAnswerBudget } from "../response/answerBudget.ts"
 import * as Links from "../response/links.ts"
 import { makeListAnswers } from "../response/listAnswer.ts"
-import { refusal, telling } from "../response/translation.ts"
+import { makeErrorResponses, refusal } from "../response/translation.ts"
 import { parameters as parametersOf } from "../response/translationPlaces.ts"
 import { callRoutes } from "../routes/callRoutes.ts"
 import { answered, routed, routerConfig } from "../routes/errorBoundary.ts"
@@ -43,7 +43,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   const limits = yield* KernelConfig.Limits
   const translations = yield* Translations.current
   for (const warning of unusedKeys(translations, registrations)) yield* Effect.logWarning(warning)
-  const tell = telling(translations)
+  const errorResponses = makeErrorResponses(translations)
   const lists = makeListAnswers(
     makeAnswerBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
     limits.maxPageBytes
@@ -75,7 +75,9 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   }
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
-    routes.map(({ handler, method, path, refuse }) => HttpRouter.route(method, path, answered(handler, refuse, tell)))
+    routes.map(({ handler, method, path, refuse }) =>
+      HttpRouter.route(method, path, answered(handler, refuse, errorResponses))
+    )
   )
   for (const addition of additions) {
     yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, router)))
@@ -83,7 +85,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   const standing = registrations.flatMap(({ _tag, path }): ReadonlyArray<`/${string}`> =>
     _tag === "Service" ? [] : Array.from(documentPaths, (own): `/${string}` => `${path}${own}`)
   )
-  const handler = routed(router, routes, standing, tell)
+  const handler = routed(router, routes, standing, errorResponses)
   const log = yield* KernelLogger.Access
   // Handlers have what the server's own fiber has.
   yield* Effect.provideContext(

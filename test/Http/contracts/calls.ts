@@ -240,9 +240,12 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           { name: "a b", done: false }
         ])
         const path = `${products}/${yield* created()}`
-        const copied = yield* send("POST", `${path}/copy`)
-        assert.deepStrictEqual([copied.status, copied.headers["location"]], [201, `${products}/${copied.body.id}`])
-        assert.strictEqual(copied.body._type, "Product")
+        const copyProblem = yield* send("POST", `${path}/copy`)
+        assert.deepStrictEqual([copyProblem.status, copyProblem.headers["location"]], [
+          201,
+          `${products}/${copyProblem.body.id}`
+        ])
+        assert.strictEqual(copyProblem.body._type, "Product")
       }))
 
     it.effect("arguments come in the body, or in the query where there is none, and are looked at", () =>

@@ -168,8 +168,12 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
             const body = method === "PUT" ? newUser() : method === "PATCH" ? {} : undefined
             assert.strictEqual((yield* send(method, `${users}/U-none`, body)).status, 404)
           }
-          const nowhere = yield* send("GET", "/nowhere")
-          assert.deepStrictEqual([nowhere.status, nowhere.body._type, nowhere.body.code], [404, "ErrorMessage", 404])
+          const unknownField = yield* send("GET", "/nowhere")
+          assert.deepStrictEqual([unknownField.status, unknownField.body._type, unknownField.body.code], [
+            404,
+            "ErrorMessage",
+            404
+          ])
         }))
 
       it.effect("answers 405 with Allow for a method that is not registered", () =>
