@@ -1,5 +1,5 @@
 /**
- * Reads the parameters of a query by the schemas that describe them.
+ * Parses the parameters of a query by the schemas that describe them.
  */
 import * as Result from "effect/Result"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
@@ -9,7 +9,7 @@ import type { AnyParameters, Parameter } from "../description/queryParameters.ts
 import { copyProblem, problemOf } from "../messages/message.ts"
 
 /**
- * The parameters of a URL, a repeated one as a list.
+ * The parameters of a URL; repeated ones are lists.
  *
  * @internal
  */
@@ -21,8 +21,8 @@ export interface Parameters {
 export type Given = Parameters[string]
 
 /**
- * Gives the value that a parameter stands for: its default where it is missing, `undefined` where there is none, or where
- * the schema does not take what is given, which is added to the problems.
+ * Parses a parameter. A missing one gets its default, or `undefined` without a default. An invalid one adds a problem
+ * and returns `undefined`.
  *
  * @internal
  */
@@ -34,7 +34,7 @@ export type ParameterReaders<P> = {
 }
 
 /**
- * Compiles the schemas of parameters, by their names.
+ * Compiles the schemas of parameters by name.
  *
  * @internal
  */
@@ -45,7 +45,8 @@ export const parameterReaders = <P extends AnyParameters>(parameters: P): Parame
   ) as never
 
 /**
- * Compiles the reader of a query that has these parameters and no filters. `unknown` is said of any other parameter.
+ * Compiles the parser of a query with these parameters and no filters. `unknown` is the message for any other
+ * parameter.
  *
  * @internal
  */
@@ -59,7 +60,7 @@ export const queryReader = <P extends AnyParameters>(parameters: P, unknown: str
       if (Object.hasOwn(readers, name)) values[name] = readers[name]?.(given[name], problems)
       else problems.push(new Problem({ field: name, validator: "Parameter", message: unknown }))
     }
-    // What is required is there where there is no problem.
+    // Without problems, every required parameter has a value.
     return problems.length > 0 ? Result.fail(problems) : Result.succeed(values as Values<P>)
   }
 }
@@ -91,7 +92,7 @@ const readerOf = <A>(name: string, parameter: Parameter<A>): ParameterReader<A> 
   }
 }
 
-/** What short texts stand for is remembered, since most requests say the same. */
+/** Caches the values of short texts, since most requests repeat them. */
 const decoderOf = <A>({ schema }: Parameter<A>): (given: string | ReadonlyArray<string>) => A | undefined => {
   SchemaJITCompiler.enable(schema.ast)
   const parse = SchemaParser.decodeUnknownExit(schema)

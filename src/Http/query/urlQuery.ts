@@ -130,7 +130,7 @@ export const make = (
 }
 
 /**
- * Reads the parameters of a URL of one document: the fields to answer, as {@link UrlQuery.fields} has them.
+ * Makes the parser for the parameters of a document's URL: the selected fields, as in {@link UrlQuery.fields}.
  *
  * @category constructors
  * @since 0.1.0
@@ -201,11 +201,11 @@ const beyondLimit = (parameters: Parameters): Problem | undefined => {
 
 const isEmpty = (filter: Filter): boolean => Object.keys(filter).length === 0
 
-/** What fulfils both filters, an empty one of which asks for nothing. */
+/** The filter for documents that match both. An empty filter matches all. */
 const conjunction = (one: Filter, other: Filter): Filter =>
   isEmpty(other) ? one : isEmpty(one) ? other : { $and: [one, other] }
 
-/** Reads the condition in the store's own language; what is wrong with it is added to the problems. */
+/** Parses a native filter and adds its problems. */
 const nativeReader = (model: Model.Any) => {
   const readFilter = QueryGuard.filter(model)
   return (text: string | undefined, problems: Array<Problem>): Filter => {

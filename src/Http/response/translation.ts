@@ -11,7 +11,7 @@ import { type Labels, type TranslatableMessage, translationOf, translationOfProb
 import { type Instance, textOf } from "../ServiceError.ts"
 import { type Arguments, inEnglish, type Language, type Translations } from "../Translations.ts"
 import * as answers from "./json.ts"
-import type { FieldResolver, ProblemField } from "./translationPlaces.ts"
+import type { FieldResolver, ProblemField } from "./problemFields.ts"
 
 type TranslatedResponse = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
@@ -43,18 +43,18 @@ export const refusal = (translations: Translations, resolveField: FieldResolver)
 }
 
 /**
- * Answers what is no matter of fields, in the language of the request.
+ * Responses to errors without fields, in the request's language.
  *
  * @internal
  */
 export interface ErrorResponses {
-  /** An error of the engine, or one that an application made, which says what it says. */
+  /** The response to an error of the engine, or to one that an application raised with its own message. */
   readonly failure: (failure: HttpError | Failure) => TranslatedResponse
-  /** An error that an application declared: by the key of its name, with its fields. */
+  /** The response to a declared error of the application: its message by the key of its name, with its fields. */
   readonly serviceError: (error: Instance, status: number) => TranslatedResponse
   /** 405 (RFC 9110, section 15.5.6). */
   readonly notAllowed: (method: string, path: string, allowed: ReadonlyArray<string>) => TranslatedResponse
-  /** A sentence with a status. */
+  /** A response with a status and one message. */
   readonly sentence: (status: number, translatable: TranslatableMessage, headers?: Headers) => TranslatedResponse
 }
 
@@ -97,13 +97,13 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
 
 const isHttpError = (error: HttpError | Failure): error is HttpError => Object.hasOwn(statusOf, error._tag)
 
-/** What a message can show of an error. */
+/** The fields of an error that a message may show. */
 const fieldsOf = (error: Instance): Arguments =>
   Object.fromEntries(
     Object.entries(error).filter(([, value]) => typeof value === "string" || typeof value === "number")
   )
 
-/** In the language, else in English. */
+/** The message in the language, otherwise in English. */
 const format = (language: Language, { args, key }: TranslatableMessage): string => {
   const made = typeof args === "function" ? args(labelsIn(language)) : args
   return language.text(key, made) ?? inEnglish().text(key, made) ?? key
@@ -141,7 +141,7 @@ export const metadataResponse = (translations: Translations, metadata: Metadata)
   return withLanguage(translations, (language) => texts.get(language) ?? untranslated)
 }
 
-/** Without configured languages all is said in English, and no header says so. */
+/** Without configured languages, messages are English and the response has no `Content-Language`. */
 const withLanguage = <A>(translations: Translations, use: (language: Language, headers: Headers | undefined) => A) =>
   Effect.withFiber<A>((fiber) => {
     const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -176,7 +176,7 @@ const maxCached = 500
 
 const maxCachedLength = 200
 
-/** The problem as a sentence: the label of the field, and what is expected. */
+/** The sentence of a problem: the field's label and the expectation. */
 const sentenceOf = (language: Language, problemField: ProblemField, problem: FieldProblem): FieldProblem => {
   const { field, validator } = problem
   const label = labelOf(language, problemField)
@@ -208,7 +208,7 @@ const messageOf = (language: Language, problemField: ProblemField, problem: Fiel
   const type = validator === "Type"
     ? typeInMessage(message) ?? (problemField.type === "enum" ? "enum" : undefined)
     : problemField.type
-  // What a program's own schema says of a value is in its own words only.
+  // A custom schema's message has no translation.
   if (type === undefined && detail === undefined) return message
   const key = `validators.${validator}`
   const args = {

@@ -17,6 +17,7 @@ import { acceptsJson } from "../request/accept.ts"
 import type { Answer } from "../response/failures.ts"
 import * as answers from "../response/json.ts"
 import type { ListAnswers } from "../response/listAnswer.ts"
+import { expectations, inputFields, parameters as parametersOf } from "../response/problemFields.ts"
 import { representationOf } from "../response/representation.ts"
 import {
   type ErrorResponses,
@@ -25,7 +26,6 @@ import {
   refusal,
   type Refuse
 } from "../response/translation.ts"
-import { expectations, inputFields, parameters as parametersOf } from "../response/translationPlaces.ts"
 import type { Translations } from "../Translations.ts"
 import { readRoutes } from "./readRoutes.ts"
 import {

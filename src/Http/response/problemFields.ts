@@ -6,20 +6,20 @@ import type { AnyParameters } from "../description/queryParameters.ts"
 import { labelFrom } from "../messages/label.ts"
 
 /**
- * What is known of a place that a problem names.
+ * The field that a problem refers to.
  *
  * @internal
  */
 export interface ProblemField {
-  /** The key of the label of the field that it is, or that it lies in: `<Model>.<field>`. */
+  /** The key of the label of the field, or of the field that contains the position: `<Model>.<field>`. */
   readonly label?: string | undefined
-  /** What it is called where no catalogue has a label for it. */
+  /** The name to show if no catalogue has a label. */
   readonly name: string
-  /** The number of the item that it is, or that it lies in, from 1. */
+  /** The number of the list item, or of the item that contains the position, from 1. */
   readonly position?: number | undefined
-  /** In the words of the metadata, but `object` for a model; `unknown` where there is nothing. */
+  /** The type by the metadata's names, `object` for a model, and `unknown` for an unknown field. */
   readonly type: string
-  /** The argument of the rule that was broken. */
+  /** The argument of the violated rule. */
   readonly argumentOf: (validator: string, message: string) => unknown
 }
 
@@ -41,11 +41,12 @@ export const inputFields = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Fi
     let position: number | undefined
     let related: ReadonlyArray<Check> = []
     const [first = "", ...rest] = path === "" ? [] : path.split(".")
-    // A list of bodies has the problems of each under its index.
+    // The problems of a bulk insert start with the index of the body.
     const keys = first === "" ? [] : isIndex.test(first) ? rest : [first, ...rest]
     if (isIndex.test(first)) position = Number(first) + 1
     for (const key of keys) {
-      // A model leads to the same schemas from each of its own; without that a deep path would lead to ever more.
+      // A model's suspended schemas resolve to the same syntax trees. Otherwise a deep path would create ever more of
+      // them.
       const candidates = [...new Set(nodes.flatMap(alternativesOf))]
       const owner = candidates.map(modelOf).find((model) => model !== undefined)
       if (owner !== undefined) label = `${owner.modelName}.${key}`
@@ -67,7 +68,7 @@ export const inputFields = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Fi
       argumentOf: (validator, message) => {
         const rules = [...targets.flatMap(checksOf), ...related].flatMap((check) => ruleOf(check) ?? [])
           .filter((rule) => rule.type === validator)
-        // Two validators of one type differ in what they say.
+        // Two validators of the same type differ in their message.
         const violated = rules.find((rule) => rule.message === message) ?? rules[0]
         return violated === undefined && type === "enum" ? choices.join(", ") : violated?.value
       }
@@ -78,7 +79,7 @@ export const inputFields = (...roots: ReadonlyArray<Model.Any | Schema.Top>): Fi
 const isIndex = /^\d+$/u
 
 /**
- * The parameters of a URL by name, before other places.
+ * The parameters of a URL by name, with other fields as a fallback.
  *
  * @internal
  */
@@ -96,7 +97,7 @@ export const parameters = (
 }
 
 /**
- * What is expected of parameters, for {@link parameters}.
+ * The expected types and arguments of parameters, for {@link parameters}.
  *
  * @internal
  */
@@ -117,7 +118,7 @@ const unknownField = (path: string): ProblemField => ({ name: path, type: "unkno
 
 type Check = SchemaAST.Check<never>
 
-/** What may stand at the place of a node: a model's own schemas, the members of a union. */
+/** The nodes that a node stands for: a model's own schemas, or the members of a union. */
 const alternativesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
   const model = modelOf(ast)
   if (model !== undefined) return [model.create.ast, model.store.ast]
