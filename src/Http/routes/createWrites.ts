@@ -1,0 +1,150 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { completer, type FieldProblem } from "../../Model/introspection.ts"
+import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
+import type { BadRequest } from "../HttpError.ts"
+import { badRequestOf } from "../messages/message.ts"
+import * as preconditions from "../request/preconditions.ts"
+import type { CallFailure } from "../response/failures.ts"
+import type { Written, WrittenDocument } from "../response/written.ts"
+import { badItem, completeAll, insertAll, insertEach } from "./bulkInsert.ts"
+import { type HookFailed, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
+import type { ReplaceWith } from "./replaceWrites.ts"
+import type { Values, WriteContext, WriteFailure } from "./writeContext.ts"
+import type { ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts"
+
+type Write = Effect.Effect<WrittenDocument, CallFailure>
+
+/**
+ * Inserts a document, or replaces that of the same identifier; inserts several, all of them or none.
+ *
+ * @internal
+ */
+export const createWrites = (context: WriteContext, onPost: MethodHooks, replaceWith: ReplaceWith) => {
+  const { repository } = context
+  const createAll = insertsOfMany(context, onPost)
+  const create = insertsOfOne(context, onPost)
+
+  /** Inserts what nobody has the identifier of; `taken` says what becomes of it when somebody has just got it. */
+  const createUnlessThere = (
+    id: unknown,
+    value: Values,
+    taken: Effect.Effect<WrittenDocument, WriteFailure>
+  ): Effect.Effect<WrittenDocument, WriteFailure> =>
+    Effect.catchTag(create({ ...value }), "DuplicateKey", (error) =>
+      // The store may name any of the indexes that are in the way, so the identifier is asked for.
+      Effect.flatMap(
+        repository.findDocumentById(id),
+        (there) =>
+          there === undefined
+            ? Effect.fail(error)
+            : Effect.catchTag(taken, "DocumentNotFound", () => Effect.fail(error))
+      ))
+
+  const createWith = (
+    id: unknown,
+    value: Values,
+    conditions: preconditions.Preconditions,
+    problems: ReadonlyArray<FieldProblem> | undefined
+  ): Effect.Effect<WrittenDocument, WriteFailure> => {
+    const failed = Effect.fail(preconditions.failed)
+    const created = (
+      taken: Effect.Effect<WrittenDocument, WriteFailure>
+    ): Effect.Effect<WrittenDocument, WriteFailure> =>
+      problems === undefined ? createUnlessThere(id, value, taken) : Effect.fail(badRequestOf(problems))
+    if (preconditions.isCreateOnly(conditions)) {
+      return Effect.flatMap(
+        repository.findDocumentById(id),
+        (there) => there === undefined ? created(failed) : failed
+      )
+    }
+    const replaced = replaceWith(onPost, Option.none(), id, value, conditions)
+    return Effect.catchTag(
+      replaced,
+      "DocumentNotFound",
+      () => preconditions.isUpdateOnly(conditions) ? failed : created(replaced)
+    )
+  }
+
+  return ({ body, conditions }: WriteRequest<OneDocument | ManyDocuments>): Effect.Effect<Written, CallFailure> => {
+    if (body._tag === "Many") return Effect.map(createAll(body.values), (ids) => ({ _tag: "Documents", ids }))
+    const { problems, value } = body
+    const id = value["id"]
+    if (id !== undefined && id !== null) return unwrapped(createWith(id, value, conditions, problems))
+    return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : create(value)
+  }
+}
+
+const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Values) => Write => {
+  const { between, finalise, model, repository, sent, toDocument } = context
+  const complete = completer(model)
+
+  const insert = (value: Values): Write =>
+    Effect.withFiber((fiber) =>
+      Effect.flatMapEager(complete(value, fiber), (completed) => {
+        const document = toDocument(completed)
+        return Effect.as(sent.insertDocument(document), {
+          _tag: "Document" as const,
+          id: document["_id"],
+          document: undefined,
+          created: true
+        })
+      })
+    )
+
+  const insertBetweenHooks = (value: Values): Effect.Effect<WrittenDocument, WriteFailure> =>
+    Effect.flatMap(
+      finalise(value, { isSent: true }),
+      (instance) =>
+        between(onPost, Option.none(), Effect.succeed({ instance, previous: Option.none() }), repository.insert)
+    )
+
+  return isHooked(onPost) ? (value) => unwrapped(insertBetweenHooks(value)) : insert
+}
+
+const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
+  const { atomically, finalise, model, repository, sent, store, toDocument, written } = context
+  const complete = completer(model)
+
+  /** What hooks change is validated again, and all of it is one insertion; what they do after it does not undo it. */
+  const createAllBetweenHooks = Effect.fnUntraced(
+    function*({ after, before }: MethodHooks, values: ReadonlyArray<Values>) {
+      const about = { id: Option.none(), previous: Option.none() }
+      const instances = yield* completeAll(values, (value) => finalise(value, { isSent: true }))
+      const prepared = before === undefined
+        ? Effect.succeed(instances)
+        : Effect.forEach(
+          instances,
+          (instance, i) => Effect.mapError(before(instance, about), (error) => ofItem(i, error))
+        )
+      const inserted = yield* atomically(
+        Effect.flatMap(
+          prepared,
+          (changed) => insertEach(changed, { insert: repository.insert, transaction: store.transaction })
+        )
+      )
+      if (after !== undefined) {
+        // Each was inserted, whatever became of the hooks of those before it.
+        const results = yield* Effect.forEach(inserted, (instance) => Effect.result(after(instance, about)))
+        yield* Effect.forEach(results, Effect.fromResult, { discard: true })
+      }
+      return inserted.map((instance) => written(instance, true).id)
+    }
+  )
+
+  return (values: ReadonlyArray<Values>): Effect.Effect<ReadonlyArray<unknown>, CallFailure> =>
+    isHooked(onPost)
+      ? unwrapped(createAllBetweenHooks(onPost, values))
+      : insertAll(values, {
+        complete: (value) => complete(value),
+        toDocument,
+        insertDocuments: sent.insertDocuments,
+        transaction: store.transaction
+      })
+}
+
+/** What is wrong with the fields of an item has its place. */
+const ofItem = (index: number, failed: HookFailed): HookFailed | BadRequest =>
+  failed.error instanceof ValidationException || failed.error instanceof PropertyRequiredException
+    ? badItem(index, failed.error.problems)
+    : failed

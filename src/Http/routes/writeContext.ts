@@ -1,0 +1,125 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { finaliser, managedField } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { documentCodec, makeRetry, textOfId, validatedWritesOf } from "../../Repository/introspection.ts"
+import type { Repository } from "../../Repository/Repository.ts"
+import { type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
+import type { ResourceInfo } from "../Registration.ts"
+import * as preconditions from "../request/preconditions.ts"
+import type { CallFailure } from "../response/failures.ts"
+import type { WrittenDocument } from "../response/written.ts"
+import type { HookFailed, MethodHooks } from "./hooks.ts"
+
+/** @internal */
+export type Values = Record<string, unknown>
+
+/** @internal */
+export type Instance = Model.Any["Type"]
+
+/** @internal */
+export type WriteFailure = CallFailure | HookFailed
+
+/**
+ * What the writes of a resource have in common: its repository, and what each of them does with preconditions, versions
+ * and hooks.
+ *
+ * @internal
+ */
+export type WriteContext = ReturnType<typeof writeContext>
+
+/** @internal */
+export const writeContext = (
+  { model, transactional }: ResourceInfo,
+  repository: Repository<Model.Any>,
+  store: DocumentStore["Service"]
+) => {
+  const finalise = finaliser(model)
+  const sent = validatedWritesOf(repository)
+  const { fromDocument, toDocument } = documentCodec(model)
+  const versionField = managedField(model, "version")
+
+  const written = (instance: Instance, created: boolean): WrittenDocument => {
+    const document = toDocument(instance)
+    return { _tag: "Document", id: document["_id"], document, created }
+  }
+  const versionOf = (instance: Instance): number | undefined => {
+    const version: unknown = versionField === undefined ? undefined : Reflect.get(Object(instance), versionField)
+    return typeof version === "number" ? version : undefined
+  }
+  const stored = (id: unknown) => repository.findById(id)
+  const retry = makeRetry()
+  /** For a write that means whichever version there is. */
+  const retryConflicts = <A, E extends { readonly _tag: string }>(
+    id: unknown,
+    write: Effect.Effect<A, E>
+  ): Effect.Effect<A, E> => retry(textOfId(id), ({ _tag }) => _tag === "VersionConflict", write)
+  /**
+   * Writes under the conditions, `write` while the document has the version that they ask for. A body that names another
+   * one contradicts them.
+   */
+  const guarded = <A>(
+    id: unknown,
+    named: unknown,
+    conditions: preconditions.Preconditions,
+    write: (expected: number | undefined) => Effect.Effect<A, WriteFailure>
+  ): Effect.Effect<A, WriteFailure> =>
+    preconditions.guarded(conditions, {
+      isVersioned: versionField !== undefined,
+      current: Effect.map(stored(id), versionOf),
+      retry: (attempt) => retryConflicts(id, attempt),
+      write: (expected) =>
+        expected !== undefined && typeof named === "number" && named !== expected
+          ? Effect.fail(preconditions.failed)
+          : write(expected)
+    })
+  const namedIn = (values: Values): unknown =>
+    versionField === undefined ? undefined : values[versionField] ?? undefined
+  const atomically = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | StoreError> =>
+    transactional ? store.transaction(effect) : effect
+  /** What was read has the version that is to be changed, if any is named. */
+  const checked = <A extends Instance>(id: unknown, there: A, expected: unknown): Effect.Effect<A, VersionConflict> =>
+    expected === undefined || expected === versionOf(there)
+      ? Effect.succeed(there)
+      : Effect.fail(new VersionConflict({ model: model.modelName, id: textOfId(id), expected: Number(expected) }))
+
+  /** A write between hooks, of what `load` gives: the instance to be written and that which is there. */
+  const between = <E>(
+    { after, before }: MethodHooks,
+    id: Option.Option<unknown>,
+    load: Effect.Effect<{ readonly instance: Instance; readonly previous: Option.Option<Instance> }, E>,
+    write: (instance: Instance, previous: Option.Option<Instance>) => Effect.Effect<Instance, WriteFailure>
+  ): Effect.Effect<WrittenDocument, WriteFailure | E> => {
+    const done = atomically(Effect.flatMap(load, ({ instance, previous }) =>
+      Effect.flatMap(
+        before === undefined ? Effect.succeed(instance) : before(instance, { id, previous }),
+        (changed) => Effect.map(write(changed, previous), (result) => ({ result, previous }))
+      )))
+    return Effect.flatMap(done, ({ previous, result }) =>
+      Effect.as(
+        after === undefined ? Effect.void : after(result, { id, previous }),
+        written(result, Option.isNone(previous))
+      ))
+  }
+
+  return {
+    model,
+    repository,
+    store,
+    sent,
+    finalise,
+    fromDocument,
+    toDocument,
+    versionField,
+    versionOf,
+    stored,
+    written,
+    retryConflicts,
+    guarded,
+    namedIn,
+    atomically,
+    checked,
+    between
+  }
+}
