@@ -63,6 +63,15 @@ export const someAt = (
 }
 
 /**
+ * Whether the document has a value at the path, as {@link someAt} reads it.
+ *
+ * @internal
+ */
+export const existsAt = (document: Document, path: Segments): boolean => someAt(document, path, 0, isDefined)
+
+const isDefined = (value: unknown): boolean => value !== undefined
+
+/**
  * Visits each value at the path: an array on the way is entered by index, or else through its documents, and a final
  * array is visited item by item. Missing values are not visited.
  *

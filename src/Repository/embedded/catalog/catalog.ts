@@ -1,5 +1,5 @@
 /**
- * Which collections and indexes there are, as the embedded store remembers them.
+ * The catalog of the embedded store: its collections and indexes, in the committed and in the pending state.
  */
 import * as Result from "effect/Result"
 import { component, numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
@@ -13,14 +13,14 @@ import { Counter, type Counting } from "./documentCounter.ts"
 import { parsePart, type Part } from "./partialIndex.ts"
 
 /**
- * What the keys of an index, or of the documents themselves, are known to be. It only ever gets worse.
+ * Properties of the keys of an index. Once set, they stay set, even if the documents that caused them are removed.
  *
  * @internal
  */
 export interface KeyTraits {
   /** A document may have several entries. */
   multikey: boolean
-  /** The entries are not quite in the order of the values. */
+  /** Some entries are not in the order of their values. */
   inexact: boolean
 }
 
@@ -31,11 +31,11 @@ export interface Index {
   readonly paths: ReadonlyArray<string>
   readonly directions: ReadonlyArray<Direction>
   readonly traits: KeyTraits
-  /** Which documents are in it; without one, all. */
+  /** The filter of a partial index. */
   readonly part: Part | undefined
-  /** What it knows the words of, when that is what it is for. */
+  /** The fields of a text index. */
   readonly text: ReadonlyArray<TextField> | undefined
-  /** Whether all documents are in it; until then it is written, but not read. */
+  /** Whether the index contains all documents; until then it is maintained by writes, but not read. */
   readonly isReady: boolean
 }
 
@@ -43,7 +43,7 @@ export interface Index {
 export interface Collection {
   readonly name: string
   readonly number: number
-  /** The index of the identifiers, which every collection has. */
+  /** The index of `_id`. */
   readonly identifiers: Index
   readonly indexes: ReadonlyArray<Index>
 }
@@ -76,7 +76,7 @@ export const makeIndex = (number: number, description: IndexDescription): Index 
     description,
     paths: Object.keys(description.key),
     directions,
-    // It only ever had one that could be read.
+    // An unreadable filter can't occur: it was parsed when the index was created.
     part: partialFilterExpression === undefined
       ? undefined
       : Result.getOrThrowWith(parsePart(partialFilterExpression), ({ text }) => new Error(text)),
@@ -89,7 +89,8 @@ export const makeIndex = (number: number, description: IndexDescription): Index 
 }
 
 /**
- * Whether a filter on the paths of an index means the same to both: a place in an array may also be a field's name.
+ * Whether a filter can use an index: it must be complete, and no path may have a numeric segment, which a filter reads
+ * both as an array index and as a field's name.
  *
  * @internal
  */
@@ -97,7 +98,7 @@ export const isSearchable = (index: Index): boolean =>
   index.isReady && index.text === undefined && !index.directions.some(({ path }) => path.some(isArrayIndex))
 
 /**
- * The index that knows the words of a collection's texts, when there is one to be read.
+ * The text index of a collection, if it has a complete one.
  *
  * @internal
  */
@@ -117,7 +118,7 @@ const toDocument = ({ identifiers, indexes, name, number }: Collection): Documen
   indexes: indexes.map(({ description, isReady, number, traits }) => ({
     number,
     name: description.name,
-    // An array, because the order of fields matters and BSON's documents are also read by others.
+    // An array, since the order of the fields matters and not every reader of BSON preserves it.
     key: Object.entries(description.key),
     unique: description.unique === true,
     sparse: description.sparse === true,
@@ -176,8 +177,8 @@ const pairsOf = (document: Document, key: string): ReadonlyArray<[string, unknow
   listAt(document, key).filter(isArray).map(([path, value]) => [String(path), value])
 
 /**
- * The collections as the last commit left them, and as the jobs that have run since will. Readers use the former: what
- * is not committed may never be.
+ * The collections in the state of the last commit, and in the pending state of the jobs since. Reads use the committed
+ * state, since pending jobs may still be aborted.
  *
  * @internal
  */
@@ -207,7 +208,7 @@ export class Catalog {
         this.#pending = this.#load()
         this.#committed = this.#pending
         this.#touched.length = 0
-        // Nobody who has read before may believe that nothing happened.
+        // Counts as a write, so that a search that began before does not conclude that nothing was written.
         for (const activity of this.#activities.values()) {
           activity.committed = activity.pending += 1
           for (const counter of activity.counters.values()) counter.aborted()
@@ -227,7 +228,7 @@ export class Catalog {
     return collections
   }
 
-  /** For readers. */
+  /** For reads: the committed collection. */
   get(name: string): Collection | undefined {
     return this.#committed.get(name)
   }
@@ -236,12 +237,12 @@ export class Catalog {
     return this.#committed.values()
   }
 
-  /** By their names, as the last commit left them. */
+  /** The committed collections by name. */
   get committed(): ReadonlyMap<string, Collection> {
     return this.#committed
   }
 
-  /** Takes over a collection that is there already. */
+  /** Adds an existing collection. */
   protected adopt(collection: Collection): void {
     this.#committed = this.#pending = new Map(this.#pending).set(collection.name, collection)
   }
@@ -258,23 +259,23 @@ export class Catalog {
     return collection
   }
 
-  /** For jobs: the collection of this name, which comes into being with its first document. */
+  /** For jobs: the collection, which is created if needed. */
   ensure(name: string): Collection {
     return this.#pending.get(name) ?? this.save(makeCollection(name, this.nextNumber()))
   }
 
-  /** For jobs: a record identifier behind all others, which none had since the store was opened. */
+  /** For jobs: the next record id, greater than all others; never used before since the store was opened. */
   nextRecordId({ number }: Collection): string {
     return this.#recordIds.next(number)
   }
 
-  /** Behind the record identifiers that there are by now. */
+  /** The exclusive end of the record ids so far. */
   endOfRecords({ number }: Collection): string {
     return this.#recordIds.end(number)
   }
 
-  /** The numbers of indexes that are gone. */
-  get forsaken(): ReadonlyArray<number> {
+  /** The numbers of dropped indexes. */
+  get droppedIndexNumbers(): ReadonlyArray<number> {
     const used = new Set(
       Array.from(this.all).flatMap(({ identifiers, indexes }) => [identifiers, ...indexes].map(numberOf))
     )
@@ -285,7 +286,7 @@ export class Catalog {
     return Number(this.#store.catalog.get(countersKey)?.["next"] ?? 0)
   }
 
-  /** For jobs: a number that no table has had. */
+  /** For jobs: a table number that was never used. */
   nextNumber(): number {
     const next = this.#lastNumber() + 1
     this.#store.catalog.put(countersKey, { next }, undefined)
@@ -300,7 +301,7 @@ export class Catalog {
     return activity
   }
 
-  /** For jobs: a record was written, which had the one document and has the other. */
+  /** For jobs: records a write, by the document before and after it. */
   wrote(collection: Collection, recordId: string, before: Document | undefined, after: Document | undefined): void {
     const activity = this.#activity(collection)
     if (activity.pending === activity.committed) this.#touched.push(activity)
@@ -309,21 +310,21 @@ export class Catalog {
     for (const counter of activity.counters.values()) counter.wrote(recordId, before, after)
   }
 
-  /** How many writes a reader sees. */
+  /** The number of committed writes. */
   seen(name: string): number {
     const collection = this.#committed.get(name)
     return collection === undefined ? 0 : this.#activity(collection).committed
   }
 
-  /** For jobs: how many writes there are. */
+  /** For jobs: the number of writes, pending ones included. */
   written(name: string): number {
     const collection = this.#pending.get(name)
     return collection === undefined ? 0 : this.#activity(collection).pending
   }
 
   /**
-   * What counts the documents of a collection that fulfil the condition of this name; `undefined` when it can't count
-   * them now: others are writing, or there are too many conditions.
+   * The counter of the documents that meet the condition of this name; `undefined` if it can't start now, because writes
+   * are pending or there are too many counters.
    */
   counterOf(collection: Collection, name: string, counting: Counting): Counter | undefined {
     const { committed, counters, pending } = this.#activity(collection)
@@ -338,22 +339,22 @@ export class Catalog {
   }
 }
 
-// Each takes a moment of every write.
+// Every write updates each counter.
 const maxCounters = 8
 
 /**
- * The record identifiers that collections, by their numbers, have given.
+ * Assigns record ids, by the number of the collection.
  *
  * @internal
  */
 export interface RecordIds {
-  /** One behind all that were given. */
+  /** Assigns the next record id. */
   readonly next: (collection: number) => string
-  /** What would be next. */
+  /** The record id that would be next. */
   readonly end: (collection: number) => string
 }
 
-/** Jobs that are given up take nothing back: what they removed is there again, and must not be met. */
+/** Aborted jobs do not return their ids: a reused id could collide with a restored record. */
 const recordIdsOf = (store: KeyValue, collections: Iterable<Collection>): RecordIds => {
   const nexts = new Map<number, number>()
   for (const { number } of collections) {
@@ -373,7 +374,7 @@ const recordIdsOf = (store: KeyValue, collections: Iterable<Collection>): Record
   }
 }
 
-// How often a collection was written, and what is counted of it.
+// The number of writes to a collection, and its counters.
 interface Activity {
   committed: number
   pending: number

@@ -1,16 +1,15 @@
 /**
- * The number of the documents of a collection that fulfil a condition. It is counted once, in steps, and then follows
- * each write: whoever asks for it later has it at once.
+ * Maintains the number of documents of a collection that meet a condition: it is counted once, in steps, and then updated
+ * by each write.
  *
- * It is exact, whatever is written while it is counted. Records before the position of the count, and those inserted
- * since it began, follow each write. Of the others, those that are written are passed over by the count, which takes
- * what the last write made of them.
+ * The number is exact even if documents are written during the count. Writes to records before the position of the count,
+ * and to records inserted since it began, update the total. The count skips other records that are written, and adds
+ * their last state at the end.
  */
 import type { Document } from "../../DocumentStore.ts"
 
 /**
- * Shows the next records from a record identifier on, with whether they fulfil the condition; the first record
- * identifier of the next step, or `undefined` at the end.
+ * Visits the next records from a record id on. Returns the first record id of the next step, or `undefined` at the end.
  *
  * @internal
  */
@@ -22,15 +21,15 @@ export interface Counting {
   readonly matches: (document: Document) => boolean
 }
 
-// While it counts. Records from `position` to `end` are not counted yet.
+// The progress of a count: records from `position` to `end` are not counted yet.
 interface Progress {
   position: string
   readonly end: string
-  /** Those of them that were written since, and whether they fulfil the condition now. */
+  /** Uncounted records that were written since the count began, with whether they meet the condition now. */
   readonly written: Map<string, boolean>
 }
 
-// An updated record takes a hundred bytes or so.
+// An entry takes about a hundred bytes.
 const maxWritten = 100_000
 
 /** @internal */
@@ -39,14 +38,14 @@ export class Counter {
   #progress: Progress | undefined
   #isDone = false
   #total = 0
-  /** What jobs have added to the total that are not committed yet. */
+  /** The part of the total that comes from uncommitted jobs. */
   #uncommitted = 0
 
   constructor(counting: Counting) {
     this.#counting = counting
   }
 
-  /** How many a reader sees, once they are counted. */
+  /** The committed number, once it is counted. */
   get value(): number | undefined {
     return this.#isDone ? this.#total - this.#uncommitted : undefined
   }
@@ -55,14 +54,14 @@ export class Counter {
     return this.#progress !== undefined
   }
 
-  /** Begins to count the records before `end`. What jobs have written has to be committed. */
+  /** Begins to count the records before `end`. No job may be uncommitted. */
   begin(end: string): void {
     this.#progress = { position: "", end, written: new Map() }
     this.#total = 0
     this.#uncommitted = 0
   }
 
-  /** Counts some more. */
+  /** Counts some more records. */
   advance(): void {
     const progress = this.#progress
     if (progress === undefined) return
@@ -78,7 +77,7 @@ export class Counter {
     this.#isDone = true
   }
 
-  /** For jobs: a record is written, which had one of the documents and has the other. */
+  /** For jobs: updates the number after a write. */
   wrote(recordId: string, before: Document | undefined, after: Document | undefined): void {
     const progress = this.#progress
     if (progress === undefined && !this.#isDone) return
@@ -93,7 +92,7 @@ export class Counter {
     this.#uncommitted = 0
   }
 
-  /** What jobs have written since the last commit is not written. */
+  /** Undoes the changes of uncommitted jobs. */
   aborted(): void {
     this.#total -= this.#uncommitted
     this.#uncommitted = 0

@@ -1,10 +1,9 @@
 /**
- * The entries of documents in indexes.
+ * Computes the entries of a document in an index.
  */
 import * as Result from "effect/Result"
 import { component, fit, invert } from "../../bson/keyEncoding.ts"
-import { isArrayIndex, keysOf, type Segments } from "../../bson/path.ts"
-import { fieldOf, isArray, isDocument } from "../../bson/value.ts"
+import { existsAt, keysOf } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { indexedWords, type TextField } from "../../mql/text/textSearch.ts"
 import type { Index } from "./catalog.ts"
@@ -17,8 +16,8 @@ export interface Entries {
 }
 
 /**
- * Whether entries with the same values are in the order of the identifiers turned round: as the last of the values are, so
- * that an order by it that ends with the identifier in the same direction is an index's.
+ * Whether entries with equal values are in descending order of the identifiers. They follow the direction of the last
+ * path, so that the index serves a sort by its paths and `_id` in that direction.
  *
  * @internal
  */
@@ -27,15 +26,15 @@ export const isTurned = ({ directions }: Index): boolean => directions.at(-1)?.d
 const none: Entries = { keys: new Set(), multikey: false, inexact: false }
 
 /**
- * The keys of a document in an index. In a unique index they are of the values alone, so that two documents with the
- * same meet.
+ * The entries of a document in an index. Their keys end in the identifier, except in a unique index, where equal values
+ * must have the same key.
  *
  * @internal
  */
 export const entriesOf = (index: Index, document: Document, documentKey: string): Result.Result<Entries, string> => {
   if (index.part?.holds(document) === false) return Result.succeed(none)
   if (index.text !== undefined) return Result.succeed(textEntries(document, index.text, documentKey))
-  if (index.description.sparse === true && !index.directions.some(({ path }) => leadsSomewhere(document, path, 0))) {
+  if (index.description.sparse === true && !index.directions.some(({ path }) => existsAt(document, path))) {
     return Result.succeed(none)
   }
   const suffix = index.description.unique === true ? "" : isTurned(index) ? invert(documentKey) : documentKey
@@ -57,7 +56,7 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
 }
 
 /**
- * What the keys of a word in a text index begin with.
+ * The key prefix of a word in a text index.
  *
  * @internal
  */
@@ -70,12 +69,3 @@ const textEntries = (document: Document, fields: ReadonlyArray<TextField>, docum
   multikey: true,
   inexact: false
 })
-
-const leadsSomewhere = (node: unknown, path: Segments, at: number): boolean => {
-  const segment = path[at]
-  if (segment === undefined) return node !== undefined
-  if (isDocument(node)) return leadsSomewhere(fieldOf(node, segment), path, at + 1)
-  if (!isArray(node)) return false
-  return (isArrayIndex(segment) && leadsSomewhere(node[Number(segment)], path, at + 1))
-    || node.some((item) => isDocument(item) && leadsSomewhere(item, path, at))
-}

@@ -1,5 +1,5 @@
 /**
- * Which documents a partial index holds, and which queries ask for no others.
+ * Partial indexes: which documents they contain, and which queries can use them because they match no other documents.
  */
 import * as Result from "effect/Result"
 import { normalise } from "../../bson/normalise.ts"
@@ -12,12 +12,12 @@ import { isOperatorDocument } from "../../mql/predicate/comparison.ts"
 /** @internal */
 export interface Part {
   readonly holds: (document: Document) => boolean
-  /** Whether every document that fulfils all of these is in the part. */
+  /** Whether the index contains every document that meets the constraints. */
   readonly isImpliedBy: (constraints: ReadonlyArray<Constraint>) => boolean
 }
 
 /**
- * Reads the filter of a partial index.
+ * Parses the filter of a partial index.
  *
  * @internal
  */
@@ -63,12 +63,12 @@ const parseCondition = ([path, operand]: Condition): Result.Result<Implied, Prob
   if (isOperatorDocument(operand) && Object.hasOwn(operand, "$exists") && operand["$exists"] !== true) {
     return Result.fail(unsupported("a partial index with an $exists other than true"))
   }
-  // As a condition on the one field of a document, it can be asked about a value.
+  // Parsed as a condition on a single field, so that it can be tested with a value.
   return Result.map(parseFilter({ [field]: operand }, 0), ({ constraints: needed, matches }) => {
     const isMetBy = (value: unknown): boolean =>
-      // What equals null may also be missing.
+      // A document that matches `null` may also lack the field.
       matches({ [field]: value }) && (rankOf(value) !== Rank.null || matches({}))
-    // Of some operands, an index could make nothing.
+    // Some operands yield no constraint; then nothing is implied by bounds.
     const isBounded = used.length > 0 && used.every((operator) => bounds.has(operator)) && needed.length === used.length
     return (constraints) => {
       const given = constraints.filter((constraint) => constraint.path === path)
@@ -90,7 +90,7 @@ const implies = (given: Constraint, needed: Constraint): boolean => {
   return order > 0 || (order === 0 && (given.isStrict || !needed.isStrict))
 }
 
-// The others compare with values of all classes, or with nothing.
+// `MinKey` and `MaxKey` compare with values of all types, and `null` with missing ones.
 const isOrdinary = (value: unknown): boolean => !extraordinary.has(rankOf(value))
 
 const extraordinary: ReadonlySet<Rank> = new Set([Rank.null, Rank.minKey, Rank.maxKey])

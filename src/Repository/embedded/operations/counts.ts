@@ -1,6 +1,6 @@
 /**
- * Counts documents. The number of all, and that of those where a field is null or missing, are kept up to date once they
- * were asked for: the latter is what pages of models with soft deletion ask for.
+ * Counts documents. The total, and the number of documents where a field is null or missing, are maintained once they have
+ * been counted: models with soft deletion need the latter for every page.
  */
 import * as Result from "effect/Result"
 import { isDocument } from "../../bson/value.ts"
@@ -13,7 +13,7 @@ import type { Counting, CountStep } from "../catalog/documentCounter.ts"
 import { costOf, type Found, maxCost } from "../planner/planExecutor.ts"
 
 /**
- * Numbers whose sum is that of the documents that match; `findMatches` finds them, if it has to.
+ * Partial counts whose sum is the number of matches. `findMatches` is used when no maintained count exists.
  *
  * @internal
  */
@@ -63,7 +63,7 @@ const each = (step: CountStep): BatchIterator<number> => {
   }
 }
 
-/** The field that a filter wants to be null or missing, if it wants nothing else. */
+/** The field that a filter requires to be null or missing, if that is its only condition. */
 const missingField = (
   { condition, equalities: [equality, ...others], isComputed, search }: Filter
 ): string | undefined => {

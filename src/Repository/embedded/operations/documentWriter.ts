@@ -1,5 +1,6 @@
 /**
- * Writes single documents together with their entries in all indexes: inside a job, all checks before the first write.
+ * Writes a document together with its entries in all indexes, within a job. Unique indexes and all other conditions are
+ * checked before the first write, so that a refused document changes nothing.
  */
 import * as Result from "effect/Result"
 import { spend } from "../../../internal/steps.ts"
@@ -15,20 +16,20 @@ import type { Found } from "../planner/planExecutor.ts"
 import { duplicateKey, isTaken } from "./uniqueIndex.ts"
 
 /**
- * A document that is ready to be written.
+ * A document that is validated and encoded.
  *
  * @internal
  */
 export interface Prepared {
   readonly document: Document
   readonly encoded: Encoded
-  /** Of the identifier. */
+  /** The key of the identifier. */
   readonly key: string
   readonly traits: KeyTraits
 }
 
 /**
- * Does what can be done before it is the document's turn.
+ * Validates and encodes a document, which needs no job.
  *
  * @internal
  */
@@ -40,7 +41,7 @@ export const prepare = (store: KeyValue, document: Document): Result.Result<Prep
   }
   const traits = { multikey: false, inexact: false }
   const key = documentKey(id, traits)
-  // It comes first, wherever it was.
+  // `_id` is stored first, as in MongoDB.
   const ordered = firstKeyOf(document) === "_id" ? document : Object.freeze({ _id: id, ...document })
   const encoded = store.encode(ordered)
   if (Result.isFailure(encoded)) return Result.fail(rejected(encoded.failure))
@@ -54,7 +55,7 @@ const firstKeyOf = (document: Document): string | undefined => {
 }
 
 /**
- * What it costs to write a document, or an entry of it.
+ * The cost of writing a document or an index entry, in units of work.
  *
  * @internal
  */
@@ -77,7 +78,7 @@ export class DocumentWriter {
     this.#catalog = catalog
   }
 
-  /** The document comes last. */
+  /** Inserts a document with the next record id. */
   insert(collection: Collection, prepared: Prepared): Result.Result<void, DuplicateKey | Problem> {
     const identifiers = this.#store.entries(collection.number)
     if (identifiers.has(prepared.key)) return Result.fail(duplicateKey(collection, collection.identifiers))
@@ -110,14 +111,14 @@ export class DocumentWriter {
       const before = entriesBefore(index, document, key)
       spend(writeCost * before.size)
       for (const entry of before) {
-        // In a unique index that is still being made, it may be another document's.
+        // In a unique index that is being built, the entry may belong to another document.
         if (entries.get(entry) === recordId) entries.remove(entry, recordId)
       }
     }
     this.#catalog.wrote(collection, recordId, document, undefined)
   }
 
-  /** Puts a document that is there already into an index that is being made. */
+  /** Adds a stored document to an index that is being built. */
   index(
     collection: Collection,
     index: Index,
@@ -126,7 +127,7 @@ export class DocumentWriter {
     const added = { key: documentKey(document["_id"]), document }
     return Result.map(this.#change(collection, index, added, { recordId }), (change) => {
       this.#applyTo(recordId, change)
-      if (worsen(index.traits, change.entries)) this.#catalog.save(collection)
+      if (mergeTraits(index.traits, change.entries)) this.#catalog.save(collection)
     })
   }
 
@@ -166,10 +167,10 @@ export class DocumentWriter {
   ): void {
     spend(writeCost)
     this.#store.documents(collection.number).put(recordId, prepared.encoded, document)
-    let isWorse = worsen(collection.identifiers.traits, prepared.traits)
+    let isWorse = mergeTraits(collection.identifiers.traits, prepared.traits)
     for (const change of changes) {
       this.#applyTo(recordId, change)
-      isWorse = worsen(change.index.traits, change.entries) || isWorse
+      isWorse = mergeTraits(change.index.traits, change.entries) || isWorse
     }
     if (isWorse) this.#catalog.save(collection)
     this.#catalog.wrote(collection, recordId, document, prepared.document)
@@ -179,26 +180,26 @@ export class DocumentWriter {
     const entries = this.#store.entries(index.number)
     spend(writeCost * (added.length + removed.length))
     for (const entry of removed) entries.remove(entry, recordId)
-    // No other document has an entry there.
+    // The check of unique indexes guarantees that no other document has this entry.
     for (const entry of added) entries.put(entry, recordId, undefined)
   }
 }
 
-// What is known of the document as it was: nothing, when it is new.
+// The stored record that is replaced; without a document for one that only enters an index, `undefined` for a new one.
 type Previous = Partial<Found> | undefined
 
 const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
 
-// A document that is stored has entries in all indexes, or it would not be.
+// A stored document always has valid entries, since it was refused otherwise.
 const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>
   Result.match(entriesOf(index, document, key), { onSuccess: ({ keys }) => keys, onFailure: () => new Set<string>() })
 
 /**
- * Whether more is true of the keys now.
+ * Adds the traits of new keys to those of an index. Returns whether they have changed and must be saved.
  *
  * @internal
  */
-export const worsen = (traits: KeyTraits, { inexact, multikey }: Omit<Entries, "keys">): boolean => {
+export const mergeTraits = (traits: KeyTraits, { inexact, multikey }: Omit<Entries, "keys">): boolean => {
   const isWorse = (multikey && !traits.multikey) || (inexact && !traits.inexact)
   traits.multikey ||= multikey
   traits.inexact ||= inexact

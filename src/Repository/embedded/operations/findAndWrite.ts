@@ -1,5 +1,10 @@
 /**
- * Matches that are written: looked for before their turn comes, and once more when it is there.
+ * Finds documents and writes them.
+ *
+ * A search may take long, so it runs outside of the write job, and the job checks again that each document still matches.
+ * The first match is written atomically: when it is no longer one, the search starts again. An insertion without a match
+ * (upsert) checks in its job that no document has become a match since the search began. Many matches are written in
+ * several jobs: each document at most once, and only while it matches; other writes may come between two jobs.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -15,262 +20,206 @@ import type { Watch, WatchedKeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection } from "../catalog/catalog.ts"
 import type { Found } from "../planner/planExecutor.ts"
 import { drain, findSource, take } from "./reads.ts"
-import { inTurn, maxPerJob, outcome, runJob } from "./writeJob.ts"
+import { maxPerJob, outcome, runJob } from "./writeJob.ts"
 
 /**
- * Which matches, and in what order.
+ * The filter of a write, and the order that decides which match is the first.
  *
  * @internal
  */
-export interface Request {
+export interface MatchRequest {
   readonly filter: Filter
   readonly sort?: ReadonlyArray<Direction>
 }
 
 /**
- * What is done with a match; nothing but what it is given may be written to.
+ * Writes a match within a job. It may write to no other document.
  *
  * @internal
  */
-export type Use<A, D extends DuplicateKey> = (collection: Collection, found: Found) => Result.Result<A, D | Problem>
+export type WriteMatch<A, D extends DuplicateKey> = (
+  collection: Collection,
+  found: Found
+) => Result.Result<A, D | Problem>
 
-// What is done without a match.
-interface Without<A, D extends DuplicateKey> {
+/**
+ * What is done without a match.
+ *
+ * @internal
+ */
+export interface Otherwise<A, D extends DuplicateKey> {
   readonly insert: () => Result.Result<A, D | Problem>
-  /** Whether it does not matter when somebody writes a match meanwhile. */
+  /** Whether it inserts nothing, so that a match that is written meanwhile does not matter. */
   readonly isFinal: boolean
 }
 
 /** @internal */
 export interface Matching {
-  /**
-   * Uses the first match, or does without one. It is looked for before its turn comes, since that may take long: when
-   * it is no longer one by then, or there was none and something was written since, it is looked for again.
-   */
+  /** Writes the first match, or does `otherwise` without one. */
   readonly onFirst: <A, D extends DuplicateKey = never>(
     operation: string,
     name: string,
-    request: Request,
-    use: Use<A, D>,
-    without: Without<A, D>
+    request: MatchRequest,
+    write: WriteMatch<A, D>,
+    otherwise: Otherwise<A, D>
   ) => Effect.Effect<A, D | ReadError>
-  /** Uses every match, a few in each job; what no longer matches by then is left alone. */
+  /** Writes every match, a few in each job; skips what no longer matches by then. */
   readonly onEach: <A, D extends DuplicateKey = never>(
     operation: string,
     name: string,
     filter: Filter,
-    use: Use<A, D>
+    write: WriteMatch<A, D>
   ) => Effect.Effect<ReadonlyArray<A>, D | ReadError>
 }
 
 /** @internal */
 export const makeMatching = (store: WatchedKeyValue, catalog: Catalog): Matching => {
-  /** The match as it is now, if it still is one. */
-  const current = (
-    collection: Collection,
-    filter: Filter,
-    recordId: string | undefined
-  ): Result.Result<Found | undefined, Problem> => {
-    const document = recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
-    if (recordId === undefined || document === undefined) return Result.succeed(undefined)
-    return Result.map(
-      tryMingo(() => filter.matches(document)),
-      (isMatch) => isMatch ? { recordId, document } : undefined
-    )
+  const context = { store, catalog }
+  return {
+    onFirst: (operation, name, request, write, otherwise) => {
+      const key = idKeyOf(request.filter)
+      if (key !== undefined) return writeById({ ...context, operation, name }, key, request.filter, write, otherwise)
+      return otherwise.isFinal
+        ? writeFirst({ ...context, operation, name }, request, write, otherwise)
+        : writeFirstOrInsert({ ...context, operation, name }, request, write, otherwise)
+    },
+    onEach: (operation, name, filter, write) => writeEach({ ...context, operation, name }, filter, write)
   }
-
-  const useMatch = <A, D extends DuplicateKey>(
-    name: string,
-    filter: Filter,
-    recordIdIn: (collection: Collection) => string | undefined,
-    use: Use<A, D>
-  ): Result.Result<A | undefined, D | Problem> => {
-    const collection = catalog.pending(name)
-    if (collection === undefined) return Result.succeed(undefined)
-    return Result.flatMap(
-      current(collection, filter, recordIdIn(collection)),
-      (found): Result.Result<A | undefined, D | Problem> =>
-        found === undefined ? Result.succeed(undefined) : use(collection, found)
-    )
-  }
-
-  const findFirst = (
-    operation: string,
-    name: string,
-    { filter, sort = [] }: Request
-  ): Effect.Effect<Found | undefined, ReadError> =>
-    Effect.map(
-      drain(store, operation, () => Result.succeed(slice(findSource(store, catalog, name, filter, sort, 1), 0, 1))),
-      ([found]) => found
-    )
-
-  const watch = (name: string): CollectionWatch | undefined => {
-    const collection = catalog.get(name)
-    if (collection === undefined) return undefined
-    const { close, written } = store.watch(collection.number)
-    return { number: collection.number, seen: catalog.seen(name), written, close }
-  }
-
-  const hasMatch = (filter: Filter, recordIds: ReadonlyArray<string>, collection: Collection) => {
-    for (const recordId of recordIds) {
-      const found = current(collection, filter, recordId)
-      if (Result.isFailure(found)) return Result.fail(found.failure)
-      if (found.success !== undefined) return Result.succeed(true)
-    }
-    return Result.succeed(false)
-  }
-
-  /**
-   * Inserts, unless a document is a match that was written since the watch began: of the others, none is one. Where many
-   * were written, all but the last of them are looked at before its turn comes.
-   */
-  const insertUnmatched = <A, D extends DuplicateKey>(
-    operation: string,
-    name: string,
-    filter: Filter,
-    watched: CollectionWatch | undefined,
-    insert: () => Result.Result<A, D | Problem>
-  ): Effect.Effect<A | undefined, D | ReadError> => {
-    const most = Math.ceil(maxPerJob / filter.effort)
-    const tryInsert = (): Result.Result<A | Many | undefined, D | Problem> => {
-      const collection = catalog.pending(name)
-      if (collection === undefined && watched === undefined) return insert()
-      if (watched?.seen === catalog.written(name)) return insert()
-      const recordIds = watched?.written()
-      if (collection === undefined || collection.number !== watched?.number || recordIds === undefined) return again
-      if (recordIds.length > most) return Result.succeed(new Many(collection, recordIds, watch(name)))
-      return Result.flatMap(
-        hasMatch(filter, recordIds, collection),
-        (isMatched): Result.Result<A | undefined, D | Problem> => isMatched ? again : insert()
-      )
-    }
-    const look = ({ collection, recordIds }: Many, from: number): Effect.Effect<boolean, ReadError> =>
-      Effect.flatMap(
-        Effect.suspend(() =>
-          Effect.fromResult(
-            take(store, operation, () => hasMatch(filter, recordIds.slice(from, from + most), collection))
-          )
-        ),
-        (isMatched) =>
-          isMatched || from + most >= recordIds.length
-            ? Effect.succeed(isMatched)
-            : Effect.flatMap(Effect.yieldNow, () => look({ collection, recordIds, next: undefined }, from + most))
-      )
-    return Effect.flatMap(
-      runJob(store, operation, tryInsert),
-      (tried): Effect.Effect<A | undefined, D | ReadError> =>
-        tried instanceof Many
-          ? Effect.ensuring(
-            Effect.flatMap(look(tried, 0), (isMatched) =>
-              isMatched ? Effect.undefined : insertUnmatched(operation, name, filter, tried.next, insert)),
-            Effect.sync(() =>
-              tried.next?.close()
-            )
-          )
-          : Effect.succeed(tried)
-    )
-  }
-
-  const onFirst = <A, D extends DuplicateKey = never>(
-    operation: string,
-    name: string,
-    request: Request,
-    use: Use<A, D>,
-    without: Without<A, D>
-  ): Effect.Effect<A, D | ReadError> => {
-    const { filter } = request
-    const key = pinnedKey(filter)
-    if (key !== undefined) {
-      // There is only one place to look at.
-      return runJob(store, operation, () =>
-        Result.flatMap(
-          useMatch(name, filter, ({ number }) => store.entries(number).get(key), use),
-          (used) => used === undefined ? without.insert() : Result.succeed(used)
-        ))
-    }
-    const search = Effect.suspend(() => findFirst(operation, name, request))
-    const useFound = ({ recordId }: Found) =>
-      runJob(store, operation, () => useMatch(name, filter, () => recordId, use))
-    if (without.isFinal) {
-      const go: Effect.Effect<A, D | ReadError> = Effect.flatMap(search, (found) =>
-        found === undefined
-          ? outcome(operation, without.insert())
-          : Effect.flatMap(useFound(found), (used) => used === undefined ? go : Effect.succeed(used)))
-      return go
-    }
-    // What is written while it searches may be a match.
-    const go: Effect.Effect<A, D | ReadError> = Effect.flatMap(
-      Effect.acquireUseRelease(
-        Effect.sync(() => watch(name)),
-        (watch) =>
-          Effect.flatMap(
-            search,
-            (found) =>
-              found === undefined ? insertUnmatched(operation, name, filter, watch, without.insert) : useFound(found)
-          ),
-        (watch) => Effect.sync(() => watch?.close())
-      ),
-      (used) => used === undefined ? go : Effect.succeed(used)
-    )
-    return go
-  }
-
-  const onEach = <A, D extends DuplicateKey = never>(
-    operation: string,
-    name: string,
-    filter: Filter,
-    use: Use<A, D>
-  ): Effect.Effect<ReadonlyArray<A>, D | ReadError> => {
-    const recordIds = mapChunks(
-      findSource(store, catalog, name, filter),
-      (found) => Result.succeed(found.map(({ recordId }) => recordId))
-    )
-    const perJob = Math.ceil(maxPerJob / filter.effort)
-    const go = (
-      all: ReadonlyArray<string>,
-      from: number,
-      results: Array<A>
-    ): Effect.Effect<ReadonlyArray<A>, D | ReadError> =>
-      from >= all.length
-        ? Effect.succeed(results)
-        : Effect.flatMap(
-          runJob(store, operation, () => {
-            beginStep()
-            const used: Array<A> = []
-            let next = from
-            for (const recordId of all.slice(from, from + perJob)) {
-              const result = useMatch(name, filter, () => recordId, use)
-              if (Result.isFailure(result)) return Result.fail(result.failure)
-              if (result.success !== undefined) used.push(result.success)
-              next += 1
-              if (isStepDone()) break
-            }
-            return Result.succeed({ next, used })
-          }),
-          ({ next, used }) => {
-            for (const result of used) results.push(result)
-            return inTurn(next < all.length, () => go(all, next, results))
-          }
-        )
-    return Effect.flatMap(
-      drain(store, operation, () => Result.succeed(recordIds)),
-      (all) => Effect.uninterruptible(go(all, 0, []))
-    )
-  }
-
-  return { onFirst, onEach }
 }
 
 // internal
 
+interface MatchContext {
+  readonly store: WatchedKeyValue
+  readonly catalog: Catalog
+  readonly operation: string
+  /** The name of the collection. */
+  readonly name: string
+}
+
+/** The current state of a record, if it matches. */
+const currentMatch = (
+  { store }: MatchContext,
+  collection: Collection,
+  filter: Filter,
+  recordId: string | undefined
+): Result.Result<Found | undefined, Problem> => {
+  const document = recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
+  if (recordId === undefined || document === undefined) return Result.succeed(undefined)
+  return Result.map(
+    tryMingo(() => filter.matches(document)),
+    (isMatch) => isMatch ? { recordId, document } : undefined
+  )
+}
+
+/** For jobs: writes a record if it still matches; else `undefined`. */
+const writeMatch = <A, D extends DuplicateKey>(
+  context: MatchContext,
+  filter: Filter,
+  recordIdIn: (collection: Collection) => string | undefined,
+  write: WriteMatch<A, D>
+): Result.Result<A | undefined, D | Problem> => {
+  const collection = context.catalog.pending(context.name)
+  if (collection === undefined) return Result.succeed(undefined)
+  return Result.flatMap(
+    currentMatch(context, collection, filter, recordIdIn(collection)),
+    (found): Result.Result<A | undefined, D | Problem> =>
+      found === undefined ? Result.succeed(undefined) : write(collection, found)
+  )
+}
+
+/** A filter with an identifier needs no search: one job looks it up and writes. */
+const writeById = <A, D extends DuplicateKey>(
+  context: MatchContext,
+  key: string,
+  filter: Filter,
+  write: WriteMatch<A, D>,
+  otherwise: Otherwise<A, D>
+): Effect.Effect<A, D | ReadError> => {
+  const { operation, store } = context
+  return runJob(store, operation, () =>
+    Result.flatMap(
+      writeMatch(context, filter, ({ number }) => store.entries(number).get(key), write),
+      (written) => written === undefined ? otherwise.insert() : Result.succeed(written)
+    ))
+}
+
+const idKeyOf = ({ constraints }: Filter): string | undefined => {
+  const id = constraints.find((constraint) => constraint.kind === "in" && constraint.path === "_id")
+  return id?.kind === "in" && id.values.length === 1 ? documentKey(id.values[0]) : undefined
+}
+
+const findFirst = (
+  { catalog, name, operation, store }: MatchContext,
+  { filter, sort = [] }: MatchRequest
+): Effect.Effect<Found | undefined, ReadError> =>
+  Effect.map(
+    drain(store, operation, () => Result.succeed(slice(findSource(store, catalog, name, filter, sort, 1), 0, 1))),
+    ([found]) => found
+  )
+
+const writeFound = <A, D extends DuplicateKey>(
+  context: MatchContext,
+  filter: Filter,
+  { recordId }: Found,
+  write: WriteMatch<A, D>
+): Effect.Effect<A | undefined, D | ReadError> =>
+  runJob(context.store, context.operation, () => writeMatch(context, filter, () => recordId, write))
+
+const writeFirst = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
+  context: MatchContext,
+  request: MatchRequest,
+  write: WriteMatch<A, D>,
+  otherwise: Otherwise<A, D>
+): Effect.fn.Return<A, D | ReadError> {
+  while (true) {
+    const found = yield* findFirst(context, request)
+    if (found === undefined) return yield* outcome(context.operation, otherwise.insert())
+    const written = yield* writeFound(context, request.filter, found, write)
+    if (written !== undefined) return written
+  }
+})
+
+/** A document that is written during the search may be a match, so the collection is watched. */
+const writeFirstOrInsert = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
+  context: MatchContext,
+  request: MatchRequest,
+  write: WriteMatch<A, D>,
+  { insert }: Otherwise<A, D>
+): Effect.fn.Return<A, D | ReadError> {
+  const { filter } = request
+  while (true) {
+    const written = yield* Effect.acquireUseRelease(
+      Effect.sync(() => watchCollection(context)),
+      (watch) =>
+        Effect.flatMap(
+          findFirst(context, request),
+          (found) =>
+            found === undefined
+              ? insertUnmatched(context, filter, watch, insert)
+              : writeFound(context, filter, found, write)
+        ),
+      (watch) => Effect.sync(() => watch?.close())
+    )
+    if (written !== undefined) return written
+  }
+})
+
 interface CollectionWatch extends Watch {
   readonly number: number
-  /** How many writes there were. */
+  /** The number of committed writes when the watch began. */
   readonly seen: number
 }
 
-/** Too many documents were written to look at them in one job; those of `next` were written since. */
-class Many {
+const watchCollection = ({ catalog, name, store }: MatchContext): CollectionWatch | undefined => {
+  const collection = catalog.get(name)
+  if (collection === undefined) return undefined
+  const { close, written } = store.watch(collection.number)
+  return { number: collection.number, seen: catalog.seen(name), written, close }
+}
+
+/** The records that were written during a search, when they are too many for one job; `next` watches later writes. */
+class ManyWrites {
   readonly collection: Collection
   readonly recordIds: ReadonlyArray<string>
   readonly next: CollectionWatch | undefined
@@ -281,9 +230,141 @@ class Many {
   }
 }
 
-const again: Result.Result<undefined> = Result.succeed(undefined)
+/**
+ * Inserts unless a record that was written since the watch began is a match; then the result is `undefined`. Many written
+ * records are checked outside of the job, except those that are written meanwhile.
+ */
+const insertUnmatched = <A, D extends DuplicateKey>(
+  context: MatchContext,
+  filter: Filter,
+  watch: CollectionWatch | undefined,
+  insert: () => Result.Result<A, D | Problem>
+): Effect.Effect<A | undefined, D | ReadError> =>
+  Effect.flatMap(
+    runJob(context.store, context.operation, () => tryInsert(context, filter, watch, insert)),
+    (tried): Effect.Effect<A | undefined, D | ReadError> =>
+      tried instanceof ManyWrites
+        ? Effect.ensuring(
+          Effect.flatMap(
+            hasMatchInTurns(context, filter, tried),
+            (isMatched) => isMatched ? Effect.undefined : insertUnmatched(context, filter, tried.next, insert)
+          ),
+          Effect.sync(() => tried.next?.close())
+        )
+        : Effect.succeed(tried)
+  )
 
-const pinnedKey = ({ constraints }: Filter): string | undefined => {
-  const id = constraints.find((constraint) => constraint.kind === "in" && constraint.path === "_id")
-  return id?.kind === "in" && id.values.length === 1 ? documentKey(id.values[0]) : undefined
+const checkedPerJob = (filter: Filter): number => Math.ceil(maxPerJob / filter.effort)
+
+/** For jobs: inserts, or returns `undefined` if the search must be repeated. */
+const tryInsert = <A, D extends DuplicateKey>(
+  context: MatchContext,
+  filter: Filter,
+  watch: CollectionWatch | undefined,
+  insert: () => Result.Result<A, D | Problem>
+): Result.Result<A | ManyWrites | undefined, D | Problem> => {
+  const { catalog, name } = context
+  const collection = catalog.pending(name)
+  if (collection === undefined && watch === undefined) return insert()
+  if (watch?.seen === catalog.written(name)) return insert()
+  const recordIds = watch?.written()
+  if (collection === undefined || collection.number !== watch?.number || recordIds === undefined) {
+    return Result.succeed(undefined)
+  }
+  if (recordIds.length > checkedPerJob(filter)) {
+    return Result.succeed(new ManyWrites(collection, recordIds, watchCollection(context)))
+  }
+  return Result.flatMap(
+    hasMatch(context, filter, recordIds, collection),
+    (isMatched): Result.Result<A | undefined, D | Problem> => isMatched ? Result.succeed(undefined) : insert()
+  )
+}
+
+const hasMatch = (
+  context: MatchContext,
+  filter: Filter,
+  recordIds: ReadonlyArray<string>,
+  collection: Collection
+): Result.Result<boolean, Problem> => {
+  for (const recordId of recordIds) {
+    const found = currentMatch(context, collection, filter, recordId)
+    if (Result.isFailure(found)) return Result.fail(found.failure)
+    if (found.success !== undefined) return Result.succeed(true)
+  }
+  return Result.succeed(false)
+}
+
+const hasMatchInTurns = Effect.fnUntraced(function*(
+  context: MatchContext,
+  filter: Filter,
+  { collection, recordIds }: ManyWrites
+): Effect.fn.Return<boolean, ReadError> {
+  const count = checkedPerJob(filter)
+  for (let from = 0; from < recordIds.length; from += count) {
+    if (from > 0) yield* Effect.yieldNow
+    const some = recordIds.slice(from, from + count)
+    const isMatched = yield* Effect.fromResult(
+      take(context.store, context.operation, () => hasMatch(context, filter, some, collection))
+    )
+    if (isMatched) return true
+  }
+  return false
+})
+
+const writeEach = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
+  context: MatchContext,
+  filter: Filter,
+  write: WriteMatch<A, D>
+): Effect.fn.Return<ReadonlyArray<A>, D | ReadError> {
+  const { catalog, name, operation, store } = context
+  const recordIds = yield* drain(store, operation, () =>
+    Result.succeed(
+      mapChunks(
+        findSource(store, catalog, name, filter),
+        (found) => Result.succeed(found.map(({ recordId }) => recordId))
+      )
+    ))
+  return yield* Effect.uninterruptible(writeInJobs(context, filter, recordIds, write))
+})
+
+const writeInJobs = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
+  context: MatchContext,
+  filter: Filter,
+  recordIds: ReadonlyArray<string>,
+  write: WriteMatch<A, D>
+): Effect.fn.Return<ReadonlyArray<A>, D | ReadError> {
+  const results: Array<A> = []
+  let from = 0
+  while (from < recordIds.length) {
+    if (from > 0) yield* Effect.yieldNow
+    const { next, written } = yield* runJob(
+      context.store,
+      context.operation,
+      () => writeSome(context, filter, recordIds, from, write)
+    )
+    for (const result of written) results.push(result)
+    from = next
+  }
+  return results
+})
+
+/** For jobs: writes some records, as many as the step allows. */
+const writeSome = <A, D extends DuplicateKey>(
+  context: MatchContext,
+  filter: Filter,
+  recordIds: ReadonlyArray<string>,
+  from: number,
+  write: WriteMatch<A, D>
+): Result.Result<{ readonly next: number; readonly written: ReadonlyArray<A> }, D | Problem> => {
+  beginStep()
+  const written: Array<A> = []
+  let next = from
+  for (const recordId of recordIds.slice(from, from + checkedPerJob(filter))) {
+    const result = writeMatch(context, filter, () => recordId, write)
+    if (Result.isFailure(result)) return Result.fail(result.failure)
+    if (result.success !== undefined) written.push(result.success)
+    next += 1
+    if (isStepDone()) break
+  }
+  return Result.succeed({ next, written })
 }

@@ -1,5 +1,9 @@
 /**
- * The embedded store's indexes: made in small jobs, so that others can read and write meanwhile.
+ * Builds and drops the embedded store's indexes in small jobs, between which other reads and writes run.
+ *
+ * A new index is maintained by every write from its first job on, and read only when all documents are in it. A unique
+ * index refuses duplicates while it is built. A failed build is dropped again. One build runs at a time. A build that a
+ * crash has interrupted is dropped when the store is opened, and an interrupted drop is completed.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -17,6 +21,7 @@ import { parsePart } from "../catalog/partialIndex.ts"
 import { costOf, type Found } from "../planner/planExecutor.ts"
 import type { DocumentWriter } from "./documentWriter.ts"
 import type { BeginExpiry } from "./ttl.ts"
+import { failureOf, maxPerJob } from "./writeJob.ts"
 
 /** @internal */
 export type Indexing = Pick<
@@ -25,178 +30,205 @@ export type Indexing = Pick<
 >
 
 /**
- * Also gives up the indexes that a process that ended has not finished, and finishes with those that it was dropping.
+ * The operations on indexes. Also drops the builds, and completes the drops, that the end of a process has interrupted.
  *
  * @internal
  */
-export const makeIndexing = (
+export const makeIndexing = Effect.fnUntraced(function*(
   store: KeyValue,
   catalog: Catalog,
   writer: DocumentWriter,
   beginExpiry: BeginExpiry
-): Effect.Effect<Indexing, StoreUnavailable> => {
-  const install = (name: string, description: IndexDescription): Effect.Effect<void, StoreError> =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(
-        store.write(operation, () => begin(catalog.ensure(name), description)),
-        (index) =>
-          restore(fill(name, index, everything.start)).pipe(
-            Effect.onError(() => Effect.ignore(drop(name, index))),
-            Effect.andThen(description.expireAfterSeconds === undefined ? Effect.void : beginExpiry)
-          )
-      )
-    )
-
-  /** Adds the index to its collection, so that writers keep it. */
-  const begin = (collection: Collection, description: IndexDescription): Index => {
-    const index = makeIndex(catalog.nextNumber(), description)
-    catalog.save({ ...collection, indexes: [...collection.indexes, index] })
-    return index
-  }
-
-  const installAll = (
-    name: string,
-    descriptions: ReadonlyArray<IndexDescription>
-  ): Effect.Effect<void, StoreError> =>
-    Effect.suspend(() => {
-      const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
-      if (problem !== undefined) return Effect.fail(toError(problem, operation))
-      const missing = missingOf(operation, name, descriptions, listed(name))
-      if (Result.isFailure(missing)) return Effect.fail(missing.failure)
-      // Nobody else is making them: whoever was has left, and could not clear up.
-      const unfinished = (catalog.get(name)?.indexes ?? []).filter(({ isReady }) => !isReady)
-      return Effect.andThen(
-        Effect.forEach(unfinished, (index) => drop(name, index), { discard: true }),
-        Effect.forEach(missing.success, (description) => install(name, frozen(description)), { discard: true })
-      )
-    })
-
-  const listed = (name: string): ReadonlyArray<IndexDescription> =>
-    (catalog.get(name)?.indexes ?? []).filter(({ isReady }) => isReady).map(({ description }) => description)
-
-  const fill = (name: string, index: Index, from: string): Effect.Effect<void, StoreError> =>
-    Effect.flatMap(
-      store.write(operation, () => fillSome(catalog.ensure(name), index, from)),
-      (next): Effect.Effect<void, StoreError> => {
-        if (Result.isFailure(next)) {
-          return Effect.fail("kind" in next.failure ? toError(next.failure, operation) : next.failure)
-        }
-        const start = next.success
-        return start === undefined ? Effect.void : Effect.flatMap(Effect.yieldNow, () => fill(name, index, start))
-      }
-    )
-
-  /** Puts some more documents into the index; where to go on, or `undefined` when all are in it. */
-  const fillSome = (
-    collection: Collection,
-    { number }: Index,
-    from: string
-  ): Result.Result<string | undefined, DuplicateKey | Problem> => {
-    beginStep()
-    const some: Array<Found> = []
-    let left = maxPerJob
-    store.documents(collection.number).scan({ ...everything, start: from }, (recordId, document, bytes) => {
-      some.push({ recordId, document })
-      left -= costOf(bytes)
-      return left > 0
-    })
-    let last: string | undefined
-    for (const found of some) {
-      const current = catalog.ensure(collection.name)
-      const index = current.indexes.find((index) => index.number === number)
-      const added = index === undefined ? Result.succeed(undefined) : writer.index(current, index, found)
-      if (Result.isFailure(added)) return Result.fail(added.failure)
-      last = found.recordId
-      if (isStepDone()) break
-    }
-    if (last !== undefined && (left <= 0 || last !== some.at(-1)?.recordId)) return Result.succeed(`${last}\0`)
-    const current = catalog.ensure(collection.name)
-    catalog.save({
-      ...current,
-      indexes: current.indexes.map((index) => index.number === number ? { ...index, isReady: true } : index)
-    })
-    return Result.succeed(undefined)
-  }
-
-  const clear = (number: number): Effect.Effect<void, StoreUnavailable> =>
-    Effect.flatMap(
-      store.write(operation, () => {
-        const keys: Array<string> = []
-        const entries = store.entries(number)
-        entries.scanKeys(everything, (key) => keys.push(key) < maxPerJob)
-        // Nobody reads it any more.
-        for (const key of keys) entries.remove(key, undefined)
-        return keys.length
-      }),
-      (removed) => removed < maxPerJob ? Effect.void : Effect.flatMap(Effect.yieldNow, () => clear(number))
-    )
-
-  const drop = (name: string, { number }: Index): Effect.Effect<void, StoreUnavailable> =>
-    Effect.andThen(
-      store.write(operation, () => {
-        const collection = catalog.ensure(name)
-        catalog.save({ ...collection, indexes: collection.indexes.filter((index) => index.number !== number) })
-      }),
-      clear(number)
-    )
-
-  /** Indexes that are gone, but have entries: whoever dropped them was interrupted. */
-  const halfDropped = Effect.suspend(() =>
-    Effect.fromResult(store.read(operation, () =>
-      catalog.forsaken.filter((number) => {
-        let isEmpty = true
-        store.entries(number).scanKeys(everything, () => isEmpty = false)
-        return !isEmpty
-      })))
-  )
-
+): Effect.fn.Return<Indexing, StoreUnavailable> {
+  const context: IndexContext = { store, catalog, writer, beginExpiry }
+  const oneAtATime = yield* Semaphore.make(1)
+  yield* recover(context)
   const { dropIndexes, syncIndexes } = makeSync({
-    list: (name) => Effect.sync(() => listed(name)),
-    create: (name, index) => installAll(name, [index]),
+    list: (name) => Effect.sync(() => installedIn(context, name)),
+    create: (name, index) => installAll(context, name, [index]),
     drop: (name, indexName) =>
       Effect.suspend(() => {
         const index = catalog.get(name)?.indexes.find(({ description }) => description.name === indexName)
-        return index === undefined ? Effect.succeed(false) : Effect.as(Effect.uninterruptible(drop(name, index)), true)
+        return index === undefined
+          ? Effect.succeed(false)
+          : Effect.as(Effect.uninterruptible(drop(context, name, index)), true)
       })
   })
-
-  return Effect.gen(function*() {
-    const oneAtATime = yield* Semaphore.make(1)
-    for (const number of yield* halfDropped) yield* clear(number)
-    for (const collection of Array.from(catalog.all)) {
-      for (const index of collection.indexes) {
-        if (!index.isReady) yield* drop(collection.name, index)
-        else if (index.description.expireAfterSeconds !== undefined) yield* beginExpiry
-      }
-    }
-    return {
-      createIndexes: (name, descriptions) => oneAtATime.withPermit(installAll(name, descriptions)),
-      syncIndexes: (name, descriptions) =>
-        Effect.suspend(() => {
-          // Before anything is dropped.
-          const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
-          return problem === undefined
-            ? oneAtATime.withPermit(syncIndexes(name, descriptions))
-            : Effect.fail(toError(problem, "syncIndexes"))
-        }),
-      dropIndexes: (name, names) => oneAtATime.withPermit(dropIndexes(name, names)),
-      listIndexes: (name) => Effect.sync(() => listed(name)),
-      setValidator: (_, jsonSchema) =>
-        jsonSchema === undefined
-          // There never was one.
-          ? Effect.void
-          : Effect.fail(toError(unsupported("a rule for all documents of a collection"), "setValidator"))
-    }
-  })
-}
+  return {
+    createIndexes: (name, descriptions) => oneAtATime.withPermit(installAll(context, name, descriptions)),
+    syncIndexes: (name, descriptions) =>
+      Effect.suspend(() => {
+        // Checked before any index is dropped.
+        const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
+        return problem === undefined
+          ? oneAtATime.withPermit(syncIndexes(name, descriptions))
+          : Effect.fail(toError(problem, "syncIndexes"))
+      }),
+    dropIndexes: (name, names) => oneAtATime.withPermit(dropIndexes(name, names)),
+    listIndexes: (name) => Effect.sync(() => installedIn(context, name)),
+    setValidator: (_, jsonSchema) =>
+      jsonSchema === undefined
+        // There is no validator to remove.
+        ? Effect.void
+        : Effect.fail(toError(unsupported("a rule for all documents of a collection"), "setValidator"))
+  }
+})
 
 // internal
 
 const operation = "createIndexes"
 
-const maxPerJob = 256
+interface IndexContext {
+  readonly store: KeyValue
+  readonly catalog: Catalog
+  readonly writer: DocumentWriter
+  readonly beginExpiry: BeginExpiry
+}
 
-// So that nobody changes it afterwards.
+/** Completes interrupted drops, drops interrupted builds, and starts the expiry of existing TTL indexes. */
+const recover = Effect.fnUntraced(function*(context: IndexContext): Effect.fn.Return<void, StoreUnavailable> {
+  const { beginExpiry, catalog } = context
+  for (const number of yield* Effect.fromResult(halfDropped(context))) yield* clear(context, number)
+  for (const collection of Array.from(catalog.all)) {
+    for (const index of collection.indexes) {
+      if (!index.isReady) yield* drop(context, collection.name, index)
+      else if (index.description.expireAfterSeconds !== undefined) yield* beginExpiry
+    }
+  }
+})
+
+/** The numbers of dropped indexes that still have entries. */
+const halfDropped = ({ catalog, store }: IndexContext): Result.Result<ReadonlyArray<number>, StoreUnavailable> =>
+  store.read(operation, () =>
+    catalog.droppedIndexNumbers.filter((number) => {
+      let isEmpty = true
+      store.entries(number).scanKeys(everything, () => isEmpty = false)
+      return !isEmpty
+    }))
+
+const installedIn = ({ catalog }: IndexContext, name: string): ReadonlyArray<IndexDescription> =>
+  (catalog.get(name)?.indexes ?? []).filter(({ isReady }) => isReady).map(({ description }) => description)
+
+const installAll = Effect.fnUntraced(function*(
+  context: IndexContext,
+  name: string,
+  descriptions: ReadonlyArray<IndexDescription>
+): Effect.fn.Return<void, StoreError> {
+  const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
+  if (problem !== undefined) return yield* toError(problem, operation)
+  const missing = yield* Effect.fromResult(missingOf(operation, name, descriptions, installedIn(context, name)))
+  // No other build is running, so these are of a build that was interrupted and could not be dropped.
+  const unfinished = (context.catalog.get(name)?.indexes ?? []).filter(({ isReady }) => !isReady)
+  for (const index of unfinished) yield* drop(context, name, index)
+  for (const description of missing) yield* install(context, name, frozen(description))
+})
+
+const install = (
+  context: IndexContext,
+  name: string,
+  description: IndexDescription
+): Effect.Effect<void, StoreError> => {
+  const { beginExpiry, catalog, store } = context
+  return Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
+    const index = yield* store.write(operation, () => begin(context, catalog.ensure(name), description))
+    yield* Effect.onError(
+      restore(fill(context, name, index)),
+      () => Effect.ignore(drop(context, name, index))
+    )
+    if (description.expireAfterSeconds !== undefined) yield* beginExpiry
+  }))
+}
+
+/** For jobs: adds the empty index to its collection, so that every write maintains it. */
+const begin = ({ catalog }: IndexContext, collection: Collection, description: IndexDescription): Index => {
+  const index = makeIndex(catalog.nextNumber(), description)
+  catalog.save({ ...collection, indexes: [...collection.indexes, index] })
+  return index
+}
+
+const fill = Effect.fnUntraced(function*(
+  context: IndexContext,
+  name: string,
+  index: Index
+): Effect.fn.Return<void, StoreError> {
+  let from: string | undefined = everything.start
+  while (from !== undefined) {
+    if (from !== everything.start) yield* Effect.yieldNow
+    const start: string = from
+    const next: Result.Result<string | undefined, DuplicateKey | Problem> = yield* context.store.write(
+      operation,
+      () => fillSome(context, context.catalog.ensure(name), index, start)
+    )
+    if (Result.isFailure(next)) return yield* failureOf(next.failure, operation)
+    from = next.success
+  }
+})
+
+/** For jobs: puts some documents into the index. Returns where to continue, or `undefined` when the index is complete. */
+const fillSome = (
+  { catalog, store, writer }: IndexContext,
+  collection: Collection,
+  { number }: Index,
+  from: string
+): Result.Result<string | undefined, DuplicateKey | Problem> => {
+  beginStep()
+  const some: Array<Found> = []
+  let left = maxPerJob
+  store.documents(collection.number).scan({ ...everything, start: from }, (recordId, document, bytes) => {
+    some.push({ recordId, document })
+    left -= costOf(bytes)
+    return left > 0
+  })
+  let last: string | undefined
+  for (const found of some) {
+    const current = catalog.ensure(collection.name)
+    const index = current.indexes.find((index) => index.number === number)
+    const added = index === undefined ? Result.succeed(undefined) : writer.index(current, index, found)
+    if (Result.isFailure(added)) return Result.fail(added.failure)
+    last = found.recordId
+    if (isStepDone()) break
+  }
+  if (last !== undefined && (left <= 0 || last !== some.at(-1)?.recordId)) return Result.succeed(`${last}\0`)
+  const current = catalog.ensure(collection.name)
+  catalog.save({
+    ...current,
+    indexes: current.indexes.map((index) => index.number === number ? { ...index, isReady: true } : index)
+  })
+  return Result.succeed(undefined)
+}
+
+/** Removes an index from its collection, then its entries in further jobs. */
+const drop = Effect.fnUntraced(function*(
+  context: IndexContext,
+  name: string,
+  { number }: Index
+): Effect.fn.Return<void, StoreUnavailable> {
+  const { catalog, store } = context
+  yield* store.write(operation, () => {
+    const collection = catalog.ensure(name)
+    catalog.save({ ...collection, indexes: collection.indexes.filter((index) => index.number !== number) })
+  })
+  yield* clear(context, number)
+})
+
+const clear = Effect.fnUntraced(function*(
+  { store }: IndexContext,
+  number: number
+): Effect.fn.Return<void, StoreUnavailable> {
+  while ((yield* store.write(operation, () => clearSome(store, number))) === maxPerJob) yield* Effect.yieldNow
+})
+
+/** For jobs: removes some entries of a dropped index; returns how many. */
+const clearSome = (store: KeyValue, number: number): number => {
+  const keys: Array<string> = []
+  const entries = store.entries(number)
+  entries.scanKeys(everything, (key) => keys.push(key) < maxPerJob)
+  // No snapshot reads a dropped index, so the replaced values are not needed.
+  for (const key of keys) entries.remove(key, undefined)
+  return keys.length
+}
+
+// A frozen copy: the caller may change its object afterwards.
 const frozen = (description: IndexDescription): IndexDescription =>
   description.partialFilterExpression === undefined
     ? description
@@ -205,7 +237,7 @@ const frozen = (description: IndexDescription): IndexDescription =>
       partialFilterExpression: Result.getOrElse(normalise(description.partialFilterExpression, true), () => ({}))
     }
 
-/** What this store can't do. */
+/** Why this store can't build an index, if it can't. */
 const problemOf = ({ key, partialFilterExpression }: IndexDescription): Problem | undefined => {
   const kinds = Object.values(key)
   const kind = kinds.find((kind) => typeof kind === "string" && kind !== "text")

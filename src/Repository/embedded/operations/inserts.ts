@@ -1,5 +1,6 @@
 /**
- * Insertions into the embedded store.
+ * Insertions into the embedded store. Each document is inserted atomically; `insertMany` uses several jobs and is not
+ * atomic as a whole. It is uninterruptible, so that the result tells which documents were inserted.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -34,7 +35,7 @@ export const makeInserting = (store: KeyValue, catalog: Catalog, writer: Documen
         : runJob(store, "insertOne", () => writer.insert(catalog.ensure(name), prepared.success))
     })
 
-  /** Some of the documents from a place on, as many as there is time for in one step. */
+  /** Prepares documents from an index on, as many as the step allows. */
   const prepareSome = (documents: ReadonlyArray<Document>, from: number): Chunk => {
     beginStep()
     const chunk: Array<Chunk[number]> = []
@@ -42,7 +43,7 @@ export const makeInserting = (store: KeyValue, catalog: Catalog, writer: Documen
       const document = documents[at]!
       const prepared = prepareNew(document)
       chunk.push(prepared)
-      // What was not encoded cost what there is of it in memory.
+      // Counts the size as work, which encoding counts otherwise.
       if (Result.isSuccess(prepared) && !(prepared.success.encoded instanceof Uint8Array)) memoryOf(document)
     }
     return chunk
@@ -60,7 +61,7 @@ export const makeInserting = (store: KeyValue, catalog: Catalog, writer: Documen
         attempted += 1
         const inserted = Result.flatMap(
           prepared,
-          // Asked for again, since a document may be the first with an array, say.
+          // Looked up again: the previous insertion may have changed the traits of an index.
           (ready): Result.Result<void, DuplicateKey | Problem> => writer.insert(catalog.ensure(name), ready)
         )
         if (Result.isSuccess(inserted)) insertedCount += 1
@@ -102,7 +103,7 @@ export const makeInserting = (store: KeyValue, catalog: Catalog, writer: Documen
 
 // internal
 
-// Documents that follow each other, ready to be written or not.
+// Consecutive documents, prepared or rejected.
 type Chunk = ReadonlyArray<Result.Result<Prepared, Problem>>
 
 interface Refusal {

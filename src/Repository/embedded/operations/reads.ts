@@ -1,5 +1,8 @@
 /**
- * The reading half of the embedded store.
+ * The reads of the embedded store.
+ *
+ * A read runs in steps, between which other fibers run. Outside of a transaction it sees the writes that are committed
+ * between its steps; each document is read as a whole, and `planExecutor` states which documents a scan returns.
  */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -41,7 +44,7 @@ export type Reading = Pick<
 >
 
 /**
- * Does something with the current time, in milliseconds.
+ * Passes the current time, in milliseconds, to an effect.
  *
  * @internal
  */
@@ -49,7 +52,7 @@ export const withNow = <A, E>(use: (now: number) => Effect.Effect<A, E>): Effect
   Effect.withFiber((fiber) => use(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()))
 
 /**
- * Takes a step of reading, which may fail because of the request or because of the disk.
+ * Takes a step of a read; fails with a rejected query or a failure of the disk.
  *
  * @internal
  */
@@ -66,8 +69,8 @@ export const take = <A>(
 }
 
 /**
- * Everything that a source gives, which is opened with the first step; between its steps others may run, and it may be
- * interrupted. With a `taker`, that gets it as it comes, and may end it.
+ * Reads an iterator to its end, interruptibly; it is opened with the first step. With a `taker`, the items are passed to it
+ * as they come, and it may end the read.
  *
  * @internal
  */
@@ -89,10 +92,10 @@ export const drain = <A>(
     for (let i = 0; i < stepsPerTurn; i++) {
       const items = source()
       if (Result.isFailure(items)) return Result.fail(items.failure)
-      if (items.success === undefined) return isEnd
+      if (items.success === undefined) return atEnd
       for (const item of items.success) all.push(item)
     }
-    return isNoEnd
+    return notAtEnd
   }
   const go = (): Effect.Effect<ReadonlyArray<A>, ReadError> => {
     if (stopwatch?.isOver() === true) return Effect.fail(new QueryTimeout({ operation }))
@@ -105,7 +108,7 @@ export const drain = <A>(
 }
 
 /**
- * Reads a filter for the documents of a collection.
+ * Parses a filter for a collection, whose text index decides about `$text`.
  *
  * @internal
  */
@@ -117,7 +120,7 @@ export const parseFilterOf = (
 ): Result.Result<Filter, Problem> => parseFilter(filter, now, textIndexOf(catalog.get(name))?.text)
 
 /**
- * Documents of a collection that a filter matches, in an order when one is asked for.
+ * The documents of a collection that match a filter, sorted if required.
  *
  * @internal
  */
@@ -128,9 +131,9 @@ export const findSource = (
   filter: Filter,
   sort: ReadonlyArray<Direction> = [],
   wanted = Infinity,
-  /** Is told of the matches, all of them, when they are all looked at anyway: to be sorted. */
+  /** Receives the number of all matches, if sorting them reads them all anyway. */
   onMatches?: (matches: number) => void,
-  /** What all of a pipeline has; a sort by itself has as much. */
+  /** The memory budget of a pipeline; a single sort has a budget of its own. */
   memory?: Memory
 ): BatchIterator<Found> => {
   const collection = catalog.get(name)
@@ -141,7 +144,7 @@ export const findSource = (
     wanted: plan.isOrdered ? wanted : Infinity,
     isInOrder: plan.isOrdered && sort.length > 0
   })
-  const matching = whileThere(catalog, collection, plan, scanned)
+  const matching = whileIndexed(catalog, collection, plan, scanned)
   if (plan.isOrdered) return matching
   onMatches?.(0)
   const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
@@ -157,11 +160,11 @@ export const findSource = (
     : sorted(found, documentOf, sort, wanted, memory)
 }
 
-// A document has more bytes in memory than on disk; one that is in memory anyway takes its place in the list only.
+// A document takes more bytes in memory than on disk; one that is in memory anyway only takes a slot in the list.
 const sortedBytes = ({ bytes = 0 }: Found): number => 100 + 2 * bytes
 
-// What an index knew that was dropped is gone, some of it perhaps from one step to the next.
-const whileThere = (
+// A dropped index loses its entries between two steps, so the scan would miss documents.
+const whileIndexed = (
   catalog: Catalog,
   collection: Collection,
   plan: Plan,
@@ -208,7 +211,7 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
     return Result.succeed(project.success === undefined ? documents : mapEach(documents, project.success))
   }
 
-  /** What is found all at once has to be in memory, too, when it is computed. */
+  /** Computed documents are all in memory at once, so they count towards the memory budget. */
   const findAll: typeof find = (options, ...given) =>
     Result.map(
       find(options, ...given),
@@ -326,11 +329,11 @@ export const makeReading = (store: KeyValue, catalog: Catalog): Reading => {
 
 // internal
 
-// So that what is found in a few steps needs no turn of the event loop.
+// A read of few steps needs no turn of the event loop.
 const stepsPerTurn = 2
 
-const isEnd: Result.Result<boolean> = Result.succeed(true)
-const isNoEnd: Result.Result<boolean> = Result.succeed(false)
+const atEnd: Result.Result<boolean> = Result.succeed(true)
+const notAtEnd: Result.Result<boolean> = Result.succeed(false)
 
 const unsorted = Result.succeed([])
 

@@ -1,5 +1,6 @@
 /**
- * Removes documents whose time has come.
+ * Removes expired documents: every minute, the entries of each TTL index up to the current time, in small jobs. A document
+ * is checked again in the job that removes it.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -14,9 +15,10 @@ import type { KeyValue, Range } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection, Index } from "../catalog/catalog.ts"
 import { entriesOf } from "../catalog/indexKeys.ts"
 import type { DocumentWriter } from "./documentWriter.ts"
+import { maxPerJob } from "./writeJob.ts"
 
 /**
- * Begins to look for expired documents, every minute until the scope closes; when it has begun already, does nothing.
+ * Starts the removal of expired documents until the scope closes; does nothing if it has been started.
  *
  * @internal
  */
@@ -42,9 +44,6 @@ export const makeExpiry = (
   })
 
 // internal
-
-// So many documents at most are removed in one go, which nothing can interrupt.
-const maxPerJob = 256
 
 const sweepOnce = (
   store: KeyValue,
@@ -86,7 +85,7 @@ const sweepOnce = (
 
 const operation = "expire"
 
-// Dates until then; of those before the first that there can be, there are none.
+// The keys of all dates up to a time.
 const expiredAt = ({ directions }: Index, time: number): Range => {
   const [from, to] = [rankBound(Rank.date), bound(dateOf(time))]
   const isDescending = directions[0]?.descending === true
@@ -99,7 +98,7 @@ const recordIdsIn = (store: KeyValue, index: Index, range: Range): ReadonlySet<s
   return recordIds
 }
 
-/** Unless somebody has changed it meanwhile, or dropped the index. */
+/** For jobs: removes a record, unless it was changed or the index was dropped meanwhile. */
 const removeExpired = (
   store: KeyValue,
   collection: Collection | undefined,

@@ -1,5 +1,5 @@
 /**
- * Jobs of the embedded store: what happens between two others.
+ * Write jobs of the embedded store. A job is synchronous: it is atomic, and other fibers see all of it or nothing.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -8,14 +8,14 @@ import type { DuplicateKey, ReadError } from "../../RepositoryError.ts"
 import type { KeyValue } from "../../storage/orderedStore.ts"
 
 /**
- * So many documents at most are written in one job, which nothing can interrupt.
+ * The number of documents that one job writes at most, so that other fibers don't wait long.
  *
  * @internal
  */
 export const maxPerJob = 256
 
 /**
- * Runs a job that has looked at everything that could be wrong before it writes.
+ * Runs a job. The job must make all checks before its first write, since a failure does not undo its writes.
  *
  * @internal
  */
@@ -38,7 +38,7 @@ export const failureOf = <D extends DuplicateKey>(failure: D | Problem, operatio
   "kind" in failure ? toError(failure, operation) : failure
 
 /**
- * Goes on, after others when there is more to come.
+ * Continues, after a turn of other fibers if `isLong`.
  *
  * @internal
  */

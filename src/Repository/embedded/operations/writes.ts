@@ -1,5 +1,8 @@
 /**
- * The writing half of the embedded store.
+ * Updates, replacements and deletions of the embedded store.
+ *
+ * Each document is written atomically, in one job with its index entries. The write of several documents (`updateMany`,
+ * `deleteMany`) is not atomic as a whole: when it fails, the documents written so far stay written.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -14,255 +17,292 @@ import type { WatchedKeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection } from "../catalog/catalog.ts"
 import type { Found } from "../planner/planExecutor.ts"
 import { type DocumentWriter, prepare } from "./documentWriter.ts"
-import { makeMatching, type Request, type Use } from "./findAndWrite.ts"
+import { makeMatching, type Matching, type MatchRequest, type WriteMatch } from "./findAndWrite.ts"
 import { type Inserting, makeInserting } from "./inserts.ts"
 import { parseFilterOf, take, withNow } from "./reads.ts"
 
+type Store = DocumentStore["Service"]
+
+type Updates = "replaceOne" | "updateOne" | "updateMany"
+
+type FindsAndChanges = "findOneAndUpdate" | "findOneAndReplace"
+
+type Deletions = "findOneAndDelete" | "deleteOne" | "deleteMany"
+
 /** @internal */
-export type Writing =
-  & Inserting
-  & Pick<
-    DocumentStore["Service"],
-    | "replaceOne"
-    | "updateOne"
-    | "updateMany"
-    | "findOneAndUpdate"
-    | "findOneAndReplace"
-    | "findOneAndDelete"
-    | "deleteOne"
-    | "deleteMany"
-  >
+export type Writing = Inserting & Pick<Store, Updates | FindsAndChanges | Deletions>
 
 /** @internal */
 export const makeWriting = (store: WatchedKeyValue, catalog: Catalog, writer: DocumentWriter): Writing => {
-  const { onEach, onFirst } = makeMatching(store, catalog)
-
-  /** Writes what a match becomes, once it is clear what to tell of it. */
-  const change = <A>({ filter, update }: ChangeRequest, tell: Tell<A>): Use<A, DuplicateKey> => (collection, found) => {
-    const before = found.document
-    return Result.flatMap(update.apply(before, filter), (changed) =>
-      Result.flatMap(
-        tell({ before, after: changed ?? before, isModified: changed !== undefined }),
-        (told): Result.Result<A, DuplicateKey | Problem> =>
-          changed === undefined
-            ? Result.succeed(told)
-            : Result.flatMap(
-              prepare(store, changed),
-              (prepared) => Result.map(writer.replace(collection, prepared, found), () => told)
-            )
-      ))
+  const context: WriteContext = { store, catalog, writer, matching: makeMatching(store, catalog) }
+  return {
+    ...makeInserting(store, catalog, writer),
+    ...updates(context),
+    ...findsAndChanges(context),
+    ...deletions(context)
   }
+}
 
-  const changeFirst = <A>(
-    operation: string,
-    name: string,
-    request: Result.Result<ChangeRequest, ReadError>,
-    tell: Tell<A>,
-    none: A | undefined
-  ): Effect.Effect<A, StoreError> => {
-    if (Result.isFailure(request)) return Effect.fail(request.failure)
-    const { filter, update } = request.success
-    const insert = (): Result.Result<A, DuplicateKey | Problem> =>
-      Result.flatMap(
-        update.insert(filter),
-        (after) =>
-          Result.flatMap(
-            tell({ before: undefined, after, isModified: true }),
-            (told) =>
-              Result.flatMap(
-                prepare(store, after),
-                (prepared) => Result.map(writer.insert(catalog.ensure(name), prepared), () => told)
-              )
-          )
-      )
-    return onFirst<A, DuplicateKey>(
-      operation,
-      name,
-      request.success,
-      change(request.success, tell),
-      none === undefined ? { insert, isFinal: false } : { insert: () => Result.succeed(none), isFinal: true }
-    )
-  }
+// internal
 
-  /** {@link changeFirst} that gives the document. */
-  const findAndChange = (
-    operation: string,
-    name: string,
-    request: Result.Result<ChangeRequest, ReadError>,
-    { projection, returnDocument, sort, upsert }: FindOneAndReplaceOptions,
-    now: number
-  ): Effect.Effect<Document | undefined, StoreError> => {
-    const answer = Result.all([
-      request,
-      take(store, operation, () => parseSort(sort ?? {})),
-      take(store, operation, () => projecting(projection, now))
-    ])
-    if (Result.isFailure(answer)) return Effect.fail(answer.failure)
-    const [{ filter, update }, directions, project] = answer.success
-    return Effect.map(
-      changeFirst<Told>(
-        operation,
+interface WriteContext {
+  readonly store: WatchedKeyValue
+  readonly catalog: Catalog
+  readonly writer: DocumentWriter
+  readonly matching: Matching
+}
+
+const updates = (context: WriteContext): Pick<Store, Updates> => ({
+  replaceOne: (name, filter, document, options) =>
+    withNow((now) =>
+      changeFirst(
+        context,
+        "replaceOne",
         name,
-        Result.succeed({ filter, update, sort: directions }),
-        ({ after, before }) => project(returnDocument === "after" ? after : before),
-        upsert === true ? undefined : {}
-      ),
-      ({ document }) => document
-    )
-  }
+        parseRequest(context, "replaceOne", name, filter, parseReplacement(document), now),
+        updateResultOf,
+        options?.upsert === true ? undefined : noUpdate
+      )
+    ),
+  updateOne: (name, filter, update, options) =>
+    withNow((now) =>
+      changeFirst(
+        context,
+        "updateOne",
+        name,
+        parseRequest(context, "updateOne", name, filter, parseUpdate(update, now, options?.arrayFilters), now),
+        updateResultOf,
+        options?.upsert === true ? undefined : noUpdate
+      )
+    ),
+  updateMany: (name, filter, update, options) =>
+    withNow((now) => {
+      const change = parseUpdate(update, now, options?.arrayFilters)
+      const request = parseRequest(context, "updateMany", name, filter, change, now)
+      if (Result.isFailure(request)) return Effect.fail(request.failure)
+      const changeMatch = changing(context, request.success, ({ isModified }) => Result.succeed(isModified))
+      return Effect.map(
+        context.matching.onEach("updateMany", name, request.success.filter, changeMatch),
+        (changed) => ({
+          matchedCount: changed.length,
+          modifiedCount: changed.filter((isModified) => isModified).length
+        })
+      )
+    })
+})
 
-  const requestOf = (
-    operation: string,
-    name: string,
-    filter: unknown,
-    update: Result.Result<Update, Problem>,
-    now: number
-  ): Result.Result<ChangeRequest, ReadError> =>
-    take(
-      store,
-      operation,
-      () =>
-        Result.flatMap(
-          parseFilterOf(catalog, name, filter, now),
-          (parsed) => Result.map(update, (update) => ({ filter: parsed, update }))
-        )
-    )
+const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> => ({
+  findOneAndUpdate: (name, filter, update, options = {}) =>
+    withNow((now) => {
+      const change = parseUpdate(update, now, options.arrayFilters)
+      const request = parseRequest(context, "findOneAndUpdate", name, filter, change, now)
+      return findAndChange(context, "findOneAndUpdate", name, request, options, now)
+    }),
+  findOneAndReplace: (name, filter, document, options = {}) =>
+    withNow((now) => {
+      const request = parseRequest(context, "findOneAndReplace", name, filter, parseReplacement(document), now)
+      return findAndChange(context, "findOneAndReplace", name, request, options, now)
+    })
+})
 
+const deletions = (context: WriteContext): Pick<Store, Deletions> => {
+  const { matching, store, writer } = context
   const remove = (collection: Collection, found: Found): Result.Result<1, Problem> => {
     writer.remove(collection, found)
     return Result.succeed(1)
   }
-
-  const withFilter = <A>(
-    operation: string,
-    name: string,
-    filter: unknown,
-    use: (filter: Filter, now: number) => Effect.Effect<A, ReadError>
-  ): Effect.Effect<A, ReadError> =>
-    withNow((now) => {
-      const parsed = take(store, operation, () => parseFilterOf(catalog, name, filter, now))
-      return Result.isSuccess(parsed) ? use(parsed.success, now) : Effect.fail(parsed.failure)
-    })
-
   return {
-    ...makeInserting(store, catalog, writer),
-    replaceOne: (name, filter, document, options) =>
-      withNow((now) =>
-        changeFirst(
-          "replaceOne",
-          name,
-          requestOf("replaceOne", name, filter, parseReplacement(document), now),
-          tellUpdate,
-          options?.upsert === true ? undefined : noUpdate
-        )
-      ),
-    updateOne: (name, filter, update, options) =>
-      withNow((now) =>
-        changeFirst(
-          "updateOne",
-          name,
-          requestOf("updateOne", name, filter, parseUpdate(update, now, options?.arrayFilters), now),
-          tellUpdate,
-          options?.upsert === true ? undefined : noUpdate
-        )
-      ),
-    updateMany: (name, filter, update, options) =>
-      withNow((now) => {
-        const request = requestOf("updateMany", name, filter, parseUpdate(update, now, options?.arrayFilters), now)
-        if (Result.isFailure(request)) return Effect.fail(request.failure)
-        const isChanged = change(request.success, ({ isModified }) => Result.succeed(isModified))
-        return Effect.map(onEach("updateMany", name, request.success.filter, isChanged), (changed) => ({
-          matchedCount: changed.length,
-          modifiedCount: changed.filter((isModified) => isModified).length
-        }))
-      }),
-    findOneAndUpdate: (name, filter, update, options = {}) =>
-      withNow((now) => {
-        const request = requestOf("findOneAndUpdate", name, filter, parseUpdate(update, now, options.arrayFilters), now)
-        return findAndChange("findOneAndUpdate", name, request, options, now)
-      }),
-    findOneAndReplace: (name, filter, document, options = {}) =>
-      withNow((now) => {
-        const request = requestOf("findOneAndReplace", name, filter, parseReplacement(document), now)
-        return findAndChange("findOneAndReplace", name, request, options, now)
-      }),
     findOneAndDelete: (name, filter, options = {}) =>
-      withFilter("findOneAndDelete", name, filter, (parsed, now) => {
+      withFilter(context, "findOneAndDelete", name, filter, (parsed, now) => {
         const operation = "findOneAndDelete"
-        const how = take(store, operation, () =>
-          Result.all([parseSort(options.sort ?? {}), projecting(options.projection, now)]))
-        if (Result.isFailure(how)) {
-          return Effect.fail(how.failure)
-        }
-        const [sort, project] = how.success
+        const parsedOptions = take(
+          store,
+          operation,
+          () => Result.all([parseSort(options.sort ?? {}), resultProjection(options.projection, now)])
+        )
+        if (Result.isFailure(parsedOptions)) return Effect.fail(parsedOptions.failure)
+        const [sort, project] = parsedOptions.success
+        const removeAndReturn = (collection: Collection, found: Found) =>
+          Result.map(project(found.document), (result) => {
+            writer.remove(collection, found)
+            return result
+          })
         return Effect.map(
-          onFirst<Told, never>(operation, name, { filter: parsed, sort }, (collection, found) =>
-            Result.map(project(found.document), (told) => {
-              writer.remove(collection, found)
-              return told
-            }), {
-            insert: () =>
-              Result.succeed({}),
+          matching.onFirst<DocumentResult>(operation, name, { filter: parsed, sort }, removeAndReturn, {
+            insert: () => Result.succeed({}),
             isFinal: true
           }),
-          ({ document }) =>
-            document
+          ({ document }) => document
         )
       }),
     deleteOne: (name, filter) =>
       withFilter(
+        context,
         "deleteOne",
         name,
         filter,
         (parsed) =>
-          onFirst<number, never>("deleteOne", name, { filter: parsed }, remove, {
+          matching.onFirst<number>("deleteOne", name, { filter: parsed }, remove, {
             insert: () => Result.succeed(0),
             isFinal: true
           })
       ),
     deleteMany: (name, filter) =>
       withFilter(
+        context,
         "deleteMany",
         name,
         filter,
-        (parsed) => Effect.map(onEach<1, never>("deleteMany", name, parsed, remove), (removed) => removed.length)
+        (parsed) => Effect.map(matching.onEach<1>("deleteMany", name, parsed, remove), (removed) => removed.length)
       )
   }
 }
 
-// internal
-
-interface ChangeRequest extends Request {
+interface ChangeRequest extends MatchRequest {
   readonly update: Update
 }
 
-// What was there, unless it is inserted, and what is there now.
-interface Changed {
+/** A document before and after a change; an inserted one has no `before`. */
+interface Change {
   readonly before: Document | undefined
   readonly after: Document
   readonly isModified: boolean
 }
 
-// The answer to a change; when there can't be one, nothing is written.
-type Tell<A> = (changed: Changed) => Result.Result<A, Problem>
+/** Computes the result of an operation from a change. It runs before the write, which it prevents when it fails. */
+type ResultOf<A> = (change: Change) => Result.Result<A, Problem>
+
+const parseRequest = (
+  { catalog, store }: WriteContext,
+  operation: string,
+  name: string,
+  filter: unknown,
+  update: Result.Result<Update, Problem>,
+  now: number
+): Result.Result<ChangeRequest, ReadError> =>
+  take(
+    store,
+    operation,
+    () =>
+      Result.flatMap(
+        parseFilterOf(catalog, name, filter, now),
+        (parsed) => Result.map(update, (update) => ({ filter: parsed, update }))
+      )
+  )
+
+const withFilter = <A>(
+  { catalog, store }: WriteContext,
+  operation: string,
+  name: string,
+  filter: unknown,
+  use: (filter: Filter, now: number) => Effect.Effect<A, ReadError>
+): Effect.Effect<A, ReadError> =>
+  withNow((now) => {
+    const parsed = take(store, operation, () => parseFilterOf(catalog, name, filter, now))
+    return Result.isSuccess(parsed) ? use(parsed.success, now) : Effect.fail(parsed.failure)
+  })
+
+/** Changes a match. */
+const changing = <A>(
+  { store, writer }: WriteContext,
+  { filter, update }: ChangeRequest,
+  resultOf: ResultOf<A>
+): WriteMatch<A, DuplicateKey> =>
+(collection, found) => {
+  const before = found.document
+  const changed = update.apply(before, filter)
+  if (Result.isFailure(changed)) return Result.fail(changed.failure)
+  const after = changed.success
+  const result = resultOf({ before, after: after ?? before, isModified: after !== undefined })
+  if (Result.isFailure(result) || after === undefined) return result
+  const prepared = prepare(store, after)
+  if (Result.isFailure(prepared)) return Result.fail(prepared.failure)
+  return Result.map(writer.replace(collection, prepared.success, found), () => result.success)
+}
+
+/** Inserts the document of an upsert. */
+const inserting = <A>(
+  { catalog, store, writer }: WriteContext,
+  name: string,
+  { filter, update }: ChangeRequest,
+  resultOf: ResultOf<A>
+) =>
+(): Result.Result<A, DuplicateKey | Problem> =>
+  Result.gen(function*() {
+    const after = yield* update.insert(filter)
+    const result = yield* resultOf({ before: undefined, after, isModified: true })
+    yield* writer.insert(catalog.ensure(name), yield* prepare(store, after))
+    return result
+  })
+
+/** Changes the first match. Without a match, the result is `none`, or the document is inserted if that is `undefined`. */
+const changeFirst = <A>(
+  context: WriteContext,
+  operation: string,
+  name: string,
+  request: Result.Result<ChangeRequest, ReadError>,
+  resultOf: ResultOf<A>,
+  none: A | undefined
+): Effect.Effect<A, StoreError> =>
+  Result.isFailure(request)
+    ? Effect.fail(request.failure)
+    : context.matching.onFirst<A, DuplicateKey>(
+      operation,
+      name,
+      request.success,
+      changing(context, request.success, resultOf),
+      none === undefined
+        ? { insert: inserting(context, name, request.success, resultOf), isFinal: false }
+        : { insert: () => Result.succeed(none), isFinal: true }
+    )
+
+/** Changes the first match; the result is the document before or after the change. */
+const findAndChange = (
+  context: WriteContext,
+  operation: string,
+  name: string,
+  request: Result.Result<ChangeRequest, ReadError>,
+  { projection, returnDocument, sort, upsert }: FindOneAndReplaceOptions,
+  now: number
+): Effect.Effect<Document | undefined, StoreError> => {
+  const { store } = context
+  const parsed = Result.all([
+    request,
+    take(store, operation, () => parseSort(sort ?? {})),
+    take(store, operation, () => resultProjection(projection, now))
+  ])
+  if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
+  const [{ filter, update }, directions, project] = parsed.success
+  return Effect.map(
+    changeFirst<DocumentResult>(
+      context,
+      operation,
+      name,
+      Result.succeed({ filter, update, sort: directions }),
+      ({ after, before }) => project(returnDocument === "after" ? after : before),
+      upsert === true ? undefined : {}
+    ),
+    ({ document }) => document
+  )
+}
 
 const noUpdate: UpdateResult = { matchedCount: 0, modifiedCount: 0 }
 
-const tellUpdate: Tell<UpdateResult> = ({ after, before, isModified }) =>
+const updateResultOf: ResultOf<UpdateResult> = ({ after, before, isModified }) =>
   Result.succeed(
     before === undefined
       ? { ...noUpdate, upsertedId: after["_id"] }
       : { matchedCount: 1, modifiedCount: Number(isModified) }
   )
 
-interface Told {
+interface DocumentResult {
   readonly document?: Document
 }
 
-const projecting = (
+const resultProjection = (
   projection: Document | undefined,
   now: number
-): Result.Result<(document: Document | undefined) => Result.Result<Told, Problem>, Problem> =>
+): Result.Result<(document: Document | undefined) => Result.Result<DocumentResult, Problem>, Problem> =>
   Result.map(
     projection === undefined ? Result.succeed(undefined) : parseProjection(projection, now),
     (project: Projection | undefined) => (document) =>

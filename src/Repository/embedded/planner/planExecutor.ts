@@ -1,8 +1,8 @@
 /**
- * Reads the documents of a plan, in steps. Between two steps nothing is held open: the next one goes on behind the key
- * where the last one stopped. Each document is given at most once, even if others move it in an index meanwhile. One that
- * matches from the first step to the last is given, unless it is moved from before that key to behind it, against the
- * order of the scan.
+ * Executes a plan in steps. Nothing is held open between two steps: the next one continues after the last key.
+ *
+ * Guarantees: each document is returned at most once, even if it moves within an index during the scan. A document that
+ * matches during the whole scan is returned, unless it moves backwards, from a key ahead of the scan to one behind it.
  */
 import * as Result from "effect/Result"
 import { isStepDone } from "../../../internal/steps.ts"
@@ -20,12 +20,12 @@ import type { Plan } from "./queryPlan.ts"
 export interface Found {
   readonly recordId: string
   readonly document: Document
-  /** How many bytes were read for it: none, where it was in memory. */
+  /** The bytes that were read for it; 0 if it was cached. */
   readonly bytes?: number
 }
 
 /**
- * What one step may cost, where a document costs one, or as much as it has of so many bytes.
+ * The cost of one step at most; a document costs 1, or more if it is large.
  *
  * @internal
  */
@@ -39,11 +39,11 @@ export const costOf = (bytes: number): number => bytes > bytesPerCost ? bytes / 
 
 /** @internal */
 export interface ScanOptions {
-  /** Ends the scan of all documents: those with this record identifier, or a later one, are left out. */
+  /** The end of a scan of all documents, exclusive: a record id. */
   readonly end: () => string
-  /** How many matches are needed altogether: no more documents are looked at in one step. */
+  /** The number of matches that are needed, which limits the documents read in one step. */
   readonly wanted: number
-  /** Whether the order of an index's entries matters. */
+  /** Whether the documents must come in the order of the index. */
   readonly isInOrder: boolean
 }
 
@@ -83,7 +83,7 @@ const sourceOf = (
   let missing = options.wanted
   let problem: Problem | undefined
   const test = (document: Document): boolean => {
-    // What the store throws is not the filter's.
+    // Only errors of the filter are caught here, not those of the store.
     try {
       return filter.matches(document)
     } catch (thrown) {
@@ -99,15 +99,15 @@ const sourceOf = (
   }
 }
 
-// It may take long for each of them: as many are tested in one step as there is time for.
+// A computed filter may take long for one document, so the budget is checked after each.
 const computed = (candidates: Candidates, filter: Filter): BatchIterator<Found> =>
   mapEach(
     () => Result.succeed(candidates(minCost, () => true)),
     (found) => Result.map(tryMingo(() => filter.matches(found.document)), (isMatch) => isMatch ? found : undefined)
   )
 
-// No literals: of those, V8 likes to believe that they live long because one was seen to, and then keeps all of them, and
-// the documents that they point to, until the next big collection.
+// Array literals get pretenured by V8 and are then only freed, with the documents that they refer to, by a major GC. So
+// these are copied with `slice`, and a match is made by a constructor.
 const nothing: ReadonlyArray<Found> = []
 const noKeys: ReadonlyArray<string> = []
 
@@ -122,7 +122,7 @@ class Match implements Found {
   }
 }
 
-/** Those of the next documents that pass the test; `undefined` at the end. */
+/** Reads the next documents and returns those that pass the test; `undefined` at the end. */
 type Candidates = (cost: number, test: (document: Document) => boolean) => ReadonlyArray<Found> | undefined
 
 const candidatesOf = (
@@ -150,7 +150,7 @@ const candidatesOf = (
 type Documents = ReturnType<KeyValue["documents"]>
 type Entries = ReturnType<KeyValue["entries"]>
 
-// What is inserted meanwhile comes behind the end: whoever inserts because of what it reads would never be done.
+// Documents inserted during the scan are beyond its end: a consumer that inserts for each document still terminates.
 const inOrder = (documents: Documents, end: string): Candidates => {
   let range: Range | undefined = { ...everything, end }
   return (cost, test) => {
@@ -203,9 +203,8 @@ const byEntries = (documents: Documents, entries: Entries, keys: LazySequence<st
 }
 
 /**
- * Documents whose entries are in ranges. Writers that move documents ahead faster than the scan follows would keep it
- * going for ever: when it meets little but what it has met before, it goes on in the `otherwise` of record identifiers,
- * which don't change.
+ * Reads documents by ranges of index entries. Writers that keep moving documents ahead of the scan could keep it running
+ * forever, so when it mostly meets known documents, it falls back to a scan by record ids, which don't change.
  */
 const byRanges = (
   documents: Documents,
@@ -257,7 +256,7 @@ const byRanges = (
       else at = ranges.length
     }
     const found = nothing.slice()
-    // Nobody is met again when one range was looked at in one step.
+    // A single range that is read in one step can't contain a document twice.
     const isRemembered = multikey || ranges.length > 1 || at < ranges.length
     let left = cost
     documents.visit(recordIds, (place, document, bytes) => {
@@ -275,20 +274,20 @@ const byRanges = (
   }
 }
 
-/** An entry in the range at this place. */
+/** An index entry in the range with this index. */
 interface Position {
   readonly at: number
   readonly key: string
 }
 
-/** What is left of the range behind a key; with `isOpen`, as far as there are entries, to see where the next one is. */
+/** The rest of a range after a key. With `isOpen` it has no end, so that the scan finds the next entry beyond it. */
 const fromHere = (range: Range, key: string | undefined, isOpen: boolean): Range => {
   const left = key === undefined ? range : behind(range, key)
   if (!isOpen) return left
   return range.reverse ? { ...left, start: everything.start } : { ...left, end: everything.end }
 }
 
-/** The first of the ranges from a place on that the scan has not passed when it is at this key. */
+/** The index of the first range, from `from` on, that does not end before this key. */
 const firstReaching = (ranges: LazySequence<Range>, from: number, key: string): number => {
   let [low, high] = [from, ranges.length]
   while (low < high) {
@@ -303,10 +302,10 @@ const firstReaching = (ranges: LazySequence<Range>, from: number, key: string): 
 // A document may have several entries of an index for arrays or words.
 const manyEntries = 100
 
-// So many are met again without a doubt.
+// A scan may meet this many known documents before it falls back.
 const fewRecords = 1024
 
-/** Records, by their numbers: a bit for each, so that there can be many. */
+/** A set of record ids, with one bit for each, so that it may be large. */
 class RecordSet {
   readonly #bits = new Map<number, number>()
   size = 0
@@ -316,7 +315,7 @@ class RecordSet {
     return ((this.#bits.get(Math.floor(number / 32)) ?? 0) & (1 << (number % 32))) !== 0
   }
 
-  /** Whether it was not there yet. */
+  /** Adds a record id; returns whether it is new. */
   add(recordId: string): boolean {
     const number = numberOfRecord(recordId)
     const key = Math.floor(number / 32)

@@ -1,5 +1,8 @@
 /**
- * Which documents to look at for a filter and a sort. An index only ever narrows them down: the filter still decides.
+ * Plans which documents are read for a filter and a sort, and by which index.
+ *
+ * A plan is a superset of the matches: the filter is still evaluated for each document. Plans are chosen by rules, without
+ * statistics: a unique index whose paths all have values, then the index with the most equalities, ranges and order.
  */
 import { beginning, bound, component, fit, fitRange, invert, rankBound } from "../../bson/keyEncoding.ts"
 import type { Direction } from "../../bson/path.ts"
@@ -14,9 +17,9 @@ import { Choice } from "./choice.ts"
 
 /** @internal */
 export type Plan =
-  /** All documents, as they were inserted. */
+  /** All documents in the order of insertion. */
   | { readonly kind: "all"; readonly isOrdered: boolean }
-  /** The documents of these entries of a unique index; there is at most one for each. */
+  /** Single entries of a unique index, with at most one document each. */
   | {
     readonly kind: "entries"
     readonly index: Index
@@ -25,8 +28,8 @@ export type Plan =
     readonly isOrdered: boolean
   }
   /**
-   * Entries of an index in these ranges, which follow each other in the order of the scan; some may be the same. There
-   * may be more of them than documents, so each is made when it is asked for.
+   * Ranges of index entries in the order of the scan; some may be equal. They are computed lazily, since there may be more
+   * ranges than documents.
    */
   | {
     readonly kind: "scan"
@@ -44,13 +47,13 @@ interface Candidate {
   readonly worth: number
 }
 
-// With more, it is cheaper to pass over those that no document has than to ask for each.
+// With more keys, a scan of the index is cheaper than a lookup of each.
 const maxKeys = 100_000
 
 const worth = { unique: 1000, equality: 10, range: 5, order: 6 }
 
 /**
- * Of a filter with `words`, every match has one of them.
+ * Chooses the plan for a filter's constraints and a sort. With `words`, every match contains one of them.
  *
  * @internal
  */
@@ -66,7 +69,7 @@ export const planOf = (
   const texts = words === undefined ? undefined : textIndexOf(collection)
   if (texts !== undefined && words !== undefined) return byWords(texts, words, sort)
   for (const index of collection.indexes) {
-    // It can't get any better.
+    // No plan is better than a single entry.
     const entry = entryOf(index, constraints)
     if (entry !== undefined) return { kind: "entries", index, keys: sequenceOf([entry]), isOrdered: true }
     const candidate = ofIndex(index, constraints, sort, !inexact)
@@ -75,7 +78,7 @@ export const planOf = (
   return best?.plan() ?? { kind: "all", isOrdered: sort.length === 0 }
 }
 
-// The fewest values that a filter lets the path have.
+// The smallest list of values that the constraints allow at a path.
 const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<unknown> | undefined => {
   let fewest: ReadonlyArray<unknown> | undefined
   for (const constraint of constraints) {
@@ -97,28 +100,28 @@ interface Bounds {
   readonly to: string
 }
 
-// Between the bounds that a filter sets; values of other classes than theirs don't match.
+// The range of keys at a path. Only values of the bounds' own type match.
 const boundsAt = (constraints: ReadonlyArray<Constraint>, path: string, isMultikey: boolean): Bounds | undefined => {
   const bounds = constraints.flatMap((constraint) => {
     if (constraint.path !== path || (constraint.kind !== "least" && constraint.kind !== "most")) return []
     const rank = rankOf(constraint.value)
-    // Those compare with values of all classes.
+    // `MinKey` and `MaxKey` compare with values of all types.
     if (rank === Rank.minKey || rank === Rank.maxKey) return []
     return constraint.kind === "least"
       ? [{ from: bound(constraint.value), to: rankBound(rank) }]
       : [{ from: rankBound(rank), to: bound(constraint.value) }]
   })
   const [first, ...others] = bounds
-  // One item of an array may be above the lower bound, and another one below the upper.
+  // In a multikey index, different items of an array may meet the two bounds, so only one is used.
   if (first === undefined || isMultikey) return first
   return others.reduce((all, { from, to }) => ({
     from: from > all.from ? from : all.from,
-    // What is a beginning of the other holds more.
+    // A prefix of another bound includes more keys.
     to: all.to.startsWith(to) || (to > all.to && !to.startsWith(all.to)) ? all.to : to
   }), first)
 }
 
-// Where a text with a certain beginning is; a regular expression may be looked for by itself, too.
+// The range of texts with a literal prefix, and that of regular expressions, which a filter may compare by equality.
 const beginningsAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<Bounds> => {
   const found = constraints.find((constraint) => constraint.kind === "begins" && constraint.path === path)
   if (found?.kind !== "begins") return []
@@ -131,7 +134,7 @@ const isSparseMiss = ({ description, paths }: Index, constraints: ReadonlyArray<
   description.sparse === true &&
   !constraints.some((constraint) => paths.includes(constraint.path) && isPresent(constraint))
 
-// Whether only documents that have the field fulfil it.
+// Whether a constraint is met only by documents that have the field.
 const isPresent = (constraint: Constraint): boolean =>
   constraint.kind === "exists"
   || constraint.kind === "begins"
@@ -142,7 +145,7 @@ const isPresent = (constraint: Constraint): boolean =>
 const isUsable = (index: Index, constraints: ReadonlyArray<Constraint>): boolean =>
   isSearchable(index) && !isSparseMiss(index, constraints) && index.part?.isImpliedBy(constraints) !== false
 
-// The only entry of a unique index that a match can have.
+// The only entry of a unique index that a match can have, if all its paths have one value.
 const entryOf = (index: Index, constraints: ReadonlyArray<Constraint>): string | undefined => {
   if (constraints.length === 0 || index.description.unique !== true || index.traits.multikey) return undefined
   let entry = ""
@@ -169,7 +172,7 @@ const ofIndex = (
   const used: Array<string> = []
   const choices: Array<Choice> = []
   for (const [i, path] of index.paths.entries()) {
-    // Fields of one array's documents: those of different documents may match.
+    // Two paths into one array: different items may meet the constraints, so only the first path is used.
     if (multikey && used.some((other) => firstSegment(other) === firstSegment(path))) break
     const descending = index.directions[i]?.descending === true
     const values = valuesAt(constraints, path)
@@ -187,10 +190,10 @@ const ofIndex = (
   const isUsed = used.length > 0 || spans.length > 0
   if (!isUsed && order === undefined) return undefined
   if (!isUsable(index, constraints)) return undefined
-  const isWhole = index.description.unique === true && used.length === index.paths.length
+  const isFullKey = index.description.unique === true && used.length === index.paths.length
   return {
-    plan: () => planBy(index, { choices, spans }, isWhole && !multikey, { sort, order }),
-    worth: (isWhole ? worth.unique : 0) + used.length * worth.equality
+    plan: () => planBy(index, { choices, spans }, isFullKey && !multikey, { sort, order }),
+    worth: (isFullKey ? worth.unique : 0) + used.length * worth.equality
       + (spans.length === 0 ? 0 : worth.range)
       + (order === undefined ? 0 : worth.order)
   }
@@ -198,18 +201,18 @@ const ofIndex = (
 
 interface Places {
   readonly choices: ReadonlyArray<Choice>
-  /** What the field behind the choices may have. */
+  /** The ranges of the field after the choices. */
   readonly spans: ReadonlyArray<Bounds>
 }
 
 const planBy = (
   index: Index,
   { choices, spans }: Places,
-  isWhole: boolean,
+  isFullKey: boolean,
   { order, sort }: { readonly sort: ReadonlyArray<Direction>; readonly order: "up" | "down" | undefined }
 ): Plan => {
   const [choice, ...others] = choices
-  if (isWhole && choice !== undefined && others.length === 0 && order === undefined) {
+  if (isFullKey && choice !== undefined && others.length === 0 && order === undefined) {
     const keys = { length: choice.length, at: (i: number) => fit(choice.componentAt(i), { inexact: false }) }
     return { kind: "entries", index, keys, isOrdered: sort.length === 0 || keys.length <= 1 }
   }
@@ -217,7 +220,7 @@ const planBy = (
   const prefixes = productOf(choices)
   const isOrdered = sort.length === 0 || order !== undefined
   const reverse = order === "down"
-  if (isWhole && prefixes.length <= maxKeys) {
+  if (isFullKey && prefixes.length <= maxKeys) {
     const keys = inOrder(prefixes, reverse, (prefix) => fit(prefix, { inexact: false }))
     return { kind: "entries", index, keys, prepare, isOrdered: isOrdered || keys.length <= 1 }
   }
@@ -240,7 +243,7 @@ const planBy = (
   return { kind: "scan", index, ranges: inOrder(places, reverse, (range) => range), prepare, isOrdered }
 }
 
-/** Each of the first texts before each of the second ones, and so on: in order when they are. */
+/** The Cartesian product of texts, concatenated; in order if each factor is. */
 const productOf = (factors: ReadonlyArray<LazySequence<string>>): LazySequence<string> => ({
   length: factors.reduce((product, factor) => product * factor.length, 1),
   at: (i) => {
@@ -261,7 +264,7 @@ const inOrder = <A, B>(items: LazySequence<A>, reverse: boolean, f: (item: A) =>
 
 const firstSegment = (path: string): string => path.split(".", 1)[0] ?? path
 
-/** Which way an index has to be read for its entries to come in the order of a sort. */
+/** The direction in which the index has the order of a sort, if it has. Paths with a constant value don't matter. */
 const orderOf = (
   index: Index,
   sort: ReadonlyArray<Direction>,
@@ -276,7 +279,7 @@ const orderOf = (
     const name = path.join(".")
     if (constants.has(name)) continue
     while (at < paths.length && paths[at] !== name && constants.has(paths[at] ?? "")) at += 1
-    // After all values, entries are in the order of the identifiers; where values are unique, there is none to have.
+    // Entries with equal values are in the order of the identifiers; a unique index has no equal values.
     const isId = at === paths.length && name === "_id"
     if (isId && description.unique === true) break
     if (isId ? !areIdsInOrder : paths[at] !== name) return undefined

@@ -1,14 +1,14 @@
 /**
- * The embedded store's transactions, which are serializable.
+ * The embedded store's transactions: optimistic concurrency control, serializable.
  *
- * A transaction reads a snapshot of the last commit before it began, and keeps what it writes in memory. It commits in one
- * job, which first checks that nobody has written since what the transaction has read: documents by their identifiers,
- * and ranges of keys, so that no document comes into a range that was searched. The job takes many turns when it has much
- * to write: until it is committed others read what was there before it, and their writes wait. Then it is as if all of it
- * happened at the moment of the commit; a transaction that has written nothing is as if it happened when it began, and checks nothing.
+ * A transaction reads a snapshot of the last commit before it began, and buffers its writes in memory. Its commit is one
+ * job, which first validates that no other transaction has written what this one has read: keys and ranges of keys, so
+ * that phantoms are detected, too. Then all writes are applied atomically. The job may take many turns of the event loop;
+ * until it is committed, others read the state before it, and their writes wait. The serialization point is the commit,
+ * and for a transaction without writes, which needs no validation, its begin.
  *
- * One that was overtaken runs again: in line with the others that were, and, when that is in vain as well, once with the
- * store for itself, while all others that write wait for it; but for no longer than a second.
+ * A transaction that is aborted by a conflict is retried in a queue with the others, and after repeated conflicts once with
+ * exclusive access, while all other writes wait for at most a second.
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -31,19 +31,19 @@ import {
   TransactionConflict
 } from "../../store/transactionRunner.ts"
 import { Catalog, type Collection, type Index, type RecordIds } from "../catalog/catalog.ts"
-import { DocumentWriter, worsen, writeCost } from "../operations/documentWriter.ts"
+import { DocumentWriter, mergeTraits, writeCost } from "../operations/documentWriter.ts"
 import { makeReading } from "../operations/reads.ts"
 import { makeWriting } from "../operations/writes.ts"
 import type { Snapshot, Versions } from "./snapshots.ts"
-import { OverlayTable } from "./writeBuffer.ts"
+import { BufferedTable } from "./writeBuffer.ts"
 
 /**
- * Stands before the writes of a store, and holds them up while a transaction has it for itself.
+ * Blocks other writers once a transaction has been retried too often.
  *
  * @internal
  */
 export interface Gate {
-  /** The store for everybody else. */
+  /** The store for all other writers. */
   readonly store: SteppedKeyValue & WatchedKeyValue
   readonly close: Effect.Effect<void>
   readonly open: Effect.Effect<void>
@@ -72,7 +72,7 @@ export const makeGate = (store: SteppedKeyValue & WatchedKeyValue): Gate => {
 }
 
 /**
- * Transactions over a store, whose collections `catalog` knows.
+ * The transactions of a store.
  *
  * @internal
  */
@@ -81,13 +81,13 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
   const exclusive = Semaphore.makeUnsafe(1)
 
   const begin = (isExclusive: boolean): Attempt => {
-    const overlay = new Overlay(store, catalog, open())
-    // Whoever is exclusive has held up the others.
+    const overlay = new TransactionBuffer(store, catalog, open())
+    // An exclusive transaction has closed the gate, which would block its own commit.
     const { writeInSteps } = isExclusive ? store : gate.store
     const end = Effect.sync(() => overlay.close())
     return {
       operations: overlay.operations,
-      // What it has read was one state, and so is what it has failed with; unless there was no such state any more.
+      // A failure in a consistent snapshot is no conflict, only one of an expired snapshot is.
       hasConflict: Effect.sync(() => overlay.isBroken),
       commit: Effect.ensuring(
         Effect.suspend(() =>
@@ -130,26 +130,26 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
 
 // internal
 
-// How often it is tried before it has the store for itself.
+// The number of attempts before one with exclusive access.
 const triesBefore = 3
 
-// How long a transaction has the store for itself at most.
+// The longest time of exclusive access.
 const maxExclusive = Duration.seconds(1)
 
-// Which store's gate the transaction that begins has closed.
+// The gate that the current attempt has closed.
 const Exclusive = Context.Reference<Gate | undefined>("appkernel/Repository/exclusive", {
   defaultValue: () => undefined
 })
 
-/** What a transaction has read and written. */
-class Overlay {
+/** The read set and the write buffer of a transaction. */
+class TransactionBuffer {
   readonly operations: Attempt["operations"]
   readonly #store: KeyValue
   readonly #catalog: Catalog
   readonly #snapshot: Snapshot
   readonly #names: TransactionCatalog
-  readonly #documents = new Map<number, OverlayTable<Document, Encoded>>()
-  readonly #entries = new Map<number, OverlayTable<string>>()
+  readonly #documents = new Map<number, BufferedTable<Document, Encoded>>()
+  readonly #entries = new Map<number, BufferedTable<string>>()
   readonly #encoded = new WeakMap<Document, Encoded>()
   #isBroken = false
 
@@ -169,7 +169,7 @@ class Overlay {
     this.#snapshot.close()
   }
 
-  /** Whether an operation failed because the snapshot can't be read any more. */
+  /** Whether an operation has failed because the snapshot has expired. */
   get isBroken(): boolean {
     return this.#isBroken
   }
@@ -179,16 +179,16 @@ class Overlay {
     return true
   }
 
-  /** For jobs: whether others have written what was read. */
-  get isOvertaken(): boolean {
+  /** For jobs: whether another transaction has written what this one has read. */
+  get hasConflict(): boolean {
     if (this.#isUnreadable) return true
     for (const [name, indexes] of this.#names.used) if (this.#catalog.pending(name)?.indexes !== indexes) return true
-    for (const table of this.#documents.values()) if (table.isOvertaken) return true
-    for (const table of this.#entries.values()) if (table.isOvertaken) return true
+    for (const table of this.#documents.values()) if (table.hasConflict) return true
+    for (const table of this.#entries.values()) if (table.hasConflict) return true
     return false
   }
 
-  /** Whether the state is forgotten, or one of its indexes dropped. */
+  /** Whether the snapshot has expired, or one of its indexes was dropped. */
   get #isUnreadable(): boolean {
     if (this.#snapshot.isExpired()) return true
     for (const [name, indexes] of this.#names.used) {
@@ -197,9 +197,9 @@ class Overlay {
     return false
   }
 
-  /** For jobs: writes what was written, unless others have written what was read; says which. */
+  /** For jobs: validates, then applies the buffered writes; returns whether the validation succeeded. */
   *commit(): Generator<void, boolean> {
-    if (this.isOvertaken) return false
+    if (this.hasConflict) return false
     yield* this.#apply()
     return true
   }
@@ -212,10 +212,10 @@ class Overlay {
     }
   }
 
-  *#applyTo(source: Collection, written: OverlayTable<Document, Encoded>): Generator<void, void> {
+  *#applyTo(source: Collection, written: BufferedTable<Document, Encoded>): Generator<void, void> {
     const target = this.#catalog.ensure(source.name)
     const documents = this.#store.documents(target.number)
-    // Those that the new documents get, by those that they had so far.
+    // The final record ids of inserted documents by their temporary ones.
     const recordIds = new Map<string, string>()
     for (const [id, { before, value }] of written.written) {
       if (before === undefined && value !== undefined) recordIds.set(id, this.#catalog.nextRecordId(target))
@@ -239,7 +239,7 @@ class Overlay {
         spend(writeCost)
         yield
       }
-      isWorse = worsen(index.traits, traits) || isWorse
+      isWorse = mergeTraits(index.traits, traits) || isWorse
     }
     if (isWorse) this.#catalog.save(target)
   }
@@ -264,12 +264,12 @@ class Overlay {
       })
     return {
       description: this.#store.description,
-      // What becomes of collections is written with the documents.
+      // Changes of the catalog are applied with the documents.
       catalog: new MemoryTable(),
       documents: (number) =>
-        known(this.#documents, number, () => new OverlayTable(this.#snapshot.documents(number), decoded)),
+        known(this.#documents, number, () => new BufferedTable(this.#snapshot.documents(number), decoded)),
       entries: (number) =>
-        known(this.#entries, number, () => new OverlayTable(this.#snapshot.entries(number), (recordId) => recordId)),
+        known(this.#entries, number, () => new BufferedTable(this.#snapshot.entries(number), (recordId) => recordId)),
       encode,
       write: (operation, job) =>
         Effect.suspend(() =>
@@ -280,7 +280,7 @@ class Overlay {
           }))
         ),
       read: (operation, step) => this.#whileReadable(operation, step),
-      // Only its own fibers write meanwhile.
+      // Only the transaction's own fibers write here.
       watch: (number) => ({
         written: () => Array.from(this.#documents.get(number)?.written ?? [], ([recordId]) => recordId),
         close: () => {}
@@ -292,7 +292,7 @@ class Overlay {
   }
 }
 
-// What `encode` makes here is a document.
+// In a transaction, `encode` returns the document itself.
 const decoded = (encoded: Encoded) => encoded as Document
 
 const known = <A>(map: Map<number, A>, key: number, make: () => A): A => {
@@ -303,10 +303,10 @@ const known = <A>(map: Map<number, A>, key: number, make: () => A): A => {
   return made
 }
 
-// Tables of no other collection have such numbers.
+// Temporary table numbers, beyond those of the store.
 const firstNumber = 0xffff_0000
 
-// Behind those of all documents that are kept.
+// Temporary record ids, beyond those of stored documents.
 const firstRecord = 0x8000_0000_0000
 
 const temporaryIds = (): RecordIds => {
@@ -314,9 +314,9 @@ const temporaryIds = (): RecordIds => {
   return { next: () => recordIdOf(next++), end: () => recordIdOf(next) }
 }
 
-/** The collections of a snapshot, as a transaction changes them. */
+/** The catalog of a snapshot with the changes of a transaction. */
 class TransactionCatalog extends Catalog {
-  /** The indexes of the collections that were asked for; `undefined` where there was none. */
+  /** The indexes of the collections that were read; `undefined` if there was none. */
   readonly used = new Map<string, ReadonlyArray<Index> | undefined>()
   readonly #snapshot: ReadonlyMap<string, Collection>
   #next = firstNumber
@@ -331,7 +331,7 @@ class TransactionCatalog extends Catalog {
     const collection = this.#snapshot.get(name)
     this.used.set(name, collection?.indexes)
     if (collection === undefined) return
-    // The traits of the original change.
+    // Copied, since other writes change the traits of the original.
     const { identifiers, indexes } = collection
     this.adopt({ ...collection, identifiers: copyOf(identifiers), indexes: indexes.map(copyOf) })
   }

@@ -1,10 +1,9 @@
 /**
- * Versions of what the embedded store's tables hold (multi-version concurrency control).
+ * Snapshots of the embedded store's tables (multi-version concurrency control).
  *
- * A snapshot reads the tables as the last commit before it left them, whatever is written meanwhile, and knows which keys
- * were written since. For that, each write tells which value it replaces. Replaced values are kept in memory until the
- * write is committed, and as long as a snapshot is open that is older. Where they take too much, the oldest snapshots
- * expire.
+ * A snapshot reads the state of the last commit before it was opened, and knows which keys have been written since. Each
+ * write passes the value that it replaces. Replaced values stay in memory until the write is committed and no older
+ * snapshot is open. When they exceed a limit, the oldest snapshots expire, and their transactions are aborted.
  */
 import type { Document } from "../../DocumentStore.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"
@@ -21,33 +20,33 @@ import {
 } from "../../storage/orderedStore.ts"
 
 /**
- * A state of the store. It has to be closed.
+ * A state of the store. Must be closed.
  *
  * @internal
  */
 export interface Snapshot {
   readonly documents: (collection: number) => VersionedTable<Document, Encoded>
   readonly entries: (index: number) => VersionedTable<string>
-  /** Whether replaced values were given up that it needs: what it reads is no longer its state. */
+  /** Whether replaced values that the snapshot needs were dropped: it can't be read any more. */
   readonly isExpired: () => boolean
   readonly close: () => void
 }
 
 /**
- * A table as it was.
+ * A table in the state of a snapshot.
  *
  * @internal
  */
 export interface VersionedTable<Value, Written = Value>
   extends Pick<Table<Value, Written>, "get" | "visit" | "has" | "scan" | "scanKeys">
 {
-  /** Whether any of these keys, or a key in these ranges, was written since, or is being written. */
+  /** Whether a write since the snapshot, committed or not, concerns one of these keys or ranges. */
   readonly isWritten: (keys: ReadonlySet<string>, ranges: Iterable<Range>) => boolean
 }
 
 /** @internal */
 export interface Versions {
-  /** The store, whose writes are remembered. */
+  /** The store, with recorded writes. */
   readonly store: SteppedKeyValue & WatchedKeyValue
   readonly open: () => Snapshot
 }
@@ -100,7 +99,7 @@ export const makeVersions = (store: SteppedKeyValue): Versions => {
 
 // internal
 
-// What replaced values may cost before the oldest snapshots expire: a few hundred megabytes.
+// The cost of replaced values above which the oldest snapshots expire: a few hundred megabytes.
 const maxCost = 1_000_000
 
 const forgottenPerCommit = 256
@@ -109,7 +108,7 @@ const forgottenPerCommit = 256
 const costOf = (before: unknown): number => typeof before === "object" ? 10 : 1
 
 interface State {
-  /** The last commit that it sees. */
+  /** The last visible commit. */
   readonly commit: number
   isExpired: boolean
 }
@@ -120,7 +119,7 @@ interface Version<Value> {
   readonly before: Value | undefined
 }
 
-/** {@link ReplacedValues} of whatever. */
+/** {@link ReplacedValues} of any type. */
 interface AnyReplacedValues {
   add(key: string, version: Version<unknown>): void
   remove(key: string, commit: number): void
@@ -138,7 +137,7 @@ interface Commit {
   readonly changes: ReadonlyArray<Replaced>
 }
 
-/** The values of a table that were replaced, from the oldest version to the latest. */
+/** The replaced values of a table, for each key from the oldest version to the latest. */
 class ReplacedValues<Value> {
   #versions = new MemoryTable<Array<Version<Value>>>()
   #keys = 0
@@ -160,7 +159,7 @@ class ReplacedValues<Value> {
     } else if (versions.at(-1)?.commit !== version.commit) versions.push(version)
   }
 
-  /** Forgets the versions that a commit replaced. */
+  /** Removes the version of a key that a commit replaced. */
   remove(key: string, commit: number): void {
     const versions = this.#versions.get(key)
     const place = versions?.findIndex((version) => version.commit === commit) ?? -1
@@ -171,7 +170,7 @@ class ReplacedValues<Value> {
     this.#versions.remove(key)
   }
 
-  /** What the value was after a commit; `undefined` when it is as it was. */
+  /** The version of a key after a commit; `undefined` if the key was not written since. */
   at(key: string, commit: number): Version<Value> | undefined {
     return this.#versions.get(key)?.find((version) => version.commit > commit)
   }
@@ -207,15 +206,15 @@ class ReplacedValues<Value> {
   }
 }
 
-/** Which values were replaced, by what is not committed yet and by commits that are newer than an open snapshot. */
+/** The values replaced by uncommitted writes, and by commits that are newer than the oldest open snapshot. */
 class Log {
   #commit = 0
   #pending: Array<Replaced> = []
   #cost = 0
   readonly #commits: Array<Commit> = []
-  /** Up to which of the commits nobody needs what they replaced, and how many changes of the first are forgotten. */
+  /** The last commit whose replaced values no snapshot needs, and how many changes of the first commit are removed. */
   #forgotten = { to: 0, changes: 0 }
-  /** From the oldest to the latest. */
+  /** The open snapshots from the oldest to the latest. */
   readonly #states = new Set<State>()
   readonly #tables = new Set<AnyReplacedValues>()
 
@@ -238,7 +237,7 @@ class Log {
     if (this.#states.size === 0) return
     this.#commits.push({ number: this.#commit, changes })
     this.#forget(changes.length + forgottenPerCommit)
-    // Unless there is still something to be forgotten that nobody needs.
+    // Snapshots expire only when no removable values are left.
     if (this.#cost > maxCost && (this.#commits[0]?.number ?? 0) > this.#forgotten.to) this.#expire()
   }
 
@@ -264,7 +263,7 @@ class Log {
     else this.#forgotten.to = oldest.commit
   }
 
-  /** The snapshots that need the oldest values do without them. */
+  /** Expires the snapshots that need the oldest values. */
   #expire(): void {
     const [oldest] = this.#states
     for (const state of this.#states) {
@@ -282,7 +281,7 @@ class Log {
     this.#cost = 0
   }
 
-  /** Forgets so many changes that no snapshot needs: a few with each commit, so that nobody waits for all of them. */
+  /** Removes some changes that no snapshot needs. A few with each commit, so that no commit takes long. */
   #forget(count: number): void {
     for (let left = count; left > 0; left--) {
       const [first] = this.#commits
@@ -301,7 +300,7 @@ class Log {
 }
 
 interface Versioned<Value, Written = Value> {
-  /** The table, whose writes are remembered. */
+  /** The table, with recorded writes. */
   readonly table: Table<Value, Written>
   readonly at: (commit: number) => VersionedTable<Value, Written>
   readonly writtenSince: (commit: number) => ReadonlyArray<string>

@@ -1,27 +1,30 @@
+/**
+ * The write buffer of a transaction: a table that holds its writes over a snapshot, and records which keys and ranges it
+ * has read, for the validation at the commit.
+ */
 import { MemoryTable } from "../../storage/memory/store.ts"
 import { type Change, scanMerged, scanMergedKeys } from "../../storage/mergedTable.ts"
 import { type Range, type Table, type Visit, visitEach } from "../../storage/orderedStore.ts"
 import type { VersionedTable } from "./snapshots.ts"
 
 /**
- * What a transaction has made of a key.
+ * A buffered write of a key.
  *
  * @internal
  */
 export interface Written<Value> {
-  /** `undefined` when it was removed. */
+  /** `undefined` if the key was removed. */
   readonly value: Value | undefined
-  /** What the table below has. */
+  /** The value in the snapshot. */
   readonly before: Value | undefined
 }
 
 /**
- * A table over that of a snapshot, which it leaves as it is: it has what was written to it, and knows which keys and
- * ranges it has read below.
+ * A table over one of a snapshot, which stays unchanged.
  *
  * @internal
  */
-export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encoded> {
+export class BufferedTable<Value, Encoded = Value> implements Table<Value, Encoded> {
   readonly #base: VersionedTable<Value, Encoded>
   readonly #toValue: (encoded: Encoded) => Value
   readonly #written = new MemoryTable<Written<Value>>()
@@ -33,13 +36,13 @@ export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encode
     this.#toValue = toValue
   }
 
-  /** What was written, in the order of the keys. */
+  /** The buffered writes in the order of the keys. */
   get written(): Iterable<readonly [key: string, written: Written<Value>]> {
     return this.#written.entries()
   }
 
-  /** Whether others have written what was read. */
-  get isOvertaken(): boolean {
+  /** Whether another transaction has written a key or a range that was read. */
+  get hasConflict(): boolean {
     return this.#base.isWritten(this.#keys, this.#ranges.all)
   }
 
@@ -93,7 +96,7 @@ export class OverlayTable<Value, Encoded = Value> implements Table<Value, Encode
   }
 }
 
-/** Ranges that were read; those that follow one another are one. */
+/** The ranges that were read; adjacent ones are merged. */
 class Ranges {
   readonly #ends = new Map<string, string>()
   readonly #starts = new Map<string, string>()
@@ -102,7 +105,7 @@ class Ranges {
     return Array.from(this.#ends, ([start, end]) => ({ start, end, reverse: false }))
   }
 
-  /** Adds a range, of which only what comes before a key, and the key itself, was read if the scan stopped there. */
+  /** Adds a range, up to and including the key where the scan stopped, if it stopped. */
   add({ end, reverse, start }: Range, stoppedAt: string | undefined): void {
     if (stoppedAt === undefined) this.#add(start, end)
     else if (reverse) this.#add(stoppedAt, end)

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import { makeVersions, type Snapshot } from "../../../../src/Repository/embedded/transaction/snapshots.ts"
-import { OverlayTable } from "../../../../src/Repository/embedded/transaction/writeBuffer.ts"
+import { BufferedTable } from "../../../../src/Repository/embedded/transaction/writeBuffer.ts"
 import * as keyValueMemory from "../../../../src/Repository/storage/memory/store.ts"
 
 const small = (maximum: number) => Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum })))
@@ -27,7 +27,7 @@ const make = Effect.gen(function*() {
   const overlay = () => {
     const snapshot = versions.open()
     snapshots.push(snapshot)
-    return new OverlayTable<string>(snapshot.entries(1), (value) => value)
+    return new BufferedTable<string>(snapshot.entries(1), (value) => value)
   }
   return { write, overlay, base: versions.store.entries(1), close: () => snapshots.shift()?.close() }
 })
@@ -124,15 +124,15 @@ it.effect("knows whether others have written what it has read: keys, ranges, and
         const table = overlay()
         read(table)
         yield* put(key)
-        assert.isFalse(table.isOvertaken, `${keys}, not ${key}`)
+        assert.isFalse(table.hasConflict, `${keys}, not ${key}`)
         yield* restore
       }
       for (const key of keys) {
         const table = overlay()
         read(table)
-        assert.isFalse(table.isOvertaken)
+        assert.isFalse(table.hasConflict)
         yield* put(key)
-        assert.isTrue(table.isOvertaken, `${keys}, and ${key}`)
+        assert.isTrue(table.hasConflict, `${keys}, and ${key}`)
         yield* restore
       }
     }
