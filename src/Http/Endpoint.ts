@@ -36,7 +36,7 @@ export type { ListQuery } from "./description/requests.ts"
 export type Method = StandardMethod
 
 /**
- * What a typed client knows an endpoint by; no endpoint has it as a value.
+ * The type by which a typed client recognises an endpoint. No endpoint has this property at run time.
  *
  * @category models
  * @since 0.1.0
@@ -46,7 +46,7 @@ export interface Standard<Name extends string, M extends Model.Any> {
   readonly model: M
 }
 
-// They are interfaces so that an editor shows their names rather than all that is in them. `E` are the errors that the
+// These are interfaces so that editors show their names instead of their contents. `E` are the errors that the
 // application's own hooks may fail with.
 
 /**
@@ -81,7 +81,7 @@ export interface Get<M extends Model.Any, E extends Schema.Top = never> extends
 }
 
 /**
- * `GET` of what an aggregation pipeline makes of the documents.
+ * `GET` of an aggregation's result.
  *
  * @category models
  * @since 0.1.0
@@ -176,7 +176,7 @@ export interface JsonSchema
 export interface Meta extends Row<"meta", never, never, never, Each<typeof table.meta.success>, never> {}
 
 /**
- * The endpoints that each method brings.
+ * The endpoints by method.
  *
  * @category models
  * @since 0.1.0
@@ -196,9 +196,9 @@ export interface ByMethod<M extends Model.Any, E extends ByMethod.Errors> {
  * @since 0.1.0
  */
 export declare namespace ByMethod {
-  /** The errors of the application's own, by method. */
+  /** The application's own errors, by method. */
   export type Errors = { readonly [K in Method]: Schema.Top }
-  /** None. */
+  /** No errors. */
   export interface NoErrors {
     readonly GET: never
     readonly POST: never
@@ -216,7 +216,7 @@ declare const table: typeof standardEndpoints
 
 type Table = typeof standardEndpoints
 
-/** An endpoint of the table. What depends on its model is given. */
+/** An endpoint of the table, with the parts that depend on its model as parameters. */
 interface Row<
   N extends keyof Table,
   Params extends Schema.Top,

@@ -31,7 +31,7 @@ export const payloadOf = (
 export const hasBody = (method: string): boolean => method !== "GET" && method !== "DELETE"
 
 /**
- * An operation or an action at its place.
+ * A mounted operation or action.
  */
 interface Call {
   readonly name: string
@@ -41,7 +41,7 @@ interface Call {
 }
 
 /**
- * The endpoint of an operation, or of an action of a document of the model.
+ * The endpoint of an operation, or of an action on documents of the model.
  *
  * @internal
  */
@@ -51,7 +51,8 @@ export const endpointOf = (
 ): HttpApiEndpoint.Constraint => {
   const payload = payloadOf(options)
   const parameters = path.split("/").filter((segment) => segment.startsWith(":")).map((segment) => segment.slice(1))
-  // A client takes the first that an answer fits: an error of the application's own has more than one of the engine's.
+  // A client decodes a response as the first matching error. The application's errors have more fields than the
+  // engine's, so they come first.
   const errors: ReadonlyArray<Schema.Top> = [
     ...errorsOf(options).map(wireOf),
     Wire.BadRequest,
@@ -59,7 +60,7 @@ export const endpointOf = (
     Wire.Conflict,
     ...(payload === undefined || !hasBody(method) ? failures : bodyFailures)
   ]
-  // The platform gives a DELETE its payload as a body; here it is in the query, as that of a GET.
+  // The platform sends the payload of a DELETE in the body. Here it is in the query, as for a GET.
   const isPayloadInQuery = method === "DELETE" && payload !== undefined
   const query = { ...(isPayloadInQuery ? payload.fields : {}), ...options.queryParams }
   const endpoint = HttpApiEndpoint.make(method)(name, path, {
@@ -69,7 +70,7 @@ export const endpointOf = (
         ...Object.fromEntries(parameters.map((name) => [name, Schema.String])),
         ...model === undefined ? {} : byId(model).fields
       }),
-    // Whether texts can stand for its values, and any schema be the payload, the type of a method that varies can't say.
+    // The type of a dynamic method does not express whether the schemas are valid for the query or the payload.
     query: Object.keys(query).length === 0 ? undefined : Schema.Struct(query) as never,
     payload: isPayloadInQuery ? undefined : payload as never,
     success: HttpApiSchema.status(options.status ?? 200)(answerOf(successOf(options))),
@@ -89,7 +90,7 @@ const answerOf = (success: Schema.Top): Schema.Top => {
 }
 
 /**
- * Whether values of the schema are answered as they are, since they are objects already.
+ * Whether values of the schema are sent without an `OperationResult`, since they are objects.
  *
  * @internal
  */
@@ -98,14 +99,14 @@ export const isObject = (schema: Schema.Top): boolean =>
     && schema.members.every((member) => Schema.isSchema(member) && isObject(member))
 
 /**
- * The parts of the template of a `Location`: texts, and between them the names of fields.
+ * The parts of a `Location` template: literal texts alternating with field names.
  *
  * @internal
  */
 export const partsOf = (template: string): ReadonlyArray<string> => template.split(/\{([^{}]*)\}/u)
 
 /**
- * The fields that the template of the `Location` names and the result does not have.
+ * The fields in the `Location` template that the result does not have.
  *
  * @internal
  */

@@ -1,5 +1,5 @@
 /**
- * What callers see of a model's documents: whole, in part, in lists, and by their identifiers.
+ * The wire forms of a model's documents: complete, partial, in lists, and their identifiers.
  */
 import * as Schema from "effect/Schema"
 import type * as Model from "../../Model/Model.ts"
@@ -8,7 +8,7 @@ import { wireIdOf } from "./identifier.ts"
 import { deepPartial } from "./partialFields.ts"
 
 /**
- * The identifier of a model's documents as callers see and send it.
+ * The identifier of a document in requests and responses.
  *
  * @category models
  * @since 0.1.0
@@ -17,7 +17,7 @@ export type Id<M extends Model.Any> = M["wire"]["fields"] extends { readonly id:
   : Schema.String
 
 /**
- * The parameter of a path that leads to one document.
+ * The path parameter of one document.
  *
  * @category models
  * @since 0.1.0
@@ -31,11 +31,11 @@ export interface ById<M extends Model.Any> extends Schema.Struct<{ readonly id: 
  * @since 0.1.0
  */
 export const byId = <M extends Model.Any>(model: M): ById<M> =>
-  // A model whose identifiers are any text, or can't be seen, is addressed by text.
+  // Without a visible identifier, or with one of any text, documents are addressed by text.
   Schema.Struct({ id: wireIdOf(model) ?? Schema.String }) as never
 
 /**
- * What a write did: the identifier of the document that was written.
+ * The result of a write: the identifier of the written document.
  *
  * @category models
  * @since 0.1.0
@@ -52,12 +52,12 @@ export interface Result<M extends Model.Any>
  */
 export const result = <M extends Model.Any>(model: M): Result<M> => {
   const id = wireIdOf(model)
-  // As above.
+  // The schema is that of the type.
   return (id === undefined ? OperationResult : Schema.Struct({ ...OperationResult.fields, result: id })) as never
 }
 
 /**
- * What the insertion of a list did: the identifiers of the documents, in their order.
+ * The result of a bulk insert: the identifiers of the documents, in order.
  *
  * @category models
  * @since 0.1.0
@@ -81,7 +81,7 @@ export const results = <M extends Model.Any>(model: M): Results<M> => {
 }
 
 /**
- * A document as a caller sees it.
+ * The wire form of a document.
  *
  * @category models
  * @since 0.1.0
@@ -93,19 +93,19 @@ export interface Representation<M extends Model.Any> extends
 {}
 
 /**
- * The schema of a document as a caller sees it.
+ * The schema of a document's wire form.
  *
  * @category schemas
  * @since 0.1.0
  */
 export const representation = <M extends Model.Any>(model: M): Representation<M> =>
-  // The fields are those of the model and the links, which a model of any type can't be seen to have.
+  // The fields are those of the model and the links, which the type of an arbitrary model does not express.
   Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Links) }).annotate({
     identifier: model.modelName
   }) as never
 
 /**
- * A document of which a caller sees only the fields that it asks for (`fields`), and the identifier.
+ * A document with the fields that a caller selects (`fields`) and the identifier.
  *
  * @category models
  * @since 0.1.0
@@ -115,7 +115,7 @@ export interface Selection<M extends Model.Any>
 {}
 
 /**
- * Objects within a value that may lack any of their fields, but for `_type` and the identifier of the outermost.
+ * A value whose objects may lack any field except `_type` and the root document's identifier.
  *
  * @category models
  * @since 0.1.0
@@ -135,11 +135,11 @@ type Partially<T> = T extends ReadonlyArray<infer Item> ? ReadonlyArray<Partiall
  * @since 0.1.0
  */
 export const selection = <M extends Model.Any>(model: M): Selection<M> =>
-  // The fields are those of `Representation`, each of them optional.
+  // The fields are those of `Representation`, all optional.
   deepPartial(representation(model), ["_type", "id"]) as never
 
 /**
- * A list of anything as a caller sees it.
+ * The wire form of a list.
  *
  * @category models
  * @since 0.1.0
@@ -153,7 +153,7 @@ export interface Collection<Item extends Schema.Top> extends
 {}
 
 /**
- * The schema of a list as a caller sees it.
+ * The schema of a list's wire form.
  *
  * @category schemas
  * @since 0.1.0

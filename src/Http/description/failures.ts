@@ -1,7 +1,7 @@
 import { Wire } from "../HttpError.ts"
 
 /**
- * What every call can fail with.
+ * The failures of every call.
  *
  * @internal
  */
@@ -13,7 +13,7 @@ export const failures = [
 ] as const
 
 /**
- * What every call with a body can fail with.
+ * The failures of every call with a body.
  *
  * @internal
  */

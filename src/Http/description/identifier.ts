@@ -6,20 +6,20 @@ import { managedField, type ModelLike, nameOf, perModel, unwrapped } from "../..
 import { idSchemaOf, instanceIdOf } from "../../Repository/introspection.ts"
 
 /**
- * The identifiers of a model's documents as text: in URLs, and in answers that name a document.
+ * The text form of a model's identifiers, for URLs and for responses that name a document.
  *
  * @internal
  */
 export interface Identifier {
-  /** The identifier, as instances have it, that a part of a URL stands for; `undefined` when the model has none such. */
+  /** Parses the identifier in a URL into its decoded form; `undefined` if the model has no such identifier. */
   readonly parse: (text: string) => unknown
-  /** An identifier, as instances have it, as bodies do. */
+  /** The JSON form of a decoded identifier. */
   readonly jsonOf: (id: unknown) => unknown
   /** The text of a stored identifier. */
   readonly print: (stored: unknown) => string
   /** The JSON text of a stored identifier. */
   readonly write: (stored: unknown) => string
-  /** A stored identifier as instances have it. */
+  /** The decoded form of a stored identifier. */
   readonly valueOf: (stored: unknown) => unknown
 }
 
@@ -49,7 +49,7 @@ export const identifierOf: (model: ModelLike) => Identifier = perModel((model: M
     parse: (text) => {
       for (const json of number.test(text) ? [text, Number(text)] : [text]) {
         const value = decode(json)
-        // A document has one place: `07` is not that of 7. Capital letters are as good as others.
+        // A document has one URL, so `07` does not match 7. Letter case is not significant.
         if (Exit.isSuccess(value) && [text, text.toLowerCase()].includes(textOf(value.value))) return value.value
       }
       return undefined
@@ -63,7 +63,7 @@ export const identifierOf: (model: ModelLike) => Identifier = perModel((model: M
 
 const number = /^-?\d{1,17}(?:\.\d{1,17})?$/u
 
-/** Whether any text is one. What a URL addresses is never empty. */
+/** Whether every non-empty text is an identifier. */
 const isText = ({ ast }: Schema.Top): boolean =>
   ast._tag === "String" && ast.encoding === undefined &&
   (ast.checks ?? []).every((check) => nameOf(check) === "effect/schema/isMinLength")
@@ -76,15 +76,15 @@ const plain: Identifier = {
   valueOf: (id) => id
 }
 
-/** The schema of the identifier as callers see it; `undefined` where they don't. */
+/** The schema of the identifier's wire form; `undefined` if callers don't see it. */
 const shownIdOf = (model: ModelLike): Schema.Top | undefined => {
   const field = model.wire.fields[managedField(model, "id") ?? ""]
-  // Fields of a struct are schemas.
+  // Every struct field is a schema.
   return field === undefined ? undefined : unwrapped(field as Schema.Top)
 }
 
 /**
- * The schema of identifiers on the wire; `undefined` where any text is one.
+ * The schema of identifiers in requests; `undefined` if any text is valid.
  *
  * @internal
  */

@@ -1,15 +1,14 @@
 import type { ModelLike } from "../../Model/introspection.ts"
 
 /**
- * What answers say beside the fields of a model.
+ * The members of responses besides a model's fields.
  *
  * @internal
  */
 export const shownKeys: ReadonlyArray<string> = ["_type", "_links"]
 
 /**
- * The keys that a caller sees of a model and can't send: they are ignored, so that a document that was read can be sent
- * back.
+ * The keys that callers read and can't send. They are ignored, so that a document that was read can be sent back.
  *
  * @internal
  */

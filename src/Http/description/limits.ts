@@ -1,19 +1,19 @@
 /**
- * How many fields a request may sort by.
+ * The maximum number of fields that a request may sort by.
  *
  * @internal
  */
 export const maxSortFields = 31
 
 /**
- * How many fields a request may select.
+ * The maximum number of fields that a request may select.
  *
  * @internal
  */
 export const maxFields = 100
 
 /**
- * How many items one list may have.
+ * The maximum number of items in one list.
  *
  * @internal
  */

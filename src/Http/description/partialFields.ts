@@ -2,8 +2,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 
 /**
- * The schema of an object whose fields are optional but for those that are kept; so are those of the models within it, but
- * for their `_type`. It is for what is read: nothing is written by it.
+ * The schema of an object with optional fields, except those in `kept`. Nested models are treated alike and keep their
+ * `_type`. It is for decoding only.
  *
  * @internal
  */
@@ -13,7 +13,7 @@ export const deepPartial = (
 ): Schema.Top =>
   Schema.Struct(
     Object.fromEntries(
-      // Fields of a struct are schemas.
+      // Every struct field is a schema.
       Object.entries(schema.fields).map(([name, field]) => [
         name,
         kept.includes(name) ? field : Schema.optionalKey(partially(field as Schema.Top))
@@ -31,6 +31,6 @@ const partially = (schema: Schema.Top): Schema.Top => {
   return hasType(own) ? Schema.suspend(() => deepPartial(own, ["_type"])) : own
 }
 
-/** Whether it is a model as a caller sees it. */
+/** Whether the schema is the wire form of a model. */
 const hasType = (schema: Schema.Top): schema is Schema.Top & { readonly fields: Schema.Struct.Fields } =>
   "fields" in schema && Object.hasOwn(Object(schema.fields), "_type")

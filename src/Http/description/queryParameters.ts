@@ -1,8 +1,8 @@
 /**
- * The parameters of the queries of the standard endpoints: the texts that each takes and the values that they stand for.
+ * The query parameters of the standard endpoints: their texts and their values.
  *
- * A schema stands here once. The `HttpApi`, its clients and the OpenAPI document describe a parameter by it, the server
- * reads what a URL has by it, and refuses the rest with the words beside it.
+ * Each schema is declared once. The `HttpApi`, its clients and the OpenAPI document describe a parameter by it, and the
+ * server parses it by the same schema and rejects invalid values with the message declared here.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -11,23 +11,23 @@ import { booleanOf } from "../../internal/booleans.ts"
 import type * as Model from "../../Model/Model.ts"
 
 /**
- * A parameter. In a URL it is a text, or a list of texts where it is repeated.
+ * A parameter. In a URL it is a text, or a list of texts if it is repeated.
  *
  * @internal
  */
 export interface Parameter<A> {
   readonly schema: Schema.Codec<A, string | ReadonlyArray<string>>
-  /** What it is for, for readers of the documentation. */
+  /** The description for the documentation. */
   readonly description: string
-  /** What is there without it. */
+  /** The value of a missing parameter. */
   readonly byDefault?: A | undefined
-  /** Whether it can't be left out. */
+  /** Whether the parameter is required. */
   readonly isRequired?: boolean | undefined
-  /** What is said of a value that the schema does not take: a text, or the key of one in several languages. */
+  /** The message for an invalid value: a text, or the key of a translated one. */
   readonly refusal: string | { readonly key: "errors.query.GivenOnce" }
-  /** What its values are in the words of the metadata; that of the schema without it. */
+  /** The type by the metadata's names. Defaults to that of the schema. */
   readonly type?: string | undefined
-  /** What a text in another language may name: the largest value. */
+  /** The largest value, as an argument of translated messages. */
   readonly argument?: number | undefined
 }
 
@@ -37,7 +37,7 @@ export interface Limits {
   readonly maxPageSize: number
 }
 
-/** A whole number from 1 upwards, in digits. */
+/** An integer from 1, in digits. */
 const wholeNumber = (maximum: number | undefined): Schema.Codec<number, string> => {
   const number = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
   return Schema.String.check(Schema.isPattern(/^\d{1,16}$/u)).pipe(
@@ -48,17 +48,17 @@ const wholeNumber = (maximum: number | undefined): Schema.Codec<number, string> 
   )
 }
 
-/** One of these words, which a URL may have in lower case, too. */
+/** One of these words, in upper or lower case. */
 const word = <const Words extends ReadonlyArray<string>>(words: Words): Schema.Codec<Words[number], string> =>
   Schema.String.pipe(
     Schema.decodeTo(Schema.Literals(words), {
-      // What is none of the words is refused.
+      // Any other word is rejected.
       decode: SchemaGetter.transform((text) => text.toUpperCase() as Words[number]),
       encode: SchemaGetter.passthroughSupertype()
     })
   )
 
-/** Names, separated by commas; a repeated parameter has all of them. */
+/** Names separated by commas. The names of a repeated parameter are joined. */
 const names: Schema.Codec<string, string | ReadonlyArray<string>> = Schema.Union([
   Schema.String,
   Schema.Array(Schema.String)
@@ -69,17 +69,17 @@ const names: Schema.Codec<string, string | ReadonlyArray<string>> = Schema.Union
   })
 )
 
-/** A truth value, which a URL may say in other words, too. */
+/** A boolean, which a URL may also write in other words. */
 const flag: Schema.Codec<"true" | "false", string> = Schema.String.pipe(
   Schema.decodeTo(Schema.Literals(["true", "false"]), {
-    // As above.
+    // Any other text is rejected.
     decode: SchemaGetter.transform((text) => String(booleanOf(text) ?? text) as "true" | "false"),
     encode: SchemaGetter.passthroughSupertype()
   })
 )
 
 /**
- * The parameters of a page, whichever fields a model has. Without `limits`, those of the server are not known.
+ * The parameters of a page for any model. Without `limits`, the server's limits are unknown.
  *
  * @internal
  */
@@ -122,7 +122,7 @@ export const pageParameters = (limits?: Limits) => ({
 })
 
 /**
- * Parameters of a page, too; where the model has a field of such a name, it is the filter of that field.
+ * Further parameters of a page. A field of the model with such a name takes precedence and is filtered.
  *
  * @internal
  */
@@ -194,7 +194,7 @@ export const schemaParameters = {
 }
 
 /**
- * The fields of a model by which documents can be filtered.
+ * The fields of a model that documents can be filtered by.
  *
  * @internal
  */
@@ -212,7 +212,7 @@ export type CollectionParameters =
   & Partial<typeof yieldingParameters>
 
 /**
- * The parameters of a model's collection, but for the filters.
+ * The parameters of a model's collection, except the filters.
  *
  * @internal
  */
@@ -223,7 +223,7 @@ export const collectionParameters = (model: Model.Any, limits?: Limits): Collect
 }
 
 /**
- * The fields of a query, as a struct has them, each of which can be left out.
+ * The parameters as optional fields of a struct.
  *
  * @internal
  */

@@ -1,5 +1,5 @@
 /**
- * What requests to the standard endpoints carry beside a payload: the parameters of their queries, and headers.
+ * The query parameters and headers of requests to the standard endpoints.
  */
 import * as Schema from "effect/Schema"
 import type * as Model from "../../Model/Model.ts"
@@ -18,7 +18,7 @@ import {
 
 const text = Schema.optionalKey(Schema.String)
 
-/** The preconditions that requests about one document take (RFC 9110, section 13). */
+/** The preconditions of a request that addresses one document (RFC 9110, section 13). */
 const conditions = { "if-match": text, "if-none-match": text }
 
 /** @internal */
@@ -27,7 +27,7 @@ export const Conditions = Schema.Struct(conditions)
 /** @internal */
 export const WriteHeaders = Schema.Struct({
   ...conditions,
-  /** RFC 7240: `return=representation` is answered with the document. */
+  /** RFC 7240: `return=representation` requests the document in the response. */
   prefer: text
 })
 
@@ -40,7 +40,7 @@ export const AggregateQuery = Schema.Struct({ pipe: aggregationParameters.pipe.s
 /** @internal */
 export const SchemaQuery = Schema.Struct(optional(schemaParameters))
 
-/** A condition; a list has several on one field. */
+/** A filter; a list contains several filters on one field. */
 const Filter = Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)]))
 
 type PageParameters = Optional<ReturnType<typeof pageParameters>>
@@ -55,7 +55,8 @@ type ListParameters<M extends Model.Any> =
   & PageParameters
 
 /**
- * The parameters of a collection: filters, also by paths into a field (`address.city`), and those of a page.
+ * The parameters of a collection: filters, including those by paths into a field (`address.city`), and the parameters
+ * of a page.
  *
  * @category models
  * @since 0.1.0
@@ -76,7 +77,7 @@ type PathFilters<M extends Model.Any> = {
 export const listQuery = <M extends Model.Any>(model: M): ListQuery<M> => {
   const names = filterNamesOf(model)
   const filters = Object.fromEntries(names.map((name) => [name, Filter]))
-  // What is built of the names of the model's fields has the type that says so of each.
+  // A schema built from the names of the model's fields has the declared type.
   return Schema.StructWithRest(
     Schema.Struct({ ...filters, ...optional<AnyParameters>(collectionParameters(model)) }),
     [Schema.Record(

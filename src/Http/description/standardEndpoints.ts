@@ -1,10 +1,10 @@
 /**
- * The one table of the standard endpoints of a model.
+ * The table of a model's standard endpoints.
  *
- * Its rows are all that is said of them: the endpoints of the `HttpApi` and their types (`Endpoint`), the routes, the
- * conflicts between registrations, 405 and `Allow`, the operations of the OpenAPI document, and the identifiers that no
- * document can have follow from it. To add an endpoint is to add a row, its handler in `routes/resourceRoutes`, and its
- * texts in `openapi/standardOperations`; the compiler asks for both.
+ * Everything about these endpoints follows from its rows: the endpoints of the `HttpApi` and their types (`Endpoint`),
+ * the routes, the conflicts between registrations, 405 and `Allow`, the operations of the OpenAPI document, and the
+ * identifiers that documents can't have. To add an endpoint, add a row, its handler in `routes/resourceRoutes`, and its
+ * texts in `openapi/standardOperations`; the compiler requires both.
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
@@ -27,32 +27,32 @@ import { bodyFailures, failures } from "./failures.ts"
 import { AggregateQuery, Conditions, GetQuery, listQuery, SchemaQuery, WriteHeaders } from "./requests.ts"
 
 /**
- * The methods that a registration may name.
+ * The methods of a registration.
  *
  * @internal
  */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
-/** What a row says. What depends on the model is a function of it; what is left out, the endpoint does not have. */
+/** A row of the table. Functions depend on the model. An endpoint has no part that its row leaves out. */
 interface Row {
   readonly method: Method
-  /** Below the path of the registration. */
+  /** The path below that of the registration. */
   readonly path: "/" | "/:id" | `/${string}`
-  /** The method that a registration names to bring the endpoint, or `any`: every registration brings it. */
+  /** The method whose registration adds the endpoint, or `any` for every registration. */
   readonly broughtBy: Method | "any"
   readonly params?: (model: Model.Any) => Schema.Top
   readonly query?: (model: Model.Any) => Schema.Top
   readonly headers?: Schema.Top
   readonly payload?: (model: Model.Any) => ReadonlyArray<Schema.Top>
   readonly success: (model: Model.Any) => ReadonlyArray<Schema.Top>
-  /** Beside those of the application's own. */
+  /** The errors besides the application's own. */
   readonly errors: ReadonlyArray<Schema.Top>
 }
 
 const Document = Schema.Record(Schema.String, Schema.Unknown)
 
 /**
- * The rows by the names of the endpoints, in the order in which they are read.
+ * The rows by the names of the endpoints, in reading order.
  *
  * @internal
  */
@@ -152,25 +152,25 @@ export const standardEndpoints = {
 export type Name = keyof typeof standardEndpoints
 
 /**
- * A standard endpoint, as far as it is the same for every model.
+ * A standard endpoint without the parts that depend on the model.
  *
  * @internal
  */
 export interface StandardEndpoint {
   readonly name: Name
   readonly method: Method
-  /** Below the path of the registration; that of the collection is empty. */
+  /** The path below that of the registration; empty for the collection. */
   readonly path: "" | `/${string}`
   readonly broughtBy: Method | "any"
-  /** Whether a request may have parameters. */
+  /** Whether requests may have query parameters. */
   readonly hasQuery: boolean
   readonly hasBody: boolean
-  /** The last segment of the path, where it is no parameter: no document has it as its identifier. */
+  /** The last segment of the path, unless it is a parameter. No document can have it as its identifier. */
   readonly reserved: string | undefined
 }
 
 /**
- * All of them, in the order of the table.
+ * All standard endpoints, in the order of the table.
  *
  * @internal
  */
@@ -190,7 +190,7 @@ export const all: ReadonlyArray<StandardEndpoint> = Object.entries(standardEndpo
 )
 
 /**
- * Those that a registration with these methods brings.
+ * The endpoints of a registration with the methods.
  *
  * @internal
  */
@@ -198,7 +198,7 @@ export const endpointsOf = (methods: ReadonlyArray<Method>): ReadonlyArray<Stand
   (["any", ...methods] as const).flatMap((method) => all.filter(({ broughtBy }) => broughtBy === method))
 
 /**
- * The paths at which a document may be looked for: they are there whichever methods a registration names.
+ * The paths of single documents. They exist whichever methods a registration has.
  *
  * @internal
  */
@@ -207,15 +207,15 @@ export const documentPaths: ReadonlySet<StandardEndpoint["path"]> = new Set(
 )
 
 /**
- * What no document can have as its identifier.
+ * The identifiers that no document can have.
  *
  * @internal
  */
 export const reservedIds: ReadonlySet<string> = new Set(all.flatMap(({ reserved }) => reserved ?? []))
 
 /**
- * The endpoint of a model as an `HttpApi` has it. `errors` are the application's own: a client takes the first error that
- * an answer fits, so those come first.
+ * The endpoint of a model for its `HttpApi`. `errors` are the application's own. A client decodes a response as the
+ * first matching error, so they come first.
  *
  * @internal
  */
@@ -227,7 +227,7 @@ export const describe = (
   const row: Row = standardEndpoints[name]
   return HttpApiEndpoint.make(row.method)(name, row.path, {
     params: row.params?.(model),
-    // Whether texts can stand for the values, and any schema be the payload, the type of a method that varies can't say.
+    // The type of a dynamic method does not express whether the schemas are valid for the query or the payload.
     query: row.query?.(model) as never,
     headers: row.headers as never,
     payload: row.payload?.(model) as never,

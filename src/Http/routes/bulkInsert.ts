@@ -12,8 +12,8 @@ import { badRequestOf, translatable } from "../messages/message.ts"
 type Values = Record<string, unknown>
 
 /**
- * The items of a list, each decoded, or everything that is wrong with any of them: what is wrong with `email` of the
- * fourth is a problem of `3.email`.
+ * The decoded items of a list, or all problems of all items: a problem with `email` of the fourth item has the field
+ * `3.email`.
  *
  * @internal
  */
@@ -22,7 +22,7 @@ export type Items =
   | { readonly _tag: "Invalid"; readonly problems: ReadonlyArray<FieldProblem> }
 
 /**
- * Decodes the body of a bulk insertion; `decode` is for one item.
+ * Decodes the body of a bulk insert. `decode` decodes one item.
  *
  * @internal
  */
@@ -30,7 +30,7 @@ export const readItems = (
   body: ReadonlyArray<unknown>,
   options: {
     readonly decode: ReturnType<typeof bodyDecoder>
-    /** What else keeps a decoded item from being inserted. */
+    /** A further problem that prevents the insertion of a decoded item. */
     readonly problemOf: (item: Values) => FieldProblem | undefined
     readonly maxItems: number
   }
@@ -55,8 +55,7 @@ export const readItems = (
 }
 
 /**
- * Fills the items in, each by `complete`. Fails with `BadRequest`, which has all that is wrong with any of them, when one
- * can't be.
+ * Completes each item with `complete`. Fails with a `BadRequest` that contains all problems of all items.
  *
  * @internal
  */
@@ -64,7 +63,7 @@ export const completeAll = Effect.fnUntraced(function*<A>(
   items: ReadonlyArray<Values>,
   complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A, ModelError>
 ): Effect.fn.Return<ReadonlyArray<A>, BadRequest> {
-  // Hashes are made in threads, of which there are four: other requests need some, too.
+  // Hashes run on the four threads of the pool, which other requests need too.
   const results = yield* Effect.forEach(
     items,
     (item) => Effect.result(Effect.withFiber((fiber) => complete(item, fiber))),
@@ -75,11 +74,11 @@ export const completeAll = Effect.fnUntraced(function*<A>(
 })
 
 /**
- * Inserts all of the items or none; the result is their identifiers, in order, as they are stored. `complete` fills an item in, `toDocument`
- * gives it as it is stored, and `insertDocuments` is the repository's.
+ * Inserts all items or none. Returns their stored identifiers, in order. `complete` supplies missing values,
+ * `toDocument` encodes an item, and `insertDocuments` is the repository's.
  *
- * Fails with `BadRequest` when an item can't be filled in or the store does not take it, and with `Conflict`, which names
- * the place of the item, when a unique value of it is taken.
+ * Fails with `BadRequest` if an item is invalid or the store rejects it, and with `Conflict`, which contains the index
+ * of the item, if a unique value is taken.
  *
  * @internal
  */
@@ -92,7 +91,7 @@ export const insertAll = Effect.fnUntraced(function*(
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
 ): Effect.fn.Return<ReadonlyArray<unknown>, BadRequest | Conflict | StoreError> {
-  // What is generated is generated once, however often the transaction has to be repeated.
+  // Generated values stay the same when the transaction is retried.
   const documents = (yield* completeAll(items, complete)).map(toDocument)
   yield* Effect.catchIf(
     transaction(insertDocuments(documents)),
@@ -103,7 +102,7 @@ export const insertAll = Effect.fnUntraced(function*(
 })
 
 /**
- * Inserts instances one by one, all of them or none, where each is to be seen as it was inserted. Fails as `insertAll`.
+ * Inserts instances one by one in a transaction, for hooks that receive each inserted instance. Fails like `insertAll`.
  *
  * @internal
  */
@@ -124,7 +123,7 @@ export const insertEach = <A>(
   )
 
 /**
- * An item that can't be inserted.
+ * The failure of an item.
  *
  * @internal
  */

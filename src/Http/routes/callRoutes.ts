@@ -44,7 +44,7 @@ import { routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { notFound, type Route, unknownParameters } from "./route.ts"
 
 /**
- * The routes of actions and operations. An action has the `repository` whose documents it is handed.
+ * The routes of actions and operations. Actions get their documents from `repository`.
  *
  * @internal
  */
@@ -56,12 +56,12 @@ export const callRoutes = (
 /** @internal */
 export interface CallContext {
   readonly limits: Limits
-  /** Whether keys that a payload does not have are refused. */
+  /** Whether undeclared keys of a payload are rejected. */
   readonly isStrict: boolean
   readonly lists: ListAnswers
   readonly translations: Translations
   readonly repository: Repository<Model.Any> | undefined
-  /** The links of a model's documents; none where it is not registered. */
+  /** The links of a model's documents; none if the model is not registered. */
   readonly linksOf: (model: ModelLike) => DocumentLinks
 }
 
@@ -97,7 +97,7 @@ const routeOf = (
           ? answered
           : HttpServerResponse.setHeader(answered, "location", locationOf(value))
       })
-  // The types of `Operation` and `Action` say which arguments their handlers take, and what they give.
+  // The types of `Operation` and `Action` declare the arguments and the result of their handlers.
   const run = handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
 
   const known: ReadonlySet<string> = new Set([
@@ -106,7 +106,7 @@ const routeOf = (
   ])
 
   const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure | InvalidRequest>((fiber) => {
-    // The router puts the parameters of each request into the context.
+    // The router adds the parameters of each request to the context.
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const search = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams)
@@ -144,7 +144,7 @@ const addressed = (
   return id === undefined ? Effect.fail(notFound(repository.model, text)) : repository.findById(id)
 }
 
-/** What was sent is not what is declared. */
+/** The request does not match the declaration. */
 class InvalidRequest {
   readonly _tag = "Refused"
   readonly problems: ReadonlyArray<FieldProblem>
@@ -173,7 +173,7 @@ const fromBody = (decode: ReturnType<typeof bodyDecoder>, limits: Limits): Read 
 const fromQuery = (schema: Schema.Top): Read => {
   // Fields need no services.
   const codec = Schema.toCodecStringTree(schema as Schema.Codec<unknown>)
-  // A list of one element looks like the element.
+  // A single value may be a list of one element.
   const decode = SchemaParser.decodeUnknownExit(Schema.toCodecArrayFromSingle(codec), { errors: "all" })
   const booleans = booleansIn(schema)
   return ({ search }) => {
@@ -187,7 +187,7 @@ const fromQuery = (schema: Schema.Top): Read => {
   }
 }
 
-/** The names of the parameters that are booleans. */
+/** The names of the boolean parameters. */
 const booleansIn = (schema: Schema.Top): ReadonlyArray<string> =>
   "fields" in schema
     ? Object.entries(Object(schema.fields)).flatMap(([name, field]) =>
@@ -195,7 +195,7 @@ const booleansIn = (schema: Schema.Top): ReadonlyArray<string> =>
     )
     : []
 
-/** The parameters with each boolean as the schema writes it. */
+/** Rewrites boolean parameters to the text that the schema accepts. */
 const withBooleans = (search: Parameters, names: ReadonlyArray<string>): Parameters => {
   const read: Record<string, Parameters[string]> = { ...search }
   for (const name of names) {
@@ -206,14 +206,14 @@ const withBooleans = (search: Parameters, names: ReadonlyArray<string>): Paramet
   return read
 }
 
-/** Dies when an answer would show a model as it is stored, with what it omits. */
+/** Dies if a response would contain a model in its stored form, with its omitted fields. */
 const assertShowable = (name: string, options: Call["options"]): void => {
   const success = successOf(options)
   const shown = elementOf(success) ?? success
   if (!isModelLike(shown)) assertSeparable(name, "success", shown, { suspended: true })
 }
 
-/** Fills the template of a `Location` with what is in the result. */
+/** Fills the template of a `Location` with fields of the result. */
 const locationBy = (template: string, success: Schema.Top): (value: unknown) => string => {
   const parts = partsOf(template)
   const of = isObject(success)
@@ -222,7 +222,7 @@ const locationBy = (template: string, success: Schema.Top): (value: unknown) => 
   return (value) => parts.map((part, i) => i % 2 === 1 ? encodeURIComponent(String(of(value, part))) : part).join("")
 }
 
-/** Writes what a handler gives. `url` is that of the request. */
+/** Writes the result of a handler. `url` is that of the request. */
 type ResultWriter = (
   value: unknown,
   url: string
@@ -248,7 +248,7 @@ const answerOf = (
     Effect.suspend(() => {
       const items = lists.begin()
       return Effect.map(
-        // A list is what the schema says that it is.
+        // The schema ensures that the value is a list.
         addAll(items, value as ReadonlyArray<unknown>, write),
         () => items.finish(`"_links":{"self":{"href":${quote(url)}}}`)
       )
@@ -269,12 +269,12 @@ const modelWriter = (model: ModelLike, links: DocumentLinks): Write => {
 }
 
 const valueWriter = (schema: Schema.Top): Write => {
-  // Answers are plain codecs.
+  // The schemas of results need no services.
   const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(schema as Schema.Codec<unknown>))
   return (value) => Effect.orDie(Effect.map(encode(value), (json) => JSON.stringify(json) ?? "null"))
 }
 
-/** Makes instances of what the model's `create` has decoded. */
+/** Makes instances of decoded `create` documents. */
 const sentFinaliser = (model: Model.Any) => {
   const finalise = finaliser(model)
   return (value: unknown) => finalise(value, { isSent: true })

@@ -20,13 +20,13 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
   caseSensitive: true,
   ignoreTrailingSlash: true,
   ignoreDuplicateSlashes: true,
-  // Longer ones don't fit into the head of a request that Node accepts.
+  // Longer parameters exceed Node's limit for a request head.
   maxParamLength: 16_384
 }
 
 /**
- * The answer of a route whatever becomes of it: a failure is an `ErrorMessage`, by one table, and so is a defect. What is
- * wrong with fields is said as the route says it.
+ * Converts every outcome of a route into a response. Failures and defects become an `ErrorMessage` by one table.
+ * Problems of fields are worded by the route.
  *
  * @internal
  */
@@ -35,11 +35,11 @@ export const answered = (
   refuse: Refuse,
   errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
-  // Only what fails takes the second step.
+  // The second step runs for failures only.
   Effect.catchCause(handler, (cause) =>
     ofEngine(settled(Effect.failCause(cause), errorResponses), refuse, errorResponses))
 
-/** The answer of the engine to what it fails with itself, and to defects. */
+/** The engine's response to its own failures and to defects. */
 const ofEngine = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure>,
   refuse: Refuse,
@@ -47,7 +47,7 @@ const ofEngine = (
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   Effect.catchCause(handler, (cause) => {
     const failure = Cause.findErrorOption(cause)
-    // A request whose caller has gone does not come here: this one was interrupted by what it does.
+    // A request whose client disconnected is not handled here: this one was interrupted by its own code.
     if (failure._tag === "None") return defect(cause, errorResponses)
     const error = failure.value
     switch (error._tag) {
@@ -62,8 +62,8 @@ const ofEngine = (
   })
 
 /**
- * The answer of the whole service: 404 where there is no route, 405 and `OPTIONS` with `Allow` where there is one with
- * other methods. `paths` are there whether or not any method is.
+ * The handler of the complete service: 404 without a matching route, 405 and `OPTIONS` with `Allow` if the route has
+ * other methods only. `paths` exist whether or not they have a method.
  *
  * @internal
  */
@@ -95,7 +95,7 @@ export const routed = (
     if (request.url.includes("%") && Option.isNone(decoded(request.url))) {
       return errorResponses.failure(badlyEncoded(request.url))
     }
-    // RFC 3986, section 3.3: a semicolon is part of its segment; the router would begin the query there.
+    // RFC 3986, section 3.3: a semicolon is part of its segment. The router would start the query there.
     return request.url.includes(";")
       ? Effect.provideService(
         answer,
@@ -106,7 +106,7 @@ export const routed = (
   })
 }
 
-/** RFC 3986, section 2.5: what is percent-encoded is UTF-8. */
+/** RFC 3986, section 2.5: percent-encoded octets are UTF-8. */
 const decoded = Option.liftThrowable(decodeURIComponent)
 
 const badlyEncoded = (url: string): BadRequest => {
@@ -125,7 +125,7 @@ const escaped = (url: string): string => {
   return path.replaceAll(";", "%3B") + url.slice(path.length)
 }
 
-/** Logged with everything; answered with nothing but the identifier under which it is logged. */
+/** Logs the complete cause. The response contains only the identifier under which it is logged. */
 const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>, errorResponses: ErrorResponses) {
   const requestId = requestIdOf(yield* HttpServerRequest.HttpServerRequest)
   yield* Effect.annotateLogs(Effect.logError("A request could not be handled", cause), "request_id", requestId)

@@ -12,8 +12,7 @@ type Instance = Model.Any["Type"]
 type Request = Hook.Request<Model.Any>
 
 /**
- * What a hook failed with. It is told apart from what the engine itself fails with, which some conflicts of its own mean
- * that it begins again by.
+ * The failure of a hook. Kept apart so that the engine retries only its own conflicts, never a hook's.
  *
  * @internal
  */
@@ -26,7 +25,7 @@ export class HookFailed {
 }
 
 /**
- * Fails with what a hook failed with.
+ * Fails with the hook's own failure.
  *
  * @internal
  */
@@ -36,12 +35,14 @@ export const unwrapped = <A, E extends CallFailure>(
   Effect.catch(effect, (error) => Effect.fail(error instanceof HookFailed ? error.error : error))
 
 /**
- * The hooks of one method, each kind as one; `undefined` where there is none.
+ * The hooks of one method, composed by kind; `undefined` if there are none.
  *
  * @internal
  */
 export interface MethodHooks {
-  /** Gives the instance as the hooks changed it: of a document that is there, all but its identifier and version. */
+  /**
+   * Returns the instance as the hooks changed it. The identifier and version of an existing document stay unchanged.
+   */
   readonly before: ((model: Instance, request: Request) => Effect.Effect<Instance, HookFailed>) | undefined
   readonly after: ((model: Instance, request: Request) => Effect.Effect<void, HookFailed>) | undefined
 }
@@ -52,7 +53,7 @@ export const isHooked = ({ after, before }: MethodHooks): boolean => before !== 
 /** @internal */
 export const hooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>, method: Method): MethodHooks => {
   const name = `${method[0]!}${method.slice(1).toLowerCase()}`
-  // The types of `Hook` say what hooks of these names take, and what they give.
+  // The types of `Hook` declare the arguments and results of hooks by name.
   const named = <H>(name: string) => hooks.filter((hook) => hook.name === name).map(({ hook }) => hook as H)
   const before = named<Hook.Before<Model.Any, never, never>>(`before${name}`)
   const after = named<Hook.After<Model.Any, never, never>>(`after${name}`)
@@ -65,7 +66,7 @@ export const hooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>, method:
   const changedBy = (current: Instance, { previous }: Request, changed: Instance) =>
     changed === undefined || changed === current || method === "DELETE"
       ? Effect.succeed(current)
-      // What a hook changed is looked at as what a caller sent is.
+      // A returned model is validated like input, then written in its place.
       : Model.finalise(model, { ...changed, ...kept(current, previous) })
   return {
     before: before.length === 0 ?
@@ -86,14 +87,14 @@ const failing = <A>(effect: Effect.Effect<A, CallFailure>): Effect.Effect<A, Hoo
   Effect.mapError(effect, (error) => new HookFailed(error))
 
 /**
- * The hooks before reading, which there is no model for yet.
+ * The hooks before a read, which have no model yet.
  *
  * @internal
  */
 export const beforeGetOf = (
   hooks: ReadonlyArray<AnyHook>
 ): ((request: Request) => Effect.Effect<void, CallFailure>) | undefined => {
-  // As above.
+  // The types of `Hook` declare the arguments and results of hooks by name.
   const before = hooks.filter(({ name }) => name === "beforeGet")
     .map(({ hook }) => hook as Hook.BeforeGet<Model.Any, never, never>)
   return before.length === 0

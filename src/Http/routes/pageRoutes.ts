@@ -1,5 +1,5 @@
 /**
- * Pages of a collection, written while they are read, so that no more documents than a few are in memory at once.
+ * Writes the pages of a collection while they are read, so that only a few documents are in memory at once.
  */
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { UrlQuery } from "../query/urlQuery.ts"
@@ -11,9 +11,12 @@ import type { ListAnswer } from "../response/listAnswer.ts"
  * @internal
  */
 export class Page {
-  /** The documents themselves, if they are wanted. */
+  /** The documents themselves, if hooks need them. */
   readonly documents: Array<Document> = []
-  /** Why it ended before it was full: it has to be reserved, is cut here, or one of its documents is not the model's. */
+  /**
+   * Why the page ended early: it has to be reserved, exceeds its maximum, or contains a document that does not match
+   * the model.
+   */
   ended: "large" | "too large" | { readonly corrupt: Document } | undefined
   readonly #query: UrlQuery
   readonly #serialise: (document: Document) => string | undefined
@@ -35,7 +38,7 @@ export class Page {
     this.#isKept = isKept
   }
 
-  /** Writes the next documents; `false` when the page is at its end. */
+  /** Writes the next documents. Returns `false` at the end of the page. */
   readonly take = (documents: ReadonlyArray<Document>): boolean => {
     for (const document of documents) {
       if (this.#count === this.#query.pageSize) {
@@ -55,12 +58,12 @@ export class Page {
     return true
   }
 
-  /** Whether there are documents behind it that were met. */
+  /** Whether further documents were read. */
   get hasNext(): boolean {
     return this.#hasMore || this.ended === "too large"
   }
 
-  /** The cursor of the next page, where pages go by cursor. */
+  /** The cursor of the next page, in cursor pagination. */
   get next(): string | undefined {
     return this.hasNext && this.#last !== undefined ? this.#query.keyset?.cursor(this.#last) : undefined
   }

@@ -33,7 +33,7 @@ import { Page } from "./pageRoutes.ts"
 import { headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
 
 /**
- * What `GET` of a resource brings, but for what describes its model.
+ * The routes of `GET`, except those that describe the model.
  *
  * @internal
  */
@@ -74,7 +74,7 @@ export const readRoutes = (
       ? answer
       : Effect.andThen(before({ id, previous: Option.none() }), answer)
 
-  /** Shows the documents to the hooks after reading. */
+  /** Passes documents to the hooks after a read. */
   const shown = (id: Option.Option<unknown>, documents: ReadonlyArray<Document>, answer: Answer): Answer =>
     after === undefined ? answer : Effect.andThen(
       Effect.forEach(documents, (document) =>
@@ -140,7 +140,7 @@ export const readRoutes = (
     const query = read.success
     const serialise = query.fields === undefined ? representation.textOf : representation.textBy(selected(query.fields))
 
-    /** Writes a page while `find` reads it; one that turns out to be large is read once more when it is reserved. */
+    /** Writes a page while `find` reads it. A large page is reserved and read again. */
     const answer = (items: ListAnswer, find: (take: Page["take"]) => Effect.Effect<number | undefined, ReadError>) => {
       const page = new Page(query, serialise, items, after !== undefined)
       return Effect.flatMap(find(page.take), (total): Answer => {
@@ -153,7 +153,7 @@ export const readRoutes = (
           )
         }
         if (typeof ended === "object") return representation.corrupt(ended.corrupt)
-        // Pages by number would lose what is left out here.
+        // The next numbered page would skip the remaining documents.
         if (ended === "too large" && query.keyset === undefined) return refuse([tooLarge("page_size", pageAdvice)])
         const links = linksOf(parameters, query, page, total)
         const counted = query.count === "exact" ? { "x-total-count": String(total) } : undefined
@@ -161,7 +161,7 @@ export const readRoutes = (
       })
     }
 
-    // Hooks see whole models.
+    // Hooks receive complete models.
     const options = { ...query.find, ...(after === undefined ? {} : { projection: undefined }), timeLimit }
     const find = (take: Page["take"]) =>
       query.count === "exact"
@@ -199,7 +199,7 @@ export const readRoutes = (
   return { list, get, aggregate }
 }
 
-/** What a request without parameters asks of a document. */
+/** The query of a document's URL without parameters. */
 const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.succeed(undefined)
 
 class TooLarge {

@@ -41,7 +41,7 @@ import {
 import { writeRoutes } from "./writeRoutes.ts"
 
 /**
- * The routes of a model: everything that does not depend on a request is done here, once.
+ * The routes of a model. Everything that does not depend on a request is prepared here, once.
  *
  * @internal
  */
@@ -78,8 +78,7 @@ export const routesOf = (
 }
 
 /**
- * `PUT …/schema` would be about a document of that name, which there never is: the path has only the methods of the
- * endpoint `schema`.
+ * No document has the identifier `schema`, so `PUT …/schema` has only the methods of the endpoint `schema`.
  */
 const unlessReserved = (
   handler: Answer,
@@ -90,7 +89,7 @@ const unlessReserved = (
     readonly errorResponses: ErrorResponses
   }
 ): Answer => {
-  // The router prefers a path without parameters, so that a request of its own methods does not come here.
+  // The router prefers a path without parameters, so a request with one of its methods does not get here.
   const others = endpoints.filter((other) => other.reserved !== undefined && other.method !== method)
   if (own !== "/:id" || others.length === 0) return handler
   const allowed = new Map(others.map((other) => [other.reserved, allowedOf([other.method])]))
@@ -101,7 +100,7 @@ const unlessReserved = (
 }
 
 /**
- * A route that answers JSON.
+ * A route with JSON responses.
  *
  * @internal
  */
@@ -118,7 +117,7 @@ const notAcceptable: Effect.Effect<never, HttpError> = Effect.fail(
   translatable(new NotAcceptable({ message: en["errors.NotAcceptable"] }), "errors.NotAcceptable")
 )
 
-/** The schema in each of its forms, which are made once. */
+/** The variants of the schema, built once. */
 const schemaOf = (model: Model.Any, translations: Translations): Answer => {
   const variant = (mongoCompatibility: boolean, additionalProperties: boolean) =>
     answers.json(JSON.stringify(JsonSchema.make(model, { additionalProperties, mongoCompatibility })))

@@ -15,7 +15,7 @@ import type { Answer } from "../response/failures.ts"
 import type { Refuse } from "../response/translation.ts"
 
 /**
- * What a route does before its errors are answered.
+ * A handler whose errors are not converted into responses yet.
  *
  * @internal
  */
@@ -30,12 +30,12 @@ export interface Route {
   readonly method: Method
   readonly path: `/${string}`
   readonly handler: Answer
-  /** Says what is wrong with fields, where the handler fails with that. */
+  /** Responds to the problems of fields that the handler fails with. */
   readonly refuse: Refuse
 }
 
 /**
- * The path without the names of its parameters: methods of one path may name them differently.
+ * The path without the names of its parameters, which may differ between the methods of a path.
  *
  * @internal
  */
@@ -45,7 +45,7 @@ export const shapeOf = (path: `/${string}`): `/${string}` => {
 }
 
 /**
- * The methods of a path as `Allow` has them (RFC 9110, section 10.2.1).
+ * The methods of a path for the `Allow` header (RFC 9110, section 10.2.1).
  *
  * @internal
  */
@@ -54,7 +54,7 @@ export const allowedOf = (methods: ReadonlyArray<string>): ReadonlyArray<string>
 ]
 
 /**
- * The headers of a request as Node has them: the platform makes a copy of them.
+ * The headers of Node's request, since the platform's are a copy.
  *
  * @internal
  */
@@ -66,7 +66,7 @@ export const withRequest = (use: (request: HttpServerRequest.HttpServerRequest) 
   Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)))
 
 /**
- * For routes whose path has `:id`.
+ * For routes with `:id` in their path.
  *
  * @internal
  */
@@ -77,7 +77,7 @@ export const withId = (use: (id: string, request: HttpServerRequest.HttpServerRe
   })
 
 /**
- * For routes whose path has the `:id` of a document. What can't be the identifier of one is not found.
+ * For routes with the `:id` of a document. An invalid identifier is not found.
  *
  * @internal
  */
@@ -93,7 +93,7 @@ export const withIdOf = (
 }
 
 /**
- * {@link withIdOf}, with the parameters of the query.
+ * {@link withIdOf} with the parameters of the query.
  *
  * @internal
  */
@@ -108,11 +108,11 @@ export const withIdAndParameters = (
  * @internal
  */
 export const withParameters = (use: (parameters: Parameters) => Answer): Answer =>
-  // The router puts the parameters of each request into the context.
+  // The router adds the parameters of each request to the context.
   Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as Parameters))
 
 /**
- * For routes that know no parameters: any is refused by its name.
+ * For routes without parameters: any parameter is rejected by name.
  *
  * @internal
  */
@@ -125,7 +125,7 @@ export const withoutParameters = (answer: Answer, refuse: Refuse): Answer =>
 const none: ReadonlySet<string> = new Set()
 
 /**
- * A problem for each parameter that is not known.
+ * A problem for each unknown parameter.
  *
  * @internal
  */

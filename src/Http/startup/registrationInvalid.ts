@@ -1,5 +1,5 @@
 /**
- * Registrations that can't be served as they are.
+ * Checks registrations for mistakes.
  *
  * @since 0.1.0
  */
@@ -11,8 +11,8 @@ import type { Registration, ResourceInfo } from "../Registration.ts"
 import { methodOfHook } from "../Resource.ts"
 
 /**
- * Occurs when a registration can't be served: its model has no identifier, or the name of another model, a hook would
- * never run, or an option is none. `detail` says what, in a sentence. A retry fails again.
+ * Occurs when a registration is invalid: its model has no identifier or the name of another model, a hook would never
+ * run, or an option is unknown. `detail` describes it in a sentence. A retry fails again.
  *
  * @category errors
  * @since 0.1.0
@@ -28,7 +28,7 @@ export class RegistrationInvalid extends Schema.TaggedError<RegistrationInvalid>
 }
 
 /**
- * Refuses registrations that can't be served, before anything of the service is made.
+ * Fails for an invalid registration, before the service is built.
  *
  * @internal
  */

@@ -1,5 +1,5 @@
 /**
- * Registrations that can't be told apart.
+ * Checks registrations for conflicts.
  *
  * @since 0.1.0
  */
@@ -11,8 +11,8 @@ import type { Registration } from "../Registration.ts"
 import { shapeOf } from "../routes/route.ts"
 
 /**
- * Occurs when two registrations would answer for the same path, or have one name, and when two links of one resource
- * have one relation. `routes` says of both what they are.
+ * Occurs when two registrations have the same path or name, or two links of one resource the same relation. `routes`
+ * describes both.
  *
  * @category errors
  * @since 0.1.0
@@ -26,7 +26,7 @@ export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteCon
 }
 
 /**
- * Refuses registrations of which nobody could tell one from the other.
+ * Fails if two registrations conflict.
  *
  * @internal
  */
@@ -59,12 +59,12 @@ const claim = (method: string, path: `/${string}`, what: string): Claim => ({
   description: `${method} ${path} (${what})`
 })
 
-/** What a registration takes for itself: its name, and each of its routes. */
+/** The names and routes that a registration claims. */
 const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
   const { calls, name, path } = registration
   const what = registration._tag === "Service" ? `the service ${name}` : `the model ${registration.model.modelName}`
   const standard = registration._tag === "Service" ? [] : endpointsOf(registration.methods)
-  // Operations of one name would be one in the description of the service and in its clients.
+  // Operations of the same name would collide in the API's description and in its clients.
   const named = (one: string, place: string): Claim => ({
     key: `${name} ${one}`,
     description: `${one} of ${what}${place}`
@@ -79,7 +79,7 @@ const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {
   ]
 }
 
-/** The relations of a resource's links; without links, none. */
+/** The link relations of a resource; none if its links are disabled. */
 const linksOf = (registration: Registration): ReadonlyArray<Claim> => {
   if (registration._tag === "Service" || !registration.enableHateoas) return []
   const { calls, model, path } = registration

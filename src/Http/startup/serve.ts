@@ -25,11 +25,11 @@ import { accessLogged } from "../server/accessLog.ts"
 import * as Translations from "../Translations.ts"
 import { unusedKeys } from "./unusedKeys.ts"
 
-/** What else is on the router: see `KernelEngine.use`. */
+/** Further layers of the router: see `KernelEngine.use`. */
 type Addition = Layer.Layer<never, never, HttpRouter.HttpRouter>
 
 /**
- * Serves registrations, and whatever else is added to the router, on the server at hand.
+ * Serves registrations and further layers of the router on the current server.
  *
  * @internal
  */
@@ -87,7 +87,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   )
   const handler = routed(router, routes, standing, errorResponses)
   const log = yield* KernelLogger.Access
-  // Handlers have what the server's own fiber has.
+  // Handlers get the context of the server's fiber.
   yield* Effect.provideContext(
     HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log)),
     repositories
@@ -95,16 +95,16 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   return repositories
 })
 
-/** Others wait. */
+/** The number of maximum-size pages that may be in memory; others wait. */
 const largePagesAtOnce = 4
 
-/** Actions answer documents of their own resource as the resource does. */
+/** An action's response has the links of its own resource. */
 const linksFrom = (resource: ResourceInfo, linksOf: (model: unknown) => Links.DocumentLinks) => {
   const own = Links.ofResource(resource)
   return (model: unknown): Links.DocumentLinks => model === resource.model ? own : linksOf(model)
 }
 
-/** Documents of a model link to the first registration of it that wants links. */
+/** Documents have the links of the first registration of their model with links enabled. */
 const linksBy = (registrations: ReadonlyArray<Registration>) => {
   const resources = registrations.filter((registration): registration is ResourceInfo =>
     registration._tag === "Resource" && registration.enableHateoas

@@ -16,7 +16,7 @@ import { type ServiceError, serviceErrorTypeId } from "../ServiceError.ts"
 import type { Translations } from "../Translations.ts"
 
 /**
- * The keys of catalogues that nothing of a service asks for, in a sentence for each.
+ * Finds the keys of catalogues that a service does not use, with a sentence for each.
  *
  * @internal
  */
@@ -34,11 +34,11 @@ export const unusedKeys = (
 interface Known {
   readonly models: ReadonlySet<ModelLike>
   readonly labels: ReadonlySet<string>
-  /** Fields and parameters, by their own names. */
+  /** Fields and parameters by name. */
   readonly names: ReadonlySet<string>
   readonly errors: ReadonlySet<string>
   readonly validators: ReadonlySet<string>
-  /** Whether a model looks at its instances itself: then nobody knows what it calls what it finds. */
+  /** Whether a model has a rule of its own, whose validator names are unknown. */
   readonly isOpen: boolean
 }
 
@@ -89,7 +89,7 @@ interface Found {
   readonly seen: Set<SchemaAST.AST>
 }
 
-/** Everything that a schema holds, at any depth. */
+/** Collects the nodes of a schema at every depth. */
 const collect = (ast: SchemaAST.AST, found: Found): void => {
   if (found.seen.has(ast)) return
   found.seen.add(ast)
@@ -121,7 +121,7 @@ const collect = (ast: SchemaAST.AST, found: Found): void => {
   }
 }
 
-/** What the engine itself finds. */
+/** The validator names of the engine itself. */
 const ownValidators: ReadonlyArray<string> = [
   ...Object.keys(de).flatMap((key) =>
     key.startsWith("validators.") ? [key.slice("validators.".length).split("@", 1)[0]!] : []
