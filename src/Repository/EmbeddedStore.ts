@@ -1,80 +1,75 @@
 /**
- * Keeps documents in a folder of this machine, or in memory, without a server: for development, tests, and programs that
- * run as one process.
+ * A store of documents in a folder or in memory, without a server: for development, tests, and programs that run as one
+ * process.
  *
  * **Details**
  *
- * A write is acknowledged once it is on disk, and survives whatever happens to the process. Writes that wait at the same
- * time are brought to disk together. Reads go on in small steps, between which others run; a find or a stream of many
- * documents is therefore no snapshot, and may or may not show what is written meanwhile. Without a sort, documents that no
- * index was asked for come in the order in which they were inserted. One process at a time may have a folder open.
+ * A write is acknowledged once it is on disk, and survives a crash of the process. Concurrent writes are flushed to disk
+ * together (group commit). A read runs in small steps, and other work runs between them. So a find or a stream over many
+ * documents is not a snapshot, and may or may not see concurrent writes. Without a sort and without an index, documents are
+ * returned in the order of their insertion. One process at a time can open a folder.
  *
- * A stream has no more than 128 documents in memory at a time, and what was read before them until it is collected: of a
- * million documents of 250 bytes it takes less than 200 MB of the process's own memory. Pages of the store's file that were
- * read are mapped into the process, too, and some tools count them as its memory; the system takes them back whenever it
- * needs them.
+ * A stream holds at most 128 documents in memory, besides those that are not yet garbage-collected: a stream of a million
+ * documents of 250 bytes uses less than 200 MB of the process's own memory. Pages of the store's file that were read are
+ * mapped into the process as well, and some tools count them as its memory. The operating system reclaims them on demand.
  *
- * Filters, updates and pipelines are MongoDB's, evaluated by `mingo` with MongoDB's order of all BSON values. Indexes
- * serve equality, `$in`, ranges, plain beginnings of texts (`/^Ann/`), and sorts with or without them; where documents
- * have lists, an index finds values and one bound of a range, and sorts nothing. A partial index serves what asks for no
- * more than it holds. Expired documents are removed every minute, and when the store is opened.
+ * Filters, updates and pipelines are MongoDB's, evaluated by `mingo` with MongoDB's order of all BSON values. Indexes serve
+ * equality, `$in`, ranges, prefixes of texts (`/^Ann/`), and sorts with or without them. In an index on lists, a query uses
+ * values and one bound of a range, and no sort. A partial index serves queries whose filter implies the filter of the index.
+ * Expired documents are removed every minute, and when the store is opened.
  *
- * A text index holds the words of its fields in lower case and without diacritics, taken apart by Unicode's rules, and by
- * all that is no letter, digit, mark or underscore. `$text` has words, phrases and excluded words, and `$meta: "textScore"`
- * sorts by MongoDB's score, or projects it.
+ * A text index has the words of its fields in lower case and without diacritics. Words are separated by Unicode's rules, and
+ * by every character that is not a letter, digit, mark or underscore. `$text` supports words, phrases and excluded words, and
+ * `$meta: "textScore"` sorts by MongoDB's score, or projects it.
  *
- * Transactions are serializable: the outcome is as if they had run one after the other. A transaction reads a snapshot of
- * what was committed when it began, and keeps what it writes in memory until it is written in one go. It runs again when
- * others have meanwhile written a document that it has read by its identifier, or one that came into, or left, the range of
- * an index, or the collection, that it has searched; one that only reads never does. Those that have to run again go
- * one after the other. After three times one of them has the store for itself, for a second at most, while other writers
- * wait; after 30 seconds it fails with a retryable `StoreUnavailable`. What others replace while a transaction is open is
- * kept in memory; one that is open for so long that this takes some hundred megabytes has to run again.
+ * Transactions are serializable: their outcome equals that of some serial execution. A transaction reads a snapshot of the
+ * last commit before it began, and buffers its writes in memory until it commits. It conflicts when another writer has
+ * changed a document that it has read by its identifier, or a document that entered or left an index range, or a collection,
+ * that it has searched. A read-only transaction never conflicts. Conflicting transactions are retried one at a time. After
+ * three attempts a transaction runs exclusively, for one second at most, while other writers wait. After 30 seconds it fails
+ * with a retryable `StoreUnavailable`. Values that are replaced while a transaction is open are retained in memory. When they
+ * exceed some hundred megabytes, the oldest transactions are aborted and retried.
  *
  * **Gotchas**
  *
- * The operating system locks the file `owner.lock` of a folder for the process that has it open, and unlocks it when the
- * process ends, however it ends. So a process that was killed keeps nobody out, and two containers with one volume are kept
- * apart. Whoever wants a folder waits five seconds for it. `owner.lock` is empty, stays in the folder, and may be copied
- * with it; a process that opens and closes it itself, to copy it for instance, gives up its own lock. Folders need a file
- * system with locks (`fcntl`), which lmdb needs, too. Up to Node 22, Node prints that its SQLite, which locks the file, is
- * experimental.
+ * The process that opens a folder locks its file `owner.lock`. The operating system releases the lock when the process ends,
+ * even if it is killed. The lock also excludes containers that share a volume. An opening process waits five seconds for the
+ * lock. `owner.lock` is empty, is never removed, and may be copied with the folder. A process that opens and closes the file
+ * itself, to copy it for instance, releases its own lock. The file system has to support locks (`fcntl`), which lmdb requires
+ * as well. Up to Node 22, Node warns that its SQLite module, which locks the file, is experimental.
  *
- * When the files of an open folder are removed, moved or replaced, the log says so within a second, and writes fail with
- * `StoreUnavailable` until they are back; reads go on. Files that are overwritten in place are not noticed.
+ * When the files of an open folder are removed, moved or replaced, the store logs it within a second, and writes fail with
+ * `StoreUnavailable` until the files are restored. Reads continue. Files that are overwritten in place are not detected.
  *
- * When the disk is full, writes fail with `StoreUnavailable` and lmdb complains on standard error; a few free pages are
- * needed to remove something.
+ * When the disk is full, writes fail with `StoreUnavailable`, and lmdb prints an error. A delete needs a few free pages, too.
  *
- * What is known to differ from MongoDB:
+ * Known differences from MongoDB:
  *
- * - There is no `$where`, `$function`, `$accumulator`, `$jsonSchema`, no geographic and no bitwise filter, no
- *   `$out`, `$merge` and `$documents`, no `$lookup` with a pipeline, no update by a pipeline, no
- *   `$push`, `$addToSet` and `$pullAll` on a path with `$`, no path that makes a nested document called like something
- *   that every JavaScript object has (`constructor`, `toString`), no positional projection, no collation. All of them fail
- *   with `Unsupported`; so do geographic, hashed and wildcard indexes, text indexes with other fields, and a schema
- *   for all documents of a collection.
- * - A text index knows no language: it leaves out no words, and takes none for the same because of their stem, as
- *   MongoDB's do with the language `none`. It doesn't matter what a document's `language` is.
- * - Regular expressions have RE2's syntax: neither look-around nor back references, and no option `x`. `$` matches at
- *   the very end only. One that is long and counts far (`(…){500}`) is refused. `$range` gives a million numbers at most.
- * - Numbers lose their type: what is stored as a 64-bit integer or a double comes back as a `number`, and `$type` only
- *   tells `int` from `double`, and `long` where a `number` would not be exact.
- * - Expressions of pipelines and of `$expr` compute with doubles, pass over `Decimal128` values and over integers
- *   beyond the safe ones, and name BSON's own types in lower case.
- * - A pipeline and its stages are refused when they ask for too much, as MongoDB's are: when a document, or a value that
- *   is computed for one, has more than 16 MiB; when what stages have to keep takes more than 100 MiB of memory, all of
- *   them together; with more than 1000 stages. So is a `find` that computes more than 100 MiB of fields, or
- *   sorts more than that without an index; of the first 8,192 documents in an order only as many are kept. Other than
- *   MongoDB, it also refuses an expression that has too much to compute for one document: what takes more than some 50
- *   milliseconds, such as `$map` over a hundred thousand items. Nothing else can run meanwhile.
- * - There is no `$setWindowFields`, and no granularity of `$bucketAuto`. `$densify` and `$fill` refuse more than 50,000
+ * - These are unsupported, and fail with `Unsupported`: `$where`, `$function`, `$accumulator`, `$jsonSchema`, geographic and
+ *   bitwise filters, `$out`, `$merge` and `$documents`, `$lookup` with a pipeline, an update by a pipeline, `$push`,
+ *   `$addToSet` and `$pullAll` on a path with `$`, a path that creates a nested document named like a property of every
+ *   JavaScript object (`constructor`, `toString`), positional projections, collations, geographic, hashed and wildcard
+ *   indexes, text indexes with other fields, and validators of collections.
+ * - A text index has no language: it has no stop words and no stemming, like MongoDB's with the language `none`. The
+ *   `language` of a document has no effect.
+ * - Regular expressions have RE2's syntax: no look-around, no back references, and no option `x`. `$` matches only at the very
+ *   end. A long expression with a large repetition (`(…){500}`) is refused. `$range` returns a million numbers at most.
+ * - Numbers lose their type: a 64-bit integer or a double is read as a `number`. `$type` distinguishes only `int` and `double`,
+ *   and `long` if a `number` would not be exact.
+ * - Expressions of pipelines and of `$expr` compute with doubles, ignore `Decimal128` values and integers beyond the safe
+ *   range, and return the names of BSON's own types in lower case.
+ * - Pipelines are refused at limits, as MongoDB's are: a document or a computed value over 16 MiB, more than 100 MiB of memory
+ *   for all stages together, more than 1000 stages. A `find` is refused when it computes more than 100 MiB of fields, or sorts
+ *   more than that without an index; of the first 8,192 documents in an order, only as many are retained. Unlike MongoDB, an
+ *   expression that takes more than some 50 milliseconds for one document is refused, such as `$map` over a hundred thousand
+ *   elements, because nothing else can run in that time.
+ * - `$setWindowFields` and the granularity of `$bucketAuto` are unsupported. `$densify` and `$fill` refuse more than 50,000
  *   documents.
- * - Many documents change in several steps: when `updateMany` or `deleteMany` fails, earlier changes stay, as they do in
+ * - `updateMany` and `deleteMany` change many documents in several steps. When one fails, earlier changes are not undone, as in
  *   MongoDB.
- * - A unique index that is being made already refuses duplicates, even if it fails later.
- * - A read whose index is dropped meanwhile fails with a retryable `StoreUnavailable`, as MongoDB's do, at once.
- * - A document in memory may be of any size.
+ * - A unique index refuses duplicates while it is being built, even if the build fails later.
+ * - When an index is dropped while it is read, the read fails immediately with a retryable `StoreUnavailable`, as in MongoDB.
+ * - The size of a document in memory is not limited.
  *
  * @since 0.1.0
  */
@@ -104,7 +99,7 @@ import { makeTransactional } from "./store/transactionRunner.ts"
  * @since 0.1.0
  */
 export interface Options {
-  /** The folder, which is made when it isn't there. A relative one is relative to where the process was started. */
+  /** The folder, which is created if it is missing. A relative path is relative to the working directory of the process. */
   readonly path: string
 }
 
@@ -120,8 +115,8 @@ export const config: Config.Config<Options> = Config.all({
 }).pipe(Config.nested("EMBEDDED"), Config.nested("APPKERNEL"))
 
 /**
- * A store in a folder. When the scope closes, it first finishes what it is writing. Fails with `StoreUnavailable` when
- * the folder can't be written to, or when another process has had it for five seconds.
+ * A store in a folder. When the scope closes, pending writes are completed first. Fails with `StoreUnavailable` when the
+ * folder is not writable, or when another process holds its lock for five seconds.
  *
  * @category constructors
  * @since 0.1.0
@@ -132,7 +127,7 @@ export const make: (
   Effect.flatMap(keyValueLmdb.make(options.path), (store) => fromKeyValue(store, `folder ${store.description}`))
 
 /**
- * A store that is gone with the process. All reads of a document give the same frozen object.
+ * A store in memory, which ends with the process. All reads of a document return the same frozen object.
  *
  * @category constructors
  * @since 0.1.0
@@ -175,7 +170,7 @@ export const layerMemory: Layer.Layer<DocumentStore> = Layer.effect(DocumentStor
 
 const fromKeyValue = (
   store: SteppedKeyValue,
-  place: string
+  location: string
 ): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {
     const versions = makeVersions(store)
@@ -189,7 +184,7 @@ const fromKeyValue = (
       makePolicy(versions, gate, catalog)
     )
     return DocumentStore.of({
-      description: `the embedded store in ${place}`,
+      description: `the embedded store in ${location}`,
       ...operations,
       transaction,
       ...outside(indexing)

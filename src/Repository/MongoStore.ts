@@ -1,29 +1,29 @@
 /**
- * Keeps documents in MongoDB, through its official driver.
+ * A store of documents in MongoDB, over its official driver.
  *
  * **Details**
  *
- * Read preference, read and write concern are the connection string's. Where it says nothing, reads go to the primary,
- * writes are acknowledged by the majority, and the driver repeats both once when a connection breaks. An interrupted
- * read closes its cursor and its connection, which makes the server stop. The credentials never appear in an error, a
+ * The connection string sets the read preference, the read concern and the write concern. By default, reads go to the
+ * primary, writes are acknowledged by the majority, and the driver retries both once when a connection breaks. An
+ * interrupted read closes its cursor and its connection, so the server stops it. The credentials never appear in an error, a
  * log or a span.
  *
- * A transaction needs a replica set or a sharded cluster. It has snapshot isolation (read concern `snapshot`, write concern
- * `majority`): it reads one state of the primary, and of two that write the same document one runs again. Two that each
- * write what the other one has only read don't notice (write skew): where that matters, let both write to one document. It
- * runs again, for two minutes at most, when another one has written the same documents, the connection breaks, or another
- * server becomes the primary. When the server does not say whether a commit succeeded, the commit is repeated; when it
- * has not said so in the end, the transaction fails with a `StoreUnavailable` that says that the outcome is unknown, and is
- * not retryable: what was written may be there.
+ * Transactions need a replica set or a sharded cluster. They have snapshot isolation (read concern `snapshot`, write concern
+ * `majority`): a transaction reads one snapshot of the primary, and when two transactions write the same document, one of
+ * them is retried. Snapshot isolation permits write skew: two transactions that each write what the other one only reads do
+ * not conflict. To exclude it, let both write to one document. A transaction is retried for up to two minutes after a write
+ * conflict, a broken connection or the election of another primary. A commit with an unknown outcome is repeated. If the
+ * outcome stays unknown, the transaction fails with a `StoreUnavailable` that says so. It is not `retryable`, because the
+ * transaction may be committed.
  *
  * **Gotchas**
  *
- * A write that has found no answer in time may have happened, or may happen yet: its `StoreUnavailable` is not
- * `retryable`. To learn what became of it, read; a write that may be done twice can be repeated.
+ * A write without an answer in time may have been applied, or may be applied later. So its `StoreUnavailable` is not
+ * `retryable`. Read the document to learn the outcome, or repeat the write if it is idempotent.
  *
  * A write of very many documents may need a longer {@link Options.socketTimeout}.
  *
- * `undefined` in a stored document leaves its key out; in a filter or a pipeline it means `null`.
+ * In a stored document, a key with the value `undefined` is left out. In a filter or a pipeline, `undefined` means `null`.
  *
  * @since 0.1.0
  */
@@ -41,8 +41,8 @@ import { connect } from "./mongo/connection.ts"
 import { parseAddress } from "./mongo/connectionString.ts"
 import * as mongo from "./mongo/driverCall.ts"
 import { fromDriverIndex, toDriverIndex } from "./mongo/indexCodec.ts"
-import { makeOperations } from "./mongo/operations.ts"
-import { makePolicy } from "./mongo/transaction.ts"
+import { makeMongoOperations } from "./mongo/operations.ts"
+import { mongoTransactions } from "./mongo/transaction.ts"
 import { type ReadError, type StoreError, StoreUnavailable } from "./RepositoryError.ts"
 import { missingOf } from "./store/indexDefinition.ts"
 import { makeSync } from "./store/indexSync.ts"
@@ -56,25 +56,27 @@ import { makeTransactional } from "./store/transactionRunner.ts"
  */
 export interface Options {
   /**
-   * `host`, `host:port`, several of these separated by commas, or a whole `mongodb://` or `mongodb+srv://` URL, whose
-   * user and password are percent-encoded. The port defaults to 27017.
+   * `host`, `host:port`, several of these separated by commas, or a complete `mongodb://` or `mongodb+srv://` URL with
+   * percent-encoded user and password. The port defaults to 27017.
    */
   readonly host: string | Redacted.Redacted<string>
-  /** The database. Defaults to the one in the URL's path, else `app`. */
+  /** The database. Defaults to the path of the URL, or to `app`. */
   readonly db?: string | undefined
   /**
-   * How long a server may take to accept a connection. `connectTimeoutMS` of the URL wins. Defaults to 5 seconds.
+   * The time within which a server has to accept a connection. `connectTimeoutMS` of the URL takes precedence. Defaults to 5
+   * seconds.
    */
   readonly connectTimeout?: Duration.Input | undefined
   /**
-   * How long to look for a usable server, at start and before each operation, before it fails with `StoreUnavailable`.
-   * `serverSelectionTimeoutMS` of the URL wins, but not at start. Defaults to {@link connectTimeout}.
+   * The time within which a usable server has to be found, at start and before each operation. Otherwise the operation fails
+   * with `StoreUnavailable`. Except at start, `serverSelectionTimeoutMS` of the URL takes precedence. Defaults to
+   * {@link connectTimeout}.
    */
   readonly serverSelectionTimeout?: Duration.Input | undefined
   /**
-   * How long a server may take to answer. An operation without a `timeLimit` fails with `StoreUnavailable` when it takes
-   * longer than this and {@link serverSelectionTimeout} together, retries of the driver included; only the building of
-   * indexes takes as long as it takes. `socketTimeoutMS` of the URL wins. Defaults to 30 seconds.
+   * The time within which a server has to answer. An operation without a `timeLimit` fails with `StoreUnavailable` when it
+   * takes longer than the sum of this and {@link serverSelectionTimeout}, including retries of the driver. Index builds have
+   * no limit. `socketTimeoutMS` of the URL takes precedence. Defaults to 30 seconds.
    */
   readonly socketTimeout?: Duration.Input | undefined
 }
@@ -97,8 +99,7 @@ export const config: Config.Config<Options> = Config.all({
 }).pipe(Config.nested("MONGO"), Config.nested("APPKERNEL"))
 
 /**
- * Whether `appkernel.mongo.host` is given at all: for programs that use MongoDB where there is one, and another store
- * elsewhere.
+ * Whether `appkernel.mongo.host` is configured, for programs that use another store if it is not.
  *
  * @category models
  * @since 0.1.0
@@ -110,7 +111,7 @@ export const configured: Config.Config<boolean> = Config.option(Config.Redacted(
 )
 
 /**
- * A store over a client of its own, which has answered a `ping` and is closed with the scope. Fails with
+ * A store with its own client. The server has answered a `ping`, and the client is closed with the scope. Fails with
  * `StoreUnavailable` when no server answers in time, the credentials are refused, or the host is malformed.
  *
  * @category constructors
@@ -173,28 +174,39 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
       (infos) => infos.filter((info) => info.name !== "_id_").map((info) => fromDriverIndex(info))
     )
 
-  const createIndexes = (
+  const missingIndexes = Effect.fnUntraced(
+    function*(collection: string, indexes: ReadonlyArray<IndexDescription>) {
+      const installed = yield* listIndexes(collection)
+      return yield* Effect.fromResult(missingOf("createIndexes", collection, indexes, installed))
+    }
+  )
+
+  const createIndexes = Effect.fnUntraced(function*(
     collection: string,
     indexes: ReadonlyArray<IndexDescription>
-  ): Effect.Effect<void, StoreError> => {
-    const missing = Effect.flatMap(
-      listIndexes(collection),
-      (installed) => Effect.fromResult(missingOf("createIndexes", collection, indexes, installed))
+  ): Effect.fn.Return<void, StoreError> {
+    if (indexes.length === 0) return
+    const missing = yield* missingIndexes(collection, indexes)
+    if (missing.length === 0) return
+    // Interruptible and without a deadline: a build may take hours, and a repeated request is harmless.
+    yield* mongo.runCall(
+      call("createIndexes", collection),
+      (_) => _.createIndexes(missing.map(toDriverIndex)),
+      Infinity
+    ).pipe(
+      // Another client may have installed a different definition since. The second check reports both definitions.
+      Effect.catchTag(
+        "QueryRejected",
+        (rejected) => Effect.andThen(missingIndexes(collection, indexes), Effect.fail(rejected))
+      )
     )
-    return indexes.length === 0 ? Effect.void : Effect.flatMap(missing, (some) =>
-      some.length === 0
-        ? Effect.void
-        // A build may take hours, and asking again is harmless: whoever waits may leave.
-        : mongo.runCall(call("createIndexes", collection), (_) => _.createIndexes(some.map(toDriverIndex)), Infinity)
-          .pipe(
-            Effect.asVoid,
-            // Somebody else may have been faster, with another definition.
-            Effect.catchTag("QueryRejected", (rejected) => Effect.andThen(missing, Effect.fail(rejected)))
-          ))
-  }
+  })
 
-  const within = (session: mongo.MongoSession) => makeOperations(session, listIndexes)
-  const { operations, outside, transaction } = makeTransactional(within(session), makePolicy(session, within))
+  const operationsOf = (session: mongo.MongoSession) => makeMongoOperations(session, listIndexes)
+  const { operations, outside, transaction } = makeTransactional(
+    operationsOf(session),
+    mongoTransactions(session, operationsOf)
+  )
 
   return DocumentStore.of({
     description,

@@ -1,5 +1,5 @@
 /**
- * Why a store or a repository could not do what it was asked to do.
+ * The errors of stores and repositories.
  *
  * @since 0.1.0
  */
@@ -7,8 +7,8 @@ import * as Schema from "effect/Schema"
 import { Problem, PropertyRequiredException, ValidationException } from "../Model/ModelError.ts"
 
 /**
- * Occurs when a write would put a value into a unique index that another document already holds. Nothing was written.
- * A retry with the same values fails too. The value itself is not carried: it may be one that must not be shown.
+ * Occurs when a write violates a unique index. Nothing is written. A retry with the same values fails as well. The error
+ * does not contain the value, which may be confidential.
  *
  * @category errors
  * @since 0.1.0
@@ -24,8 +24,8 @@ export class DuplicateKey extends Schema.TaggedError<DuplicateKey>()("DuplicateK
 }
 
 /**
- * Occurs when the store does not answer, refuses the connection, or has no room left. `retryable` says whether the
- * same call may succeed later without anybody's doing.
+ * Occurs when the store does not answer, refuses the connection, or has no disk space left. `retryable` says whether the
+ * same call may succeed later without intervention.
  *
  * @category errors
  * @since 0.1.0
@@ -41,8 +41,8 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
 }
 
 /**
- * An index that is asked for, and another one that stands in its way. `installed` and `requested` are their definitions
- * as MongoDB's extended JSON, from the same fields in the same order: `{"name":"by age","key":{"age":1}}`.
+ * A requested index and the installed index that conflicts with it. `installed` and `requested` are their definitions as
+ * MongoDB's extended JSON, with the fields in the same order: `{"name":"by age","key":{"age":1}}`.
  *
  * @category models
  * @since 0.1.0
@@ -55,9 +55,9 @@ export const IndexConflict = Schema.Struct({
 })
 
 /**
- * Occurs when the store refuses a filter, an update, a pipeline, an index or a document: as malformed, as not fulfilling
- * the rules of its collection, or, with `conflict`, because another definition of an index is installed. A retry fails
- * too. `advice` is what whoever asks can do about it; it says nothing of what is stored.
+ * Occurs when the store refuses a filter, an update, a pipeline, an index or a document: because it is malformed, because it
+ * violates the validator of its collection, or, with `conflict`, because an index is installed with a different definition.
+ * A retry fails as well. `advice` tells the caller how to correct the request, and contains no stored values.
  *
  * @category errors
  * @since 0.1.0
@@ -74,8 +74,8 @@ export class QueryRejected extends Schema.TaggedError<QueryRejected>()("QueryRej
 }
 
 /**
- * Occurs when a read took longer than the time limit that it was given, and was stopped in the store. A retry takes as
- * long: ask for less, or for what an index serves.
+ * Occurs when a read exceeds its time limit and is stopped in the store. A retry takes as long. Read fewer documents, or use
+ * a query that an index serves.
  *
  * @category errors
  * @since 0.1.0
@@ -89,7 +89,7 @@ export class QueryTimeout extends Schema.TaggedError<QueryTimeout>()("QueryTimeo
 }
 
 /**
- * Occurs when the store at hand has no such feature. Another store may have it.
+ * Occurs when the store does not support a feature. Another store may support it.
  *
  * @category errors
  * @since 0.1.0
@@ -104,7 +104,7 @@ export class Unsupported extends Schema.TaggedError<Unsupported>()("Unsupported"
 }
 
 /**
- * Occurs when no document of the model has the identifier.
+ * Occurs when no document of the model has the identifier. A retry fails until one is inserted.
  *
  * @category errors
  * @since 0.1.0
@@ -119,8 +119,8 @@ export class DocumentNotFound extends Schema.TaggedError<DocumentNotFound>()("Do
 }
 
 /**
- * Occurs when a write names a version that is not the stored one: somebody else wrote in between. Nothing was written.
- * Read the document again, repeat the change, and write once more.
+ * Occurs when the expected version of a write differs from the stored version, because another writer changed the document
+ * in between. Nothing is written. Read the document again, repeat the change, and write again.
  *
  * @category errors
  * @since 0.1.0
@@ -144,7 +144,7 @@ export class VersionConflict extends Schema.TaggedError<VersionConflict>()("Vers
 export type StoreError = DuplicateKey | StoreUnavailable | QueryRejected | QueryTimeout | Unsupported
 
 /**
- * Any failure of a store that has nothing to do with unique indexes: all that a read or a removal may fail with.
+ * Any failure of a store except a violated unique index: the failures of reads and deletes.
  *
  * @category errors
  * @since 0.1.0
@@ -152,8 +152,8 @@ export type StoreError = DuplicateKey | StoreUnavailable | QueryRejected | Query
 export type ReadError = Exclude<StoreError, DuplicateKey>
 
 /**
- * Occurs when some of several instances are refused. `failures` has each with its place among them, from 0, in order;
- * `insertedCount` are stored all the same.
+ * Occurs when a bulk insert refuses some of its instances. `failures` has each refusal with the instance's index, from 0, in
+ * order. `insertedCount` instances are inserted nevertheless.
  *
  * @category errors
  * @since 0.1.0
@@ -178,8 +178,8 @@ export class BulkInsertFailed extends Schema.TaggedError<BulkInsertFailed>()("Bu
 }
 
 /**
- * Occurs when a stored document does not have the form of its model: somebody else wrote it, or the model changed
- * without a default or a marshaller for what is stored. `problems` names the fields, never their values.
+ * Occurs when a stored document cannot be decoded by its model: another program wrote it, or the model changed without a
+ * default or a marshaller for the stored values. `problems` names the fields, never their values.
  *
  * @category errors
  * @since 0.1.0

@@ -6,7 +6,7 @@ import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import { makeDeadlines } from "../../src/Repository/mongo/deadlines.ts"
 import * as mongo from "../../src/Repository/mongo/driverCall.ts"
 import { toDriverIndex } from "../../src/Repository/mongo/indexCodec.ts"
-import { makeOperations } from "../../src/Repository/mongo/operations.ts"
+import { makeMongoOperations } from "../../src/Repository/mongo/operations.ts"
 import { freshFolder } from "../support/folders.ts"
 import { freshDatabase, onMongo } from "../support/mongo.ts"
 
@@ -178,7 +178,7 @@ onMongo("Text index / mongodb", (_, server) => {
       const call = { session, operation: "createIndexes", collection: "texts" }
       const refused = yield* Effect.flip(mongo.runCall(call, (_) => _.createIndexes([toDriverIndex(index)])))
       assert.strictEqual(refused._tag, "QueryRejected")
-      const { find } = makeOperations(session, () => Effect.succeed([]))
+      const { find } = makeMongoOperations(session, () => Effect.succeed([]))
       const filter = { $text: { $search: "tea -cups \"green tea\"", $caseSensitive: true } }
       yield* Effect.exit(find("texts", { filter, sort: byScore, projection: { title: 1, ...byScore }, limit: 2 }))
       const [create, search] = commands

@@ -20,7 +20,8 @@ import {
   MongoServerError
 } from "mongodb"
 import type { Document, InsertManyResult } from "../DocumentStore.ts"
-import { QueryRejected, QueryTimeout, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
+import { QueryTimeout, type ReadError, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
+import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { makeStopwatch } from "../store/timeLimit.ts"
 import { classify, classifyWriteError, defect, type FailureContext } from "./classifyError.ts"
 import type { Deadlines } from "./deadlines.ts"
@@ -236,14 +237,7 @@ export const read = <A>(
   call: MongoCall,
   run: (collection: Collection, signal: AbortSignal) => PromiseLike<A>,
   milliseconds?: number
-): Effect.Effect<A, ReadError> => withoutDuplicate(runCall(call, run, milliseconds), call)
-
-const withoutDuplicate = <A>(self: Effect.Effect<A, StoreError>, call: MongoCall): Effect.Effect<A, ReadError> =>
-  Effect.catchTag(
-    self,
-    "DuplicateKey",
-    (duplicate) => Effect.fail(new QueryRejected({ operation: call.operation, detail: duplicate.message }))
-  )
+): Effect.Effect<A, ReadError> => rejectDuplicateKey(call.operation, runCall(call, run, milliseconds))
 
 /**
  * Runs a call that writes. It is uninterruptible until its deadline, so that the caller knows whether it happened.
@@ -358,12 +352,12 @@ export const readBatches = (
     const stopwatch = makeStopwatch(yield* Clock.Clock, call.timeLimit)
     let pulling = false
     const cursor = yield* Effect.acquireRelease(
-      withoutDuplicate(
+      rejectDuplicateKey(
+        call.operation,
         dieUnforeseen(Effect.try({
           try: () => open(call.session.collection(call.collection), signal),
           catch: (cause) => failureOf(cause, call)
-        })),
-        call
+        }))
       ),
       // Closing a cursor that waits for the server would wait, too; the signal, which is aborted next, closes it.
       (cursor) => pulling ? Effect.void : bounded(() => cursor.close())

@@ -19,14 +19,14 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import { DuplicateKey, QueryRejected, type ReadError } from "../RepositoryError.ts"
-import type { Operations } from "../store/transactionRunner.ts"
+import type { StoreOperations } from "../store/transactionRunner.ts"
 import * as mongo from "./driverCall.ts"
 
 /** @internal */
-export const makeOperations = (
+export const makeMongoOperations = (
   session: mongo.MongoSession,
   listIndexes: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
-): Operations => {
+): StoreOperations => {
   const participation = session.transaction === undefined ? {} : { session: session.transaction.session }
   const context: OperationContext = {
     participation,
@@ -67,7 +67,7 @@ type Read =
   | "distinct"
   | "aggregate"
 
-const readOperations = (context: OperationContext): Pick<Operations, Read> => {
+const readOperations = (context: OperationContext): Pick<StoreOperations, Read> => {
   const { call, filterOptions, isTransaction } = context
   const count = counter(context)
   const find = finder(context)
@@ -111,13 +111,14 @@ const readOperations = (context: OperationContext): Pick<Operations, Read> => {
   }
 }
 
-const counter = ({ call, filterOptions }: OperationContext): Operations["count"] => (collection, filter, options) =>
-  mongo.read(
-    call("count", collection, options?.timeLimit),
-    (_, signal) => _.countDocuments(filter, { ...filterOptions, ...mongo.limits(options?.timeLimit), signal })
-  )
+const counter =
+  ({ call, filterOptions }: OperationContext): StoreOperations["count"] => (collection, filter, options) =>
+    mongo.read(
+      call("count", collection, options?.timeLimit),
+      (_, signal) => _.countDocuments(filter, { ...filterOptions, ...mongo.limits(options?.timeLimit), signal })
+    )
 
-const finder = ({ call, filterOptions }: OperationContext): Operations["find"] => (collection, options) =>
+const finder = ({ call, filterOptions }: OperationContext): StoreOperations["find"] => (collection, options) =>
   limited(
     options,
     Effect.succeed([]),
@@ -133,7 +134,7 @@ const finder = ({ call, filterOptions }: OperationContext): Operations["find"] =
       })
   )
 
-const streamer = ({ call, filterOptions }: OperationContext): Operations["stream"] => (collection, options) =>
+const streamer = ({ call, filterOptions }: OperationContext): StoreOperations["stream"] => (collection, options) =>
   Stream.unwrap(limited(options, Effect.succeed(Stream.empty), (limit) =>
     Effect.succeed(
       mongo.readBatches(call("stream", collection, options.timeLimit), (_, signal) =>
@@ -147,7 +148,7 @@ const streamer = ({ call, filterOptions }: OperationContext): Operations["stream
     )))
 
 const aggregator =
-  ({ call, filterOptions }: OperationContext): Operations["aggregate"] => (collection, pipeline, options) =>
+  ({ call, filterOptions }: OperationContext): StoreOperations["aggregate"] => (collection, pipeline, options) =>
     mongo.readBatches(
       call("aggregate", collection, options?.timeLimit),
       (_, signal) =>
@@ -162,7 +163,7 @@ const aggregator =
 
 const insertOperations = (
   { call, listIndexes, participation }: OperationContext
-): Pick<Operations, "insertOne" | "insertMany"> => ({
+): Pick<StoreOperations, "insertOne" | "insertMany"> => ({
   insertOne: (collection, document) =>
     Effect.asVoid(
       mongo.write(call("insertOne", collection), (_, signal) =>
@@ -179,7 +180,7 @@ const insertOperations = (
 
 const updateOperations = (
   { call, participation }: OperationContext
-): Pick<Operations, "replaceOne" | "updateOne" | "updateMany"> => ({
+): Pick<StoreOperations, "replaceOne" | "updateOne" | "updateMany"> => ({
   replaceOne: (collection, filter, document, options) =>
     Effect.map(
       mongo.write(
@@ -223,7 +224,7 @@ const updateOperations = (
 
 const findAndModifyOperations = (
   { call, filterOptions, participation }: OperationContext
-): Pick<Operations, "findOneAndUpdate" | "findOneAndReplace" | "findOneAndDelete"> => ({
+): Pick<StoreOperations, "findOneAndUpdate" | "findOneAndReplace" | "findOneAndDelete"> => ({
   findOneAndUpdate: (collection, filter, update, options = {}) =>
     Effect.map(
       mongo.write(
@@ -263,7 +264,7 @@ const findAndModifyOperations = (
 
 const deleteOperations = (
   { call, filterOptions }: OperationContext
-): Pick<Operations, "deleteOne" | "deleteMany"> => ({
+): Pick<StoreOperations, "deleteOne" | "deleteMany"> => ({
   deleteOne: (collection, filter) =>
     Effect.map(
       mongo.remove(

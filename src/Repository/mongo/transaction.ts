@@ -14,20 +14,20 @@ import { QueryRejected, type StoreError, StoreUnavailable } from "../RepositoryE
 import {
   type Attempt,
   isConflict,
-  type Operations,
   type Policy,
+  type StoreOperations,
   TransactionConflict
 } from "../store/transactionRunner.ts"
 import * as mongo from "./driverCall.ts"
 
 /**
- * The transactions of a connected database; `makeOperations` makes the operations of a session.
+ * The transactions of a connected database; `operationsOf` makes the operations of a session.
  *
  * @internal
  */
-export const makePolicy = (
+export const mongoTransactions = (
   session: mongo.MongoSession,
-  makeOperations: (session: mongo.MongoSession) => Operations
+  operationsOf: (session: mongo.MongoSession) => StoreOperations
 ): Policy => ({
   begin: Effect.try({
     try: () => {
@@ -38,7 +38,7 @@ export const makePolicy = (
     catch: (cause) => new Caught(cause)
   }).pipe(
     Effect.catch(({ cause }) => mongo.failWith(cause, { session, operation, collection: "" })),
-    Effect.map((driverSession) => makeAttempt(session, driverSession, makeOperations))
+    Effect.map((driverSession) => makeAttempt(session, driverSession, operationsOf))
   ),
   retry: (attempt) => Effect.retry(attempt, { schedule: retrySchedule, while: isConflict })
 })
@@ -74,7 +74,7 @@ const retrySchedule = Schedule.exponential("5 millis", 1.5).pipe(
 const makeAttempt = (
   session: mongo.MongoSession,
   driverSession: ClientSession,
-  makeOperations: (session: mongo.MongoSession) => Operations
+  operationsOf: (session: mongo.MongoSession) => StoreOperations
 ): Attempt => {
   let hasConflict = false
   // After an interrupted call, the state of the transaction on the server is unknown.
@@ -111,7 +111,7 @@ const makeAttempt = (
     )
   )
   return {
-    operations: makeOperations(call.session),
+    operations: operationsOf(call.session),
     hasConflict: Effect.sync(() => hasConflict && !isInterrupted),
     commit: Effect.ensuring(
       turn.withPermit(Effect.suspend(() => isInterrupted ? Effect.fail(interrupted) : commit)),

@@ -7,9 +7,9 @@
 import * as Effect from "effect/Effect"
 import type { Document, InsertManyResult } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
+import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import { appendEntries, atomically, chunksOf, type HistoryContext, revisionOf, withRevision } from "./historyContext.ts"
 import { type ChangeContext, entryId, entryOf, uniqueTextOfId } from "./historyEntry.ts"
-import { rejectDuplicateKey } from "./modelWriter.ts"
 
 /**
  * Inserts a document within a transaction. Returns it with its revision.

@@ -10,6 +10,7 @@
 import * as Effect from "effect/Effect"
 import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
 import type { StoreError } from "../RepositoryError.ts"
+import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import type { Change } from "./history.ts"
 import {
   appendChange,
@@ -26,7 +27,7 @@ import {
 import { type ChangeContext, entryOf, historyOf } from "./historyEntry.ts"
 import { insertMany, insertOne } from "./historyInserts.ts"
 import { conjunctionOf, type ModelCollection } from "./modelCollection.ts"
-import { type ModelWriter, rejectDuplicateKey } from "./modelWriter.ts"
+import type { ModelWriter } from "./modelWriter.ts"
 import type { Deleted } from "./softDeletion.ts"
 
 /** @internal */

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
-import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
+import type { StoreError } from "../RepositoryError.ts"
 import type { Change } from "./history.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 
@@ -64,19 +64,3 @@ export const withOperands = (operator: "$set" | "$inc", update: Update, operands
   ...update,
   [operator]: { ...Object(update[operator]), ...operands }
 })
-
-/**
- * Turns `DuplicateKey` into `QueryRejected`, for a write that adds no document and no indexed value. Such a write only
- * violates a unique index when the stored documents violate it already.
- *
- * @internal
- */
-export const rejectDuplicateKey = <A>(
-  operation: string,
-  self: Effect.Effect<A, StoreError>
-): Effect.Effect<A, ReadError> =>
-  Effect.catchTag(
-    self,
-    "DuplicateKey",
-    (duplicate) => Effect.fail(new QueryRejected({ operation, detail: duplicate.message }))
-  )

@@ -12,11 +12,12 @@ import * as Query from "../Query.ts"
 import { storedIdOf } from "../query/storedIdentifier.ts"
 import type { ReadError, StoreError } from "../RepositoryError.ts"
 import { instrumented } from "../store/instrumented.ts"
+import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import type { AuditFields } from "./auditFields.ts"
 import { type Deletes, makeDeleteById, notFound, requireMatch } from "./deletes.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import type { ModelCollection } from "./modelCollection.ts"
-import { type ModelWriter, rejectDuplicateKey, withOperands } from "./modelWriter.ts"
+import { type ModelWriter, withOperands } from "./modelWriter.ts"
 import type { SoftDeletes } from "./softDeletion.ts"
 
 /** @internal */

@@ -1,3 +1,6 @@
+/**
+ * Metrics and spans of repository operations.
+ */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -6,9 +9,8 @@ import * as Tracer from "effect/Tracer"
 import { attributesOf, operationRecorder } from "./operationMetrics.ts"
 
 /**
- * Counts and times an operation, and puts it into a span, where a tracer is installed that would see it: without one a
- * span costs more than many an operation. The span tells the collection, the operation, and how many documents came back;
- * never values.
+ * Counts and times an operation. Runs it in a span if a tracer is installed, because a span costs more than many
+ * operations. The span has the collection, the operation and the number of returned documents, never values.
  *
  * @internal
  */
@@ -17,19 +19,19 @@ export const instrumented = <Args extends ReadonlyArray<unknown>, A, E, R>(
   collection: string,
   operation: (...args: Args) => Effect.Effect<A, E, R>
 ): (...args: Args) => Effect.Effect<A, E, R> => {
-  const observe = observer(name, collection)
-  return (...args) => observe((isWatched) => isWatched ? Effect.tap(operation(...args), annotate) : operation(...args))
+  const instrument = makeInstrumentation(name, collection)
+  return (...args) => instrument((isTraced) => isTraced ? Effect.tap(operation(...args), annotate) : operation(...args))
 }
 
 /**
- * What {@link instrumented} does, for one effect at a time, which is told whether somebody watches.
+ * {@link instrumented} for single effects. `run` is called with whether the effect is traced.
  *
  * @internal
  */
-export const observer = (
+export const makeInstrumentation = (
   name: string,
   collection?: string
-): <A, E, R>(run: (isWatched: boolean) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> => {
+): <A, E, R>(run: (isTraced: boolean) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> => {
   const options = { attributes: attributesOf(name, collection) }
   const record = operationRecorder(options.attributes)
   return (run) =>
@@ -37,7 +39,7 @@ export const observer = (
       const clock = fiber.getRef(Clock.Clock)
       const start = clock.monotonicTimeNanosUnsafe()
       return Effect.onExitPrimitive(
-        isWatched(fiber) ? Effect.withSpan(run(true), `Repository.${name}`, options) : run(false),
+        hasTracer(fiber) ? Effect.withSpan(run(true), `Repository.${name}`, options) : run(false),
         (exit) => {
           record(exit, clock.monotonicTimeNanosUnsafe() - start, fiber.context)
           return undefined
@@ -47,7 +49,7 @@ export const observer = (
 }
 
 /**
- * {@link instrumented} for what is read as it is pulled: it ends with the last document, or when nobody wants more.
+ * {@link instrumented} for streams. The operation ends when the stream does, or when its consumer stops.
  *
  * @internal
  */
@@ -67,13 +69,13 @@ export const instrumentedStream = <Args extends ReadonlyArray<unknown>, A, E>(
         Effect.sync(() => {
           record(exit, clock.monotonicTimeNanosUnsafe() - start, context)
         }))
-      return Effect.succeed(isWatched(fiber) ? Stream.withSpan(stream, `Repository.${name}`, options) : stream)
+      return Effect.succeed(hasTracer(fiber) ? Stream.withSpan(stream, `Repository.${name}`, options) : stream)
     }))
 }
 
 // internal
 
-const isWatched = (fiber: Fiber.Fiber<unknown, unknown>): boolean => fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer
+const hasTracer = (fiber: Fiber.Fiber<unknown, unknown>): boolean => fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer
 
 const annotate = (result: unknown) =>
   Array.isArray(result) ? Effect.annotateCurrentSpan("db.response.returned_rows", result.length) : Effect.void

@@ -1,6 +1,6 @@
 /**
- * How often repositories do what, how long it takes, and what becomes of it: Effect metrics, named as OpenTelemetry's
- * conventions for databases name them. They tell the collection, if there is one, the operation and the outcome; never values.
+ * Metrics of repository operations: their number, duration and outcome. They are Effect metrics with the names and attributes
+ * of OpenTelemetry's conventions for databases: the collection, if there is one, the operation and the outcome, never values.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -8,7 +8,7 @@ import type * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Predicate from "effect/Predicate"
 
-/** Counts one operation that has ended, and the nanoseconds that it took. */
+/** Records an operation that has ended, with its duration in nanoseconds. */
 type Recorder = (
   exit: Exit.Exit<unknown, unknown>,
   nanoseconds: bigint,
@@ -16,7 +16,7 @@ type Recorder = (
 ) => void
 
 /**
- * What is known of an operation before it begins. A transaction has no collection.
+ * The attributes of an operation that are known before it runs. A transaction has no collection.
  *
  * @internal
  */
@@ -29,14 +29,14 @@ export const attributesOf = (
 })
 
 /**
- * The recorder of an operation with these attributes. Its series are made once for each outcome; where they are kept is up
- * to the context of who runs the operation.
+ * The recorder of an operation with these attributes. A series is made once for each outcome. The context of the operation
+ * determines the registry of the metrics.
  *
  * @internal
  */
-export const operationRecorder = (known: { readonly [name: string]: string }): Recorder => {
+export const operationRecorder = (operation: { readonly [name: string]: string }): Recorder => {
   const seriesOf = (outcome: string): Series => {
-    const attributes = { ...known, outcome }
+    const attributes = { ...operation, outcome }
     return {
       count: Metric.counter("db.client.operations", {
         description: "Operations of repositories that have ended",
@@ -46,21 +46,21 @@ export const operationRecorder = (known: { readonly [name: string]: string }): R
       duration: Metric.histogram("db.client.operation.duration", {
         description: "How long operations of repositories took, in seconds",
         attributes,
-        boundaries: secondsBetween
+        boundaries: durationBoundaries
       })
     }
   }
   const ok = seriesOf("ok")
-  const others = new Map<string, Series>()
-  const otherwise = (outcome: string): Series => {
-    const known = others.get(outcome)
-    if (known !== undefined) return known
-    const made = seriesOf(outcome)
-    others.set(outcome, made)
-    return made
+  const failures = new Map<string, Series>()
+  const failureSeries = (outcome: string): Series => {
+    const existing = failures.get(outcome)
+    if (existing !== undefined) return existing
+    const series = seriesOf(outcome)
+    failures.set(outcome, series)
+    return series
   }
   return (exit, nanoseconds, context) => {
-    const { count, duration } = exit._tag === "Success" ? ok : otherwise(outcomeOf(exit.cause))
+    const { count, duration } = exit._tag === "Success" ? ok : failureSeries(outcomeOf(exit.cause))
     count.updateUnsafe(1, context)
     duration.updateUnsafe(Number(nanoseconds) / 1e9, context)
   }
@@ -73,10 +73,10 @@ interface Series {
   readonly duration: Metric.Histogram<number>
 }
 
-// Those that OpenTelemetry advises for this metric.
-const secondsBetween = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
+// In seconds, as OpenTelemetry recommends for this metric.
+const durationBoundaries = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
 
-/** The tag of the error; there are only so many. */
+/** The outcome of a failure: the tag of its error, of which the number is bounded. */
 const outcomeOf = (cause: Cause.Cause<unknown>): string => {
   const failure = cause.reasons.find(Cause.isFailReason)
   if (failure === undefined) return Cause.hasInterruptsOnly(cause) ? "interrupted" : "defect"

@@ -1,10 +1,11 @@
 /**
- * Repeats writes that have lost to others.
+ * Retries writes that conflict with other writers (optimistic concurrency control).
  *
- * A write that loses joins the line of those of its key that have lost before, and is tried again when its turn comes: of
- * a line, one at a time competes with new writes. In its turn it waits between tries, each time longer. A turn is passed
- * on after a second, and 30 seconds after it has lost first, a write fails with what it has lost by. Lines are of
- * one process; writers of other processes are met by the delays alone.
+ * A write that conflicts joins the queue of its key and is retried when its turn comes, so one write of a queue at a time
+ * competes with new writes. During its turn it is retried with growing delays. A turn ends after one second.
+ *
+ * Limits: 30 seconds after its first conflict, a write fails with its last conflict. Queues belong to one process. Conflicts
+ * with other processes are reduced by the delays only.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -16,64 +17,65 @@ import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * Tries a write again as long as it fails with an error that says that it has lost. A write within one that has its turn
- * waits for no turn, so that it can't wait for itself.
+ * Retries a write while it fails with a conflict. A write within the turn of another write does not wait for a turn, because
+ * it would wait for itself.
  *
  * @internal
  */
 export type Retry = <A, E, R>(
   key: unknown,
-  hasLost: (error: E) => boolean,
+  isConflict: (error: E) => boolean,
   write: Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E, R>
 
 /** @internal */
 export const makeRetry = (): Retry => {
-  const lines = new Map<unknown, Line>()
+  const queues = new Map<unknown, Queue>()
 
-  const join = (key: unknown): Effect.Effect<Line> =>
+  const enqueue = (key: unknown): Effect.Effect<Queue> =>
     Effect.sync(() => {
-      const line = lines.get(key) ?? { turn: Semaphore.makeUnsafe(1), length: 0 }
-      lines.set(key, line)
-      line.length += 1
-      return line
+      const queue = queues.get(key) ?? { turn: Semaphore.makeUnsafe(1), length: 0 }
+      queues.set(key, queue)
+      queue.length += 1
+      return queue
     })
 
-  const leave = (key: unknown, line: Line): Effect.Effect<void> =>
+  const dequeue = (key: unknown, queue: Queue): Effect.Effect<void> =>
     Effect.sync(() => {
-      line.length -= 1
-      if (line.length === 0) lines.delete(key)
+      queue.length -= 1
+      if (queue.length === 0) queues.delete(key)
     })
 
-  const inLine = <A, E, R>(key: unknown, use: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  const inQueue = <A, E, R>(key: unknown, use: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.acquireUseRelease(
-      join(key),
+      enqueue(key),
       ({ turn }) => inTurn(turn, maxTurn, use),
-      (line) => leave(key, line)
+      (queue) => dequeue(key, queue)
     )
 
-  return (key, hasLost, write) =>
+  return (key, isConflict, write) =>
     Effect.catchIf(
       write,
-      hasLost,
+      isConflict,
       (failure) =>
         Effect.flatMap(Effect.all([HasTurn, Clock.Clock, RetryClock]), ([hasTurn, clock, retryClock]) => {
-          const lostAt = retryClock.currentTimeMillisUnsafe()
-          const isInTime = () => retryClock.currentTimeMillisUnsafe() - lostAt < Duration.toMillis(retryTime)
-          const own = Effect.provideService(write, Clock.Clock, clock)
-          const tries = Effect.retry(Effect.provideService(own, HasTurn, true), {
+          const firstConflict = retryClock.currentTimeMillisUnsafe()
+          const isInTime = () => retryClock.currentTimeMillisUnsafe() - firstConflict < Duration.toMillis(retryTime)
+          // The delays use the retry clock. The write itself runs with the clock of its caller.
+          const attempt = Effect.provideService(write, Clock.Clock, clock)
+          const retries = Effect.retry(Effect.provideService(attempt, HasTurn, true), {
             schedule: retryDelays,
-            while: (error) => hasLost(error) && isInTime()
+            while: (error) => isConflict(error) && isInTime()
           })
-          const inTime = Effect.suspend(() => isInTime() ? tries : Effect.fail(failure))
-          return Effect.provideService(hasTurn ? inTime : inLine(key, inTime), Clock.Clock, retryClock)
+          const inTime = Effect.suspend(() => isInTime() ? retries : Effect.fail(failure))
+          return Effect.provideService(hasTurn ? inTime : inQueue(key, inTime), Clock.Clock, retryClock)
         })
     )
 }
 
 /**
- * Does something when it is its turn, with what it needs meanwhile. After so long the turn is passed on, and what it
- * needed is released, even where it goes on.
+ * Waits for the turn, acquires a resource and runs `use`. After `maxTurn` the turn ends and the resource is released, even if
+ * `use` is still running.
  *
  * @internal
  */
@@ -87,17 +89,18 @@ export const inTurn = <A, E, R>(
     Scope.make(),
     (scope) => {
       const release = Effect.andThen(Effect.delay(Scope.close(scope, Exit.void), maxTurn), Effect.never)
-      const passOn = Effect.flatMap(RetryClock, (clock) => Effect.provideService(release, Clock.Clock, clock))
+      const endTurn = Effect.flatMap(RetryClock, (clock) => Effect.provideService(release, Clock.Clock, clock))
       return Effect.andThen(
         Scope.provide(Effect.andThen(turn.takeScoped(1), acquire), scope),
-        Effect.raceFirst(use, passOn)
+        Effect.raceFirst(use, endTurn)
       )
     },
     Scope.close
   )
 
 /**
- * The clock of what loses to others. It is the live one whatever clock a test has, since what others do takes its time.
+ * The clock of retries and turns. It defaults to the live clock even under a test clock, because conflicts with other writers
+ * take real time.
  *
  * @internal
  */
@@ -107,23 +110,21 @@ export const RetryClock = Context.Reference<Clock.Clock>("appkernel/Repository/r
 
 // internal
 
-// How long what loses to others is tried again.
 const retryTime = Duration.seconds(30)
 
 const maxDelay = Duration.millis(500)
 
-// Jittered, and growing.
 const retryDelays: Schedule.Schedule<Duration.Duration> = Schedule.exponential("2 millis", 1.5).pipe(
   Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, maxDelay))),
   Schedule.jittered
 )
 
-// Whatever the write does in its turn: others of the line go on.
+// A slow write must not block the queue.
 const maxTurn = Duration.seconds(1)
 
-interface Line {
+interface Queue {
   readonly turn: Semaphore.Semaphore
-  /** How many are in it, with the one whose turn it is. */
+  /** The number of writes in the queue, including the one whose turn it is. */
   length: number
 }
 

@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { DocumentStore } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError, type StoreError, StoreUnavailable, Unsupported } from "../RepositoryError.ts"
-import { observer } from "./instrumented.ts"
+import { makeInstrumentation } from "./instrumented.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -21,7 +21,7 @@ type Store = DocumentStore["Service"]
  *
  * @internal
  */
-export type Operations = Pick<
+export type StoreOperations = Pick<
   Store,
   | "findById"
   | "find"
@@ -50,7 +50,7 @@ export type Operations = Pick<
  * @internal
  */
 export interface Attempt {
-  readonly operations: Operations
+  readonly operations: StoreOperations
   /** Whether a failed attempt has met a conflict with another transaction, so that it is aborted and retried. */
   readonly hasConflict: Effect.Effect<boolean>
   /** Commits all writes or none; fails with {@link TransactionConflict} when another transaction has come first. */
@@ -92,32 +92,32 @@ export interface Policy {
 /** @internal */
 export interface Transactional {
   /** The store's operations. In a transaction, they are part of it. */
-  readonly operations: Operations
+  readonly operations: StoreOperations
   readonly transaction: Store["transaction"]
   /** Wraps operations that can't be part of a transaction, so that they are refused in one. */
   readonly outside: <Members extends object>(members: Members) => Members
 }
 
 /** @internal */
-export const makeTransactional = (direct: Operations, { begin, retry }: Policy): Transactional => {
+export const makeTransactional = (direct: StoreOperations, { begin, retry }: Policy): Transactional => {
   stores += 1
   // A key for each store: a transaction of one store does not include operations of another.
-  const current = Context.Reference<Ongoing | undefined>(`appkernel/Repository/transaction/${stores}`, {
+  const current = Context.Reference<ActiveTransaction | undefined>(`appkernel/Repository/transaction/${stores}`, {
     defaultValue: () => undefined
   })
 
   const transaction: Store["transaction"] = (effect) =>
     Effect.withFiber((fiber) => {
       const outer = fiber.getRef(current)
-      if (outer !== undefined) return joined(outer, effect)
+      if (outer !== undefined) return joinOuter(outer, effect)
       const attempt = Effect.uninterruptibleMask((restore) =>
-        runAttempt(begin, (ongoing) => restore(Effect.provideService(effect, current, ongoing)))
+        runAttempt(begin, (transaction) => restore(Effect.provideService(effect, current, transaction)))
       )
-      return observed(() => Effect.catchIf(retry(attempt), isConflict, ({ failure }) => Effect.fail(failure)))
+      return instrument(() => Effect.catchIf(retry(attempt), isConflict, ({ failure }) => Effect.fail(failure)))
     })
 
   return {
-    operations: through(
+    operations: delegatingOperations(
       (use) => Effect.withFiber((fiber) => use(fiber.getRef(current)?.operations ?? direct)),
       (use) =>
         Stream.unwrap(Effect.withFiber((fiber) => Effect.succeed(use(fiber.getRef(current)?.operations ?? direct))))
@@ -155,15 +155,15 @@ export const tooManyConflicts = (operation = "transaction"): StoreUnavailable =>
 
 let stores = 0
 
-const observed = observer("transaction")
+const instrument = makeInstrumentation("transaction")
 
-class Ongoing {
-  readonly operations: Operations
+class ActiveTransaction {
+  readonly operations: StoreOperations
   #failure: StoreError | undefined
   #isOver = false
 
   constructor({ operations }: Attempt) {
-    const guarded = through(
+    const guarded = delegatingOperations(
       <A, E extends StoreError>(use: Use<Effect.Effect<A, E>>, operation: string) =>
         Effect.suspend((): Effect.Effect<A, E | ReadError> => {
           const refusal = this.refusal(operation)
@@ -219,7 +219,10 @@ class Ongoing {
 }
 
 /** Runs an effect as part of an outer transaction, which fails with it. */
-const joined = <A, E, R>(outer: Ongoing, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreError, R> => {
+const joinOuter = <A, E, R>(
+  outer: ActiveTransaction,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | StoreError, R> => {
   const refusal = outer.refusal("transaction")
   return refusal === undefined
     ? Effect.onExit(effect, (exit) =>
@@ -234,12 +237,12 @@ const joined = <A, E, R>(outer: Ongoing, effect: Effect.Effect<A, E, R>): Effect
 /** Begins an attempt, runs the effect in it, and commits or rolls back. Must run uninterruptibly. */
 const runAttempt = Effect.fnUntraced(function*<A, E, R>(
   begin: Policy["begin"],
-  run: (ongoing: Ongoing) => Effect.Effect<A, E, R>
+  run: (transaction: ActiveTransaction) => Effect.Effect<A, E, R>
 ): Effect.fn.Return<A, E | StoreError | TransactionConflict, R> {
   const attempt = yield* begin
-  const ongoing = new Ongoing(attempt)
-  const exit = yield* Effect.exit(run(ongoing))
-  const failure = ongoing.end()
+  const transaction = new ActiveTransaction(attempt)
+  const exit = yield* Effect.exit(run(transaction))
+  const failure = transaction.end()
   if (Exit.isSuccess(exit) && failure === undefined) {
     yield* attempt.commit
     return exit.value
@@ -251,16 +254,16 @@ const runAttempt = Effect.fnUntraced(function*<A, E, R>(
   return yield* Exit.isFailure(exit) ? Effect.failCause(exit.cause) : Effect.fail(reason)
 })
 
-type Use<Out> = (operations: Operations) => Out
+type Use<Out> = (operations: StoreOperations) => Out
 
-/** Operations that choose at each call which other operations they use. */
-const through = (
+/** StoreOperations that choose at each call which other operations they use. */
+const delegatingOperations = (
   effect: <A, E extends StoreError>(
     use: Use<Effect.Effect<A, E>>,
     operation: string
   ) => Effect.Effect<A, E | ReadError>,
   stream: <A>(use: Use<Stream.Stream<A, ReadError>>, operation: string) => Stream.Stream<A, ReadError>
-): Operations => ({
+): StoreOperations => ({
   findById: (collection, id, options) => effect((_) => _.findById(collection, id, options), "findById"),
   find: (collection, options) => effect((_) => _.find(collection, options), "find"),
   findAndCount: (collection, options) => effect((_) => _.findAndCount(collection, options), "findAndCount"),

@@ -5,7 +5,7 @@ import { inspect } from "node:util"
 import type { Document } from "../../../src/Repository/DocumentStore.ts"
 import { makeDeadlines } from "../../../src/Repository/mongo/deadlines.ts"
 import * as mongo from "../../../src/Repository/mongo/driverCall.ts"
-import { makeOperations } from "../../../src/Repository/mongo/operations.ts"
+import { makeMongoOperations } from "../../../src/Repository/mongo/operations.ts"
 import { type FoundServer, freshDatabase, onMongo } from "../../support/mongo.ts"
 
 onMongo("internal/mongo / mongodb", (_, server) => {
@@ -56,7 +56,7 @@ onMongo("internal/mongo / mongodb", (_, server) => {
     Effect.gen(function*() {
       const { call, client } = yield* observed(server)
       yield* insertMany(call, 10)
-      const operations = makeOperations(call.session, () => Effect.succeed([]))
+      const operations = makeMongoOperations(call.session, () => Effect.succeed([]))
       const reads: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
         operations.find("things", {}),
         operations.findById("things", 1),
@@ -80,7 +80,7 @@ onMongo("internal/mongo / mongodb", (_, server) => {
   it.effect("tells the server the time limit, in whole milliseconds, and never 0", () =>
     Effect.gen(function*() {
       const { call, client } = yield* observed(server)
-      const operations = makeOperations(call.session, () => Effect.succeed([]))
+      const operations = makeMongoOperations(call.session, () => Effect.succeed([]))
       const sent: Array<unknown> = []
       client.on("commandStarted", ({ command }) => sent.push(command["maxTimeMS"]))
       const limited = (timeLimit: Duration.Input) =>

@@ -1,0 +1,254 @@
+/**
+ * The documents, options and results of a store's operations. `DocumentStore` exports all of them.
+ *
+ * @since 0.1.0
+ */
+import type * as Duration from "effect/Duration"
+import type { DuplicateKey, QueryRejected } from "../RepositoryError.ts"
+
+/**
+ * A stored document. It has own enumerable keys only, and BSON values: strings, numbers, booleans, `null`, `Date`, arrays,
+ * nested documents and the classes of the `bson` package. Its identifier is `_id`. A store may return the same deeply frozen
+ * object several times, so never mutate a document.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Document {
+  readonly [key: string]: unknown
+}
+
+/**
+ * A filter in MongoDB's query language; `{}` matches every document.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Filter = Document
+
+/**
+ * An update: a document of update operators (`{ $set: … }`). Replacements go through `replaceOne`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Update = Document
+
+/**
+ * Sort keys, the most significant first: 1 for ascending, -1 for descending.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Sort {
+  readonly [path: string]: 1 | -1
+}
+
+/**
+ * The {@link Sort} of a text search (`$text`). `{ $meta: "textScore" }` at any path sorts by relevance, the best match
+ * first. In a projection it adds the score.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SearchSort {
+  readonly [path: string]: Sort[string] | { readonly $meta: "textScore" }
+}
+
+/**
+ * The time limit of a read.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ReadOptions {
+  /**
+   * The time after which the store stops the read, which then fails with `QueryTimeout`. The time that the consumer of a
+   * stream takes between two documents does not count. Defaults to the limit of the store: see `MongoStore.Options`. The
+   * embedded store has no default limit.
+   */
+  readonly timeLimit?: Duration.Input | undefined
+}
+
+/**
+ * The documents to read. Without options, the complete collection is read in no particular order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FindOptions extends ReadOptions {
+  readonly filter?: Filter | undefined
+  readonly sort?: SearchSort | undefined
+  /** The number of documents to skip. Defaults to 0. */
+  readonly skip?: number | undefined
+  /** The maximum number of documents to return. Defaults to no limit. */
+  readonly limit?: number | undefined
+  readonly projection?: Document | undefined
+}
+
+/**
+ * The documents to read, and an optional consumer.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TakeOptions extends FindOptions {
+  /**
+   * Receives the documents in order and in batches, as they are read. The result of the read is empty then, so documents
+   * that the consumer does not retain can be collected. Returning `false` ends the read.
+   */
+  readonly take?: ((documents: ReadonlyArray<Document>) => boolean) | undefined
+}
+
+/**
+ * An index to install. Two descriptions with the same name have to describe the same index.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface IndexDescription {
+  readonly name: string
+  /** The paths in order: 1 for ascending, -1 for descending, or a kind that the store supports, such as `"text"`. */
+  readonly key: { readonly [path: string]: 1 | -1 | string }
+  /** Whether each key is unique among the documents. A missing field counts as `null`. Defaults to false. */
+  readonly unique?: boolean | undefined
+  /** Whether the index excludes documents that have none of the fields. Defaults to false. */
+  readonly sparse?: boolean | undefined
+  /**
+   * Removes a document this number of seconds after the date in the index's only field, with a delay of up to a minute. Of
+   * a list of dates, the earliest counts. Defaults to no removal.
+   */
+  readonly expireAfterSeconds?: number | undefined
+  /**
+   * Restricts the index to the matching documents. Only a query whose filter implies this filter uses the index. Cannot be
+   * combined with `sparse`. Defaults to all documents.
+   */
+  readonly partialFilterExpression?: Filter | undefined
+  /** The weight of each field of a text index, from 1 to 99,999. Defaults to 1. */
+  readonly weights?: { readonly [path: string]: number } | undefined
+  /** The language of a text index. `none` disables stemming and stop words. Defaults to `english`. */
+  readonly defaultLanguage?: string | undefined
+}
+
+/**
+ * The changes that `syncIndexes` made, by the names of the indexes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface IndexChanges {
+  /** Indexes that were missing. */
+  readonly created: ReadonlyArray<string>
+  /** Indexes that were installed with a different definition. */
+  readonly rebuilt: ReadonlyArray<string>
+  /** Indexes that were installed but not described. */
+  readonly dropped: ReadonlyArray<string>
+}
+
+/**
+ * How the store treats a document that its collection's JSON schema does not accept.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ValidatorOptions {
+  /** `error` refuses the document. `warn` writes it, and logs a warning on the server. Defaults to `error`. */
+  readonly action?: "warn" | "error" | undefined
+}
+
+/**
+ * The result of `insertMany`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface InsertManyResult {
+  /** The number of documents that were inserted. */
+  readonly insertedCount: number
+  /** The refused documents, by their index in the input. */
+  readonly failures: ReadonlyArray<{ readonly index: number; readonly error: DuplicateKey | QueryRejected }>
+}
+
+/**
+ * Options of an update of several documents.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface UpdateManyOptions {
+  /**
+   * The filters of the `$[name]` placeholders in paths. The paths of a filter begin with the name of its placeholder:
+   * `{ "name.price": { $gt: 5 } }`. Each filter has to be used, and each placeholder has to have a filter.
+   */
+  readonly arrayFilters?: ReadonlyArray<Filter> | undefined
+}
+
+/**
+ * Options of an update of one document.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface UpdateOneOptions extends UpdateManyOptions {
+  /** Whether to insert a document when none matches, with the values that the filter requires. Defaults to false. */
+  readonly upsert?: boolean | undefined
+}
+
+/**
+ * Options of `findOneAndDelete`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FindOneAndDeleteOptions {
+  /** The first matching document in this order is chosen. Defaults to an arbitrary one. */
+  readonly sort?: Sort | undefined
+  readonly projection?: Document | undefined
+}
+
+/**
+ * Options of `findOneAndReplace`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FindOneAndReplaceOptions extends FindOneAndDeleteOptions {
+  /** Whether to return the document before the write, which is none for an insert, or after it. Defaults to `before`. */
+  readonly returnDocument?: "before" | "after" | undefined
+  /** Whether to insert a document when none matches. Defaults to false. */
+  readonly upsert?: boolean | undefined
+}
+
+/**
+ * Options of `findOneAndUpdate`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FindOneAndUpdateOptions extends FindOneAndReplaceOptions, UpdateManyOptions {}
+
+/**
+ * The result of an update or a replacement.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface UpdateResult {
+  /** The number of documents that matched the filter. */
+  readonly matchedCount: number
+  /** The number of documents whose content changed. */
+  readonly modifiedCount: number
+  /** The identifier of the document that `upsert` inserted. */
+  readonly upsertedId?: unknown
+}
+
+/**
+ * A page of the matching documents, and the total number of matches.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Counted {
+  readonly documents: ReadonlyArray<Document>
+  readonly total: number
+}
