@@ -8,18 +8,18 @@ import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 
 /**
- * A text that is served as it is, whole, compressed, or not at all when the caller has it.
+ * A file that is served uncompressed, compressed, or as 304 if the client has it.
  *
  * @internal
  */
 export interface File {
-  /** Tells this content from any other. */
+  /** The hash of the content. */
   readonly hash: string
   readonly answer: (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse
 }
 
 /**
- * Prepares all answers once. `maxAge` is in seconds; without one, callers ask each time whether there is a new one.
+ * Prepares all responses once. `maxAge` is in seconds; without it, clients revalidate each time.
  *
  * @internal
  */
@@ -33,7 +33,7 @@ export const make = (
 ): Effect.Effect<File> => {
   const plain = Buffer.from(text)
   const hash = createHash("sha256").update(plain).digest("hex").slice(0, 16)
-  // Weak (RFC 9110, section 8.8.1), since the compressed form has it, too.
+  // Weak (RFC 9110, section 8.8.1), since the compressed form has the same tag.
   const etag = `W/"${hash}"`
   const all = {
     etag,
@@ -62,7 +62,7 @@ export const make = (
 }
 
 /**
- * Answers with a file that is made when it is first asked for.
+ * Responds with a file that is built at the first request.
  *
  * @internal
  */

@@ -1,6 +1,6 @@
 /**
- * The schemas of bodies whose registration refuses keys that it does not know: `additionalProperties` is `false` at every
- * depth. Answers, and bodies of other registrations, keep the open schemas of the same names.
+ * The schemas of bodies whose registration rejects unknown keys: `additionalProperties` is `false` at every depth.
+ * Responses and the bodies of other registrations keep the open schemas of the same names.
  */
 import { all } from "../description/standardEndpoints.ts"
 import * as Document from "./node.ts"
@@ -10,7 +10,7 @@ import { reachable } from "./schemas.ts"
 type Node = Document.Node
 
 /**
- * What can be registered, as far as its bodies are concerned.
+ * The part of a registration that concerns its bodies.
  *
  * @internal
  */
@@ -22,7 +22,7 @@ export interface Registered {
 }
 
 /**
- * The operations, by method and path, whose bodies may have no other keys than those that are described.
+ * The operations, by method and path, that reject undeclared keys.
  *
  * @internal
  */
@@ -39,7 +39,7 @@ export const strictOperations = (registrations: ReadonlyArray<Registered>): Read
 const withBody = all.filter(({ hasBody }) => hasBody)
 
 /**
- * Closes schemas. A component that they refer to gets a closed one beside it.
+ * Closes schemas. A component that they refer to gets a closed copy.
  *
  * @internal
  */
@@ -47,8 +47,8 @@ export interface Closing {
   /** The operation with a closed schema of its body. */
   readonly close: (operation: Node) => Node
   /**
-   * The components that the operations refer to, and the operations. A closed component has the name of the open one where
-   * nobody refers to that.
+   * The components that the operations refer to, and the operations. A closed component takes the name of the open one
+   * if nothing refers to that.
    */
   readonly finish: (operations: ReadonlyArray<Node>) => {
     readonly components: Node
@@ -57,7 +57,7 @@ export interface Closing {
 }
 
 /**
- * `ignored` are, for components by name, the keys that are taken and mean nothing: a caller sees them and can't send them.
+ * `ignored` contains, by component, the keys that callers read and can't send. They are accepted and ignored.
  *
  * @internal
  */
@@ -77,7 +77,7 @@ export const closing = (components: Node, ignored: ReadonlyMap<string, ReadonlyA
     if (!isOpen(Document.nodeOf(components[of]), new Set([of]))) return Document.refTo(of)
     const name = `${of}Strict`
     if (!closed.has(name)) {
-      // It may refer to itself.
+      // The schema may be recursive.
       closed.set(name, { of, schema: {} })
       closed.set(name, { of, schema: withIgnored(closeSchema(Document.nodeOf(components[of])), ignored.get(of) ?? []) })
     }
@@ -118,7 +118,7 @@ export const closing = (components: Node, ignored: ReadonlyMap<string, ReadonlyA
           ...body,
           content: Document.mapValues(Document.nodeOf(content), (value, type) => {
             const media = Document.nodeOf(value)
-            // The paths of a JSON Patch are looked at, and not the keys of its operations.
+            // The server validates the paths of a JSON Patch, not the keys of its operations.
             return type === "application/json-patch+json"
               ? media
               : { ...media, schema: closeSchema(Document.nodeOf(media["schema"])) }
@@ -129,7 +129,7 @@ export const closing = (components: Node, ignored: ReadonlyMap<string, ReadonlyA
   }
 }
 
-/** An object that names its properties, and says nothing of others. */
+/** An object that declares its properties and does not restrict others. */
 const isObject = (schema: Node): boolean =>
   Object.keys(Document.nodeOf(schema["properties"])).length > 0 && !("additionalProperties" in schema) &&
   !("patternProperties" in schema)

@@ -6,7 +6,7 @@ const isError = (schema: Document.Node): boolean => {
 }
 
 /**
- * An error that says nothing but what every error says.
+ * Whether the schema is that of an error without fields of its own.
  *
  * @internal
  */
@@ -16,7 +16,7 @@ export const isPlainError = (schema: Document.Node): boolean =>
 const errorKeys: ReadonlySet<string> = new Set(["_type", "code", "message", "errors"])
 
 /**
- * What every error says.
+ * The schema that all errors share.
  *
  * @internal
  */
@@ -32,13 +32,13 @@ export const errorMessageOf = (schema: unknown, complete: (schema: Document.Node
   }
 }
 
-/** An integer, as in every error, and not any number: readers of `allOf` take one type for all. */
+/** An integer, as in every error: tools derive one type for all members of an `allOf`. */
 const integerOf = (code: unknown): Document.Node => ({ ...Document.nodeOf(code), type: "integer" })
 
 const isOwn = (key: unknown): boolean => key === "code" || !errorKeys.has(String(key))
 
 /**
- * An error that says more than every error does.
+ * The schema of an error with fields of its own.
  *
  * @internal
  */

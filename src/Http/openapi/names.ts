@@ -4,7 +4,7 @@ import * as Document from "./node.ts"
 type Node = Document.Node
 
 /**
- * Of schemas that are the same, one stays: descriptions of a model differ in nothing but links.
+ * Merges equal schemas. The descriptions of a model differ only in their links.
  *
  * @internal
  */
@@ -14,10 +14,10 @@ export const aliasesIn = (
   errorName: string
 ): ReadonlyMap<string, string> => {
   const byText = new Map<string, Array<string>>()
-  // In the order in which they were named. Of documents, those of resources come first, which have all links.
+  // In order of naming. The documents of resources come first, since they have all links.
   for (const [name, wanted] of wantedNames) {
     const schema = schemas[name]
-    // A recursive schema names itself; those that it names are looked at by the names that they should have.
+    // A recursive schema refers to itself. References are compared by the names that their targets should have.
     const neutral = Document.rewrite(Document.nodeOf(schema), (part) => {
       const inner = Document.componentOf(part)
       return inner === undefined ? withoutLink(part) : { ...part, $ref: wantedNames.get(inner) ?? inner }
@@ -36,7 +36,7 @@ export const aliasesIn = (
 }
 
 /**
- * The names that the schemas want, as far as they are free: the generator asked for more than it needs in the end.
+ * The requested names of the schemas if they are free. The generator reserves more names than it uses.
  *
  * @internal
  */

@@ -1,7 +1,7 @@
 import * as Predicate from "effect/Predicate"
 
 /**
- * An object of the document: its values are JSON.
+ * An object of the document, with JSON values.
  *
  * @internal
  */
@@ -40,7 +40,7 @@ export const componentOf = (u: unknown): string | undefined => {
 }
 
 /**
- * Rewrites a schema from the outside in: `f` gets every schema in it before its parts.
+ * Rewrites a schema top-down: `f` gets every schema before its parts.
  *
  * @internal
  */
@@ -79,7 +79,7 @@ export const mapSchemas = (operation: Node, f: (schema: Node) => Node): Node => 
 }
 
 /**
- * Rewrites the schemas of an operation's bodies: that of the request, and those of the answers, with their status.
+ * Rewrites the schemas of an operation's bodies: those of the request, and those of the responses with their status.
  *
  * @internal
  */
@@ -97,10 +97,10 @@ export const mapBodies = (operation: Node, f: (schema: Node, status?: string) =>
 
 const prefix = "#/components/schemas/"
 
-/** Keywords under which schemas stand by name. */
+/** Keywords that hold schemas by name. */
 const maps: ReadonlySet<string> = new Set(["properties", "patternProperties"])
 
-/** Keywords that hold a schema, or a list of them. */
+/** Keywords that hold a schema or a list of schemas. */
 const parts: ReadonlySet<string> = new Set([
   "additionalProperties",
   "allOf",

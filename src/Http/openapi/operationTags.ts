@@ -3,7 +3,7 @@ import type { Resource } from "./schemas.ts"
 import { isBelow } from "./standardOperations.ts"
 
 /**
- * A tag, by which documentation groups operations.
+ * A tag, which groups operations in the documentation.
  *
  * @category models
  * @since 0.1.0
@@ -15,7 +15,7 @@ export interface Tag {
 }
 
 /**
- * The tags of the operations, in their order. Those that nobody describes say what is behind them, and where.
+ * The tags of the operations, in order. A tag without a description gets the name and path of its registration.
  *
  * @internal
  */

@@ -5,7 +5,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import { readFile } from "node:fs/promises"
 
 /**
- * The script and the styles of Swagger UI, which the platform has in one page with a document of its own.
+ * The script and styles of Swagger UI. The platform ships them within a page for its own document.
  *
  * @internal
  */
@@ -23,14 +23,14 @@ export const swaggerUi: Effect.Effect<{ readonly script: string; readonly styles
     styles: page.slice(page.indexOf("<style>") + "<style>".length, page.indexOf("</style>")),
     script: page.slice(
       page.indexOf("<script>", page.indexOf("swagger-spec")) + "<script>".length,
-      // Where the page begins to show its own document.
+      // The position where the page starts to show its own document.
       page.lastIndexOf("window.onload")
     )
   })
 )
 
 /**
- * The script of ReDoc, without what it would load from elsewhere: the logo of its makers, and a source map.
+ * The script of ReDoc without the external resources that it would load: a logo and a source map.
  *
  * @internal
  */

@@ -4,7 +4,7 @@ import type { Resource } from "./schemas.ts"
 import { isBelow } from "./standardOperations.ts"
 
 /**
- * The paths in the order in which they are read: of each resource its documents first, what is said of them last.
+ * The paths in reading order: of each resource first its documents, last what describes them.
  *
  * @internal
  */
@@ -21,14 +21,14 @@ export const inReadingOrder = (paths: Json.Node, resources: ReadonlyArray<Resour
   return Object.fromEntries(sorted.map(({ item, path }) => [path, item]))
 }
 
-/** Of the paths that no document has. */
+/** The paths that no document has. */
 const ranks: ReadonlyMap<string, number> = new Map(
   all.flatMap(({ path, reserved }, i) => reserved === undefined ? [] : [[path, i]])
 )
 
 /**
- * The paths, of which those that differ only in the names of their parameters are one (OpenAPI 3.1, section 4.8.8): by the
- * names of the first.
+ * Joins paths that differ only in the names of their parameters (OpenAPI 3.1, section 4.8.8), under the names of the
+ * first.
  *
  * @internal
  */

@@ -6,7 +6,7 @@ import * as Document from "./node.ts"
 type Node = Document.Node
 
 /**
- * An action or an operation, as far as the `HttpApi` does not describe it: there, every parameter of a query is a text.
+ * The part of an action or operation that the `HttpApi` does not describe: there, every query parameter is a text.
  *
  * @category models
  * @since 0.1.0
@@ -18,14 +18,14 @@ export interface Call {
 }
 
 /**
- * A route's path as the document has it.
+ * A route's path with parameters in braces.
  *
  * @internal
  */
 export const bracedOf = (path: string): string => path.replaceAll(/:(\w+)(?:\([^)]*\))?\??/gu, "{$1}")
 
 /**
- * The queries of actions and operations, by method and path. Of methods without a body, the payload is part of them.
+ * The queries of actions and operations, by method and path. They include the payload of methods without a body.
  *
  * @internal
  */
@@ -36,8 +36,7 @@ export const queriesOf = (calls: ReadonlyArray<Call>): ReadonlyMap<string, Schem
   ]))
 
 /**
- * The operation with the parameters of its query as the numbers, booleans and lists that they stand for; the generator
- * knows only their texts.
+ * Types the query parameters of an operation as numbers, booleans and lists. The generator only knows their texts.
  *
  * @internal
  */

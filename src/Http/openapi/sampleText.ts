@@ -2,7 +2,7 @@ import * as Option from "effect/Option"
 import type { Node } from "./node.ts"
 
 /**
- * A text that fulfils the schema; `undefined` where none is found.
+ * A text that satisfies the schema; `undefined` if none is found.
  *
  * @internal
  */
@@ -21,10 +21,10 @@ export const textOf = ({ contentEncoding, format, maxLength, minLength, pattern 
   )
 }
 
-/** A document may have patterns of other dialects. */
+/** A document may contain patterns of other dialects. */
 const compiled = Option.liftThrowable((pattern: string) => new RegExp(pattern, "u"))
 
-/** No sample is longer. */
+/** The maximum length of a sample. */
 const maxText = 1_000
 
 const formats: ReadonlyMap<string, string> = new Map([
@@ -36,8 +36,8 @@ const formats: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Reads a pattern from left to right and writes what its first alternatives stand for. Assertions and references are
- * passed over: whether the text matches is for the caller to see.
+ * Reads a pattern from left to right and writes a text for its first alternatives. Assertions and references are
+ * skipped, so the caller has to check whether the text matches.
  */
 class Sampler {
   readonly #pattern: string
@@ -117,7 +117,7 @@ class Sampler {
     return escapes.get(escape) ?? escape
   }
 
-  /** The first character of a class, or one that is not in it. */
+  /** The first character of a class, or one outside of a negated class. */
   #class(): string {
     const isNegated = this.#take(/\^/uy) !== undefined
     const chars: Array<string> = []

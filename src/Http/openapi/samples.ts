@@ -1,6 +1,6 @@
 /**
- * Samples of request bodies: short values that fulfil their schemas, without what the server generates where a caller
- * sends nothing. A body of which no sample can be made has none.
+ * Samples of request bodies: short values that satisfy their schemas, without the values that the server generates. A
+ * body has no sample if none is found.
  */
 import * as Document from "./node.ts"
 import { textOf } from "./sampleText.ts"
@@ -8,8 +8,7 @@ import { textOf } from "./sampleText.ts"
 type Node = Document.Node
 
 /**
- * The operation with samples of its JSON bodies. `generated` has the keys that the server generates, by the name of the
- * component.
+ * Adds samples to an operation's JSON bodies. `generated` contains the keys that the server generates, by component.
  *
  * @internal
  */
@@ -110,7 +109,7 @@ type Entry = readonly [key: string, sample: unknown]
 /** RFC 6901, section 3. */
 const pointerOf = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1")
 
-/** The number that fulfils the bounds and is nearest to 1. */
+/** The number closest to 1 that satisfies the bounds. */
 const numberOf = (schema: Node, isWhole: boolean): number | undefined => {
   const { exclusiveMaximum, exclusiveMinimum, maximum, minimum, multipleOf } = schema
   const step = typeof multipleOf === "number" ? multipleOf : 1

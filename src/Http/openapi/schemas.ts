@@ -16,13 +16,13 @@ import * as Document from "./node.ts"
 
 type Node = Document.Node
 
-/** The forms of a model that a document knows, by what their names end in. */
+/** The variants of a model in a document, by the suffix of their component names. */
 const forms = { "": "wire", Create: "create", Patch: "patch" } as const
 
 type Form = (typeof forms)[keyof typeof forms]
 
 /**
- * A registered resource, as far as the document speaks of it.
+ * The part of a registered resource that the document describes.
  *
  * @internal
  */
@@ -38,11 +38,11 @@ export interface Resource {
  * @internal
  */
 export interface Schemas {
-  /** The service with endpoints besides, which bring the schemas that every document has. */
+  /** The service with additional endpoints, which contribute the schemas that every document has. */
   readonly api: HttpApi.Top
-  /** Names the schemas that are to be components. */
+  /** Names the schemas that become components. */
   readonly referencePolicy: SchemaRepresentation.ReferencePolicy
-  /** What the generator made of the schemas, completed. */
+  /** Completes the generated schemas. */
   readonly finish: (generated: Generated) => Finished
 }
 
@@ -52,26 +52,26 @@ interface Generated {
 }
 
 interface Finished {
-  /** The components by name: one for each schema, however often it was described. */
+  /** The components by name: one for each distinct schema. */
   readonly components: Node
-  /** Of what callers send, by the name of the component: the keys that they see and can't send. */
+  /** The keys that callers read and can't send, by the component of an input. */
   readonly ignored: ReadonlyMap<string, ReadonlyArray<string>>
-  /** Of what callers send, by the name of the component: the keys that the server generates where they send none. */
+  /** The keys that the server generates if they are missing, by the component of an input. */
   readonly generated: ReadonlyMap<string, ReadonlyArray<string>>
-  /** Completes a schema that stands where it is used. */
+  /** Completes an inline schema. */
   readonly complete: (schema: Node) => Node
   /** References to the schemas that every document has. */
   readonly known: Known
-  /** The parameters of an operation's query, by name, as the values that they stand for. */
+  /** The typed query parameters of an operation by name. */
   readonly queryOf: (operation: string) => Node
 }
 
 /** @internal */
 export interface Known {
   readonly errorMessage: Node
-  /** What a write of a document answers. */
+  /** The response to a write of one document. */
   readonly resultOf: (model: Model.Any) => Node
-  /** What the creation of several documents answers. */
+  /** The response to a bulk insert. */
   readonly resultsOf: (model: Model.Any) => Node
   /** The identifier of a document. */
   readonly idOf: (model: Model.Any) => Node
@@ -80,7 +80,8 @@ export interface Known {
 }
 
 /**
- * The schemas of an `HttpApi`, of the models of `resources`, and of the queries of operations, by method and path.
+ * Derives the schemas of an `HttpApi`, of the models of `resources`, and of the queries of operations by method and
+ * path.
  *
  * @internal
  */
@@ -101,7 +102,7 @@ export const make = (
     if (model !== undefined) addModels(model, models)
     const wanted = dateTimeText !== undefined && ast.annotations === dateTimeText
       ? dateTimeName
-      // The generator calls the encoded side of a class so, of which callers see no other.
+      // The generator adds this suffix to the encoded side of a class, which is the only side that callers see.
       : identifier?.replace(/Encoded$/u, "").replaceAll(/[^\w.-]/gu, "_")
     if (wanted === undefined) return undefined
     let name = wanted
@@ -147,7 +148,7 @@ export const make = (
       })
     )
     const schemaAt = (index: number): Node => complete(schemasAt(paths, index)[0] ?? {})
-    /** Of what every model has one, by the place among those. */
+    /** The schema of a model by the index of its kind. */
     const schemaOf = (model: Model.Any, place: number): Node =>
       schemaAt(standing.length + place * documents.length + documents.indexOf(model))
     const known = {
@@ -182,11 +183,11 @@ export const make = (
   return { api: withSchemas(api, all), referencePolicy, finish }
 }
 
-/** Whether a path of the generated document is none of the service's. */
+/** Whether a path of the generated document belongs to the additional endpoints. */
 export const isStanding = (path: string): boolean => path.startsWith(standingPath)
 
 /**
- * The components that are referred to, from the operations or from one another, in the order of their names.
+ * The components that operations or other components refer to, sorted by name.
  *
  * @internal
  */
@@ -218,7 +219,7 @@ const JsonPatch = Schema.Array(Schema.Struct({
 
 const standing: ReadonlyArray<Schema.Top> = [Wire.ErrorMessage, Wire.OperationResult, JsonPatch, Wire.OperationIds]
 
-/** Not a path that a service has, nor is the name of the group one that it has. */
+/** No service has this path or a group of this name. */
 const standingPath = "/~appkernel/"
 
 const documentOf = (model: Model.Any): Schema.Top =>
@@ -226,13 +227,14 @@ const documentOf = (model: Model.Any): Schema.Top =>
     identifier: model.modelName
   })
 
-/** They come first, so that they have the names that they want. */
+/** They come first, so that they get their names. */
 const withSchemas = (
   api: HttpApi.Top,
   schemas: ReadonlyArray<Schema.Top>
 ): HttpApi.Top => {
   const own = schemas.reduce<HttpApiGroup.Constraint>(
-    // The platform's group has its endpoints in its type, where those of any document have no names.
+    // The platform's group has its endpoints in its type, but the endpoints of an arbitrary document have no static
+    // names.
     (group, success, i) =>
       (group as HttpApiGroup.Top).add(HttpApiEndpoint.get(`${i}`, `${standingPath}${i}`, { success })),
     HttpApiGroup.make(standingPath)
@@ -242,11 +244,11 @@ const withSchemas = (
   )
 }
 
-/** The component that one of these endpoints answers with. */
+/** The component in the response of an additional endpoint. */
 const nameAt = (paths: object, index: number): string =>
   schemasAt(paths, index).map((schema) => Document.componentOf(schema)).find((name) => name !== undefined) ?? ""
 
-/** The properties of the object that one of these endpoints answers with. */
+/** The properties of the object in the response of an additional endpoint. */
 const propertiesAt = (paths: object, index: number): Node =>
   Document.nodeOf(schemasAt(paths, index).find((schema) => "properties" in schema)?.["properties"])
 
@@ -264,13 +266,13 @@ const schemasAt = (paths: object, index: number): ReadonlyArray<Node> => {
 // date-times
 // -----------------------------------------------------------------------------
 
-/** Not a name that a class can have. */
+/** A name that no class can have. */
 const dateTimeName = "date-time."
 
-/** Every date-time is written as this one text, whose annotations tell it from other texts. */
+/** Every date-time has this text schema, whose annotations distinguish it from other texts. */
 const dateTimeText = SchemaAST.toEncoded(Schema.toCodecJson(Model.DateTime).ast).annotations
 
-/** The format of this name demands a zone (RFC 3339), which date-times on the wire don't have. */
+/** The format of this name requires a zone (RFC 3339), which date-times on the wire do not have. */
 const dateTime: Node = {
   type: "string",
   description: "An ISO 8601 date-time, in UTC unless it has a zone; in answers always in UTC, with microseconds",
@@ -282,7 +284,7 @@ const dateTime: Node = {
 // schemas
 // -----------------------------------------------------------------------------
 
-/** Without what is said of every object and binds nobody, and with constraints where they can be seen. */
+/** Removes keywords without effect, and makes constraints visible. */
 const plain = (schema: Node): Node => {
   const { additionalProperties, allOf, ...rest } = withExample(schema)
   const open = additionalProperties === undefined || additionalProperties === false
@@ -296,7 +298,7 @@ const plain = (schema: Node): Node => {
     : { ...open, allOf }
 }
 
-/** What stands for an e-mail address in samples, which would else be random characters that fit the pattern. */
+/** The example for an e-mail address. Without it, samples would be random characters that match the pattern. */
 const withExample = (schema: Node): Node => {
   const { format, maxLength = sampleEmail.length, minLength = 0 } = schema
   const isShown = ["example", "examples", "default", "enum", "const"].some((key) => key in schema)
@@ -326,7 +328,7 @@ const addModels = (model: Model.Any, models: Set<Model.Any>): void => {
   }
 }
 
-/** The model that has a form of this name and of these properties. */
+/** The model with a variant of this name and these properties. */
 const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): Found | undefined => {
   const keys = Object.keys(Document.nodeOf(schema["properties"])).filter((key) => key !== "_links")
   for (const model of models) {
@@ -346,7 +348,7 @@ const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): Fou
 const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
   Object.entries(model[modelTypeId]).flatMap(([key, { generator }]) => generator === undefined ? [] : [key])
 
-/** What the model knows of its fields and the generator does not. */
+/** The model's knowledge of its fields that the generator lacks. */
 const describe = (schema: Node, { form, model }: Found, isWithoutLinks: boolean): Node => {
   const { properties, title, ...rest } = schema
   const metadata = Metadata.make(model)
@@ -364,20 +366,20 @@ const describe = (schema: Node, { form, model }: Found, isWithoutLinks: boolean)
   })
   return {
     ...rest,
-    // The generator's own title says no more than the name.
+    // The generator's own title repeats the name.
     ...(title === undefined || title === `${model.modelName}.${form}` ? {} : { title }),
     properties: links === undefined || isWithoutLinks ? described : { ...described, _links: links }
   }
 }
 
-/** In a merge patch, `null` removes (RFC 7396), whichever values a field has. */
+/** In a merge patch, `null` removes any field (RFC 7396). */
 const withoutNull = ({ anyOf, ...rest }: Node): Node => {
   if (anyOf === undefined) return rest
   const others = Document.listOf(anyOf).map(Document.nodeOf).filter(({ type }) => type !== "null")
   return others.length === 1 ? { ...rest, ...others[0] } : { ...rest, anyOf: others }
 }
 
-/** Of a field whose form on the wire is another than in the program, the generator sees only the former. */
+/** The generator only sees the wire form of a field that has another decoded form. */
 const textsOf = (field: unknown): Node => {
   if (!Schema.isSchema(field) || field.ast.encoding === undefined) return {}
   const { description, title } = SchemaAST.resolve(field.ast) ?? {}

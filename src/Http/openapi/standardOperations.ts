@@ -21,7 +21,7 @@ import { filterText, statusTexts, withArticle } from "./texts.ts"
 type Node = Document.Node
 
 /**
- * What a standard operation is completed from.
+ * The input for the completion of a standard operation.
  *
  * @internal
  */
@@ -32,7 +32,7 @@ export interface Given {
 }
 
 /**
- * Completes the standard operations of a registered model; an operation that is none of them stays as it is.
+ * Completes the standard operations of a registered model. Any other operation stays unchanged.
  *
  * @internal
  */
@@ -44,11 +44,11 @@ export const completeStandard = (operation: Node, method: string, path: string, 
     : conditional(standard[endpoint.name](ordinary(operation), given), method, given.resource)
 }
 
-/** What the operation takes and answers where nothing special is asked for: that is said below, in words. */
+/** The operation for requests without preferences, which the descriptions cover. */
 const ordinary = (operation: Node): Node => ({
   ...Document.mapBodies(operation, (schema, status) => {
     const alternatives = Document.listOf(schema["anyOf"])
-    // Of an error, each alternative is one that the operation may fail with.
+    // An operation's error response lists the errors that it may fail with.
     return alternatives.length === 0 || Number(status) >= 400 ? schema : Document.nodeOf(alternatives[0])
   }),
   parameters: Document.listOf(operation["parameters"]).filter((parameter) =>
@@ -57,7 +57,7 @@ const ordinary = (operation: Node): Node => ({
 })
 
 /**
- * The operation with the identifier in its path as the model has it: the generator knows only its text.
+ * Types the identifier in an operation's path as the model does. The generator only knows its text.
  *
  * @internal
  */
@@ -161,7 +161,7 @@ const header = (name: string, description: string, schema: Node): Node => ({
   schema
 })
 
-/** Those of every collection. */
+/** The parameters of every collection. */
 const pageParameters = (model: Model.Any, limits: Given["limits"]): ReadonlyArray<Node> => {
   const parameters: AnyParameters = collectionParameters(model, limits)
   return Object.entries(parameters).map(([name, parameter]) => {
@@ -174,7 +174,7 @@ const pageParameters = (model: Model.Any, limits: Given["limits"]): ReadonlyArra
   })
 }
 
-/** What a parameter stands for, beside the texts that it is written as. */
+/** The type of a parameter's value, besides its text. */
 const valueOf = ({ byDefault, schema }: AnyParameters[string]): Node => {
   const { schema: value } = Schema.toJsonSchemaDocument(Schema.toType(schema))
   const { allOf, ...own } = Document.nodeOf(value)
@@ -182,13 +182,13 @@ const valueOf = ({ byDefault, schema }: AnyParameters[string]): Node => {
   const { maximum, ...merged } = { ...own, ...Object.fromEntries(parts) }
   return {
     ...merged,
-    // Every integer has the other one.
+    // The other bound is that of every integer.
     ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
     ...(byDefault === undefined ? {} : { default: byDefault })
   }
 }
 
-/** The parameters of a query, described. */
+/** Describes the parameters of a query. */
 const described = (parameters: AnyParameters): { readonly [name: string]: Node } =>
   Object.fromEntries(
     Object.entries(parameters).map(([name, parameter]) => [
@@ -197,7 +197,7 @@ const described = (parameters: AnyParameters): { readonly [name: string]: Node }
     ])
   )
 
-/** A list of names of the model's fields, within the limit that the server has. */
+/** A list of names of the model's fields, within the server's limit. */
 const listed = (
   model: Model.Any,
   sign: string,
@@ -235,7 +235,7 @@ const filters = (model: Model.Any): ReadonlyArray<Node> => {
   })
 }
 
-/** Where a model comes up inside itself, the names end. */
+/** Names stop at a recursive reference. */
 const namesIn = (model: ModelLike, prefix: string, outer: ReadonlyArray<ModelLike>): ReadonlyArray<string> =>
   Object.keys(model.wire.fields).filter((key) => key in model.store.fields).flatMap((key) => {
     const inner = nestedModel(model.store.fields[key])
@@ -245,7 +245,7 @@ const namesIn = (model: ModelLike, prefix: string, outer: ReadonlyArray<ModelLik
     return [`${prefix}${key}`, ...below]
   })
 
-/** The operation with more said of its parameters; what is `undefined` is not said any more. */
+/** Adds details to an operation's parameters; `undefined` removes them. */
 const withDetails = (operation: Node, details: { readonly [name: string]: Node }): Node => ({
   ...operation,
   parameters: Document.listOf(operation["parameters"]).map((value) => {
@@ -255,7 +255,7 @@ const withDetails = (operation: Node, details: { readonly [name: string]: Node }
   })
 })
 
-/** The operation with more said of its answers. */
+/** Adds details to an operation's responses. */
 const answering = (operation: Node, answers: { readonly [status: string]: Node }): Node => {
   const responses = Document.nodeOf(operation["responses"])
   return {
@@ -270,7 +270,7 @@ const answering = (operation: Node, answers: { readonly [status: string]: Node }
   }
 }
 
-/** A write: what it takes, and what it answers, which is up to the caller (RFC 7240). */
+/** Completes a write: its input, and its response, which the caller selects (RFC 7240). */
 const writing = (
   operation: Node,
   { known, resource: { model } }: Given,
@@ -344,7 +344,7 @@ const etag: Node = { description: "The document's version, for `If-Match`", sche
 
 const requiredEtag: Node = { ...etag, required: true }
 
-/** `*`, or a list of tags, of which elements may be empty (RFC 9110, section 5.6.1). */
+/** `*`, or a list of tags that may have empty elements (RFC 9110, section 5.6.1). */
 const entityTags: Node = {
   type: "string",
   pattern: ((tag) => String.raw`^[ \t]*(?:\*|(?:,[ \t]*)*${tag}(?:[ \t]*,(?:[ \t]*${tag})?)*)[ \t]*$`)(
@@ -353,7 +353,7 @@ const entityTags: Node = {
   examples: ["\"1\""]
 }
 
-/** Where a precondition can fail (RFC 9110, section 13), the operation takes it. */
+/** Adds the precondition headers to an operation that may fail by them (RFC 9110, section 13). */
 const conditional = (operation: Node, method: string, { model }: Resource): Node => {
   const responses = Document.nodeOf(operation["responses"])
   if (!("412" in responses)) return operation

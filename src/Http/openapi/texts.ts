@@ -1,7 +1,7 @@
 import { statusOf } from "../HttpError.ts"
 
 /**
- * What each status says.
+ * The description of each status.
  *
  * @internal
  */
@@ -23,7 +23,7 @@ export const statusTexts: { readonly [status: string]: string } = {
 }
 
 /**
- * The description of an answer: of errors of the framework it is that of their status, of others it is their own.
+ * The description of a response: for the framework's errors that of their status, for others their own.
  *
  * @internal
  */
@@ -37,11 +37,11 @@ export const describeStatus = (status: string, generated: string): string => {
   return (own.length < parts.length ? [text, ...own] : own).join("; or: ")
 }
 
-/** What the generator says where nobody else does. */
+/** The generator's description of an error without one. */
 const unsaying = "Error"
 
 /**
- * The summary of an operation that has none: its name as a sentence.
+ * The summary of an operation without one: its name as a sentence.
  *
  * @internal
  */
@@ -51,18 +51,21 @@ export const summaryOf = (name: string): string => {
 }
 
 /**
- * The name with its indefinite article, by how it is spoken: `an Order`, `a User`, `an SKU`.
+ * The name with its indefinite article by pronunciation: `an Order`, `a User`, `an SKU`.
  *
  * @internal
  */
 export const withArticle = (name: string): string => `${vowel.test(name) ? "an" : "a"} ${name}`
 
-/** Of abbreviations it is the name of the letter that counts; of words, some begin like "you" or "won". */
+/**
+ * An abbreviation is pronounced letter by letter. Some words with an initial vowel start with the sound of "you" or
+ * "won".
+ */
 const vowel =
   /^(?:[AEFHILMNORSX](?=[A-Z\d]|$)|(?!U[A-Z\d]|[Ee]u|[Oo]ne(?![a-z])|[Oo]nce|[Uu](?:ni|[b-df-hj-np-tv-z][aeiou]))[AEIOUaeiou]|[Hh](?:our|eir|on(?:est|ou?r)))/u
 
 /**
- * How the documents of a collection are chosen.
+ * The description of a collection's filters.
  *
  * @internal
  */

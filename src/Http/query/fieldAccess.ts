@@ -273,14 +273,7 @@ const accessible = (
   const readOne = (value: unknown): unknown => {
     if (value === null || isBson(value)) return value
     if (!isDocument) return read().json(value)
-    if (typeof value !== "object" || Array.isArray(value) || holdsOmitted) return undefined
-    const document: Array<readonly [string, unknown]> = []
-    for (const [key, part] of Object.entries(value)) {
-      const stored = field(`${name}.${key}`)?.readJson(part)
-      if (stored === undefined) return undefined
-      document.push([key, stored])
-    }
-    return Object.fromEntries(document)
+    return holdsOmitted ? undefined : readDocument(value, (key) => field(`${name}.${key}`))
   }
 
   const isValue = !isDocument && !isNested
@@ -313,6 +306,18 @@ const accessible = (
       return items.includes(undefined) ? undefined : items
     }
   }
+}
+
+/** Decodes the members of an object; `undefined` if one of them does not fit. */
+const readDocument = (value: unknown, field: (key: string) => AccessibleField | undefined): unknown => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
+  const document: Array<readonly [string, unknown]> = []
+  for (const [key, part] of Object.entries(value)) {
+    const stored = field(key)?.readJson(part)
+    if (stored === undefined) return undefined
+    document.push([key, stored])
+  }
+  return Object.fromEntries(document)
 }
 
 /** Whether the value has a BSON type without a JSON form. */

@@ -61,18 +61,9 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
     const exit = encode(value)
     return exit._tag === "Success" ? toBson(exit.value) : undefined
   }
-  const forms = (wireForm === storedForm ? [stored] : [withoutValidators(wireForm), stored]).map((form) => {
-    const codec = Schema.toCodecJson(form)
-    const decode = SchemaParser.decodeUnknownExit(codec)
-    const isText = isTextual(SchemaAST.toEncoded(codec.ast))
-    return {
-      isText,
-      read: (value: unknown): unknown => {
-        const exit = decode(value)
-        return exit._tag === "Success" ? encoded(exit.value) : undefined
-      }
-    }
-  })
+  const forms = (wireForm === storedForm ? [stored] : [withoutValidators(wireForm), stored]).map((form) =>
+    formReader(form, encoded)
+  )
   const momentOf = (millis: number | undefined): unknown =>
     millis === undefined || !hasFourDigitYear(millis) ? undefined : encoded(DateTime.toUtc(DateTime.makeUnsafe(millis)))
 
@@ -112,6 +103,19 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
       return from === undefined || to === undefined ? undefined : [from, to]
     },
     json
+  }
+}
+
+/** Decodes the JSON form of a schema and encodes the value for the store. */
+const formReader = (form: Schema.Codec<unknown>, encode: (value: unknown) => unknown) => {
+  const codec = Schema.toCodecJson(form)
+  const decode = SchemaParser.decodeUnknownExit(codec)
+  return {
+    isText: isTextual(SchemaAST.toEncoded(codec.ast)),
+    read: (value: unknown): unknown => {
+      const exit = decode(value)
+      return exit._tag === "Success" ? encode(exit.value) : undefined
+    }
   }
 }
 

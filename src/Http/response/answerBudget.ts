@@ -27,55 +27,20 @@ export interface AnswerBudget {
 
 /** @internal */
 export const makeAnswerBudget = (capacity: number, timeout: Duration.Duration): AnswerBudget => {
-  const queue = new Set<QueueEntry>()
-  let held = 0
-
-  const grant = (): void => {
-    for (const next of queue) {
-      if (held > 0 && held + next.bytes > capacity) return
-      queue.delete(next)
-      held += next.bytes
-      next.isGranted = true
-      next.wake()
-    }
-  }
-
-  const free = (bytes: number): void => {
-    held -= bytes
-    grant()
-  }
-
-  const release = (entry: QueueEntry): void => {
-    if (entry.isGranted) free(entry.bytes)
-    else if (queue.delete(entry)) grant()
-  }
-
-  /** A place in the line, which may have been granted at once. */
-  const enqueue = (bytes: number): QueueEntry => {
-    const entry: QueueEntry = { bytes, isGranted: false, wake: () => {} }
-    queue.add(entry)
-    grant()
-    return entry
-  }
-
-  const granted = (entry: QueueEntry): Effect.Effect<void> =>
-    Effect.callback((resume) => {
-      entry.wake = () => resume(Effect.void)
-      if (entry.isGranted) entry.wake()
-    })
+  const queue = makeQueue(capacity)
 
   const reserve = (bytes: number, request: Scope.Scope): Effect.Effect<Reservation, ServiceUnavailable> =>
     Effect.uninterruptibleMask((restore) => {
-      const entry = enqueue(bytes)
+      const entry = queue.enqueue(bytes)
       return restore(Effect.timeoutOption(granted(entry), timeout)).pipe(
-        Effect.onInterrupt(() => Effect.sync(() => release(entry))),
+        Effect.onInterrupt(() => Effect.sync(() => queue.release(entry))),
         Effect.flatMap(() => {
-          // It may have been granted in the moment in which the time was up.
+          // The reservation may be granted at the moment of the timeout.
           if (!entry.isGranted) {
-            release(entry)
+            queue.release(entry)
             return Effect.fail(new ServiceUnavailable({ message: tooMany }))
           }
-          const reservation = reservationOf(bytes, free)
+          const reservation = reservationOf(bytes, queue.free)
           return Effect.as(
             Scope.addFinalizer(request, Effect.sync(() => reservation.resize(0))),
             reservation
@@ -96,6 +61,51 @@ interface QueueEntry {
   isGranted: boolean
   wake: () => void
 }
+
+interface Queue {
+  /** Adds an entry, which may be granted immediately. */
+  readonly enqueue: (bytes: number) => QueueEntry
+  /** Removes an entry, or frees its bytes if it was granted. */
+  readonly release: (entry: QueueEntry) => void
+  readonly free: (bytes: number) => void
+}
+
+const makeQueue = (capacity: number): Queue => {
+  const queue = new Set<QueueEntry>()
+  let held = 0
+  const grant = (): void => {
+    for (const next of queue) {
+      if (held > 0 && held + next.bytes > capacity) return
+      queue.delete(next)
+      held += next.bytes
+      next.isGranted = true
+      next.wake()
+    }
+  }
+  const free = (bytes: number): void => {
+    held -= bytes
+    grant()
+  }
+  return {
+    free,
+    enqueue: (bytes) => {
+      const entry: QueueEntry = { bytes, isGranted: false, wake: () => {} }
+      queue.add(entry)
+      grant()
+      return entry
+    },
+    release: (entry) => {
+      if (entry.isGranted) free(entry.bytes)
+      else if (queue.delete(entry)) grant()
+    }
+  }
+}
+
+const granted = (entry: QueueEntry): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    entry.wake = () => resume(Effect.void)
+    if (entry.isGranted) entry.wake()
+  })
 
 const tooMany = "Too many large answers are under way, try again later"
 
