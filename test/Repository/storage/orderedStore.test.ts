@@ -184,7 +184,7 @@ for (
             spend(1_000_000)
             yield
           }
-          if (fails) Effect.runSync(Effect.die("it fails"))
+          if (fails) assert.fail("it fails")
           return "done"
         }
         const fiber = yield* Effect.forkChild(Effect.exit(store.writeInSteps("test", job)), { startImmediately: true })

@@ -263,6 +263,15 @@ const takeFormat = (
     return undefined
   })
 
+/** Takes turns after the present one until there is nothing left to do; rejects when a job has failed. */
+const takeTurns = (takeTurn: () => Turn): Promise<void> => {
+  const next: Effect.Effect<void, string> = Effect.flatMap(Effect.yieldNow, () => {
+    const turn = takeTurn()
+    return turn === "more" ? next : turn === "done" ? Effect.void : Effect.fail("a job has failed")
+  })
+  return Effect.runPromise(next)
+}
+
 /**
  * Tables in a folder, which is made when it isn't there; closed with the scope, after what is being written.
  *
@@ -340,16 +349,12 @@ export const make = (folder: string): Effect.Effect<SteppedKeyValue, StoreUnavai
         isWriting = false
         return turn
       }
-      const rest: Effect.Effect<void, string> = Effect.flatMap(Effect.yieldNow, () => {
-        const turn = takeTurn()
-        return turn === "more" ? rest : turn === "done" ? Effect.void : Effect.fail("a job has failed")
-      })
       return environment.childTransaction((): unknown => {
         const turn = takeTurn()
         if (turn !== "more") return turn === "done" ? undefined : ABORT
         committed = environment.useReadTransaction()
         // lmdb gives the transaction up when it is rejected.
-        return Effect.runPromise(rest)
+        return takeTurns(takeTurn)
       })
     }
     const writer = yield* Effect.acquireRelease(
