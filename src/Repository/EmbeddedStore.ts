@@ -81,9 +81,9 @@ import { DocumentStore } from "./DocumentStore.ts"
 import { Catalog } from "./embedded/catalog/catalog.ts"
 import { DocumentWriter } from "./embedded/operations/documentWriter.ts"
 import { makeIndexing } from "./embedded/operations/indexBuild.ts"
-import { makeReading } from "./embedded/operations/reads.ts"
+import { makeEmbeddedReads } from "./embedded/operations/reads.ts"
 import { makeExpiry } from "./embedded/operations/ttl.ts"
-import { makeWriting } from "./embedded/operations/writes.ts"
+import { makeEmbeddedWrites } from "./embedded/operations/writes.ts"
 import { makeGate, makePolicy } from "./embedded/transaction/optimisticTransaction.ts"
 import { makeVersions } from "./embedded/transaction/snapshots.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
@@ -180,7 +180,7 @@ const fromKeyValue = (
     const writer = new DocumentWriter(gated, catalog)
     const indexing = yield* makeIndexing(gated, catalog, writer, yield* makeExpiry(gated, catalog, writer))
     const { operations, outside, transaction } = makeTransactional(
-      { ...makeReading(gated, catalog), ...makeWriting(gated, catalog, writer) },
+      { ...makeEmbeddedReads(gated, catalog), ...makeEmbeddedWrites(gated, catalog, writer) },
       makePolicy(versions, gate, catalog)
     )
     return DocumentStore.of({

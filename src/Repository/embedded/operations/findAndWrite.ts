@@ -19,7 +19,8 @@ import type { DuplicateKey, ReadError } from "../../RepositoryError.ts"
 import type { Watch, WatchedKeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection } from "../catalog/catalog.ts"
 import type { Found } from "../planner/planExecutor.ts"
-import { drain, findSource, take } from "./reads.ts"
+import { findSource } from "./matchingDocuments.ts"
+import { drain, take } from "./readSteps.ts"
 import { maxPerJob, outcome, runJob } from "./writeJob.ts"
 
 /**

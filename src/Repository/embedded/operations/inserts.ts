@@ -16,92 +16,117 @@ import { type DocumentWriter, prepare, type Prepared } from "./documentWriter.ts
 import { failureOf, inTurn, maxPerJob, runJob } from "./writeJob.ts"
 
 /** @internal */
-export type Inserting = Pick<DocumentStore["Service"], "insertOne" | "insertMany">
+export type EmbeddedInserts = Pick<DocumentStore["Service"], "insertOne" | "insertMany">
 
 /** @internal */
-export const makeInserting = (store: KeyValue, catalog: Catalog, writer: DocumentWriter): Inserting => {
-  const prepareNew = (document: Document): Result.Result<Prepared, Problem> => {
-    const normalised = normalise(document)
-    return Result.isFailure(normalised)
-      ? Result.fail(rejected(normalised.failure))
-      : prepare(store, normalised.success)
+export const makeEmbeddedInserts = (store: KeyValue, catalog: Catalog, writer: DocumentWriter): EmbeddedInserts => {
+  const context: InsertContext = { store, catalog, writer }
+  return {
+    insertOne: (name, document) => insertOne(context, name, document),
+    insertMany: (name, documents, options) => insertMany(context, name, documents, options?.ordered ?? true)
   }
-
-  const insertOne: Inserting["insertOne"] = (name, document) =>
-    Effect.suspend(() => {
-      const prepared = prepareNew(document)
-      return Result.isFailure(prepared)
-        ? Effect.fail(toError(prepared.failure, "insertOne"))
-        : runJob(store, "insertOne", () => writer.insert(catalog.ensure(name), prepared.success))
-    })
-
-  /** Prepares documents from an index on, as many as the step allows. */
-  const prepareSome = (documents: ReadonlyArray<Document>, from: number): Chunk => {
-    beginStep()
-    const chunk: Array<Chunk[number]> = []
-    for (let at = from; at < documents.length && chunk.length < maxPerJob && !isStepDone(); at++) {
-      const document = documents[at]!
-      const prepared = prepareNew(document)
-      chunk.push(prepared)
-      // Counts the size as work, which encoding counts otherwise.
-      if (Result.isSuccess(prepared) && !(prepared.success.encoded instanceof Uint8Array)) memoryOf(document)
-    }
-    return chunk
-  }
-
-  const insertChunk = (name: string, chunk: Chunk, from: number, isOrdered: boolean) =>
-    store.write("insertMany", () => {
-      beginStep()
-      catalog.ensure(name)
-      let attempted = 0
-      let insertedCount = 0
-      const failures: Array<Refusal> = []
-      for (const [i, prepared] of chunk.entries()) {
-        if (isStepDone()) break
-        attempted += 1
-        const inserted = Result.flatMap(
-          prepared,
-          // Looked up again: the previous insertion may have changed the traits of an index.
-          (ready): Result.Result<void, DuplicateKey | Problem> => writer.insert(catalog.ensure(name), ready)
-        )
-        if (Result.isSuccess(inserted)) insertedCount += 1
-        else {
-          failures.push({ index: from + i, failure: inserted.failure })
-          if (isOrdered) break
-        }
-      }
-      return { attempted, insertedCount, failures }
-    })
-
-  const insertMany: Inserting["insertMany"] = (name, documents, options) =>
-    Effect.suspend(() => {
-      const isOrdered = options?.ordered ?? true
-      const failures: Array<InsertManyResult["failures"][number]> = []
-      let insertedCount = 0
-      const go = (from: number, waiting: Chunk): Effect.Effect<InsertManyResult, ReadError> => {
-        if (from >= documents.length || (isOrdered && failures.length > 0)) {
-          return Effect.succeed({ insertedCount, failures })
-        }
-        const chunk = waiting.length > 0 ? waiting : prepareSome(documents, from)
-        return insertChunk(name, chunk, from, isOrdered).pipe(
-          Effect.tap((outcome) =>
-            Effect.map(Effect.forEach(outcome.failures, refusal), (refused) => {
-              insertedCount += outcome.insertedCount
-              failures.push(...refused)
-            })
-          ),
-          Effect.flatMap(({ attempted }) =>
-            inTurn(from + attempted < documents.length, () => go(from + attempted, chunk.slice(attempted)))
-          )
-        )
-      }
-      return Effect.uninterruptible(go(0, []))
-    })
-
-  return { insertOne, insertMany }
 }
 
 // internal
+
+interface InsertContext {
+  readonly store: KeyValue
+  readonly catalog: Catalog
+  readonly writer: DocumentWriter
+}
+
+const insertOne = (
+  { catalog, store, writer }: InsertContext,
+  name: string,
+  document: Document
+): ReturnType<EmbeddedInserts["insertOne"]> =>
+  Effect.suspend(() => {
+    const prepared = prepareNew(store, document)
+    return Result.isFailure(prepared)
+      ? Effect.fail(toError(prepared.failure, "insertOne"))
+      : runJob(store, "insertOne", () => writer.insert(catalog.ensure(name), prepared.success))
+  })
+
+const insertMany = (
+  context: InsertContext,
+  name: string,
+  documents: ReadonlyArray<Document>,
+  isOrdered: boolean
+): Effect.Effect<InsertManyResult, ReadError> =>
+  Effect.suspend(() => {
+    const failures: Array<InsertManyResult["failures"][number]> = []
+    let insertedCount = 0
+    const go = (from: number, waiting: Chunk): Effect.Effect<InsertManyResult, ReadError> => {
+      if (from >= documents.length || (isOrdered && failures.length > 0)) {
+        return Effect.succeed({ insertedCount, failures })
+      }
+      const chunk = waiting.length > 0 ? waiting : prepareChunk(context.store, documents, from)
+      return insertChunk(context, name, chunk, from, isOrdered).pipe(
+        Effect.tap((outcome) =>
+          Effect.map(Effect.forEach(outcome.failures, refusal), (refused) => {
+            insertedCount += outcome.insertedCount
+            failures.push(...refused)
+          })
+        ),
+        Effect.flatMap(({ attempted }) =>
+          inTurn(from + attempted < documents.length, () => go(from + attempted, chunk.slice(attempted)))
+        )
+      )
+    }
+    return Effect.uninterruptible(go(0, []))
+  })
+
+const prepareNew = (store: KeyValue, document: Document): Result.Result<Prepared, Problem> => {
+  const normalised = normalise(document)
+  return Result.isFailure(normalised)
+    ? Result.fail(rejected(normalised.failure))
+    : prepare(store, normalised.success)
+}
+
+/** Prepares documents from an index on, as many as the step allows. */
+const prepareChunk = (store: KeyValue, documents: ReadonlyArray<Document>, from: number): Chunk => {
+  beginStep()
+  const chunk: Array<Chunk[number]> = []
+  for (let at = from; at < documents.length && chunk.length < maxPerJob && !isStepDone(); at++) {
+    const document = documents[at]!
+    const prepared = prepareNew(store, document)
+    chunk.push(prepared)
+    // Counts the size as work, which encoding counts otherwise.
+    if (Result.isSuccess(prepared) && !(prepared.success.encoded instanceof Uint8Array)) memoryOf(document)
+  }
+  return chunk
+}
+
+/** Inserts as many documents of a chunk as the step allows, in one job. */
+const insertChunk = (
+  { catalog, store, writer }: InsertContext,
+  name: string,
+  chunk: Chunk,
+  from: number,
+  isOrdered: boolean
+) =>
+  store.write("insertMany", () => {
+    beginStep()
+    catalog.ensure(name)
+    let attempted = 0
+    let insertedCount = 0
+    const failures: Array<Refusal> = []
+    for (const [i, prepared] of chunk.entries()) {
+      if (isStepDone()) break
+      attempted += 1
+      const inserted = Result.flatMap(
+        prepared,
+        // Looked up again: the previous insertion may have changed the traits of an index.
+        (ready): Result.Result<void, DuplicateKey | Problem> => writer.insert(catalog.ensure(name), ready)
+      )
+      if (Result.isSuccess(inserted)) insertedCount += 1
+      else {
+        failures.push({ index: from + i, failure: inserted.failure })
+        if (isOrdered) break
+      }
+    }
+    return { attempted, insertedCount, failures }
+  })
 
 // Consecutive documents, prepared or rejected.
 type Chunk = ReadonlyArray<Result.Result<Prepared, Problem>>

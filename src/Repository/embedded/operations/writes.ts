@@ -18,8 +18,9 @@ import type { Catalog, Collection } from "../catalog/catalog.ts"
 import type { Found } from "../planner/planExecutor.ts"
 import { type DocumentWriter, prepare } from "./documentWriter.ts"
 import { makeMatching, type Matching, type MatchRequest, type WriteMatch } from "./findAndWrite.ts"
-import { type Inserting, makeInserting } from "./inserts.ts"
-import { parseFilterOf, take, withNow } from "./reads.ts"
+import { type EmbeddedInserts, makeEmbeddedInserts } from "./inserts.ts"
+import { parseFilterOf } from "./matchingDocuments.ts"
+import { take, withNow } from "./readSteps.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -30,13 +31,17 @@ type FindsAndChanges = "findOneAndUpdate" | "findOneAndReplace"
 type Deletions = "findOneAndDelete" | "deleteOne" | "deleteMany"
 
 /** @internal */
-export type Writing = Inserting & Pick<Store, Updates | FindsAndChanges | Deletions>
+export type EmbeddedWrites = EmbeddedInserts & Pick<Store, Updates | FindsAndChanges | Deletions>
 
 /** @internal */
-export const makeWriting = (store: WatchedKeyValue, catalog: Catalog, writer: DocumentWriter): Writing => {
+export const makeEmbeddedWrites = (
+  store: WatchedKeyValue,
+  catalog: Catalog,
+  writer: DocumentWriter
+): EmbeddedWrites => {
   const context: WriteContext = { store, catalog, writer, matching: makeMatching(store, catalog) }
   return {
-    ...makeInserting(store, catalog, writer),
+    ...makeEmbeddedInserts(store, catalog, writer),
     ...updates(context),
     ...findsAndChanges(context),
     ...deletions(context)

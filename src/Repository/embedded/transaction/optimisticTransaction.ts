@@ -32,8 +32,8 @@ import {
 } from "../../store/transactionRunner.ts"
 import { Catalog, type Collection, type Index, type RecordIds } from "../catalog/catalog.ts"
 import { DocumentWriter, mergeTraits, writeCost } from "../operations/documentWriter.ts"
-import { makeReading } from "../operations/reads.ts"
-import { makeWriting } from "../operations/writes.ts"
+import { makeEmbeddedReads } from "../operations/reads.ts"
+import { makeEmbeddedWrites } from "../operations/writes.ts"
 import type { Snapshot, Versions } from "./snapshots.ts"
 import { BufferedTable } from "./writeBuffer.ts"
 
@@ -160,8 +160,8 @@ class TransactionBuffer {
     const tables = this.#tables()
     this.#names = new TransactionCatalog(tables, catalog.committed)
     this.operations = {
-      ...makeReading(tables, this.#names),
-      ...makeWriting(tables, this.#names, new DocumentWriter(tables, this.#names))
+      ...makeEmbeddedReads(tables, this.#names),
+      ...makeEmbeddedWrites(tables, this.#names, new DocumentWriter(tables, this.#names))
     }
   }
 

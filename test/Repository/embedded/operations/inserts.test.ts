@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Document } from "../../../../src/Repository/DocumentStore.ts"
 import { Catalog } from "../../../../src/Repository/embedded/catalog/catalog.ts"
 import { DocumentWriter } from "../../../../src/Repository/embedded/operations/documentWriter.ts"
-import { makeWriting } from "../../../../src/Repository/embedded/operations/writes.ts"
+import { makeEmbeddedWrites } from "../../../../src/Repository/embedded/operations/writes.ts"
 import { makeVersions } from "../../../../src/Repository/embedded/transaction/snapshots.ts"
 import * as keyValueLmdb from "../../../../src/Repository/storage/lmdb/store.ts"
 import * as keyValueMemory from "../../../../src/Repository/storage/memory/store.ts"
@@ -33,7 +33,7 @@ describe("embeddedInsert", () => {
     }
     const watched = makeVersions(counting).store
     const catalog = new Catalog(watched)
-    const writing = makeWriting(watched, catalog, new DocumentWriter(watched, catalog))
+    const writing = makeEmbeddedWrites(watched, catalog, new DocumentWriter(watched, catalog))
     const { failures, insertedCount } = yield* writing.insertMany("things", documents, { ordered: false })
     return { failures, insertedCount, most }
   })

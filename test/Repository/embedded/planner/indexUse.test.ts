@@ -5,8 +5,8 @@ import type { Document, Filter, FindOptions, IndexDescription } from "../../../.
 import { Catalog } from "../../../../src/Repository/embedded/catalog/catalog.ts"
 import { DocumentWriter } from "../../../../src/Repository/embedded/operations/documentWriter.ts"
 import { makeIndexing } from "../../../../src/Repository/embedded/operations/indexBuild.ts"
-import { makeReading } from "../../../../src/Repository/embedded/operations/reads.ts"
-import { makeWriting } from "../../../../src/Repository/embedded/operations/writes.ts"
+import { makeEmbeddedReads } from "../../../../src/Repository/embedded/operations/reads.ts"
+import { makeEmbeddedWrites } from "../../../../src/Repository/embedded/operations/writes.ts"
 import { makeVersions } from "../../../../src/Repository/embedded/transaction/snapshots.ts"
 import * as keyValueMemory from "../../../../src/Repository/storage/memory/store.ts"
 import type { SteppedKeyValue } from "../../../../src/Repository/storage/orderedStore.ts"
@@ -253,10 +253,10 @@ describe("indexUse", () => {
     const writer = new DocumentWriter(store, catalog)
     const indexing = yield* makeIndexing(store, catalog, writer, Effect.void)
     yield* indexing.createIndexes("things", more)
-    const writing = makeWriting(store, catalog, writer)
+    const writing = makeEmbeddedWrites(store, catalog, writer)
     yield* writing.insertMany("things", documents)
     looks()
-    return { indexing, looks, reading: makeReading(store, catalog), writing }
+    return { indexing, looks, reading: makeEmbeddedReads(store, catalog), writing }
   })
 
   const withoutIndexes = withDocuments(documents, [])

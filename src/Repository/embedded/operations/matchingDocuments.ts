@@ -1,0 +1,89 @@
+/**
+ * Finds the documents of a collection that match a filter.
+ */
+import * as Result from "effect/Result"
+import type { Direction } from "../../bson/path.ts"
+import { type BatchIterator, ended, mapChunks } from "../../mql/execution/batchIterator.ts"
+import { sorted } from "../../mql/execution/mergeSort.ts"
+import { type Filter, parseFilter } from "../../mql/filter/parseFilter.ts"
+import { overtaken, type Problem } from "../../mql/limits/queryProblem.ts"
+import { makeMemory, type Memory } from "../../mql/limits/sizeLimits.ts"
+import { sortTooLarge } from "../../mql/projection/sortSpec.ts"
+import { isByScore, withScore } from "../../mql/projection/textScore.ts"
+import type { KeyValue } from "../../storage/orderedStore.ts"
+import { type Catalog, type Collection, textIndexOf } from "../catalog/catalog.ts"
+import { type Found, scan } from "../planner/planExecutor.ts"
+import { type Plan, planOf } from "../planner/queryPlan.ts"
+
+/**
+ * Parses a filter for a collection, whose text index decides about `$text`.
+ *
+ * @internal
+ */
+export const parseFilterOf = (
+  catalog: Catalog,
+  name: string,
+  filter: unknown,
+  now: number
+): Result.Result<Filter, Problem> => parseFilter(filter, now, textIndexOf(catalog.get(name))?.text)
+
+/**
+ * The documents of a collection that match a filter, sorted if required.
+ *
+ * @internal
+ */
+export const findSource = (
+  store: KeyValue,
+  catalog: Catalog,
+  name: string,
+  filter: Filter,
+  sort: ReadonlyArray<Direction> = [],
+  wanted = Infinity,
+  /** Receives the number of all matches, if sorting them reads them all anyway. */
+  onMatches?: (matches: number) => void,
+  /** The memory budget of a pipeline; a single sort has a budget of its own. */
+  memory?: Memory
+): BatchIterator<Found> => {
+  const collection = catalog.get(name)
+  if (collection === undefined) return () => ended
+  const plan = planOf(collection, filter.constraints, sort, filter.search?.words)
+  const scanned = scan(store, collection, plan, filter, {
+    end: () => catalog.endOfRecords(collection),
+    wanted: plan.isOrdered ? wanted : Infinity,
+    isInOrder: plan.isOrdered && sort.length > 0
+  })
+  const matching = whileIndexed(catalog, collection, plan, scanned)
+  if (plan.isOrdered) return matching
+  onMatches?.(0)
+  const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
+    onMatches(items.length)
+    return Result.succeed(items)
+  })
+  const { search } = filter
+  const documentOf = search === undefined || !sort.some(isByScore)
+    ? ({ document }: Found) => document
+    : ({ document }: Found) => withScore(document, search)
+  return memory === undefined
+    ? sorted(found, documentOf, sort, wanted, makeMemory(sortTooLarge), sortedBytes)
+    : sorted(found, documentOf, sort, wanted, memory)
+}
+
+// internal
+
+// A document takes more bytes in memory than on disk; one that is in memory anyway only takes a slot in the list.
+const sortedBytes = ({ bytes = 0 }: Found): number => 100 + 2 * bytes
+
+// A dropped index loses its entries between two steps, so the scan would miss documents.
+const whileIndexed = (
+  catalog: Catalog,
+  collection: Collection,
+  plan: Plan,
+  source: BatchIterator<Found>
+): BatchIterator<Found> => {
+  if (plan.kind === "all" || plan.index === collection.identifiers) return source
+  const { number } = plan.index
+  return () =>
+    catalog.get(collection.name)?.indexes.some((index) => index.number === number) === true
+      ? source()
+      : Result.fail(overtaken("an index was dropped while it was read"))
+}

@@ -1,0 +1,156 @@
+/**
+ * Runs reads in steps. Other fibers run between two turns, and a read can be interrupted there. A read is therefore not a
+ * snapshot: later steps may see writes that are committed after the first one.
+ */
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { beginStep } from "../../../internal/steps.ts"
+import type { Document } from "../../DocumentStore.ts"
+import type { BatchIterator } from "../../mql/execution/batchIterator.ts"
+import { type Problem, toError } from "../../mql/limits/queryProblem.ts"
+import { QueryTimeout, type ReadError } from "../../RepositoryError.ts"
+import type { KeyValue } from "../../storage/orderedStore.ts"
+import { makeStopwatch, type Stopwatch } from "../../store/timeLimit.ts"
+
+/**
+ * Passes the current time, in milliseconds, to an effect.
+ *
+ * @internal
+ */
+export const withNow = <A, E>(use: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.withFiber((fiber) => use(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()))
+
+/**
+ * Takes a step of a read; fails with a rejected query or a failure of the disk.
+ *
+ * @internal
+ */
+export const take = <A>(
+  store: KeyValue,
+  operation: string,
+  step: () => Result.Result<A, Problem>
+): Result.Result<A, ReadError> => {
+  beginStep()
+  return Result.flatMap(
+    store.read(operation, step),
+    (result): Result.Result<A, ReadError> => Result.mapError(result, (problem) => toError(problem, operation))
+  )
+}
+
+/**
+ * Reads an iterator to its end, interruptibly; it is opened with the first step. With a `taker`, the items are passed to it
+ * as they come, and it may end the read.
+ *
+ * @internal
+ */
+export const drain = <A>(
+  store: KeyValue,
+  operation: string,
+  open: () => Result.Result<BatchIterator<A>, Problem>,
+  stopwatch?: Stopwatch,
+  taker?: (items: ReadonlyArray<A>) => boolean
+): Effect.Effect<ReadonlyArray<A>, ReadError> => {
+  const all: Array<A> = []
+  let source: BatchIterator<A> | undefined
+  const turn = (): Result.Result<boolean, Problem> => {
+    if (source === undefined) {
+      const opened = open()
+      if (Result.isFailure(opened)) return Result.fail(opened.failure)
+      source = opened.success
+    }
+    for (let i = 0; i < stepsPerTurn; i++) {
+      const items = source()
+      if (Result.isFailure(items)) return Result.fail(items.failure)
+      if (items.success === undefined) return atEnd
+      for (const item of items.success) all.push(item)
+    }
+    return notAtEnd
+  }
+  const go = (): Effect.Effect<ReadonlyArray<A>, ReadError> => {
+    if (stopwatch?.isOver() === true) return Effect.fail(new QueryTimeout({ operation }))
+    const isEnded = take(store, operation, turn)
+    if (Result.isFailure(isEnded)) return Effect.fail(isEnded.failure)
+    const isEnough = taker !== undefined && all.length > 0 && !taker(all.splice(0))
+    return isEnded.success || isEnough ? Effect.succeed(all) : Effect.flatMap(Effect.yieldNow, go)
+  }
+  return Effect.suspend(go)
+}
+
+/**
+ * {@link drain} with a time limit. `open` gets the current time in milliseconds.
+ *
+ * @internal
+ */
+export const readAll = <A>(
+  store: KeyValue,
+  operation: string,
+  timeLimit: Duration.Input | undefined,
+  open: (now: number) => Result.Result<BatchIterator<A>, Problem>,
+  taker?: (items: ReadonlyArray<A>) => boolean
+): Effect.Effect<ReadonlyArray<A>, ReadError> =>
+  Effect.withFiber((fiber) => {
+    const clock = fiber.getRef(Clock.Clock)
+    const stopwatch = makeStopwatch(clock, timeLimit)
+    stopwatch.start()
+    return drain(store, operation, () => open(clock.currentTimeMillisUnsafe()), stopwatch, taker)
+  })
+
+/**
+ * Streams the documents of an iterator, step by step as they are pulled. The time of the consumer does not count towards the
+ * time limit.
+ *
+ * @internal
+ */
+export const readStream = (
+  store: KeyValue,
+  operation: string,
+  timeLimit: Duration.Input | undefined,
+  make: Effect.Effect<(now: number) => Result.Result<BatchIterator, Problem>>
+): Stream.Stream<Document, ReadError> =>
+  Stream.fromPull(Effect.flatMap(make, (make) =>
+    Effect.withFiber((fiber) => {
+      const clock = fiber.getRef(Clock.Clock)
+      const stopwatch = makeStopwatch(clock, timeLimit)
+      const source = take(store, operation, () => make(clock.currentTimeMillisUnsafe()))
+      return Result.isSuccess(source)
+        ? Effect.succeed(pullFrom(store, operation, source.success, stopwatch))
+        : Effect.fail(source.failure)
+    })))
+
+// internal
+
+// A read of few steps needs no turn of the event loop.
+const stepsPerTurn = 2
+
+const atEnd: Result.Result<boolean> = Result.succeed(true)
+const notAtEnd: Result.Result<boolean> = Result.succeed(false)
+
+const pullFrom = (
+  store: KeyValue,
+  operation: string,
+  source: BatchIterator,
+  stopwatch: Stopwatch
+): Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> => {
+  let steps = 0
+  const go: Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> = Effect.suspend(() => {
+    if (stopwatch.isOver()) return Effect.fail(new QueryTimeout({ operation }))
+    const documents = take(store, operation, source)
+    if (Result.isFailure(documents)) return Effect.fail(documents.failure)
+    if (documents.success === undefined) return Cause.done()
+    if (!Arr.isReadonlyArrayNonEmpty(documents.success)) return Effect.andThen(Effect.yieldNow, go)
+    stopwatch.stop()
+    steps += 1
+    return steps % stepsPerTurn === 0
+      ? Effect.as(Effect.yieldNow, documents.success)
+      : Effect.succeed(documents.success)
+  })
+  return Effect.suspend(() => {
+    stopwatch.start()
+    return go
+  })
+}
