@@ -1,7 +1,10 @@
+/**
+ * Scans a table merged with changes that replace its values.
+ */
 import type { Range, Table, Visit } from "./orderedStore.ts"
 
 /**
- * A value that stands in the place of that of another table, or `undefined` where there is none.
+ * A value that replaces the one of a table; `undefined` removes it.
  *
  * @internal
  */
@@ -18,7 +21,7 @@ export interface Change<Value> {
 export type Changes<Value> = (range: Range) => () => Change<Value> | undefined
 
 /**
- * {@link Table.scan} of a table with changes.
+ * Implements {@link Table.scan} of a table with changes.
  *
  * @internal
  */
@@ -36,7 +39,7 @@ export const scanMerged = <Value>(
   )
 
 /**
- * {@link Table.scanKeys} of a table with changes.
+ * Implements {@link Table.scanKeys} of a table with changes.
  *
  * @internal
  */
@@ -47,7 +50,7 @@ export const scanMergedKeys = <Value>(
   visit: (key: string) => boolean
 ): void => merge(range, changes, visit, (see) => base.scanKeys(range, (key) => see(key, () => visit(key))))
 
-/** Shows changes between what is there, and in its place. */
+/** Merges the changes into the scan of the base, in the order of the keys. */
 const merge = <Value>(
   range: Range,
   changes: Changes<Value>,

@@ -1,5 +1,8 @@
 /**
- * The ordered tables that the embedded store is built on, kept on disk or in memory.
+ * The port of the ordered tables that the embedded store is built on; `lmdb/` stores them on disk, `memory/` in memory.
+ *
+ * All writes happen in jobs ({@link KeyValue.write}), one at a time. A job is atomic and, on disk, durable once its effect
+ * succeeds. Reads see committed jobs and, within a job, its own writes.
  */
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
@@ -26,36 +29,36 @@ export interface Range {
 export const everything: Range = { start: "", end: "\xff\xff\xff\xff", reverse: false }
 
 /**
- * Is shown a value that took so many bytes to read, at its key or at the place of its key; `false` when it is enough.
+ * Receives a value with its key, or the index of its key, and the bytes that were read for it. `false` ends the scan.
  *
  * @internal
  */
 export type Visit<At, Value> = (at: At, value: Value, bytes: number) => boolean
 
 /**
- * Ordered values. Keys are strings of single bytes, one character each. Writing is for {@link KeyValue.write} alone.
+ * A table of values ordered by their keys: strings with one byte in each character. Only jobs may write.
  *
  * @internal
  */
 export interface Table<Value, Written = Value> {
   readonly get: (key: string) => Value | undefined
   /**
-   * Shows the values of these keys, as far as they are there, with the places of their keys, until `visit` answers
-   * `false`. It must not write. What is known without reading has no bytes.
+   * Visits the values of existing keys, with the indexes of the keys, until `visit` returns `false`. `visit` must not
+   * write. A cached value has 0 bytes.
    */
   readonly visit: (keys: ReadonlyArray<string>, visit: Visit<number, Value>) => void
   readonly has: (key: string) => boolean
   /** `before` is the value that is replaced, which snapshots still show; see `versions.ts`. */
   readonly put: (key: string, value: Written, before: Value | undefined) => void
   readonly remove: (key: string, before: Value | undefined) => void
-  /** Shows keys and values in order until there are no more, or `visit` answers `false`. It must not write. */
+  /** Visits keys and values in order until `visit` returns `false`. `visit` must not write. */
   readonly scan: (range: Range, visit: Visit<string, Value>) => void
   /** {@link Table.scan} without the values. */
   readonly scanKeys: (range: Range, visit: (key: string) => boolean) => void
 }
 
 /**
- * {@link Table.visit} by {@link Table.get}; `bytesRead` says what it took last.
+ * Implements {@link Table.visit} by {@link Table.get}; `bytesRead` returns the bytes of the last read.
  *
  * @internal
  */
@@ -74,7 +77,7 @@ export const visitEach = <Value>(
 const nothing = () => 0
 
 /**
- * A document in the form in which it is kept; made by {@link KeyValue.encode} only.
+ * A document in its stored form, made by {@link KeyValue.encode} only.
  *
  * @internal
  */
@@ -83,13 +86,13 @@ export type Encoded = Document | Uint8Array
 /** @internal */
 export interface KeyValue {
   readonly description: string
-  /** Collections and their indexes. */
+  /** The definitions of collections and indexes. */
   readonly catalog: Table<Document>
-  /** The documents of a collection by their record identifiers, which grow with each that is inserted. */
+  /** The documents of a collection by their record ids, which ascend in the order of insertion. */
   readonly documents: (collection: number) => Table<Document, Encoded>
-  /** The entries of an index, or of a collection's identifiers; each holds the record identifier of its document. */
+  /** The entries of an index, or of a collection's identifiers; each value is the record id of the document. */
   readonly entries: (index: number) => Table<string>
-  /** A normalised document as it is kept, or why it can't be. */
+  /** Encodes a normalised document; fails if it can't be stored. */
   readonly encode: (document: Document) => Result.Result<Encoded, string>
   /**
    * Runs `job` when it is its turn, without another writer in between. It succeeds when all that the job wrote is kept,
@@ -130,13 +133,13 @@ export const takeSteps = <A>(steps: Steps<A>): IteratorResult<void, A> => {
 }
 
 /**
- * Says which documents of a collection were written since it began, by their record identifiers: what is not committed
- * is included, and so is what was not when it began. It has to be closed.
+ * Records which documents of a collection are written, by their record ids. Uncommitted writes are included, those at its
+ * begin as well. Must be closed.
  *
  * @internal
  */
 export interface Watch {
-  /** `undefined` when there were too many to remember. */
+  /** `undefined` if there were too many writes to record. */
   readonly written: () => ReadonlyArray<string> | undefined
   readonly close: () => void
 }
@@ -147,13 +150,13 @@ export interface WatchedKeyValue extends KeyValue {
 }
 
 /**
- * Whoever remembers what the tables hold.
+ * Observes the end of jobs.
  *
  * @internal
  */
 export interface Listener {
-  /** All jobs that have run are kept. */
+  /** All jobs that have run are committed. */
   readonly committed: () => void
-  /** All jobs that have run since the last {@link Listener.committed} have left nothing. */
+  /** All jobs that have run since the last {@link Listener.committed} are rolled back. */
   readonly aborted: () => void
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps a folder to one store at a time.
+ * Locks a folder, so that one store uses it at a time.
  *
  * The operating system holds the lock, as SQLite's on an empty file of the folder, and releases it when the process ends,
  * however it ends. So a dead process never has a folder, and processes that can't see each other, such as those of two
@@ -19,22 +19,21 @@ import type { DatabaseSync } from "node:sqlite"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 
 /**
- * Who has the lock is asked of the system by locking this file. It is empty, stays when the store is closed, and may be
- * copied.
+ * The file that is locked. It is empty, remains when the store is closed, and may be copied.
  *
  * @internal
  */
 export const lockFile = "owner.lock"
 
 /**
- * Locks a folder until the scope closes. A folder that another process has is waited for, for five seconds: a process that
- * was killed may take a moment to end.
+ * Locks a folder until the scope closes. Waits up to five seconds for a folder that another process has locked, since a
+ * killed process may take a moment to end.
  *
  * @internal
  */
 export const lockFolder = (folder: string): Effect.Effect<void, StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {
-    // Some versions of Node print a warning when this is loaded, which is only for those who have a folder.
+    // Loaded on demand, since some versions of Node print a warning when it is loaded.
     const { DatabaseSync } = yield* Effect.tryPromise({
       try: () => import("node:sqlite"),
       catch: () => unavailable(`folder ${folder} can't be locked: this Node has no node:sqlite`)
@@ -63,7 +62,7 @@ class Busy extends Data.TaggedClass("Busy") {}
 
 const isBusy = (error: Busy | StoreUnavailable): error is Busy => error._tag === "Busy"
 
-// The folders' devices and inodes, with what holds their locks: a database that nobody refers to is closed.
+// The locked folders by device and inode. The references keep the databases, and so the locks, from being collected.
 const heldHere = new Map<string, DatabaseSync>()
 
 const lock = (
@@ -82,7 +81,7 @@ const lock = (
     }
     const database = yield* Result.try({ try: () => new Database(path.join(folder, lockFile)), catch: failed })
     yield* Result.try({
-      // Without a journal, no file but the empty one is made. The transaction writes nothing and never ends.
+      // Without a journal file, only the empty file is created. The transaction writes nothing and never ends.
       try: () => database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"),
       catch: (cause) => {
         database.close()
@@ -90,7 +89,7 @@ const lock = (
       }
     })
     heldHere.set(key, database)
-    // For the message to others only. Without it they are told less.
+    // Only for the error message of other processes, so a failure is ignored.
     Result.try(() => fs.writeFileSync(path.join(folder, ownerFile), `process ${process.pid} on ${hostname()}\n`))
     return key
   })

@@ -1,8 +1,9 @@
 /**
- * Writes that wait together and are committed together: the disk is waited for once for all of them.
+ * Group commit: the waiting jobs are run in one transaction and committed together, with one flush to the disk.
  *
- * A job that takes long is the last of its batch, and goes on in the following turns of the event loop, in the same
- * transaction.
+ * A job succeeds when its transaction is on the disk. When a transaction fails, its jobs are retried one by one, so that a
+ * job fails only by its own fault. A long job is the last of its batch, and continues in the following turns of the event
+ * loop, in the same transaction.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -15,7 +16,7 @@ import { codeOf } from "./preflight.ts"
 const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno
 
 interface Job {
-  /** Does as much as there is time for. Gives what does the rest, and says whether there is still more, unless it is done. */
+  /** Runs the job for one step. Returns a function that runs the next step and tells whether there is more, if any. */
   readonly run: () => (() => boolean) | undefined
   readonly succeed: () => void
   readonly fail: (cause: unknown) => void
@@ -28,16 +29,16 @@ export interface Writer {
   readonly write: SteppedKeyValue["write"]
   readonly writeInSteps: SteppedKeyValue["writeInSteps"]
   readonly listen: SteppedKeyValue["listen"]
-  /** Refuses further writes, and succeeds when those before are done. */
+  /** Refuses further writes, and succeeds when the previous ones are done. */
   readonly finish: Effect.Effect<void>
 }
 
-// So that one transaction doesn't hold up everything else for long: so many jobs, or so much work of theirs.
+// Limits of one transaction, so that others don't wait long: the number of jobs, and the units of their work.
 const maxBatch = 256
 const maxWork = 2_000_000
 
 /**
- * What has become of a transaction after a turn.
+ * The state of a transaction after a turn.
  *
  * @internal
  */
@@ -60,13 +61,13 @@ export const makeWriter = (
   let listener: Listener | undefined
   let isBusy = false
   let isClosed = false
-  // How many of the waiting jobs have failed together and go alone now.
-  let alone = 0
+  // The number of waiting jobs that have failed in one transaction and are retried one by one.
+  let retriedSingly = 0
 
   const next = (): void => {
     const detail = obstacle()
     if (detail !== undefined) {
-      alone = 0
+      retriedSingly = 0
       for (const job of waiting.splice(0)) job.refuse(detail)
     }
     isBusy = waiting.length > 0
@@ -82,7 +83,7 @@ export const makeWriter = (
         if (!rest()) rest = undefined
         return
       }
-      // Only now, so that whoever came since is part of it.
+      // Collected when the transaction begins, so that later jobs join the batch.
       batch = []
       const end = workDone() + maxWork
       do {
@@ -91,7 +92,7 @@ export const makeWriter = (
         batch.push(job)
         rest = job.run()
         // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- a job changes it
-      } while (rest === undefined && alone === 0 && batch.length < maxBatch && workDone() < end)
+      } while (rest === undefined && retriedSingly === 0 && batch.length < maxBatch && workDone() < end)
     }
     const run = (): Turn => {
       ran = Result.try({ try: runSome, catch: (cause) => cause })
@@ -104,7 +105,7 @@ export const makeWriter = (
       else failed(batch, cause)
       next()
     }
-    // lmdb may also throw at once.
+    // lmdb may also throw synchronously.
     void Promise.resolve().then(() => transact(run)).then(
       () => settle(undefined),
       (cause: unknown) => reasonOf(cause, settle)
@@ -112,7 +113,7 @@ export const makeWriter = (
   }
 
   const committed = (batch: ReadonlyArray<Job>): void => {
-    alone = Math.max(0, alone - batch.length)
+    retriedSingly = Math.max(0, retriedSingly - batch.length)
     listener?.committed()
     for (const job of batch) job.succeed()
   }
@@ -120,13 +121,13 @@ export const makeWriter = (
   const failed = (batch: ReadonlyArray<Job>, cause: unknown): void => {
     listener?.aborted()
     if (batch.length > 1) {
-      // It may be only one that can't be written.
-      alone = batch.length
+      // Perhaps only one of them can't be written.
+      retriedSingly = batch.length
       waiting.unshift(...batch)
       return
     }
-    alone = Math.max(0, alone - 1)
-    // Without a batch, not even the transaction could begin.
+    retriedSingly = Math.max(0, retriedSingly - 1)
+    // Without a batch, the transaction could not begin, and all waiting jobs fail.
     for (const job of batch.length === 0 ? waiting.splice(0) : batch) job.fail(cause)
   }
 
@@ -179,7 +180,7 @@ export const makeWriter = (
   }
 }
 
-// A commit that failed says why in a promise of its own, which has to be handled, too.
+// The reason of a failed commit is in a promise of its own, which must be handled, too.
 const reasonOf = (cause: unknown, settle: (reason: unknown) => void): void => {
   const reason = typeof cause === "object" && cause !== null && "commitError" in cause ? cause.commitError : undefined
   void Promise.resolve(reason).then(() => settle(cause ?? "unknown"), (reason: unknown) => settle(reason ?? cause))
@@ -190,14 +191,14 @@ export const closed = (operation: string): StoreUnavailable =>
   new StoreUnavailable({ operation, detail: "the store is closed", retryable: false })
 
 /**
- * What went wrong in lmdb; `undefined` when it isn't lmdb that complains.
+ * The failure for an error of lmdb; `undefined` for any other error.
  *
  * @internal
  */
 export const unavailable = (operation: string, cause: unknown): StoreUnavailable | undefined => {
   const code = codeOf(cause)
   return cause instanceof Error && typeof code === "number"
-    // There may be room again, once somebody has made some.
+    // Not retryable: room on the disk must be made first.
     ? new StoreUnavailable({
       operation,
       detail: `the disk did not take it or give it: ${cause.message}${roomHint(code)}`,
@@ -206,7 +207,7 @@ export const unavailable = (operation: string, cause: unknown): StoreUnavailable
     : undefined
 }
 
-// lmdb calls it an input/output error when the disk took a part of a page only.
+// lmdb reports an input/output error when the disk has written only a part of a page.
 const roomHint = (code: number): string =>
   [ENOSPC, EDQUOT, EFBIG].includes(code)
     ? " (there is no room left)"

@@ -1,5 +1,6 @@
 /**
- * What lmdb needs of a folder. It takes the process down when it can't open its files, so they are looked at before.
+ * Checks a folder before lmdb opens it, since lmdb crashes the process when it can't open its files, and watches it while
+ * it is open.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -13,16 +14,16 @@ const dataFile = "data.mdb"
 const lockFile = "lock.mdb"
 const roomFile = "room.tmp"
 
-// lmdb writes to these bytes as memory, where a full disk can't be reported.
+// The lock file is preallocated: lmdb maps it into memory, where a full disk raises a signal instead of an error.
 const lockLength = 8192
 
 // In milliseconds.
 const lookEvery = 300
 
-// More than lmdb needs to make its tables; without room for the first pages it takes the process down, too.
+// More than lmdb needs for its first pages; without room for them it crashes the process, too.
 const roomForNew = 65_536
 
-// Both of the first two pages begin with a header and these two words.
+// Each of the first two pages is a meta page, with a magic number and a version after its header.
 const magicAt = 24
 const magic = 0xbeefc0de
 const versionAt = 28
@@ -31,21 +32,21 @@ const pageSizeAt = 48
 const headerLength = 52
 
 /**
- * Says why lmdb couldn't use a folder.
+ * Why lmdb can't use a folder, or `undefined`.
  *
  * @internal
  */
 export const problemOfFolder = (folder: string): string | undefined =>
   problemOf(() => {
-    // Files that are missing are made.
+    // Missing files are created.
     if (sizeOf(path.join(folder, dataFile)) === 0) tryRoom(path.join(folder, roomFile))
     prepareLock(path.join(folder, lockFile))
     return isDatabase(path.join(folder, dataFile)) ? undefined : `${dataFile} is damaged, or no database`
   })
 
 /**
- * Watches an open folder until the scope closes. What it gives says why nothing may be written: a file that is open was
- * removed or replaced, or its folder was, so that a write would be gone with the process. The log says it, too.
+ * Watches an open folder until the scope closes. The returned function tells why writes must be refused, if they must: an
+ * open file or its folder was removed or replaced, so that a write would be lost with the process. It is logged, too.
  *
  * @internal
  */
@@ -62,7 +63,7 @@ export const watchFolder = (folder: string): Effect.Effect<() => string | undefi
       const { dev, ino } = fs.statSync(file)
       const look = (now: fs.Stats): void => {
         const before = loss()
-        // There is nothing at the path when all is zero.
+        // For a missing file, all fields are 0.
         if (now.ino === ino && now.dev === dev) lost.delete(name)
         else lost.add(name)
         const after = loss()
@@ -79,14 +80,14 @@ export const watchFolder = (folder: string): Effect.Effect<() => string | undefi
   })
 
 /**
- * The code of what the system or lmdb throws.
+ * The code of an error of the system or of lmdb.
  *
  * @internal
  */
 export const codeOf = (cause: unknown): unknown =>
   typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
 
-/** The length of a file, which is made when it isn't there, and can be written to. */
+/** The length of a file, which is created if needed; throws if it is not writable. */
 const sizeOf = (file: string): number => {
   const descriptor = fs.openSync(file, "a+")
   const { size } = fs.fstatSync(descriptor)
@@ -94,7 +95,7 @@ const sizeOf = (file: string): number => {
   return size
 }
 
-// To close it would give up the lock on it, where this process has the folder open already.
+// Never opened and closed if it exists: closing it releases the process's locks on it, if it has the folder open.
 const prepareLock = (file: string): void => {
   const found = fs.statSync(file, { throwIfNoEntry: false })
   if (found?.isFile() === true && found.size > 0) fs.accessSync(file, fs.constants.R_OK | fs.constants.W_OK)
@@ -115,7 +116,7 @@ const isDatabase = (file: string): boolean => {
   const isMeta = (position: number): boolean =>
     readAt(position) && header.readUInt32LE(magicAt) === magic && (header.readUInt32LE(versionAt) & 0xffff) === version
   const isNew = fs.fstatSync(descriptor).size === 0
-  const isWhole = isNew || (isMeta(0) && isMeta(header.readUInt32LE(pageSizeAt)))
+  const isComplete = isNew || (isMeta(0) && isMeta(header.readUInt32LE(pageSizeAt)))
   fs.closeSync(descriptor)
-  return isWhole
+  return isComplete
 }

@@ -1,5 +1,8 @@
 /**
- * Documents and entries of indexes as they were decoded, for those that are read often.
+ * A cache of decoded documents and index entries that are read repeatedly.
+ *
+ * A value is cached at its second miss. The size is bounded; values are evicted by the clock algorithm (second chance). It
+ * holds only committed values: a written key is dropped at once, and cached again only after its write is settled.
  */
 import { ObjectId } from "bson"
 import { isArray } from "../../bson/value.ts"
@@ -13,17 +16,17 @@ export class TableCache {
   readonly #maxCost: number
   readonly #tables: Array<CachedTable<unknown>> = []
   readonly #unsettled: Array<CachedTable<unknown>> = []
-  // The last keys that were missed, by their hashes.
+  // The hashes of recently missed keys.
   readonly #missed = new Int32Array(missedLength)
   #cost = 0
-  // Below zero, it is not worth while to look.
+  // The recent benefit of the cache; below zero, most lookups are skipped.
   #score = maxScore
   #asked = 0
-  // Where somebody was looked for last who has to go.
+  // The position of the clock's hand.
   #turn = 0
   #hand: Iterator<Cached<unknown>> | undefined
 
-  /** `maxBytes` is about what it may take in memory. */
+  /** `maxBytes` approximates the memory of all values. */
   constructor(maxBytes: number) {
     this.#maxCost = maxBytes
   }
@@ -34,17 +37,17 @@ export class TableCache {
     return table
   }
 
-  /** All jobs that have run are kept or have left nothing, and whoever reads from now on sees that. */
+  /** All jobs have been committed or rolled back, and reads see the result. */
   settle(): void {
     for (const table of this.#unsettled.splice(0)) table.settle()
   }
 
-  /** A table has its first value with a write that is not settled. */
+  /** Registers a table with its first unsettled write. */
   begin(table: CachedTable<unknown>): void {
     this.#unsettled.push(table)
   }
 
-  /** Whether to look into the cache; where little was found lately, that is now and then, to see whether it changes. */
+  /** Whether to look a value up. With few recent hits, only every 64th lookup is made, to notice a change. */
   isUseful(): boolean {
     return this.#score >= 0 || (++this.#asked & 63) === 0
   }
@@ -53,7 +56,7 @@ export class TableCache {
     this.#score = Math.min(this.#score + scoreOfFound, maxScore)
   }
 
-  /** Whether to keep what was looked for in vain in a table: when that is not the first time lately. */
+  /** Records a miss; returns whether the key was missed recently, so that its value should be cached. */
   isMissedAgain(table: number, key: string): boolean {
     this.#score = Math.max(this.#score - 1, -scoreOfFound)
     // FNV-1a: the keys of some tables differ in few bits.
@@ -67,7 +70,7 @@ export class TableCache {
 
   grow(cost: number): void {
     this.#cost += cost
-    // Each in turn, unless it was found since it was last its turn.
+    // Evicts the value under the hand, unless it was read since the hand passed it.
     while (this.#cost > this.#maxCost) {
       const next = this.#hand?.next()
       if (next?.done === false) {
@@ -87,8 +90,7 @@ export class TableCache {
 }
 
 /**
- * The cached values of a table. It has what every reader would decode: a value that is written is gone at once, and may
- * only come back when its write is settled.
+ * The cached values of a table.
  *
  * @internal
  */
@@ -111,12 +113,12 @@ export class CachedTable<Value> {
     return cached.value
   }
 
-  /** The value, if it is there, without a word of its having been asked for. */
+  /** The cached value, without counting as a read. */
   peek(key: string): Value | undefined {
     return this.#values.size === 0 ? undefined : this.#values.get(key)?.value
   }
 
-  /** Keeps what was just decoded, when it was missed before; it had so many bytes. */
+  /** Caches a decoded value with its size, if its key was missed before. */
   offer(key: string, value: Value, bytes: number): void {
     if (
       bytes > maxBytes || this.#unsettled.has(key) || !this.#cache.isMissedAgain(this.#number, key) || !freeze(value)
@@ -127,7 +129,7 @@ export class CachedTable<Value> {
     this.#cache.grow(cost)
   }
 
-  /** For jobs: what is kept by the key is about to change. */
+  /** For jobs: drops a value before its key is written. */
   forget(key: string): void {
     if (this.#unsettled.size === 0) this.#cache.begin(this)
     this.#unsettled.add(key)
@@ -160,21 +162,21 @@ interface Cached<Value> {
   isFound: boolean
 }
 
-// Larger values are few, or there is no room for them.
+// Larger values are not cached: they would displace too many others.
 const maxBytes = 64 * 1024
 
-// What a value takes in memory for each byte that is stored, and besides.
+// The memory of a value for each stored byte, and for the value itself.
 const costPerByte = 3
 const overhead = 200
 
-// A power of two, and not much more than there may be values.
+// A power of two, about the number of values that fit into the cache.
 const missedLength = 65_536
 
-// To find a value spares so many times what it takes to look for one that isn't there.
+// A hit saves this many times the cost of a miss.
 const scoreOfFound = 8
 const maxScore = 16_384
 
-/** Freezes what readers share, as far as it can be; `false` when it is more than values that nobody changes. */
+/** Freezes a value, since readers share it. Returns `false` if it contains a mutable value that can't be frozen. */
 const freeze = (value: unknown): boolean => {
   if (typeof value !== "object" || value === null) return true
   if (isArray(value)) {

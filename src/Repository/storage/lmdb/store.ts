@@ -1,5 +1,8 @@
 /**
- * Tables on disk, by lmdb.
+ * The store on disk, by lmdb.
+ *
+ * A write is durable when its effect succeeds: its transaction has been flushed to the disk. A crash leaves the state of
+ * the last committed transaction.
  */
 import * as BSON from "bson"
 import * as Effect from "effect/Effect"
@@ -10,6 +13,7 @@ import * as path from "node:path"
 import { makeFolder } from "../../../internal/makeFolder.ts"
 import { decodeDocument } from "../../bson/decoder.ts"
 import { numberOfRecord, recordIdLength } from "../../bson/keyEncoding.ts"
+import { maxDocumentBytes } from "../../bson/limits.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 import { type Encoded, everything, type Range, type SteppedKeyValue, type Table, visitEach } from "../orderedStore.ts"
@@ -18,23 +22,20 @@ import { closed, makeWriter, type Turn, unavailable } from "./groupCommit.ts"
 import { problemOfFolder, watchFolder } from "./preflight.ts"
 import { TableCache } from "./recordCache.ts"
 
-// MongoDB's limit.
-const maxDocumentBytes = 16 * 1024 * 1024
-
 const maxCacheBytes = 32 * 1024 * 1024
 
-// What is read holds until the next call of lmdb: it is decoded at once.
+// The bytes of a read are valid until the next call of lmdb, so they are decoded at once.
 type Bytes = Database<Uint8Array, string>
 
 const { latin1Slice, latin1Write } = Buffer.prototype
 
-// lmdb's own ways to encode copy whatever they read. What is in front of each key, of so many bytes, is not read.
+// lmdb's own encoders copy what they read. The prefix of a key, which is the number of its table, is skipped.
 const encodingBehind = (prefixLength: number) => ({
   encoder: { encode: (bytes: Uint8Array): Uint8Array => bytes, decode: (bytes: Uint8Array): Uint8Array => bytes },
   keyEncoder: {
     writeKey: (key: string, target: Uint8Array, position: number): number => {
       const end = position + key.length
-      // lmdb takes another buffer when this one refuses.
+      // Throws a `RangeError` if the buffer is too small; lmdb then retries with a larger one.
       if (end > target.length) target.set(bytesOf(key), position)
       else latin1Write.call(target, key, position, key.length)
       return end
@@ -47,7 +48,7 @@ const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1")
 
 const textOf = (bytes: Uint8Array): string => textAt(bytes, 0, bytes.length)
 
-// A record identifier is read in less time than it takes to call what reads texts of any length.
+// The fast path for record ids, which takes less time than a call of `latin1Slice`.
 const textAt = (source: Uint8Array, start: number, end: number): string =>
   end - start === recordIdLength
     ? String.fromCharCode(
@@ -60,7 +61,7 @@ const textAt = (source: Uint8Array, start: number, end: number): string =>
     )
     : latin1Slice.call(source, start, end)
 
-/** How the values of a table are written. */
+/** The codec of a table's values. */
 interface Form<Value, Written> {
   readonly decode: (bytes: Uint8Array, key: string) => Value
   readonly encode: (value: Written) => Uint8Array
@@ -75,7 +76,7 @@ const tableOf = <Value, Written>(
   { decode, encode }: Form<Value, Written>,
   reading: Reading
 ): Table<Value, Written> => {
-  // lmdb leaves the beginning out of neither, and the end out of both: backwards it is the other way round.
+  // lmdb includes the start of a range and excludes its end, in either direction; this store's ranges don't turn round.
   const boundsOf = ({ end, reverse, start }: Range): RangeOptions => {
     const bounds = reverse
       ? { start: prefix + end, end: prefix + start, reverse, exclusiveStart: true, inclusiveEnd: true }
@@ -135,11 +136,11 @@ const bytesAt = (database: Bytes, key: string, transaction: Transaction | undefi
   return undefined
 }
 
-// To go from one to the next is cheaper than to look for each, even if some between them are passed over.
+// A range scan is cheaper than single lookups, even if it passes over some other records.
 const minRun = 4
 const maxGaps = 2
 
-/** The range of record identifiers, when they lie close together, one after the other. */
+/** The range of record ids, if they are in order and close together. */
 const runOf = (keys: ReadonlyArray<string>): Range | undefined => {
   const [first, last] = [keys[0], keys.at(-1)]
   if (first === undefined || last === undefined || keys.length < minRun) return undefined
@@ -161,7 +162,7 @@ const tablesOf = <T>(database: Bytes, make: (database: Bytes, prefix: string) =>
   }
 }
 
-/** A table of which those values that are read often are known. */
+/** A table with a cache of values that are read repeatedly. */
 const cachedTableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
@@ -183,13 +184,13 @@ const cachedTableOf = <Value, Written>(
     if (bytes === undefined) return undefined
     size = bytes.length
     const value = decode(bytes, key)
-    // What a job reads is about to change, most often, or has changed.
+    // A job usually changes what it reads, so it does not fill the cache.
     if (!isWriting()) cached.offer(key, value, size)
     return value
   }
   return {
     ...table,
-    // Whoever looks at all values meets those that are known, but makes none known.
+    // A scan uses cached values but caches none, so that it does not displace the others.
     scan: tableOf(
       database,
       prefix,
@@ -217,18 +218,18 @@ const bytesOfNumber = (value: number): string => {
   return textOf(bytes)
 }
 
-// lmdb takes a `Buffer` as it is.
+// lmdb writes a `Buffer` without copying it.
 const encodeDocument = (document: Encoded): Uint8Array =>
   Buffer.from(document instanceof Uint8Array ? document : BSON.serialize(document))
 
 const documentForm: Form<Document, Encoded> = { decode: decodeDocument, encode: encodeDocument }
 
-/** The record identifier of the document to which an entry leads. */
+/** The codec of index entries, whose values are record ids. */
 const recordIdForm: Form<string, string> = { decode: textOf, encode: bytesOf }
 
 const formatKey = "format"
 
-// 1 had the documents in the order of their identifiers.
+// Format 1 stored the documents in the order of their identifiers.
 const format = 2
 
 const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : "it can't be opened"
@@ -242,7 +243,7 @@ const otherFormat = (folder: string, found: unknown): StoreUnavailable =>
     retryable: false
   })
 
-// The first did not say so.
+// Format 1 was not recorded in the catalog.
 const formatOf = (catalog: Table<Document>): unknown => {
   const known = catalog.get(formatKey)
   if (known !== undefined) return known["version"]
@@ -263,7 +264,148 @@ const takeFormat = (
     return undefined
   })
 
-/** Takes turns after the present one until there is nothing left to do; rejects when a job has failed. */
+/** The state of an open environment. */
+interface EnvironmentState {
+  /** lmdb crashes when a closed environment is read. */
+  isOpen: boolean
+  /** Whether a job is running, whose reads see its own writes. */
+  isWriting: boolean
+  /** The read transaction between the turns of a long job: it sees the last commit. */
+  committed: Transaction | undefined
+}
+
+/**
+ * Opens the store of a folder, which is created if needed. Closed with the scope, after pending writes.
+ *
+ * @internal
+ */
+export const make = Effect.fnUntraced(function*(
+  folder: string
+): Effect.fn.Return<SteppedKeyValue, StoreUnavailable, Scope.Scope> {
+  const location = path.resolve(folder)
+  const state: EnvironmentState = { isOpen: true, isWriting: false, committed: undefined }
+  yield* prepareFolder(location)
+  const environment = yield* openEnvironment(location, state)
+  const cache = new TableCache(maxCacheBytes)
+  const { catalog, documents, entries } = yield* openTables(environment, location, state, cache)
+  const loss = yield* watchFolder(location)
+  const writer = yield* Effect.acquireRelease(
+    Effect.sync(() => makeWriter(transactorOf(environment, state), () => settle(environment, state, cache), loss)),
+    (writer) => writer.finish
+  )
+  return {
+    description: location,
+    catalog,
+    documents,
+    entries,
+    encode: (document) => {
+      const bytes = BSON.serialize(document)
+      return bytes.length > maxDocumentBytes
+        ? Result.fail(`the document has ${bytes.length} bytes, more than ${maxDocumentBytes}`)
+        : Result.succeed(bytes)
+    },
+    write: writer.write,
+    writeInSteps: writer.writeInSteps,
+    read: (operation, step) =>
+      state.isOpen
+        ? Result.try({
+          try: step,
+          catch: (cause) => unavailable(operation, cause) ?? Result.getOrThrowWith(Result.fail(cause), (_) => _)
+        })
+        : Result.fail(closed(operation)),
+    listen: writer.listen
+  }
+})
+
+const openFailed = (location: string, detail: string): StoreUnavailable =>
+  new StoreUnavailable({ operation: "open", detail: `folder ${location} can't be used: ${detail}`, retryable: false })
+
+const prepareFolder = Effect.fnUntraced(function*(
+  location: string
+): Effect.fn.Return<void, StoreUnavailable, Scope.Scope> {
+  const unmade = yield* Effect.sync(() => makeFolder(location))
+  if (unmade !== undefined) return yield* openFailed(location, unmade)
+  yield* lockFolder(location)
+  const problem = yield* Effect.sync(() => problemOfFolder(location))
+  if (problem !== undefined) return yield* openFailed(location, problem)
+})
+
+const openEnvironment = (
+  location: string,
+  state: EnvironmentState
+): Effect.Effect<RootDatabase<Buffer, Uint8Array>, StoreUnavailable, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () =>
+        open<Buffer, Uint8Array>({
+          path: location,
+          noSubdir: false,
+          maxDbs: 3,
+          // Otherwise a transaction resolves before it is on the disk, and a failing disk is never reported.
+          overlappingSync: false,
+          // Otherwise lmdb creates internal promises, whose rejections are unhandled when a transaction fails.
+          eventTurnBatching: false
+        }),
+      catch: (cause) => openFailed(location, messageOf(cause))
+    }),
+    (environment) =>
+      Effect.promise(() => {
+        state.isOpen = false
+        return environment.close()
+      })
+  )
+
+const openTables = Effect.fnUntraced(function*(
+  environment: RootDatabase<Buffer, Uint8Array>,
+  location: string,
+  state: EnvironmentState,
+  cache: TableCache
+): Effect.fn.Return<Pick<SteppedKeyValue, "catalog" | "documents" | "entries">, StoreUnavailable> {
+  const database = (name: string, prefixLength = numberLength): Bytes =>
+    environment.openDB<Uint8Array, string>({ name, ...encodingBehind(prefixLength) })
+  const reading = () => state.isWriting ? undefined : state.committed
+  const caching = { cache, isWriting: () => state.isWriting, reading }
+  const { catalog, documents, entries, refusal } = yield* Effect.try({
+    try: () => {
+      const catalog = tableOf(database("catalog", 0), "", documentForm, reading)
+      return {
+        catalog,
+        documents: tablesOf(
+          database("documents"),
+          (database, prefix) => cachedTableOf(database, prefix, documentForm, caching)
+        ),
+        entries: tablesOf(
+          database("entries"),
+          (database, prefix) => cachedTableOf(database, prefix, recordIdForm, caching)
+        ),
+        refusal: takeFormat(environment, catalog, location)
+      }
+    },
+    catch: (cause) => openFailed(location, messageOf(cause))
+  })
+  if (refusal !== undefined) return yield* refusal
+  return { catalog, documents, entries }
+})
+
+/** Runs the turns of a batch in one transaction, which is aborted if a turn fails. */
+const transactorOf =
+  (environment: RootDatabase<Buffer, Uint8Array>, state: EnvironmentState) => (run: () => Turn): Promise<unknown> => {
+    const takeTurn = (): Turn => {
+      state.isWriting = true
+      const turn = run()
+      state.isWriting = false
+      return turn
+    }
+    return environment.childTransaction((): unknown => {
+      const turn = takeTurn()
+      if (turn !== "more") return turn === "done" ? undefined : ABORT
+      state.committed = environment.useReadTransaction()
+      // A rejection aborts the transaction.
+      return takeTurns(takeTurn)
+    })
+  }
+
+/** Takes the remaining turns of a batch; rejects when a job has failed. */
 const takeTurns = (takeTurn: () => Turn): Promise<void> => {
   const next: Effect.Effect<void, string> = Effect.flatMap(Effect.yieldNow, () => {
     const turn = takeTurn()
@@ -272,127 +414,10 @@ const takeTurns = (takeTurn: () => Turn): Promise<void> => {
   return Effect.runPromise(next)
 }
 
-/**
- * Tables in a folder, which is made when it isn't there; closed with the scope, after what is being written.
- *
- * @internal
- */
-export const make = (folder: string): Effect.Effect<SteppedKeyValue, StoreUnavailable, Scope.Scope> =>
-  Effect.gen(function*() {
-    const location = path.resolve(folder)
-    const failed = (detail: string) =>
-      new StoreUnavailable({
-        operation: "open",
-        detail: `folder ${location} can't be used: ${detail}`,
-        retryable: false
-      })
-    const unmade = yield* Effect.sync(() => makeFolder(location))
-    if (unmade !== undefined) return yield* failed(unmade)
-    yield* lockFolder(location)
-    const problem = yield* Effect.sync(() => problemOfFolder(location))
-    if (problem !== undefined) return yield* failed(problem)
-    // lmdb crashes when it is read after it was closed.
-    let isOpen = true
-    const environment = yield* Effect.acquireRelease(
-      Effect.try({
-        try: () =>
-          open<Buffer, Uint8Array>({
-            path: location,
-            noSubdir: false,
-            maxDbs: 3,
-            // Otherwise a transaction counts before it is on disk, and a failing disk is never reported.
-            overlappingSync: false,
-            // Otherwise lmdb makes promises of its own, which nobody handles when a transaction fails.
-            eventTurnBatching: false
-          }),
-        catch: (cause) => failed(messageOf(cause))
-      }),
-      (environment) =>
-        Effect.promise(() => {
-          isOpen = false
-          return environment.close()
-        })
-    )
-    const database = (name: string, prefixLength = numberLength): Bytes =>
-      environment.openDB<Uint8Array, string>({ name, ...encodingBehind(prefixLength) })
-    const cache = new TableCache(maxCacheBytes)
-    let isWriting = false
-    // What is read between the turns of a job: the last commit.
-    let committed: Transaction | undefined
-    const reading = () => isWriting ? undefined : committed
-    const caching = { cache, isWriting: () => isWriting, reading }
-    const prepared = yield* Effect.try({
-      try: () => {
-        const catalog = tableOf(database("catalog", 0), "", documentForm, reading)
-        return {
-          catalog,
-          documents: tablesOf(
-            database("documents"),
-            (database, prefix) => cachedTableOf(database, prefix, documentForm, caching)
-          ),
-          entries: tablesOf(
-            database("entries"),
-            (database, prefix) => cachedTableOf(database, prefix, recordIdForm, caching)
-          ),
-          refusal: takeFormat(environment, catalog, location)
-        }
-      },
-      catch: (cause) => failed(messageOf(cause))
-    })
-    const { catalog, documents, entries, refusal } = prepared
-    if (refusal !== undefined) return yield* refusal
-    const loss = yield* watchFolder(location)
-    const transact = (run: () => Turn): Promise<unknown> => {
-      const takeTurn = (): Turn => {
-        isWriting = true
-        const turn = run()
-        isWriting = false
-        return turn
-      }
-      return environment.childTransaction((): unknown => {
-        const turn = takeTurn()
-        if (turn !== "more") return turn === "done" ? undefined : ABORT
-        committed = environment.useReadTransaction()
-        // lmdb gives the transaction up when it is rejected.
-        return takeTurns(takeTurn)
-      })
-    }
-    const writer = yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        makeWriter(
-          transact,
-          () => {
-            committed?.done()
-            committed = undefined
-            // Who reads from now on reads what is there now.
-            const isRenewed = Result.try(() => environment.resetReadTxn())
-            if (Result.isSuccess(isRenewed)) cache.settle()
-          },
-          loss
-        )
-      ),
-      (writer) => writer.finish
-    )
-    return {
-      description: location,
-      catalog,
-      documents,
-      entries,
-      encode: (document) => {
-        const bytes = BSON.serialize(document)
-        return bytes.length > maxDocumentBytes
-          ? Result.fail(`the document has ${bytes.length} bytes, more than ${maxDocumentBytes}`)
-          : Result.succeed(bytes)
-      },
-      write: writer.write,
-      writeInSteps: writer.writeInSteps,
-      read: (operation, step) =>
-        isOpen
-          ? Result.try({
-            try: step,
-            catch: (cause) => unavailable(operation, cause) ?? Result.getOrThrowWith(Result.fail(cause), (_) => _)
-          })
-          : Result.fail(closed(operation)),
-      listen: writer.listen
-    }
-  })
+/** Makes the result of a transaction visible to later reads, and to the cache. */
+const settle = (environment: RootDatabase<Buffer, Uint8Array>, state: EnvironmentState, cache: TableCache): void => {
+  state.committed?.done()
+  state.committed = undefined
+  const isRenewed = Result.try(() => environment.resetReadTxn())
+  if (Result.isSuccess(isRenewed)) cache.settle()
+}

@@ -5,13 +5,13 @@ const blockLength = 256
 
 interface Block<Value> {
   readonly values: Array<Value | undefined>
-  /** How many there are. */
+  /** The number of values. */
   count: number
 }
 
 /**
- * A table in memory whose keys are record identifiers that were given one after the other: a value is where its number
- * says, and nothing has to be put in order. What is removed leaves a place, and gives back its block with the last one.
+ * A table in memory whose keys are consecutive record ids: the number of a record is its index, so no order is maintained.
+ * A removed value leaves a hole; a block without values is freed.
  *
  * @internal
  */
@@ -30,7 +30,7 @@ export class RecordTable<Value> implements Table<Value> {
   readonly put = (key: string, value: Value): void => {
     const number = numberOfRecord(key)
     const at = Math.floor(number / blockLength)
-    // Without a hole, so that V8 keeps it as a list.
+    // Filled without holes, so that V8 does not turn the array into a hash table.
     while (this.#blocks.length <= at) this.#blocks.push(undefined)
     const block = this.#blocks[at] ??= { values: Array.from({ length: blockLength }), count: 0 }
     if (block.values[number % blockLength] === undefined) block.count += 1
@@ -64,6 +64,6 @@ export class RecordTable<Value> implements Table<Value> {
   readonly scanKeys = (range: Range, visit: (key: string) => boolean): void => this.scan(range, (key) => visit(key))
 }
 
-/** The first number whose key isn't before this bound. */
+/** The least record number whose key is not before the bound. */
 const firstFrom = (bound: string): number =>
   numberOfRecord(bound.slice(0, recordIdLength).padEnd(recordIdLength, "\0")) + (bound.length > recordIdLength ? 1 : 0)

@@ -1,16 +1,16 @@
 /**
- * A map from text keys that grows a little at a time (extendible hashing): a JavaScript `Map` copies all that it has
- * whenever it doubles, which takes half a second for two million keys.
+ * A map of string keys that grows incrementally (extendible hashing): a JavaScript `Map` copies all its entries when it
+ * doubles, which takes half a second for two million keys.
  */
 
 /** @internal */
 export class ShardedMap<Value> {
-  /** By the last bits of the keys' hashes. */
+  /** The shards by the last bits of the keys' hashes. */
   #shards: Array<Shard<Value>> = [{ map: new Map(), depth: 0, most: shardLength }]
 
   #shardOf(key: string): Shard<Value> {
     const shards = this.#shards
-    // There is one for each of these bits.
+    // There is a shard for each value of these bits.
     return shards[shards.length === 1 ? 0 : hashOf(key) & (shards.length - 1)]!
   }
 
@@ -22,7 +22,7 @@ export class ShardedMap<Value> {
     return this.#shardOf(key).map.has(key)
   }
 
-  /** Whether the key is new. */
+  /** Sets a value; returns whether the key is new. */
   set(key: string, value: Value): boolean {
     const shard = this.#shardOf(key)
     const { size } = shard.map
@@ -49,27 +49,27 @@ export class ShardedMap<Value> {
 
 // internal
 
-// A map of so many, or up to twice as many, has to be in parts.
+// A shard is split when it has this many entries, or up to twice as many.
 const shardLength = 8192
 
 interface Shard<Value> {
   readonly map: Map<string, Value>
-  /** How many of the last bits of a key's hash they have in common. */
+  /** The number of last bits of the hash that all keys of the shard share. */
   readonly depth: number
   readonly most: number
 }
 
-// So that keys of one hash don't make it grow for ever.
+// Limits the growth by keys with equal hashes.
 const maxDepth = 20
 
-// They don't all have to be split at the same time.
+// Different limits, so that the shards are not all split at the same time.
 const shardAt = <Value>(depth: number, place: number): Shard<Value> => ({
   map: new Map(),
   depth,
   most: shardLength + (Math.imul(place, 0x9e37_79b1) >>> 0) % shardLength
 })
 
-// FNV-1a, whose lower bits take in the higher ones at the end.
+// FNV-1a, with the higher bits mixed into the lower ones.
 const hashOf = (key: string): number => {
   let hash = 0x811c_9dc5
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x0100_0193)

@@ -1,5 +1,8 @@
 /**
- * Tables in memory, gone with the process.
+ * The store in memory, which is lost with the process.
+ *
+ * A short job is one synchronous step. A long job takes several turns of the event loop; until it is done, other fibers
+ * read the state before it, and other writes wait. A failed long job is undone.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -22,15 +25,15 @@ import {
 import { RecordTable } from "./recordTable.ts"
 import { ShardedMap } from "./shardedMap.ts"
 
-// Small enough to insert into, large enough to be few.
+// Small enough for cheap insertions, large enough for few blocks.
 const blockLength = 256
 
-// Keys that are put in order at one time: others wait meanwhile.
+// The number of keys that are sorted in one step at most.
 const maxUnordered = 2048
 
 /**
- * Keys in order, in blocks; the blocks' last keys tell which one to look into. New keys wait for the next that asks for
- * the order, so that a value is written as fast as into a map.
+ * A table in memory: a map of values, and the sorted keys in blocks, which are found by their last keys. New keys are
+ * sorted lazily, by the next operation that needs the order, so that a write is as fast as that of a map.
  *
  * @internal
  */
@@ -71,12 +74,12 @@ export class MemoryTable<Value> implements Table<Value> {
     for (let key = next(); key !== undefined && visit(key); key = next());
   }
 
-  /** Gives the keys of a range, one after the other. Nothing may be written before the last. */
+  /** Iterates over the keys of a range. Nothing may be written meanwhile. */
   keysIn({ end, reverse, start }: Range): () => string | undefined {
     this.#order()
     const blocks = this.#blocks
     const sign = reverse ? -1 : 1
-    // Backwards, begin with the last key before the end.
+    // Backwards, it starts with the last key before the end.
     const from = reverse ? end : start
     let at = Math.min(this.#blockOf(from), blocks.length - 1)
     let place = positionOf(blocks[at] ?? [], from) - (reverse ? 1 : 0)
@@ -94,7 +97,7 @@ export class MemoryTable<Value> implements Table<Value> {
     }
   }
 
-  /** In the order of the keys. Nothing may be written before the end. */
+  /** The entries in the order of the keys. Nothing may be written meanwhile. */
   *entries(): Iterable<readonly [key: string, value: Value]> {
     const next = this.keysIn(everything)
     for (let key = next(); key !== undefined; key = next()) {
@@ -103,7 +106,7 @@ export class MemoryTable<Value> implements Table<Value> {
     }
   }
 
-  /** The first block whose last key isn't before this one; their number, when there is none. */
+  /** The index of the first block whose last key is not before this key; the number of blocks if there is none. */
   #blockOf(key: string): number {
     let [low, high] = [0, this.#blocks.length]
     while (low < high) {
@@ -130,7 +133,7 @@ export class MemoryTable<Value> implements Table<Value> {
       this.#blocks.push([key])
       return
     }
-    // Keys that grow come one after the other: appending is all there is to do.
+    // The fast path for ascending keys.
     if (key > (block.at(-1) ?? "")) block.push(key)
     else block.splice(positionOf(block, key), 0, key)
     if (block.length > blockLength) {
@@ -153,17 +156,17 @@ const positionOf = (block: ReadonlyArray<string>, key: string): number => {
   return low
 }
 
-/** A job that is being done in steps. */
+/** A job that runs in several turns of the event loop. */
 interface LongJob {
-  /** Others run between two of its turns. */
+  /** Whether the job is between two turns, so that other fibers may read. */
   isPaused: boolean
-  /** What takes back what it wrote to the tables. */
+  /** Undoes the writes of the job, one function for each table. */
   readonly undo: Array<() => void>
-  /** Succeeds when it is done. */
+  /** Succeeds when the job has ended. */
   readonly done: Deferred.Deferred<void>
 }
 
-/** A table of which others see, while a long job is paused, what it held before the job. */
+/** A table that shows the state before a long job while the job is paused. */
 const steppedTable = <Value>(table: Table<Value>, current: () => LongJob | undefined): Table<Value> => {
   let writtenBy: LongJob | undefined
   let replaced = new MemoryTable<{ readonly before: Value | undefined }>()
@@ -267,7 +270,7 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
     documents: (collection) => {
       const known = documents.get(collection)
       if (known !== undefined) return known
-      // What `encode` made is a document.
+      // In memory, `encode` returns the document itself.
       const table = steppedTable(new RecordTable<Document>(), longJob) as Table<Document, Encoded>
       documents.set(collection, table)
       return table
