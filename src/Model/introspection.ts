@@ -1,12 +1,12 @@
 /**
- * What the repository and the HTTP server need of models beyond their public modules: what a model is made of, and what
- * reads, writes and completes its instances. Users can't import it; nothing else under `src/Model` is open to other
- * folders.
+ * The internals of models that Repository, Client, Security and Http use beside the public modules: the structure of a
+ * model, and the functions that decode, encode, complete and validate its instances. `index.ts` does not export it, and
+ * other folders import nothing else from the rooms of `src/Model`.
  *
  * @since 0.1.0
  */
 
-// What a model and its fields are.
+// The structure of models and fields.
 export { type Deletion, type Revision } from "./fieldTypes/managedFields.ts"
 export { type FieldAttributes, relatedAnnotation, temporalKind, validatorAnnotation } from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
@@ -31,7 +31,7 @@ export {
   variants
 } from "./shape/variants.ts"
 
-// How values are read and written, and what is said of those that are wrong.
+// Decoding and encoding of values, and the messages about invalid ones.
 export { bodyDecoder, type Decoded, limitProblems } from "./codec/explainer.ts"
 export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } from "./codec/iso.ts"
 export { type FieldProblem, problemsOf } from "./codec/issues.ts"
@@ -40,7 +40,7 @@ export { isNullValue } from "./codec/validationContext.ts"
 export { withoutRules } from "./codec/withoutRules.ts"
 export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec/wording.ts"
 
-// How instances are made, completed, changed and checked.
+// Construction, completion, update and validation of instances.
 export { completer } from "./instance/completer.ts"
 export { finaliser } from "./instance/finaliser.ts"
 export { inspector } from "./instance/inspector.ts"

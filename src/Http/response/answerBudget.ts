@@ -1,8 +1,8 @@
 /**
- * How many bytes of large answers the process holds at once.
+ * Limits the bytes of large responses that the process holds at once.
  *
- * Whoever writes a large answer reserves as many bytes as it may get, first come, first served. When it is written, the
- * reservation shrinks to what it is, and then with each piece that the caller has taken. It ends with the request.
+ * A large response reserves its maximum size in order of arrival. Once it is written, the reservation shrinks to the
+ * actual size, and then with each chunk that the client takes. It ends with the request.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -12,15 +12,15 @@ import { ServiceUnavailable } from "../HttpError.ts"
 
 /** @internal */
 export interface Reservation {
-  /** Sets how many bytes are held. It does not wait, so that it is meant for fewer of them. */
+  /** Sets the number of reserved bytes. It does not wait, so the number may only shrink. */
   readonly resize: (bytes: number) => void
 }
 
 /** @internal */
 export interface AnswerBudget {
   /**
-   * Waits until so many bytes are free; without any reservation, all are. Fails with `ServiceUnavailable` when that takes
-   * too long. The request that it runs in gives them back at its end.
+   * Waits until this many bytes are free; without other reservations any number is. Fails with `ServiceUnavailable`
+   * after a timeout. The reservation ends with the scope of the request.
    */
   readonly reserve: (bytes: number) => Effect.Effect<Reservation, ServiceUnavailable>
 }

@@ -6,22 +6,22 @@ import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceErr
 import type { ErrorResponses } from "./translation.ts"
 
 /**
- * What an application's own code may fail with: what it declares, and what the engine may.
+ * The failures of an application's own code: its declared errors and those of the engine.
  *
  * @internal
  */
 export type CallFailure = HttpError | Failure | DocumentInvalid | BulkInsertFailed | Instance
 
 /**
- * What a route answers, or fails with.
+ * The result of a route's handler.
  *
  * @internal
  */
 export type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>
 
 /**
- * Answers what an application's own code fails with: its declared errors as they say, a stored document that is not one
- * of its model as a defect, and leaves what the engine itself fails with to the engine.
+ * Handles the failures of an application's own code: declared errors become their responses, an invalid stored document
+ * becomes a defect, and the engine's failures are passed on.
  *
  * @internal
  */
@@ -37,7 +37,7 @@ export const settled = <R>(
       case "BulkInsertFailed":
         return Effect.fail(new Conflict({ message: error.message }))
       default:
-        // An error past what types allow is nothing that callers were told of.
+        // An undeclared error is a defect, since clients don't expect it.
         return Object.hasOwn(answerable, error._tag) ? Effect.fail(error) : Effect.die(error)
     }
   })

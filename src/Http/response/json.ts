@@ -9,7 +9,7 @@ export const json = (
   headers?: { readonly [name: string]: string }
 ): HttpServerResponse.HttpServerResponse => {
   let response = HttpServerResponse.text(text, { status, contentType: "application/json" })
-  // One by one: as an option, they cost four times as much.
+  // Setting headers one by one costs a quarter of passing them as an option.
   for (const name in headers) response = HttpServerResponse.setHeader(response, name, headers[name]!)
   return response
 }
@@ -38,7 +38,7 @@ export const badRequest = (
 }
 
 /**
- * What was done. `result` is JSON.
+ * The response of an operation; `result` is JSON.
  *
  * @internal
  */

@@ -1,5 +1,5 @@
 /**
- * Hypermedia links, put together from parts that were prepared at registration.
+ * Hypermedia links, built from parts that are prepared at registration.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
 
 /**
- * Writes the `_links` member of a document, with a comma behind it; empty when links are off.
+ * Writes the `_links` member of a document with a trailing comma. Empty if links are disabled.
  *
  * @category models
  * @since 0.1.0
@@ -16,8 +16,8 @@ import type { ResourceInfo } from "../Registration.ts"
 export type DocumentLinks = (id: unknown) => string
 
 /**
- * The links of one resource's documents: `self` with the methods that are registered, `collection`, and one for each
- * action with its method and the names of its arguments. None, where the registration turns links off.
+ * The links of a resource's documents: `self` with the registered methods, `collection`, and one for each action with
+ * its method and argument names. Empty if the registration disables links.
  *
  * @category constructors
  * @since 0.1.0
@@ -50,7 +50,7 @@ export const ofResource = (
 }
 
 /**
- * No links at all, for registrations that turn them off.
+ * No links, for registrations that disable them.
  *
  * @category constructors
  * @since 0.1.0
@@ -58,7 +58,7 @@ export const ofResource = (
 export const none: DocumentLinks = () => ""
 
 /**
- * Where a document is.
+ * The URL of a document.
  *
  * @category constructors
  * @since 0.1.0
@@ -66,24 +66,24 @@ export const none: DocumentLinks = () => ""
 export const hrefOf = (path: string, id: unknown): string => `${path}/${segment(id)}`
 
 /**
- * A page by its number, and what is known of the others.
+ * A page by number, with what is known about the other pages.
  *
  * @category models
  * @since 0.1.0
  */
 export interface NumberedPage {
-  /** From 1 upwards. */
+  /** The page's number, from 1. */
   readonly page: number
   readonly pageSize: number
-  /** How many documents there are on all pages; without it, nobody counted, and there is no `last`. */
+  /** The number of documents on all pages. Without it, nothing was counted and there is no `last`. */
   readonly total?: number | undefined
-  /** Whether a document was found behind this page. Defaults to what `total` says. */
+  /** Whether there is a document after this page. Defaults to what `total` implies. */
   readonly hasNext?: boolean | undefined
 }
 
 /**
- * The `_links` of one page: `self`, and `first`, `prev`, `next`, `last` where they exist. Every other parameter of the
- * request stays in them, in its place.
+ * The `_links` of a page: `self`, and `first`, `prev`, `next`, `last` where they exist. Every other parameter of the
+ * request keeps its position.
  *
  * @category constructors
  * @since 0.1.0
@@ -94,7 +94,7 @@ export const ofPage = (
   { hasNext, page, pageSize, total }: NumberedPage
 ): string => {
   const counted = total === undefined ? undefined : Math.max(1, Math.ceil(total / pageSize))
-  // An estimate may be behind what was found.
+  // An estimated total may be too low.
   const last = counted === undefined || hasNext !== true ? counted : Math.max(counted, page + 1)
   const names = Object.keys(parameters)
   const [before, after] = otherParameters(names, parameters, "page")
@@ -110,8 +110,8 @@ export const ofPage = (
 }
 
 /**
- * The `_links` of a page that begins at a cursor: `self`, `first`, and `next` where there is a cursor of the next one.
- * Every other parameter of the request stays in them, in its place.
+ * The `_links` of a page that starts at a cursor: `self`, `first`, and `next` if there is a next page. Every other
+ * parameter of the request keeps its position.
  *
  * @category constructors
  * @since 0.1.0
@@ -137,7 +137,7 @@ const segment = (id: unknown): string => {
   return unreserved.test(text) ? text : encodeURIComponent(text)
 }
 
-/** The parameters before and behind the one that changes, each with its separator. */
+/** The parameters before and after the changing one, each with its separator. */
 const otherParameters = (
   names: ReadonlyArray<string>,
   parameters: Parameters,

@@ -1,9 +1,8 @@
 /**
- * Answers that are lists of JSON texts.
+ * List responses, assembled from JSON texts.
  *
- * A small list is one text. A larger one is kept in pieces, as bytes outside of the heap, and written as fast as its
- * caller takes it; its bytes are reserved before they are there. A caller who takes none of a piece for ten seconds is
- * left.
+ * A small list is sent as one text. A larger one is stored in chunks outside of the heap and streamed at the client's
+ * speed; its bytes are reserved first. The connection of a client that takes no chunk for ten seconds is dropped.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -19,11 +18,11 @@ import * as answers from "./json.ts"
  * @internal
  */
 export interface ListAnswer {
-  /** Adds an item, unless the list would get larger than it may be: larger than `small`, until it is reserved. */
+  /** Adds an item unless the list would exceed its maximum, or the size of a small list while it is not reserved. */
   readonly add: (item: string) => "added" | "large" | "too large"
-  /** Reserves what the list may take at most. */
+  /** Reserves the maximum size of the list. */
   readonly reserve: Effect.Effect<void, ServiceUnavailable>
-  /** The answer, `members` and a closing brace behind the items; the list is not used any more. */
+  /** The response, with `members` and a closing brace after the items. The list can't be used afterwards. */
   readonly finish: (members: string, headers?: Headers) => HttpServerResponse.HttpServerResponse
 }
 
@@ -31,7 +30,7 @@ type Headers = { readonly [name: string]: string }
 
 /** @internal */
 export interface ListAnswers {
-  /** A list of so many bytes at most; one item is always let in. Defaults to as many as there are. */
+  /** A list with a maximum number of bytes, which the first item may exceed. Defaults to no limit. */
   readonly begin: (maxBytes?: number) => ListAnswer
 }
 
@@ -41,7 +40,7 @@ export const makeListAnswers = (budget: AnswerBudget, maxPageBytes: number): Lis
 })
 
 /**
- * Adds the items of a list, which is reserved when it turns out to be large. `false` when they are too many.
+ * Adds the items of a list and reserves its bytes if it becomes large. Returns `false` if the items exceed the maximum.
  *
  * @internal
  */
@@ -55,10 +54,10 @@ export const addAll = <A, E, R>(
 
 const head = "{\"_type\":\"list\",\"_items\":["
 
-// What is not larger is answered as one text, and costs nothing more.
+// Lists up to this size are sent as one text and need no reservation.
 const maxSmallLength = 256 * 1024
 
-// What a caller has to take in so much time.
+// The chunk that a client has to take within the timeout.
 const chunkLength = 64 * 1024
 const chunkTimeout = "10 seconds"
 
@@ -128,13 +127,13 @@ const addFrom = <A, E, R>(
     return true
   })
 
-/** The pieces as they are taken; what is taken is not held any more. */
+/** Streams the chunks and releases the bytes of each one that the client has taken. */
 const streamChunks = (chunks: Array<Uint8Array>, reservation: Reservation): Stream.Stream<Uint8Array> =>
   Stream.unwrap(Effect.withFiber((fiber) => {
     let remaining = chunks.reduce((sum, { length }) => sum + length, 0)
     const pending = chunks.toReversed()
     chunks.length = 0
-    // Who writes the body waits for the caller, and is told to stop.
+    // The fiber that writes the body waits for the client, so another fiber interrupts it.
     const watch = Effect.suspend(() => {
       const previous = remaining
       return Effect.andThen(Effect.sleep(chunkTimeout), Effect.sync(() => previous === remaining))

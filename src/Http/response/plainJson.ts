@@ -3,9 +3,9 @@ import { quote } from "../../internal/json.ts"
 import { formatDateTime, isDate } from "../../Model/introspection.ts"
 
 /**
- * The JSON text of a document of no model, such as a pipeline gives: dates as date-times on the wire, numbers as numbers
- * where JSON has them and else as text, identifiers and bytes (base64) as text, what else only BSON has as its extended
- * JSON. What is `undefined` is left out.
+ * The JSON text of a document without a model, as an aggregation returns it. Dates become date-times in wire form,
+ * numbers JSON numbers if possible and text otherwise, identifiers and bytes (Base64) text, and other BSON types
+ * extended JSON. `undefined` properties are left out.
  *
  * @internal
  */
@@ -45,5 +45,5 @@ const writeBson = (value: object): string => {
   return value instanceof Binary ? quote(value.toString("base64")) : EJSON.stringify(value)
 }
 
-/** An integer that JavaScript can't hold is written as text. */
+/** Integers beyond the safe range are written as text. */
 const writeInteger = (text: string): string => Number.isSafeInteger(Number(text)) ? text : `"${text}"`

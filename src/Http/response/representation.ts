@@ -13,21 +13,21 @@ import * as Links from "./links.ts"
 type Headers = { readonly [name: string]: string }
 
 /**
- * The documents of a resource as callers see them.
+ * The wire form of a resource's documents.
  *
  * @internal
  */
 export interface Representation {
   readonly serialise: Serialiser
-  /** JSON text with links; `undefined` for a document that is not the model's. */
+  /** The JSON text with links; `undefined` for a document that does not match the model. */
   readonly textOf: (document: Document) => string | undefined
   readonly textBy: (serialise: Serialiser) => (document: Document) => string | undefined
   /** The entity tag (RFC 9110, section 8.8.3) of a versioned document. */
   readonly headersOf: (document: Document) => Headers | undefined
   readonly answer: (document: Document, status?: number, headers?: Headers) => Answer
-  /** Answers the document as another serialiser writes it. */
+  /** The response of the document in another serialiser's form. */
   readonly answerBy: (serialise: Serialiser) => (document: Document) => Answer
-  /** A document that can't be written is not the model's; the repository says how. */
+  /** Fails for a document that can't be serialised with the repository's own description of its problems. */
   readonly corrupt: (document: Document) => Answer
 }
 

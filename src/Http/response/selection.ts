@@ -2,8 +2,8 @@ import * as SchemaAST from "effect/SchemaAST"
 import { compileSerialiser, type ModelLike, type Serialiser, withParts } from "../../Model/introspection.ts"
 
 /**
- * Serialisers of some of a model's fields, in the model's order; the type is always there. They take whole documents, or
- * documents that have no less than these fields. They are compiled when first asked for, and the last 256 are kept.
+ * Serialisers for subsets of a model's fields, in the model's order and with the type. They accept documents that have
+ * at least these fields. Each is compiled at its first use; the last 256 are cached.
  *
  * @internal
  */
@@ -17,7 +17,7 @@ export const selectionSerialisers = (model: ModelLike): (fields: ReadonlyArray<s
     const [oldest] = compiled.keys()
     if (oldest !== undefined && compiled.size >= maxSelections) compiled.delete(oldest)
     const part = partOf(ast, branchesOf(fields))
-    // The serialiser looks at nothing else of a model than at this variant.
+    // The serialiser reads only this variant of a model.
     const serialise = compileSerialiser({ wire: { ast: part, fields: {} } } as unknown as ModelLike)
     compiled.set(key, serialise)
     return serialise
@@ -26,7 +26,7 @@ export const selectionSerialisers = (model: ModelLike): (fields: ReadonlyArray<s
 
 const maxSelections = 256
 
-/** Fields by name: whole, or some of those in them. */
+/** The selected fields by name: complete, or with a selection of nested fields. */
 interface Branches extends ReadonlyMap<string, Branches | "whole"> {}
 
 const branchesOf = (fields: ReadonlyArray<string>): Branches => {

@@ -8,41 +8,40 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { lastRequestIdOf } from "../request/requestId.ts"
 
 /**
- * A request that has been answered.
+ * An entry of the access log.
  *
  * @category models
  * @since 0.1.0
  */
 export interface AccessEntry {
-  /** When it was answered, in milliseconds since 1970. */
+  /** The time of the response, in milliseconds since 1970. */
   readonly time: number
   readonly requestId: string
   readonly method: string
-  /** The pattern of the route; `undefined` where there is none. */
+  /** The pattern of the route; `undefined` if no route matched. */
   readonly route: string | undefined
-  /** 499 where the caller has gone before the answer. */
+  /** The status of the response; 499 if the client disconnected first. */
   readonly status: number
-  /** Milliseconds until the answer was ready. */
+  /** The milliseconds until the response was ready. */
   readonly duration: number
 }
 
 /**
- * Where requests are logged.
+ * The destination of access log entries.
  *
  * @category models
  * @since 0.1.0
  */
 export interface AccessLog {
-  /** Returns at once, and never fails. */
+  /** Returns immediately and never fails. */
   readonly write: (entry: AccessEntry) => void
 }
 
-/** What nginx writes when the caller has gone before the answer; no answer has it. */
+/** nginx's code for a client that disconnects before the response. It is never sent. */
 const callerGone = 499
 
 /**
- * The same answers, and for each a line in the log. The route is the one that the router found: it leaves it in the
- * context of the fiber.
+ * Logs every response of a handler. The router leaves the matched route in the fiber's context.
  *
  * @internal
  */

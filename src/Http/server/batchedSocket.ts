@@ -1,8 +1,8 @@
 import { Socket } from "node:net"
-// Not the global one, which tests may put another in the place of.
+// Tests may replace the global `setImmediate`.
 import { setImmediate } from "node:timers"
 
-/** Connections that wait, and what they have to write, in bytes: what is long took long, and so would others. */
+/** The limits for delayed sockets and their bytes. Longer responses took long already, and would delay the others. */
 const maxSockets = 64
 const maxBytes = 256 * 1024
 
@@ -10,15 +10,15 @@ const delayed = new Set<Socket>()
 let delayedBytes = 0
 
 /**
- * Has the answers to a connection written when the turn of the event loop ends in which they were given, together with
- * those to other connections, unless that is much. Callers on the same machine (proxies, load balancers) are woken once
- * for all of them, and the server does one kind of work at a time: that saves a fifth of a request's processor time
- * where many are under way. Where there is one, its turn ends right away.
+ * Delays the responses on a connection until the end of the event loop's turn, and writes them together with those of
+ * other connections, within limits. Clients on the same machine, such as proxies and load balancers, then wake up once
+ * for all of them, and the server switches less between kinds of work. This saves a fifth of the processor time under
+ * concurrent load. A single response is delayed only until the end of its own turn.
  *
  * @internal
  */
 export const batch = (socket: Socket): void => {
-  // Node holds back what is written until an answer is whole, or a part of it.
+  // Node corks the socket until a response, or a chunk of it, is complete.
   socket.uncork = uncork
   socket.destroy = destroy
 }
@@ -35,7 +35,7 @@ function uncork(this: Socket): void {
   if (delayed.size === maxSockets || delayedBytes > maxBytes) writeAll()
 }
 
-/** What was given is not lost because something else in the same turn ends the connection. */
+/** Writes delayed data before the connection ends, since another event of the same turn may end it. */
 function destroy(this: Socket, error?: Error): Socket {
   if (delayed.delete(this)) write(this)
   return Socket.prototype.destroy.call(this, error)

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 
 /**
- * Occurs when the service can't start to listen.
+ * Occurs when the server can't listen on its address.
  *
  * @internal
  */

@@ -3,11 +3,11 @@ import type { Socket } from "node:net"
 import { Request } from "../request/heldBody.ts"
 
 /**
- * Node's server with two rules for when a request is handed on:
+ * Node's server with two rules for the dispatch of requests:
  *
- * - A small body is read before, so that whoever answers the request does so in one go.
- * - A request that follows others on its connection before they are answered waits for them, unless all of them are safe
- *   (RFC 9112, section 9.3.2). The connection is not read meanwhile, so that what waits is bounded.
+ * - A small body is read completely before the request is dispatched, so that its handler runs without waiting.
+ * - A pipelined request waits until the previous responses on its connection are written, unless all these requests are
+ *   safe (RFC 9112, section 9.3.2). The connection is paused meanwhile, so the number of waiting requests is bounded.
  *
  * @internal
  */
@@ -33,16 +33,16 @@ export class Listener<Response extends typeof OrderedResponse<IncomingMessage>> 
 }
 
 /**
- * An answer that knows when the answers before it on its connection are written.
+ * A response that knows when the previous responses on its connection are written.
  *
  * @internal
  */
 export class OrderedResponse<R extends IncomingMessage> extends ServerResponse<R> {
   #begin: (() => void) | undefined
 
-  /** Calls `begin` at once, or when everything before it on the connection has been answered. */
+  /** Calls `begin` once every previous request on the connection is answered. */
   afterPrevious(begin: () => void): void {
-    // Node gives the connection to an answer when those before it are written.
+    // Node assigns the socket to a response once the previous ones are written.
     if (this.socket !== null || !this.mustWait()) return begin()
     this.#begin = begin
     const { socket } = this.req
@@ -67,14 +67,14 @@ export class OrderedResponse<R extends IncomingMessage> extends ServerResponse<R
   }
 }
 
-/** How many requests of a connection wait. */
+/** The number of waiting requests for each connection. */
 const waiting = new WeakMap<Socket, number>()
 
 /** RFC 9110, section 9.2.1. */
 const isSafe = (method: string | undefined): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS"
 
 /**
- * The first answer of the connection that is not written yet. Node keeps it in the same place.
+ * The first unwritten response on the connection, which Node stores in this property.
  *
  * @internal
  */

@@ -7,12 +7,12 @@ import { createStream, type RotatingFileStream } from "rotating-file-stream"
 import { makeFolder } from "../../internal/makeFolder.ts"
 
 /**
- * A file that texts are appended to, and that begins anew at a size.
+ * A log file that is appended to and rotated by size.
  *
  * @internal
  */
 export interface LogFile {
-  /** Appends, sooner or later. What can't be written is lost, and the service goes on. */
+  /** Appends asynchronously. Text that can't be written is dropped, and the service continues. */
   readonly write: (text: string) => void
 }
 
@@ -21,20 +21,20 @@ export interface LogFileOptions {
   readonly file: string
   readonly maxSize: number
   readonly backupCount: number
-  /** Told once of each time that writing begins to fail. */
+  /** Called once each time writing starts to fail. */
   readonly onFailure: (detail: string) => void
   /** In milliseconds. */
   readonly now: () => number
 }
 
-/** Texts that may wait for a slow disk, in bytes. */
+/** The maximum number of bytes that wait for a slow disk. */
 const maxQueuedBytes = 8_388_608
 
-/** After a failure, in milliseconds, before the file is opened again. */
+/** The milliseconds after a failure until the file is opened again. */
 const retryDelay = 10_000
 
 /**
- * Opens the file; fails with what is wrong when it can't be written. When the scope closes, what waits is written first.
+ * Opens the file. Fails with the reason if it can't be written. Closing the scope writes waiting text first.
  *
  * @internal
  */
@@ -60,7 +60,7 @@ const openStream = (options: LogFileOptions): Effect.Effect<RotatingFileStream, 
   })
 
 const streamOf = ({ backupCount, file, maxSize }: LogFileOptions): RotatingFileStream => {
-  // Without a number of files to keep, the library would keep all; the one that it keeps for 0 goes at once.
+  // Without a number of files, the library would keep all of them. For 0 it still keeps one, which is removed here.
   const stream = createStream(file, { size: `${maxSize}B`, rotate: Math.max(1, backupCount), mode: 0o640 })
   if (backupCount === 0) stream.on("rotated", (name) => unlink(name, () => {}))
   return stream
@@ -73,7 +73,7 @@ const makeFile = (first: RotatingFileStream, options: LogFileOptions) => {
     stream = openStream
     if (endsWithinLine(options.file)) openStream.write("\n")
     openStream.on("error", (error) => {
-      // The stream is of no more use.
+      // A failed stream can't be used again.
       if (stream !== openStream) return
       stream = undefined
       failedAt = options.now()
@@ -94,7 +94,10 @@ const makeFile = (first: RotatingFileStream, options: LogFileOptions) => {
   }
 }
 
-/** Whether the last line was cut, by a full disk or the end of the process. The next one must not join it. */
+/**
+ * Whether the last line is incomplete, after a full disk or the end of the process. The next entry must start a new
+ * line.
+ */
 const endsWithinLine = (file: string): boolean => Option.getOrElse(lastByteOf(file), () => newline) !== newline
 
 const newline = 0x0a

@@ -10,7 +10,7 @@ import { requestIdOf } from "../request/requestId.ts"
 import type { AccessEntry } from "./accessLog.ts"
 
 /**
- * An entry of the log as one line of JSON. Of a request's fiber it has the request's identifier.
+ * A log entry as one line of JSON, with the request's identifier if a request's fiber logs it.
  *
  * @internal
  */
@@ -23,7 +23,7 @@ export const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options
   const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
   if (request !== undefined) entry["request_id"] = requestIdOf(request)
   for (const [key, value] of Object.entries(fiber.getRef(References.CurrentLogAnnotations))) {
-    // An annotation can't stand in for what an entry says itself.
+    // An annotation must not replace the entry's own members.
     if (!Object.hasOwn(entry, key)) entry[key] = value
   }
   for (const [name, start] of fiber.getRef(References.CurrentLogSpans)) {
@@ -34,7 +34,7 @@ export const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options
 }
 
 /**
- * The same form for a request; by hand, since there may be tens of thousands in a second.
+ * The JSON line of an access log entry. It is built by hand, since a server may log tens of thousands a second.
  *
  * @internal
  */
@@ -46,7 +46,7 @@ export const accessLineOf = ({ duration, method, requestId, route, status, time 
   },"status":${status},"duration_ms":${Math.round(duration * 1000) / 1000}}\n`
 
 /**
- * For reading on a screen.
+ * The text of an access log entry for the console.
  *
  * @internal
  */
@@ -59,7 +59,7 @@ let lastTime = NaN
 let lastTimestamp = ""
 
 /**
- * A moment, in milliseconds since 1970, in ISO 8601. Many entries have the same one.
+ * Formats milliseconds since 1970 as ISO 8601. Consecutive entries often have the same time.
  *
  * @internal
  */

@@ -9,47 +9,52 @@ import {
 import type { AddressInfo, ListenOptions, Socket } from "node:net"
 import process from "node:process"
 import type { Duplex } from "node:stream"
-// Not the global ones, which tests may replace.
+// Tests may replace the global timers.
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
 import { quote } from "../../internal/json.ts"
 import { batch } from "./batchedSocket.ts"
 import { Listener, OrderedResponse, unwrittenResponse } from "./listener.ts"
 
-/** Longer than clients and proxies keep an idle connection, so that it is they who close it, not we under their hands. */
+/**
+ * Longer than clients and proxies keep idle connections, so that they close them first and no request hits a closing
+ * connection.
+ */
 const idleTimeout = Duration.seconds(75)
 
-/** A head is some hundred bytes. */
+/** A request head has a few hundred bytes. */
 const headTimeout = Duration.seconds(20)
 
-/** How long a connection stays open for the caller to read why it is refused, in milliseconds. */
+/** The milliseconds that a connection stays open for the client to read why its request is rejected. */
 const lingerMillis = 1_000
 
-/** How long a server that closes goes on to accept the connections that wait for it, in seconds. */
+/** The seconds that a closing server continues to accept waiting connections. */
 const maxArrivalSeconds = 1
 
-/** How often a caller who has closed its side of the connection is asked whether it is still there, in milliseconds. */
+/** The milliseconds between probes of a client that has closed its side of the connection. */
 const probeInterval = 250
 
 /**
  * Node's server with these differences:
  *
- * - It can be told where to listen before it does.
- * - It has time limits against callers who send slowly or nothing.
- * - What it refuses is answered with an `ErrorMessage`.
- * - A caller who closes its sending side gets its answer.
- * - When it closes, it first reads what has arrived. It doesn't wait for connections without a request, and answers 503 to
- *   the requests that take longer than the time for shutting down.
+ * - The address to listen on is set before the server listens.
+ * - Timeouts limit clients that send slowly or nothing.
+ * - Protocol errors are answered with an `ErrorMessage`.
+ * - A client that closes its sending side gets its response.
+ * - On close, the server first reads the requests that have arrived. It does not wait for connections without a
+ *   request, and answers 503 to requests that exceed the shutdown timeout.
  *
  * @internal
  */
 export interface HttpServer extends Server {
-  /** Has `listen` only say where: the platform asks for it when nobody answers requests yet. */
+  /** Makes `listen` only store the address, since the platform calls it before any route is ready. */
   readonly hold: () => void
-  /** Begins to listen there, and says so, or what keeps it from that. */
+  /** Starts to listen on the stored address and reports the result. */
   readonly open: (done: (error?: Error) => void) => void
-  /** The connections that are open. */
+  /** The open connections. */
   readonly sockets: ReadonlySet<Socket>
-  /** How many requests were answered 503, or cut in the middle of an answer, because they took too long to finish. */
+  /**
+   * The number of requests that exceeded the shutdown timeout: they were answered 503, or their response was cut off.
+   */
   readonly cutRequests: () => number
 }
 
@@ -69,14 +74,15 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
   class Response<R extends IncomingMessage> extends OrderedResponse<R> {
     override writeHead(code: number, reason?: string | Headers, headers?: Headers): this {
       if (closing) this.shouldKeepAlive = false
-      // Only Node itself gives a list: where it refuses an HTTP/1.1 request without a host, with an empty body.
+      // Node itself passes an array when it rejects an HTTP/1.1 request without a Host header.
       if (Array.isArray(reason)) return reject(this, 400, "The request has no Host header")
       return typeof reason === "string"
         ? super.writeHead(code, reason, headers)
         : super.writeHead(code, reason ?? headers)
     }
   }
-  // The length of every answer is counted from its text; for counting it again, Node writes each in two parts.
+  // Every response sets the byte length of its text. With Node's own check of it, each response would be written in two
+  // parts.
   Object.defineProperty(Response.prototype, "strictContentLength", { get: () => false, set: () => {} })
 
   class DrainingServer extends Listener<typeof Response> {
@@ -121,7 +127,10 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
       this.afterArrivals(process.uptime() + maxArrivalSeconds, () => this.closeNow(callback))
       return this
     }
-    /** Calls `then` after two turns of the event loop without a new connection: a turn accepts one, the next reads it. */
+    /**
+     * Calls `then` after two turns of the event loop without a new connection: one turn accepts a connection, the next
+     * reads it.
+     */
     private afterArrivals(latest: number, then: () => void, quietTurns = 0): void {
       const previousAccepted = accepted
       setImmediate(() => {
@@ -131,7 +140,8 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
       })
     }
     private closeNow(callback?: (error?: Error) => void): void {
-      // What becomes idle from now on closes at once; Node also waits for what never sent anything.
+      // Connections that become idle now close immediately. Node would also wait for connections that never sent a
+      // request.
       this.keepAliveTimeout = 1
       Reflect.set(this, "keepAliveTimeoutBuffer", 0)
       super.close(callback)
@@ -161,9 +171,15 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
     socket.once("close", () => sockets.delete(socket))
     socket.once("end", () => probe(socket))
   })
-  // Not in the types, and as old as Node: what a caller sent before it closed its side is answered.
+  // Node has this option without declaring it: a request is answered even if the client closed its sending side.
   Reflect.set(server, "httpAllowHalfOpen", true)
-  // What arrives before anybody answers requests waits for who does: Node would leave it without an answer.
+  holdEarlyRequests(server)
+  answerProtocolErrors(server)
+  return server
+}
+
+/** Requests that arrive before a request listener exists wait for it. Node would leave them unanswered. */
+const holdEarlyRequests = (server: Server): void => {
   const earlyRequests: Array<readonly [IncomingMessage, ServerResponse]> = []
   const enqueue = (request: IncomingMessage, response: ServerResponse): void => {
     earlyRequests.push([request, response])
@@ -176,12 +192,14 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
       for (const [request, response] of earlyRequests.splice(0)) listener.call(server, request, response)
     })
   })
+}
+
+const answerProtocolErrors = (server: Server): void => {
   server.on("clientError", rejectConnection)
   server.on("connect", (_: IncomingMessage, socket: Duplex) => writeError(socket, notImplemented))
   server.on("checkExpectation", (_: IncomingMessage, response: ServerResponse) => {
     reject(response, 417, "The server can't do what the Expect header asks for")
   })
-  return server
 }
 
 type Headers = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
@@ -206,7 +224,7 @@ interface ProtocolError {
   readonly message: string
 }
 
-/** RFC 9112, sections 3.2 and 6.1: what Node lets through. */
+/** Rejects what Node accepts against RFC 9112, sections 3.2 and 6.1. */
 const protocolErrorOf = ({ headers, rawHeaders }: IncomingMessage): ProtocolError | undefined => {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -256,35 +274,35 @@ const notImplemented: ProtocolError = {
   message: "The server is no proxy: it does not know CONNECT"
 }
 
-/** Their connections are closed when the caller has read why. */
+/** The connections that close once the client has read why its request is rejected. */
 const rejected = new WeakSet<Socket>()
 
-/** Of what Node's parser refuses, or got too late, there is no request to answer, only a connection. */
+/** Node's parser reports its errors and timeouts for a connection, without a request to answer. */
 const rejectConnection = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  // Whatever else arrives while the caller reads the answer.
+  // Ignores further data while the client reads the response.
   if (rejected.has(socket)) return
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
     return
   }
   const unwritten = unwrittenResponse(socket)
-  // The requests before this one are answered first.
+  // The previous requests are answered first.
   if (unwritten?.req.complete === true) {
     unwritten.once("close", () => rejectConnection(error, socket))
     return
   }
-  // An answer has begun, into which another one can't be written.
+  // Another response can't be written into one that has started.
   if (unwritten?.headersSent === true) {
     socket.destroy()
     return
   }
   rejected.add(socket)
   writeError(socket, isUnknownCoding(error) ? unknownCoding : protocolErrors.get(error.code) ?? badRequest)
-  // To close while something unread arrives would take the answer back (RFC 9112, section 9.6).
+  // Closing a connection with unread data would discard the response (RFC 9112, section 9.6).
   socket.setTimeout(lingerMillis, () => socket.destroy())
 }
 
-/** The parser has the same code for a request with both a length and a coding, and says in words which of the two it is. */
+/** The parser uses the same code for a request with both a length and a transfer coding; only the message differs. */
 const isUnknownCoding = (error: NodeJS.ErrnoException): boolean =>
   error.code === "HPE_INVALID_TRANSFER_ENCODING" && error.message.includes("nvalid `Transfer-Encoding`")
 
@@ -297,8 +315,8 @@ const writeError = (socket: Duplex, { code, message, reason }: ProtocolError): v
 }
 
 /**
- * A caller that has closed its sending side may still wait for its answer, or be gone: both look the same until something
- * is written. An interim answer (RFC 9110, section 15.2) tells, and a caller that is there passes over it.
+ * A client that closed its sending side may still wait for the response or may be gone; only a write shows which. An
+ * interim response (RFC 9110, section 15.2) is such a write, and clients ignore it.
  */
 const probe = (socket: Socket): void => {
   // A connection is no fiber.
@@ -310,7 +328,7 @@ const probe = (socket: Socket): void => {
   }, probeInterval).unref()
 }
 
-/** Answers 503 where no answer has begun, and ends the connection; how many requests that were. */
+/** Ends the connection, with a 503 if no response has started. Returns the number of requests cut off. */
 const endConnection = (socket: Socket): number => {
   const unwritten = unwrittenResponse(socket)
   if (unwritten === undefined || unwritten.headersSent) {

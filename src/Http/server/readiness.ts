@@ -4,25 +4,25 @@ import type { ListenFailed } from "./listenFailed.ts"
 
 type Step = Effect.Effect<void, ListenFailed>
 
-/** What is to be done once all is ready; `undefined` where nobody waits for that. */
+/** The steps to run once everything is ready; `undefined` if nothing waits for that. */
 const Pending = Context.Reference<Array<Step> | undefined>("appkernel/Http/server/readiness/Pending", {
   defaultValue: () => undefined
 })
 
 /**
- * Does something once all of {@link readyLast} around it is ready; without one, at once.
+ * Runs a step once the enclosing {@link readyLast} is complete, or immediately if there is none.
  *
  * @internal
  */
 export const whenReady = (step: Step): Step =>
   Effect.flatMap(Pending, (steps) =>
     steps === undefined ? step : Effect.sync(() => {
-      // A server is made before what it serves, and listens last.
+      // A server is built before the routes it serves, and starts to listen last.
       steps.unshift(step)
     }))
 
 /**
- * Builds a service, and then does what waits in it for all to be ready, unless a larger one that it is part of does so.
+ * Builds a service and then runs its pending steps, unless an enclosing service does so.
  *
  * @internal
  */
