@@ -42,7 +42,7 @@ export const folders: { readonly [name: string]: Folder } = {
     on: ["Model"],
     without: { packages: ["@effect/platform-node/**"], because: "The repository needs no server." },
     rooms: {
-      base: { on: [], modules: ["DocumentStore", "RepositoryError"] },
+      base: { on: [], modules: ["DocumentStore", "RepositoryError", "StoreTypes"] },
       bson: { on: ["base"] },
       "mql/limits": { on: ["bson"] },
       "mql/execution": { on: ["mql/limits"] },

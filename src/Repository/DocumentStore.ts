@@ -28,7 +28,7 @@ import type {
   UpdateOneOptions,
   UpdateResult,
   ValidatorOptions
-} from "./store/operationTypes.ts"
+} from "./StoreTypes.ts"
 
 export type {
   Counted,
@@ -50,7 +50,7 @@ export type {
   UpdateOneOptions,
   UpdateResult,
   ValidatorOptions
-} from "./store/operationTypes.ts"
+} from "./StoreTypes.ts"
 
 /**
  * Stores documents in collections.

@@ -1,10 +1,11 @@
 /**
- * The documents, options and results of a store's operations. `DocumentStore` exports all of them.
+ * The documents, options and results of a store's operations. `DocumentStore` exports all of them, so users do not import this
+ * module.
  *
  * @since 0.1.0
  */
 import type * as Duration from "effect/Duration"
-import type { DuplicateKey, QueryRejected } from "../RepositoryError.ts"
+import type { DuplicateKey, QueryRejected } from "./RepositoryError.ts"
 
 /**
  * A stored document. It has own enumerable keys only, and BSON values: strings, numbers, booleans, `null`, `Date`, arrays,
