@@ -134,7 +134,7 @@ it.layer(served)("Documentation", (it) => {
       assert.deepStrictEqual(yield* response.json, JSON.parse(JSON.stringify(document)))
     }))
 
-  it.effect("scripts and styles are kept for a year, under URLs that name their content", () =>
+  it.effect("scripts and styles are cached for a year, under URLs with their hash", () =>
     Effect.gen(function*() {
       for (const path of ["/docs", "/redoc"]) {
         const page = yield* Effect.flatMap(HttpClient.get(path), ({ text }) => text)
@@ -150,7 +150,7 @@ it.layer(served)("Documentation", (it) => {
       }
     }))
 
-  it.effect("a caller who has it is told so, and gets nothing", () =>
+  it.effect("a client that has the file gets 304 without a body", () =>
     Effect.gen(function*() {
       for (const path of ["/openapi.json", "/docs", "/docs/swagger-ui.js", "/redoc/redoc.js"]) {
         const { headers } = yield* HttpClient.get(path)
@@ -161,7 +161,7 @@ it.layer(served)("Documentation", (it) => {
       }
     }))
 
-  it.effect("answers are compressed for those who take that", () =>
+  it.effect("responses are compressed if the client accepts it", () =>
     Effect.gen(function*() {
       const fetch = (encoding: string) =>
         Effect.flatMap(
@@ -183,7 +183,7 @@ it.layer(served)("Documentation", (it) => {
       assert.isTrue(compressed.body.equals(whole.body))
     }))
 
-  it.effect("pages may load nothing from elsewhere", () =>
+  it.effect("pages load nothing from other origins", () =>
     Effect.gen(function*() {
       for (const path of ["/docs", "/redoc"]) {
         const response = yield* HttpClient.get(path)
@@ -201,7 +201,7 @@ it.effect("without pages, the document stays", () =>
     assert.deepStrictEqual(routes.map(({ path }) => path), ["/openapi.json"])
   }))
 
-it.effect("pages may ask the servers that the document names", () =>
+it.effect("pages may call the servers that the document names", () =>
   Effect.gen(function*() {
     const servers = [{ url: "https://api.example.org/v1" }, { url: "/v2" }]
     const routes = yield* Documentation.routes(OpenApi.make(engine, { title: "Shop", version: "1", servers }))

@@ -103,7 +103,7 @@ describe("the description of identifiers", () => {
 describe("the typed client", () => {
   const client = Effect.provide(engine.testClient, EmbeddedStore.layerMemory)
 
-  it.effect("takes and gives identifiers as instances have them", () =>
+  it.effect("accepts and returns identifiers in their decoded form", () =>
     Effect.gen(function*() {
       const { bigs, codes, counts, crates, moments, words } = yield* client
       const created = yield* counts.create({ payload: { id: 7, note: "a" } })

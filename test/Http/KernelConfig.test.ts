@@ -156,13 +156,13 @@ const env = {
 }
 
 describe("KernelConfig / what is read", () => {
-  it.effect("reads every key from the file, and knows all of them", () =>
+  it.effect("reads every key from the file, and recognises all of them", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* configured({ file }, everything), expected)
       assert.deepStrictEqual(yield* warningsOf({ file }), [])
     }))
 
-  it.effect("reads every key from the environment, and knows all of them", () =>
+  it.effect("reads every key from the environment, and recognises all of them", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* configured({ file: "", env }, everything), expected)
       assert.deepStrictEqual(yield* warningsOf({ file: "", env }), [])
@@ -193,7 +193,7 @@ describe("KernelConfig / what is read", () => {
       ])
     }))
 
-  it.effect("says in the log which file was read, or that there was none", () =>
+  it.effect("logs which file was read, or that there was none", () =>
     Effect.gen(function*() {
       const absent = "There is no configuration file"
       const folder = yield* freshDirectory
@@ -206,7 +206,7 @@ describe("KernelConfig / what is read", () => {
       assert.match(line ?? "", /^Info There is no configuration file \/.*\/cfg\.yml: only the environment is read$/)
     }))
 
-  it.effect("says whether MongoDB is configured at all", () =>
+  it.effect("tells whether MongoDB is configured", () =>
     Effect.gen(function*() {
       const of = (source: Source) => configured(source, MongoStore.configured)
       assert.isFalse(yield* of({}))
@@ -257,13 +257,13 @@ describe("KernelConfig / what is wrong", () => {
       assert.deepStrictEqual(empty, { address: "127.0.0.1", port: 5000 })
     }))
 
-  it.effect("names the variable and the key where the environment is wrong", () =>
+  it.effect("names the variable and the key of a wrong value in the environment", () =>
     Effect.gen(function*() {
       const problems = yield* problemsOf({ file, env: { APPKERNEL_SERVER_PORT: "many" } })
       assert.deepStrictEqual(problems, [`APPKERNEL_SERVER_PORT (appkernel.server.port) is text, ${port}`])
     }))
 
-  it.effect("refuses times and sizes that are none, and lists of other things than texts", () =>
+  it.effect("rejects invalid times and sizes, and lists of other values than texts", () =>
     Effect.gen(function*() {
       const names = yield* problemsOf({
         file: `
@@ -306,7 +306,7 @@ appkernel:
       assert.notInclude(problems.join(), "canary")
     }))
 
-  it.effect("names the line of what is no YAML", () =>
+  it.effect("names the line of invalid YAML", () =>
     Effect.gen(function*() {
       const [problem = ""] = yield* problemsOf({ file: "appkernel:\n  server:\n    port: [1\n  mongo: x\n" })
       assert.match(problem, /^\/etc\/shop\/cfg\.yml, line 4, column 3: /u)
@@ -318,7 +318,7 @@ appkernel:
       assert.deepStrictEqual(yield* problemsOf({ file: "5" }), [`the content ${at} is a number, expected a mapping`])
     }))
 
-  it.effect("warns of keys that mean nothing, with the one that may be meant", () =>
+  it.effect("warns of unknown keys, with a suggestion", () =>
     Effect.gen(function*() {
       const warnings = yield* warningsOf({
         file: "appkernel: { server: { prot: 1, port: 80 }, sever: { port: 1 }, mongo: { replicas: 3 } }",

@@ -28,7 +28,7 @@ class Note extends Model.Class<Note>()("Note", {
 const engine = KernelEngine.make("notes").register(Note, { methods: ["GET"] })
 
 describe("KernelEngine / what the log says of a start", () => {
-  it.live("says last that it listens", () =>
+  it.live("logs last that it listens", () =>
     Effect.gen(function*() {
       const { lines, started } = yield* startOn(() => Effect.void)
       assert.isTrue(started)
@@ -37,7 +37,7 @@ describe("KernelEngine / what the log says of a start", () => {
       assert.lengthOf(lines, 2)
     }))
 
-  it.live("does not say that it listens when an index is in the way", () =>
+  it.live("does not log that it listens if an index can't be built", () =>
     Effect.gen(function*() {
       const { lines, started } = yield* startOn((store) =>
         Effect.gen(function*() {
@@ -53,7 +53,7 @@ describe("KernelEngine / what the log says of a start", () => {
 })
 
 describe("KernelEngine / the port of a start", () => {
-  it.live("takes no connection before all is ready", () =>
+  it.live("accepts no connection before everything is ready", () =>
     Effect.gen(function*() {
       const port = yield* freePort
       const connected = Effect.callback<string>((resume) => {

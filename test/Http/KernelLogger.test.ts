@@ -131,7 +131,7 @@ describe("KernelLogger / the console", () => {
       assert.deepStrictEqual(captured.batches, ["[09:30:00.000] GET /users/:id 200 1.2ms (r-1)"])
     }))
 
-  it.effect("gives what is logged while answering a request its identifier, the caller's where it is safe", () =>
+  it.effect("adds the request identifier to entries logged during a request, the client's if it is safe", () =>
     Effect.gen(function*() {
       const captured = capturing()
       const idOf = Effect.fnUntraced(function*(headers: { readonly [name: string]: string }) {
@@ -197,7 +197,7 @@ describe("KernelLogger / the file", () => {
       }
     }))
 
-  it.live("that can't be written any more is said on the console once, and ends nothing", () =>
+  it.live("that can't be written any more is reported on the console once, and does not end the service", () =>
     Effect.gen(function*() {
       const captured = capturing()
       const directory = join(yield* freshDirectory, "logs")

@@ -47,8 +47,8 @@ const ending = Effect.fnUntraced(function*({ ended, process }: Program, signal: 
   return { code, millis: performance.now() - before }
 })
 
-describe("KernelServer / a process that is told to stop", () => {
-  it.live("answers the running request whole, refuses new connections, and exits with 0", () =>
+describe("KernelServer / a process that is stopped", () => {
+  it.live("completes the running request, rejects new connections, and exits with 0", () =>
     Effect.gen(function*() {
       const { port, service } = yield* start()
       const agent = new Agent({ keepAlive: true })
@@ -84,7 +84,7 @@ describe("KernelServer / a process that is told to stop", () => {
     30_000
   )
 
-  it.live("cuts what is still running after the time for it", () =>
+  it.live("cuts off requests that exceed the shutdown timeout", () =>
     Effect.gen(function*() {
       const { port, service } = yield* start({ APPKERNEL_SERVER_SHUTDOWN_TIMEOUT: "0.3" })
       const stuck = request(port, "/stuck")
@@ -102,27 +102,31 @@ describe("KernelServer / a process that is told to stop", () => {
       }])
     }), 30_000)
 
-  it.live("answers what arrived while it was busy, on new connections and on idle ones", () =>
-    Effect.gen(function*() {
-      const { port, service } = yield* start()
-      const agent = new Agent({ keepAlive: true })
-      const many = (path: string, through: Agent | false) =>
-        Array.from({ length: 200 }, () => request(port, path, through))
-      yield* Effect.promise(() => Promise.all(many("/things/1", agent)))
-      const busy = request(port, "/busy")
-      yield* printed(service, "began /busy")
-      const arriving = [busy, ...many("/things/2", agent), ...many("/things/3", false)]
-      // All of it is in the buffers of the system, behind a loop that is held.
-      yield* Effect.sleep("150 millis")
-      service.process.kill("SIGTERM")
-      const answers = yield* Effect.promise(() => Promise.all(arriving))
-      assert.deepStrictEqual(
-        answers.map((answer) => typeof answer === "string" ? answer : answer.status),
-        Array.from({ length: 401 }, () => 200)
-      )
-      assert.strictEqual(yield* service.ended, 0)
-      agent.destroy()
-    }), 30_000)
+  it.live(
+    "answers requests that arrived while it was busy, on new connections and on idle ones",
+    () =>
+      Effect.gen(function*() {
+        const { port, service } = yield* start()
+        const agent = new Agent({ keepAlive: true })
+        const many = (path: string, through: Agent | false) =>
+          Array.from({ length: 200 }, () => request(port, path, through))
+        yield* Effect.promise(() => Promise.all(many("/things/1", agent)))
+        const busy = request(port, "/busy")
+        yield* printed(service, "began /busy")
+        const arriving = [busy, ...many("/things/2", agent), ...many("/things/3", false)]
+        // All of it is in the buffers of the system, behind a loop that is held.
+        yield* Effect.sleep("150 millis")
+        service.process.kill("SIGTERM")
+        const answers = yield* Effect.promise(() => Promise.all(arriving))
+        assert.deepStrictEqual(
+          answers.map((answer) => typeof answer === "string" ? answer : answer.status),
+          Array.from({ length: 401 }, () => 200)
+        )
+        assert.strictEqual(yield* service.ended, 0)
+        agent.destroy()
+      }),
+    30_000
+  )
 
   it.live("ends at once at the second signal, with its number", () =>
     Effect.gen(function*() {
@@ -233,8 +237,8 @@ const serving = (options: { readonly requestTimeout?: string } = {}) =>
     return port
   })
 
-describe("KernelServer / what is no request", () => {
-  it.live("answers with an error message to what is no HTTP, and closes", () =>
+describe("KernelServer / invalid requests", () => {
+  it.live("answers invalid HTTP with an error message, and closes", () =>
     Effect.gen(function*() {
       const port = yield* serving()
       const expected = error(400, "The request is not valid HTTP")
@@ -297,7 +301,7 @@ describe("KernelServer / what is no request", () => {
       assert.strictEqual(answerOf(served).body, "served")
     }), 15_000)
 
-  it.live("closes after an answer that what is no request follows", () =>
+  it.live("closes after a response that invalid bytes follow", () =>
     Effect.gen(function*() {
       const port = yield* serving()
       const answer = yield* exchange(port, ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "nonsense\r\n\r\n"], 100)

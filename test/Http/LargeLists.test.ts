@@ -22,7 +22,7 @@ const sorting = KernelEngine.make("sorting").register(Sorted, { methods: ["GET"]
 const megabyte = 1_000_000
 
 describe("The bytes of large answers", () => {
-  it.effect("are waited for in line, given back with the request, and refused when that takes too long", () =>
+  it.effect("are reserved in order of arrival, released with the request, and refused after a timeout", () =>
     Effect.gen(function*() {
       const { reserve } = makeAnswerBudget(100, Duration.seconds(5))
       const began: Array<string> = []
@@ -55,7 +55,7 @@ describe("The bytes of large answers", () => {
       assert.deepStrictEqual(began, ["first", "small", "huge", "last"])
     }))
 
-  it.effect("are given back while they are taken, and by force where they are not", () =>
+  it.effect("are released while they are sent, and by interruption if the client stops", () =>
     Effect.gen(function*() {
       const lists = makeListAnswers(makeAnswerBudget(megabyte, Duration.minutes(1)), megabyte)
       const answered = Effect.gen(function*() {
@@ -84,7 +84,7 @@ describe("The bytes of large answers", () => {
 })
 
 describe("A process with little memory", () => {
-  it.live("answers many large pages at once, and others meanwhile", () =>
+  it.live("sends many large pages at once, and other responses meanwhile", () =>
     Effect.gen(function*() {
       const FOLDER = yield* freshDirectory
       const program = (env: { readonly [name: string]: string }) =>

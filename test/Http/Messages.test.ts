@@ -67,7 +67,7 @@ const isPlain = ({ text }: Answer) => assert.notMatch(text, /Expected|Create\b|r
 
 describe("messages in English, which is the default", () => {
   it.layer(serving(engine, EmbeddedStore.layerMemory))((it) => {
-    it.effect("say of every field what is expected, with its label", () =>
+    it.effect("describe the expectation of every field with its label", () =>
       Effect.gen(function*() {
         const answer = yield* send("POST", "/orders", wrong)
         isPlain(answer)
@@ -154,7 +154,7 @@ describe("messages in German, with `i18n.languages` and no layer", () => {
         assert.match(answer.body.message, /^Die Anfrage ist nicht gültig: Name: höchstens /u)
       }))
 
-    it.effect("say why `query` and `pipe` are refused, in all details", () =>
+    it.effect("explain why `query` and `pipe` are rejected, in all cases", () =>
       Effect.gen(function*() {
         const refused = (path: string, parameter: string, value: unknown) =>
           Effect.map(
@@ -201,7 +201,7 @@ describe("messages in German, with `i18n.languages` and no layer", () => {
         assert.deepStrictEqual(messagesOf(missing), { pipe: "pipe: genau eine Angabe erwartet" })
       }))
 
-    it.effect("say why a JSON Patch is refused, or can't be applied", () =>
+    it.effect("explain why a JSON Patch is rejected or can't be applied", () =>
       Effect.gen(function*() {
         yield* send("POST", "/orders", { ...valid, email: "patched@example.com", id: "O-patched" })
         const patch = (...operations: ReadonlyArray<unknown>) =>
@@ -354,7 +354,7 @@ describe("catalogues of a program's own", () => {
         assert.deepStrictEqual(messagesOf(short), { secret: "Secret: ist zu kurz" })
       }))
 
-    it.effect("are warned of for keys that mean nothing", () =>
+    it.effect("cause a warning for unused keys", () =>
       Effect.sync(() => {
         const warnings = logged.filter((line) => line.includes("is the key of no text"))
         const keys = warnings.map((line) => /(\S+) is the key of no text/u.exec(line)?.[1])

@@ -87,7 +87,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual([valid, errors, validator.version], [true, undefined, "3.1"])
     })
 
-    it("has nothing that Redocly's linter calls an error", async () => {
+    it("has no errors in Redocly's linter", async () => {
       const config = await createConfig({ extends: ["recommended"] })
       const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: "/openapi.json", config })
       assert.deepStrictEqual(
@@ -96,7 +96,7 @@ describe("OpenApi", () => {
       )
     })
 
-    it("has schemas that are valid, and accept what is sent and answered", () => {
+    it("has valid schemas that accept the requests and responses", () => {
       const ajv = new Ajv2020({ strict: false, validateFormats: false })
       ajv.addSchema({ $id: "document", components: document.components })
       const accepts = (name: string, value: unknown) =>
@@ -110,7 +110,7 @@ describe("OpenApi", () => {
       assert.isFalse(accepts("Folder", { ...folder, folders: [{ id: 2 }] }))
     })
 
-    it("refers to every component, and only to those that are there", () => {
+    it("refers to every component, and to no missing one", () => {
       const named = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/gu)].map(([, name]) =>
         name
       )
@@ -330,7 +330,7 @@ describe("OpenApi", () => {
   })
 
   describe("schemas", () => {
-    it("don't show what is omitted, and take it in bodies, write-only", () => {
+    it("exclude omitted fields from responses, and accept them in bodies as write-only", () => {
       assert.notProperty(schemas.User.properties, "password")
       assert.deepStrictEqual(schemas.UserCreate.properties.password, { type: "string", minLength: 8, writeOnly: true })
       assert.isTrue(schemas.UserPatch.properties.password.writeOnly)
@@ -375,7 +375,7 @@ describe("OpenApi", () => {
       }
     })
 
-    it("mark what callers see and can't send", () => {
+    it("mark fields that callers read and can't send", () => {
       assert.isTrue(schemas.Receipt.properties.inserted.readOnly)
       assert.notProperty(schemas.ReceiptCreate.properties, "inserted")
       assert.notProperty(schemas.Receipt.properties.amount, "readOnly")
@@ -413,13 +413,13 @@ describe("OpenApi", () => {
       assert.notProperty(schemas.Note.properties, "_links")
     })
 
-    it("refuse no properties, as the server does not", () => {
+    it("accept undeclared properties, like the server", () => {
       assert.notInclude(JSON.stringify(document), "\"additionalProperties\":false")
     })
   })
 
   describe("bodies and answers", () => {
-    it("come in every content type that the server takes", () => {
+    it("have every content type that the server accepts", () => {
       assert.sameMembers(Object.keys(users.post.requestBody.content), ["application/json", "multipart/form-data"])
       assert.sameMembers(Object.keys(user.put.requestBody.content), ["application/json"])
       assert.sameMembers(Object.keys(user.patch.requestBody.content), [
@@ -456,12 +456,12 @@ describe("OpenApi", () => {
       }
     })
 
-    it("say where a new document is", () => {
+    it("describe the Location of a new document", () => {
       assert.property(users.post.responses[201].headers, "Location")
       assert.notProperty(users.post.responses[200].headers, "Location")
     })
 
-    it("are an ErrorMessage where something went wrong, described by the status", () => {
+    it("are an ErrorMessage for errors, described by the status", () => {
       for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item))) {
         for (const [status, answer] of Object.entries<Json>(Object(operation["responses"]))) {
           if (Number(status) < 400) continue

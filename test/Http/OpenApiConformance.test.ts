@@ -64,7 +64,7 @@ const suite = <E>(
   isExcusedHere: (operation: Conformance.Operation, answer: Conformance.Answer) => boolean
 ) =>
   it.layer(Layer.provide(layer, Logger.layer([])), { excludeTestServices: true })(name, (it) => {
-    it.effect("answers what its document says, whatever it is sent", () =>
+    it.effect("responds as its document describes, to any request", () =>
       Effect.gen(function*() {
         const { agent, base, document } = yield* surroundings
         const checks = checksOf(document)

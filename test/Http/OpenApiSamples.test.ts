@@ -39,7 +39,7 @@ const samplesOf = (engine: OpenApi.Source) => {
 describe("samples of request bodies", () => {
   const samples = samplesOf(shop)
 
-  it("are there for every JSON body, and fulfil its schema", () => {
+  it("exist for every JSON body, and satisfy its schema", () => {
     const bodies = samples.filter(({ type }) => type !== "multipart/form-data")
     assert.isAbove(bodies.length, 8)
     for (const { call, isValid, type, values } of bodies) {
@@ -48,7 +48,7 @@ describe("samples of request bodies", () => {
     }
   })
 
-  it("have nothing that the server generates", () => {
+  it("contain nothing that the server generates", () => {
     for (const { call, values } of samples) {
       for (const sample of values.flat()) {
         for (const key of ["id", "created", "added", "placed", "version", "paid"]) assert.notProperty(sample, key, call)

@@ -92,7 +92,7 @@ describe("the engine's server / connections", () => {
         assert.isBelow(performance.now() - before, 5_000)
       }))
 
-    it.effect("answers what came before bytes that are no request, then refuses those", () =>
+    it.effect("answers the requests before invalid bytes, then rejects those", () =>
       Effect.gen(function*() {
         const statuses = yield* statusesOn(
           request("GET", "/slow") + request("POST", "/things", { id: "before", size: 1 }) + "nonsense\r\n\r\n"
@@ -100,7 +100,7 @@ describe("the engine's server / connections", () => {
         assert.deepStrictEqual(statuses, [200, 201, 400])
       }))
 
-    it.effect("refuses two Host headers, whatever they say", () =>
+    it.effect("rejects two Host headers with any values", () =>
       Effect.gen(function*() {
         for (const second of ["Host: a", "hOST: b"]) {
           assert.deepStrictEqual(
@@ -110,7 +110,7 @@ describe("the engine's server / connections", () => {
         }
       }))
 
-    it.effect("knows no transfer coding but chunked", () =>
+    it.effect("accepts no transfer coding except chunked", () =>
       Effect.gen(function*() {
         const of = (coding: string) =>
           `POST /things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nConnection: close\r\n`
@@ -148,7 +148,7 @@ describe("the engine's server / connections", () => {
         }
       }))
 
-    it.effect("refuses what is not percent-encoded UTF-8", () =>
+    it.effect("rejects paths that are not percent-encoded UTF-8", () =>
       Effect.gen(function*() {
         for (const value of ["%FF", "%zz", "%", "%E0%A4", "a%C3", "%ED%A0%80", "%C0%AF"]) {
           assert.deepStrictEqual(
@@ -167,7 +167,7 @@ describe("the engine's server / connections", () => {
         assert.deepStrictEqual(yield* statusesOn(request("GET", "/things?id=%E2%82%AC+%25", undefined, last)), [200])
       }))
 
-    it.effect("answers a caller who has closed its sending side", () =>
+    it.effect("answers a client that has closed its sending side", () =>
       Effect.gen(function*() {
         const quick = yield* halfClosed(request("GET", "/things/none"))
         assert.match(quick, /^HTTP\/1\.1 404 /u)
@@ -184,7 +184,7 @@ describe("the engine's server / connections", () => {
         ])
       }))
 
-    it.effect("interrupts the request of a caller who has gone", () =>
+    it.effect("interrupts the request of a disconnected client", () =>
       Effect.gen(function*() {
         const { address } = yield* HttpServer.HttpServer
         const socket = connect("port" in address ? address.port : 0, "127.0.0.1")

@@ -177,7 +177,7 @@ describe("labels / memory", () => {
         assert.strictEqual((yield* send("GET", "/items/meta", "de-CH")).body.name.label, "Bezeichnung")
       }))
 
-    it.effect("never tell of an omitted field", () =>
+    it.effect("never reveal an omitted field", () =>
       Effect.gen(function*() {
         for (const language of ["en", "de"]) {
           assert.notMatch((yield* send("GET", "/items/meta", language)).text, /secret|Geheimnis/i)
@@ -209,7 +209,7 @@ describe("labels / memory", () => {
 
 describe("a 400 / memory", () => {
   it.layer(served(translated(["en", "de", "de-CH"])))((it) => {
-    it.effect("says in the language of the request what is wrong, with the arguments of the validators", () =>
+    it.effect("reports problems in the request's language, with the arguments of the validators", () =>
       Effect.gen(function*() {
         const input = {
           name: "",
@@ -273,7 +273,7 @@ describe("a 400 / memory", () => {
         })
       }))
 
-    it.effect("keeps what a schema of the program says of a value", () =>
+    it.effect("keeps the message of a custom schema", () =>
       Effect.gen(function*() {
         assert.deepStrictEqual(messages(yield* send("POST", "/items", "de", { ...valid, note: "rude" })), {
           note: "„Note“ is rude"
@@ -298,7 +298,7 @@ describe("a 400 / memory", () => {
         assert.strictEqual(body.message, "Ein Fehler: „Kistenname“ darf nicht leer sein")
       }))
 
-    it.effect("says in the language what several fields together break", () =>
+    it.effect("translates the problems of rules over several fields", () =>
       Effect.gen(function*() {
         const answer = yield* send("POST", "/items", "de", { ...valid, kind: "small", price: 600 })
         assert.deepStrictEqual([answer.status, answer.language], [400, "de"])
@@ -396,7 +396,7 @@ describe("translations", () => {
       return error.message.replace(path, "…")
     }).pipe(Effect.provide(NodeServices.layer))
 
-  it.effect("end the start with what is wrong, and where", () =>
+  it.effect("fail the start with their problems and positions", () =>
     Effect.gen(function*() {
       const cases: ReadonlyArray<readonly [unknown, string]> = [
         ["{", "…/de.json: it is no JSON: "],

@@ -61,7 +61,7 @@ export const aggregationContract = <E>(name: string, store: Layer.Layer<Document
         assert.deepStrictEqual([head.status, head.text], [200, ""])
       }))
 
-    it.effect("never reaches what the model omits", () =>
+    it.effect("never accesses omitted fields", () =>
       Effect.gen(function*() {
         for (
           const pipe of [[], [{ $limit: 1 }], [{ $project: { all: "$$ROOT" } }], [{ $facet: { a: [{ $limit: 1 }] } }]]
@@ -80,7 +80,7 @@ export const aggregationContract = <E>(name: string, store: Layer.Layer<Document
         ) refused(400, yield* ask(pipe))
       }))
 
-    it.effect("refuses what writes, runs code or reads other collections, at any depth, with a 403 that names it", () =>
+    it.effect("rejects stages that write, run code or read other collections, at any depth, with a 403 that names them", () =>
       Effect.gen(function*() {
         const refusals: ReadonlyArray<readonly [pipe: unknown, operator: string]> = [
           [[{ $out: "Sale" }], "$out"],

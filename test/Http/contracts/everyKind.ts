@@ -58,7 +58,7 @@ const filter = (path: string, value: string) => `${path}?value=${encodeURICompon
 
 export const everyKindContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`fields of every kind / ${name}`, (it) => {
-    it.effect("what the store has no value for is a 400, and writes nothing", () =>
+    it.effect("values that the store does not support are a 400, and nothing is written", () =>
       Effect.gen(function*() {
         const wrong: ReadonlyArray<readonly [name: string, value: unknown]> = [
           ["bigint", "9223372036854775808"],

@@ -105,7 +105,7 @@ export const fieldValuesContract = <E>(name: string, store: Layer.Layer<Document
   it.layer(serving(engine, store).pipe(Layer.provide(countingCrypto)), { excludeTestServices: true })(
     `values of fields / ${name}`,
     (it) => {
-      it.effect("what a caller sends is hashed, whatever it looks like", () =>
+      it.effect("a sent value is hashed, whatever it looks like", () =>
         Effect.gen(function*() {
           const text = yield* Converter.contentHasher({ rounds: 2_000 })("correct horse")
           const members = yield* Repository.for(Member)
@@ -193,7 +193,7 @@ export const fieldValuesContract = <E>(name: string, store: Layer.Layer<Document
           okay(yield* send("PATCH", `/tickets/${id}`, [{ op: "remove", path: "/title" }], jsonPatch), 400)
         }))
 
-      it.effect("what the server sets is ignored in bodies, and kept with what was generated", () =>
+      it.effect("fields that the server sets are ignored in bodies, and keep their values", () =>
         Effect.gen(function*() {
           const tickets = yield* Repository.for(Ticket)
           const lines = [{ sku: "a", code: "mine" }, { sku: "b" }]

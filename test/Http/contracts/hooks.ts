@@ -35,7 +35,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         })
       const stored = (id: string) => Effect.flatMap(Repository.for(Task), (tasks) => tasks.findById(id))
 
-      it.effect("run in their order, each on what the one before made of the model", () =>
+      it.effect("run in order, each with the previous one's result", () =>
         Effect.gen(function*() {
           yield* lines
           const { result } = okay(yield* send("POST", tasks, { title: "a:" }), 201).body
@@ -49,7 +49,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.strictEqual(okay(shown, 201).body.title, "a:12")
         }))
 
-      it.effect("see what is there before it is replaced, changed or removed", () =>
+      it.effect("receive the stored document before it is replaced, changed or removed", () =>
         Effect.gen(function*() {
           const id = yield* there("old")
           const path = `${tasks}/${id}`
@@ -84,7 +84,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.deepStrictEqual(yield* lines, [])
         }))
 
-      it.effect("refuse before anything is written, with an error of their own", () =>
+      it.effect("may fail before anything is written, with an error of their own", () =>
         Effect.gen(function*() {
           const id = yield* there("keep")
           refusedBy("beforePost", yield* send("POST", tasks, { id, title: "refuse" }))
@@ -149,7 +149,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.deepInclude((yield* send("GET", `/tickets/${ticket}`)).body, { title: "u!", version: 2 })
         }))
 
-      it.effect("that run after a write undo nothing when they fail", () =>
+      it.effect("that run after a write and fail do not undo it", () =>
         Effect.gen(function*() {
           const id = yield* there("first")
           refusedBy("afterPost", yield* send("POST", tasks, { id: "T-after", title: "fail after" }))
@@ -313,7 +313,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.deepStrictEqual([yield* left, yield* sales.count()], [2, 4])
         }))
 
-      it.effect("in transactions of many at once never sell what is not there", () =>
+      it.effect("in concurrent transactions never sell more than the stock", () =>
         Effect.gen(function*() {
           const stocks = yield* Repository.for(Stock)
           const sales = yield* Repository.for(Sale)

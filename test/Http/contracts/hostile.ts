@@ -78,7 +78,7 @@ export const hostileContract = <E>(name: string, store: Layer.Layer<DocumentStor
         yield* served
       }))
 
-    it.effect("bodies larger than is accepted, told or not", () =>
+    it.effect("bodies beyond the limit, with or without Content-Length", () =>
       Effect.gen(function*() {
         const big = JSON.stringify({ name: "x".repeat(10 * 1_048_576) })
         for (
@@ -105,7 +105,7 @@ export const hostileContract = <E>(name: string, store: Layer.Layer<DocumentStor
         yield* served
       }))
 
-    it.effect("names that every object has", () =>
+    it.effect("names of inherited properties", () =>
       Effect.gen(function*() {
         for (const key of ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "_id", "_links"]) {
           const body = `{"name":"x","${key}":{"polluted":true,"prototype":{"polluted":true}}}`

@@ -61,7 +61,7 @@ export const largeListsContract = <E>(name: string, store: Layer.Layer<DocumentS
   it.layer(service, { excludeTestServices: true, timeout: "60 seconds" })(
     `large lists / ${name}`,
     (it) => {
-      it.effect("refuses a page by number beyond the limit, and says what to do", () =>
+      it.effect("rejects a numbered page beyond the limit, and suggests a cursor", () =>
         Effect.gen(function*() {
           for (const path of ["/texts", "/texts?count=none", "/texts?page_size=6&page=2", "/texts?sort_by=-n"]) {
             const refused = yield* send("GET", path)
@@ -113,7 +113,7 @@ export const largeListsContract = <E>(name: string, store: Layer.Layer<DocumentS
           yield* store.deleteOne("Text", { _id: "A" })
         }))
 
-      it.effect("refuses an aggregation beyond the limit", () =>
+      it.effect("rejects an aggregation beyond the limit", () =>
         Effect.gen(function*() {
           assert.deepStrictEqual(problemsIn(yield* send("GET", "/texts/aggregate?pipe=[]")), ["pipe Limit"])
           const part = yield* send("GET", `/texts/aggregate?pipe=${encodeURIComponent("[{\"$limit\":2}]")}`)

@@ -34,7 +34,7 @@ export const longQueriesContract = <E>(name: string, store: Layer.Layer<Document
   it.layer(serving(engine, store), { excludeTestServices: true, timeout: "120 seconds" })(
     `long queries / ${name}`,
     (it) => {
-      it.effect("keep nobody else waiting", () =>
+      it.effect("do not delay other requests", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           for (let from = 0; from < total; from += 10_000) {

@@ -163,7 +163,7 @@ export const mergePatchesContract = <E>(name: string, store: Layer.Layer<Documen
         }
       }))
 
-    it.effect("what comes out of a merge is validated as a whole, and refused by its place", () =>
+    it.effect("the merged document is validated, and rejected by field", () =>
       Effect.gen(function*() {
         const one = yield* created("/sheets", { place: { city: "Bern" }, shape: { kind: "circle", r: 1 } })
         assert.deepStrictEqual(fieldsIn(yield* send("PATCH", one, { place: { city: null } })), ["place.city"])
@@ -219,7 +219,7 @@ export const mergePatchesContract = <E>(name: string, store: Layer.Layer<Documen
         assert.deepStrictEqual((yield* sheets.findById(id)).place, changed.place)
       }))
 
-    it.effect("loses nothing of many that patch different keys of one record at once", () =>
+    it.effect("loses no update of concurrent patches to different keys of one record", () =>
       Effect.gen(function*() {
         for (const path of paths) {
           const one = yield* created(path, { labels: { first: "0" }, free: { first: 0 } })

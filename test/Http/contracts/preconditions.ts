@@ -185,7 +185,7 @@ export const preconditionsContract = <E>(name: string, store: Layer.Layer<Docume
         okay(yield* send("DELETE", path, undefined, { "if-match": "*" }))
       }))
 
-    it.effect("Prefer decides what POST, PUT and PATCH answer, and the answer says so", () =>
+    it.effect("Prefer selects the response to POST, PUT and PATCH, which confirms it", () =>
       Effect.gen(function*() {
         const prefer = (value: string) => ({ prefer: value })
         const shown = (answer: Answer, status: number, title: string, version: number) => {

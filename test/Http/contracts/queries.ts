@@ -259,7 +259,7 @@ export const queriesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         }
       }))
 
-    it.effect("name every parameter that can't be taken", () =>
+    it.effect("report every invalid parameter", () =>
       Effect.gen(function*() {
         const bad: ReadonlyArray<readonly [query: string, problem: string]> = [
           ["nope=1", "nope Parameter"],
@@ -312,7 +312,7 @@ export const queriesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         ])
       }))
 
-    it.effect("refuse operators that are not on the list, at any depth, with a 403 that names them", () =>
+    it.effect("reject operators outside of the allowlist, at any depth, with a 403 that names them", () =>
       Effect.gen(function*() {
         const queries: ReadonlyArray<readonly [query: unknown, operator: string]> = [
           [{ $where: "sleep(1000)" }, "$where"],

@@ -92,7 +92,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           })
         }))
 
-      it.effect("stores an omitted field and never shows it", () =>
+      it.effect("stores an omitted field and never returns it", () =>
         Effect.gen(function*() {
           const id = yield* created({ email: "omitted@example.com", password: "canary password" })
           const store = yield* DocumentStore.DocumentStore
@@ -228,7 +228,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           assert.strictEqual(first.body._items[0]._links.self.href, `${users}/${first.body._items[0].id}`)
         }))
 
-      it.effect("refuses parameters that it can't take, naming each", () =>
+      it.effect("rejects invalid parameters, naming each", () =>
         Effect.gen(function*() {
           const { body, status } = yield* send(
             "GET",
@@ -275,7 +275,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           assert.strictEqual((yield* send("DELETE", `${users}/${id}`)).status, 404)
         }))
 
-      it.effect("takes an identifier of the caller's own, whatever its characters", () =>
+      it.effect("accepts a client's own identifier with any characters", () =>
         Effect.gen(function*() {
           const id = "a/b ü?#%\"'\\<>"
           const answer = yield* send("POST", users, newUser({ id, email: "odd@example.com" }))
@@ -285,7 +285,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           assert.strictEqual(body._links.self.href, `${users}/${encodeURIComponent(id)}`)
         }))
 
-      it.effect("refuses an identifier that no URL leads to, and one that is not the URL's", () =>
+      it.effect("rejects an identifier that no URL can address, and one that differs from the URL's", () =>
         Effect.gen(function*() {
           for (const id of ["schema", "meta", ".", ".."]) {
             const { body, status } = yield* send("POST", users, newUser({ id, email: "unreachable@example.com" }))
@@ -296,7 +296,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           assert.deepStrictEqual([other.status, other.body.errors[0].field], [400, "id"])
         }))
 
-      it.effect("takes a semicolon in a path for what it is", () =>
+      it.effect("treats a semicolon in a path literally", () =>
         Effect.gen(function*() {
           yield* created({ id: "semi", email: "semi@example.com" })
           assert.strictEqual((yield* send("DELETE", `${users}/semi;colon`)).status, 404)

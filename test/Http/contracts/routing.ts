@@ -61,7 +61,7 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
         }
       }))
 
-    it.effect("schema and meta say what the model is, and nothing of what it omits", () =>
+    it.effect("schema and meta describe the model without omitted fields", () =>
       Effect.gen(function*() {
         const schema = yield* send("GET", `${categories}/schema`)
         assert.deepInclude(schema.body, { title: "Category", type: "object", required: ["name"] })
@@ -80,7 +80,7 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
         assert.strictEqual((yield* send("GET", "/days/schema")).status, 200)
       }))
 
-    it.effect("a method that is not registered is a 405, and OPTIONS tells those that are", () =>
+    it.effect("an unregistered method is a 405, and OPTIONS lists the registered ones", () =>
       Effect.gen(function*() {
         const allowed: ReadonlyArray<readonly [path: string, allow: string]> = [
           [categories, "GET, POST, HEAD, OPTIONS"],
@@ -113,7 +113,7 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
         }
       }))
 
-    it.effect("what a query does not know is a 400 on every path", () =>
+    it.effect("an unknown query parameter is a 400 on every path", () =>
       Effect.gen(function*() {
         const { insertOne } = yield* DocumentStore.DocumentStore
         yield* insertOne("Category", { _id: "c9", name: "nine" })
@@ -154,7 +154,7 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
         assert.strictEqual((yield* send("POST", categories, { name: "x", nope: 1 })).status, 201)
       }))
 
-    it.effect("nothing is anywhere else", () =>
+    it.effect("other paths are a 404", () =>
       Effect.gen(function*() {
         const paths = [
           "/",
@@ -177,7 +177,7 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
         )
       }))
 
-    it.effect("a path that is no text is refused", () =>
+    it.effect("a path that is not valid text is rejected", () =>
       Effect.gen(function*() {
         for (const id of ["%", "%zz", "%e0%a4%a", "%c3%28", "%ff"]) {
           for (const path of [`${categories}/${id}`, `${categories}/${id}/`]) {
@@ -190,7 +190,7 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
         refused(404, yield* send("GET", `${categories}/${"x".repeat(10_000)}`))
       }))
 
-    it.effect("what can't be accepted is a 406, and JSON in any form of it is not", () =>
+    it.effect("an unsupported Accept is a 406, and any form of JSON is accepted", () =>
       Effect.gen(function*() {
         const requests: ReadonlyArray<readonly [Method, string, unknown?]> = [
           ["GET", categories],

@@ -165,7 +165,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         assert.strictEqual(yield* repository.deleteMany(($) => $.from.equals(9)), 1_000)
       }))
 
-    it.effect("PUT replaces the whole document, and creates none", () =>
+    it.effect("PUT replaces the complete document, and creates none", () =>
       Effect.gen(function*() {
         const id = yield* created(persons, { name: "Old", tags: ["a"], address: { city: "Bern" }, password: "1234" })
         const answer = okay(yield* send("PUT", `${persons}/${id}/`, { name: "New", to: 3 }))
@@ -237,7 +237,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         }
       }))
 
-    it.effect("JSON Patch applies all operations or none, and tells what keeps it from that", () =>
+    it.effect("JSON Patch applies all operations or none, and reports why it can't", () =>
       Effect.gen(function*() {
         const id = yield* created(persons, { name: "N", tags: ["a", "b"], address: { city: "Bern" }, password: "1234" })
         const path = `${persons}/${id}`
@@ -294,7 +294,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         assert.isTrue(yield* Converter.verifyContent("better", stored.password ?? ""))
       }))
 
-    it.effect("DELETE removes once, and says how many", () =>
+    it.effect("DELETE removes once, and returns the count", () =>
       Effect.gen(function*() {
         for (const path of [persons, accounts]) {
           const id = yield* created(path, { name: "x", owner: "x" })
@@ -312,7 +312,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         }
       }))
 
-    it.effect("stores of concurrent changes to different fields only what was validated together", () =>
+    it.effect("stores concurrent changes to different fields only if they were validated together", () =>
       Effect.gen(function*() {
         for (let round = 0; round < 8; round++) {
           const id = yield* created(persons, { name: "range", from: 0, to: 10 })

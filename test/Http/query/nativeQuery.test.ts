@@ -72,7 +72,7 @@ const assertBad = (refusal: Refusal | undefined, message: RegExp): void => {
 /** `hasText` says whether the store finds words. */
 const querying = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>, hasText: boolean): void =>
   it.layer(layer)((it) => {
-    it.effect("finds documents as the store's own language says", () =>
+    it.effect("filters documents in the store's own language", () =>
       Effect.gen(function*() {
         assert.strictEqual(yield* found({}), "ABCDE")
         assert.strictEqual(yield* found({ $or: [{ name: "Ann" }, { age: { $gte: 40 } }] }), "ACD")
@@ -92,7 +92,7 @@ const querying = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>, hasText
         )
       }))
 
-    it.effect("names fields as the wire does, and the identifier as the store does, too", () =>
+    it.effect("uses wire names, and accepts the store's name of the identifier", () =>
       Effect.gen(function*() {
         assert.strictEqual(yield* found({ id: { $in: ["A", "B"] } }), "AB")
         assert.strictEqual(yield* found({ _id: "B" }), "B")
@@ -114,7 +114,7 @@ const querying = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>, hasText
         assertBad(refusedFilter({ seen: { $date: "never" } }), /\$date/)
       }))
 
-    it.effect("finds words only where all text that is searched can be seen", () =>
+    it.effect("allows a text search only if no omitted text is searched", () =>
       Effect.gen(function*() {
         const search = JSON.stringify({ $text: { $search: "tea", $caseSensitive: false } })
         assert.isTrue(Result.isSuccess(QueryGuard.filter(Page)(search)))
@@ -136,7 +136,7 @@ describe("a query from outside / memory", () => {
 onMongo("a query from outside / mongodb", (layer, { name }) => querying(layer, !name.startsWith("SecantusDB")))
 
 describe("a query from outside", () => {
-  it("is refused by name when an operator is not on the list, however deep", () => {
+  it("is rejected by name for an operator outside of the allowlist, at any depth", () => {
     assert.isUndefined(refusedFilter({ $and: [{ name: { $not: { $eq: "1" } } }] }))
     for (const operator of ["$where", "$jsonSchema", "$sampleRate", "$nonsense", "$function", "$out"]) {
       assertForbidden(refusedFilter({ [operator]: "1" }), operator)
@@ -159,7 +159,7 @@ describe("a query from outside", () => {
     assertForbidden(refusedFilter({ name: { $code: "1" } }), "$code")
   })
 
-  it("can't ask for what is omitted, at any depth and in any way", () => {
+  it("can't access omitted fields, at any depth and in any way", () => {
     assert.isUndefined(refusedFilter({ "home.city": "Bern", $expr: { $eq: ["$home.city", "Bern"] } }))
     for (const path of ["secret", "home.pin", "visits.pin", "visits.0.pin", "nope", "home.nope", "_links", "name.x"]) {
       assertBad(refusedFilter({ [path]: "1" }), /is not a field/)
@@ -201,7 +201,7 @@ describe("a query from outside", () => {
     assertBad(refusedFilter({ $expr: { $size: { $range: [0, "$age"] } } }), /\$range/)
   })
 
-  it("is refused when it is no JSON, and when it has names that objects have by themselves", () => {
+  it("is rejected if it is no JSON or has names of inherited properties", () => {
     for (const text of ["", "{", "{name:1}", "undefined", "NaN"]) assertBad(refusedFilter(text), /must be JSON/)
     for (const text of ["1", "null", "\"x\"", "[]", "true"]) assertBad(refusedFilter(text), /object of conditions/)
     for (const name of ["__proto__", "constructor", "home.constructor.prototype", "toString", "visits.__proto__.x"]) {
@@ -221,7 +221,7 @@ describe("a query from outside", () => {
 
 const aggregating = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
   it.layer(layer)((it) => {
-    it.effect("computes what its stages say, and gives no more than 10,000 documents", () =>
+    it.effect("computes its stages, and returns at most 10,000 documents", () =>
       Effect.gen(function*() {
         const groups = yield* given([
           { $match: { age: { $gte: 20 } } },
@@ -261,7 +261,7 @@ const aggregating = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): voi
         assert.deepStrictEqual(Result.getOrThrow(readPipeline("[]")).at(-1), { $limit: 10_000 })
       }))
 
-    it.effect("never sees what is omitted, whichever way it looks", () =>
+    it.effect("never accesses omitted fields in any way", () =>
       Effect.gen(function*() {
         const secrets = /abc|bcd|1111|2222|secret|pin/
         const pipelines: ReadonlyArray<ReadonlyArray<unknown>> = [
@@ -319,7 +319,7 @@ const aggregating = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): voi
         assert.notInclude(text, "t4")
       }))
 
-    it.effect("uses an index for what it begins with, as far as that looks at documents as they are", () =>
+    it.effect("uses an index for its first stages, while they see unchanged documents", () =>
       Effect.sync(() => {
         const stages = (pipe: unknown) =>
           Result.getOrThrow(readPipeline(textOf(pipe))).map((stage) => Object.keys(stage).join())
@@ -350,7 +350,7 @@ describe("a pipeline from outside / memory", () => {
 onMongo("a pipeline from outside / mongodb", aggregating)
 
 describe("a pipeline from outside", () => {
-  it("is refused by name when a stage or an operator is not on the list, however deep", () => {
+  it("is rejected by name for a stage or an operator outside of the allowlist, at any depth", () => {
     assert.isUndefined(refusedPipeline([{ $match: {} }, { $facet: { a: [{ $count: "n" }] } }]))
     const stages = [
       "$out",
@@ -382,7 +382,7 @@ describe("a pipeline from outside", () => {
     assertForbidden(refusedPipeline([{ $project: { x: "$$SEARCH_META" } }]), "$$SEARCH_META")
   })
 
-  it("is refused when it names what is not there, while documents are still the model's", () => {
+  it("is rejected if it names unknown fields, while documents are still the model's", () => {
     for (const path of ["secret", "home.pin", "visits.pin", "nope"]) {
       assertBad(refusedPipeline([{ $match: { [path]: 1 } }]), /is not a field/)
       assertBad(refusedPipeline([{ $group: { _id: `$${path}` } }]), /is not a field/)
@@ -398,7 +398,7 @@ describe("a pipeline from outside", () => {
     )
   })
 
-  it("is refused when it is malformed or too long, and when it would change what all objects have", () => {
+  it("is rejected if it is malformed or too long, and if it would set inherited properties", () => {
     for (
       const pipe of ["{}", "1", "null", "[1]", "[[]]", "[{}]", "[{\"$match\":{},\"$limit\":1}]", "[{\"$sort\":1}]"]
     ) {
@@ -437,7 +437,7 @@ describe("what is answered", () => {
     )
   })
 
-  it.effect("is the fields that were selected, in the model's order and as a whole document has them", () =>
+  it.effect("has the selected fields, in the model's order and as in a complete document", () =>
     Effect.gen(function*() {
       const order = yield* Model.finalise(Order, {
         customer: "Jane",

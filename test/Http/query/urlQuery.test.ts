@@ -60,7 +60,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         assert.strictEqual(yield* found("age=!30"), "ACDE")
       }))
 
-    it.effect("finds text in text, in upper and lower case, and nothing in it has a meaning", () =>
+    it.effect("finds text within text, ignoring case, without special characters", () =>
       Effect.gen(function*() {
         yield* insertGuests
         assert.strictEqual(yield* found("name=~AN"), "AD")
@@ -70,7 +70,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         assert.strictEqual(yield* found("visits.place=~ber"), "AB")
       }))
 
-    it.effect("finds elements of a list, and lists of a size", () =>
+    it.effect("finds lists by element and by size", () =>
       Effect.gen(function*() {
         yield* insertGuests
         assert.strictEqual(yield* found("tags=~red"), "AB")
@@ -85,7 +85,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         assert.strictEqual(yield* found(`name=${encodeURIComponent("#2")}`), "")
       }))
 
-    it.effect("finds one of several values, written in brackets behind = or :", () =>
+    it.effect("finds any of several values in brackets after = or :", () =>
       Effect.gen(function*() {
         yield* insertGuests
         assert.strictEqual(yield* found("state=[active,gone]"), "ABC")
@@ -100,7 +100,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         assert.deepStrictEqual(refused("state:[active"), ["state"])
       }))
 
-    it.effect("takes a value in quotes for nothing but itself", () =>
+    it.effect("treats a quoted value literally", () =>
       Effect.gen(function*() {
         yield* insertGuests
         assert.strictEqual(yield* found(`note=${encodeURIComponent("\">5\"")}`), "A")
@@ -109,7 +109,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         assert.strictEqual(yield* found(`note=${encodeURIComponent(UrlQuery.literal("[a,b]"))}`), "C")
       }))
 
-    it.effect("finds what has no value, and what has one", () =>
+    it.effect("finds missing and present values", () =>
       Effect.gen(function*() {
         yield* insertGuests
         assert.strictEqual(yield* found("age=null"), "E")
@@ -157,7 +157,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         assert.strictEqual(yield* found("age=3e1"), "B")
       }))
 
-    it.effect("asks no validators: what may not be written can be looked for", () =>
+    it.effect("runs no validators, so that invalid values can be searched", () =>
       Effect.gen(function*() {
         yield* insertGuests
         assert.strictEqual(yield* found("age=>-5"), "ABCD")
@@ -182,7 +182,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         ])
       }))
 
-    it.effect("makes two bounds one range, and combines the rest by logic, AND unless it says OR", () =>
+    it.effect("combines two bounds into a range, and conditions by logic, AND by default", () =>
       Effect.gen(function*() {
         yield* insertGuests
         assert.strictEqual(yield* found("age=>=20&age=<40"), "AB")
@@ -289,7 +289,7 @@ describe("the query language of a URL / memory", () => {
 onMongo("the query language of a URL / mongodb", finding)
 
 describe("the query language of a URL", () => {
-  it("names every parameter that it can't take, and what is wrong with it", () => {
+  it("reports every invalid parameter", () => {
     assert.deepStrictEqual(
       problemsOf(
         "nope=1&age=old&active=>true&name=#&page=0&page_size=1001&count=all&fields=pin&tags=~&home=~x&secret=1"
@@ -348,7 +348,7 @@ describe("the query language of a URL", () => {
     assert.deepStrictEqual(told("page_size=2&count=exact&cursor="), ["none", 3])
   })
 
-  it("refuses a cursor beside a page, of another order, or in an order that has no places", () => {
+  it("rejects a cursor with a page, of another order, or of an order without cursors", () => {
     const cursor = queryOf("cursor=&sort_by=name").keyset?.cursor({ _id: "A", name: "Ann" })
     assert.deepStrictEqual(queryOf(`cursor=${cursor}&sort_by=name&age=1`).find.filter, {
       $and: [{ age: { $eq: 1 } }, {
@@ -372,7 +372,7 @@ describe("the query language of a URL", () => {
     assert.deepStrictEqual(Result.getOrThrow(read({ page: "2", "page:[7]": "" })).filter, { page: { $eq: 7 } })
   })
 
-  it("refuses ten thousand parameters, and lists of more than a thousand values, without ado", () => {
+  it("rejects ten thousand parameters, and lists of more than a thousand values, quickly", () => {
     const many: UrlQuery.Parameters = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`p${i}`, "1"]))
     const repeated: UrlQuery.Parameters = { name: Array.from({ length: 10_000 }, String) }
     for (const parameters of [many, repeated]) {
@@ -384,7 +384,7 @@ describe("the query language of a URL", () => {
     assert.deepStrictEqual(problemsOf(`age=${list(1_001)}`), [["age", "Limit", "can't take more than 1000 values"]])
   })
 
-  it("takes hostile names and values for what they are", () => {
+  it("treats hostile names and values literally", () => {
     for (
       const name of ["__proto__", "constructor", "toString", "home.__proto__", "", ".", "a".repeat(10_000), "$where"]
     ) {
@@ -421,7 +421,7 @@ describe("links of pages", () => {
     })
   })
 
-  it("have no last where nobody counted, and next where there is one document more", () => {
+  it("have no last without a count, and next if there is another document", () => {
     const keys = (page: Links.NumberedPage) => Object.keys(hrefs(Links.ofPage("/guests", { count: "none" }, page)))
     assert.deepStrictEqual(keys({ page: 2, pageSize: 2, hasNext: true }), ["self", "first", "prev", "next"])
     assert.deepStrictEqual(keys({ page: 1, pageSize: 2, hasNext: false }), ["self", "first"])

@@ -56,7 +56,7 @@ const problemsIn = (...parts: ReadonlyArray<Part>) => {
 }
 
 describe("a form", () => {
-  it("is what a JSON body would be, its values read from texts by their fields", () => {
+  it("is equivalent to a JSON body, with values parsed by their fields", () => {
     assert.deepStrictEqual(
       valuesOf(
         text("title", "12"),
@@ -99,7 +99,7 @@ describe("a form", () => {
     )
   })
 
-  it("may have JSON for any field, and a whole list in one part", () => {
+  it("may have JSON for any field, and a complete list in one part", () => {
     assert.deepStrictEqual(
       valuesOf(
         text("place", `{"city":"Bern"}`),
@@ -113,7 +113,7 @@ describe("a form", () => {
     assert.deepStrictEqual(valuesOf(text("tags", `["a"]`)), { tags: [`["a"]`] })
   })
 
-  it("says nothing by empty texts, but of fields that are texts, and by files that were not chosen", () => {
+  it("ignores empty texts except in text fields, and file inputs without a file", () => {
     assert.deepStrictEqual(
       valuesOf(
         text("title", ""),
@@ -158,7 +158,7 @@ describe("a form", () => {
     assert.deepStrictEqual(problemsIn(), ["title must be given"])
   })
 
-  it("takes only UTF-8", () => {
+  it("accepts only UTF-8", () => {
     const bytes = Uint8Array.of(0xe4)
     assert.deepStrictEqual(
       problemsIn({ _tag: "Text", name: "title", contentType: "text/plain", bytes }),
@@ -171,7 +171,7 @@ describe("a form", () => {
     assert.deepStrictEqual(valuesOf(text("title", "ü", "text/plain;charset=utf-8")), { title: "ü" })
   })
 
-  it("ignores what is no field, and reaches nothing but fields", () => {
+  it("ignores unknown names, and sets fields only", () => {
     assert.deepStrictEqual(
       valuesOf(
         text("title", "a"),
@@ -264,7 +264,7 @@ describe("multipart/form-data", () => {
     assert.deepStrictEqual(textsOf(readOf(end)), [[]])
   })
 
-  it("is refused where it is malformed, whatever comes after it", () => {
+  it("is rejected if it is malformed, whatever follows", () => {
     const bad: ReadonlyArray<readonly [string, string?]> = [
       [""],
       ["no form at all"],
@@ -286,7 +286,7 @@ describe("multipart/form-data", () => {
     }
   })
 
-  it("is refused where it is larger than the limits", () => {
+  it("is rejected if it exceeds the limits", () => {
     const large = [
       field("title", "x".repeat(1_001)) + end,
       partOf(`Content-Disposition: form-data; name="f"; filename="f"`, "x".repeat(10_001)) + end,
@@ -302,7 +302,7 @@ describe("multipart/form-data", () => {
     assert.strictEqual(readOf(field("tags", "x").repeat(5) + end)[0]?.length, 5)
   })
 
-  it("is told by its content type", () => {
+  it("is recognised by its content type", () => {
     for (const yes of ["multipart/form-data", "Multipart/Form-Data;boundary=x", "multipart/form-data ; boundary=x"]) {
       assert.isTrue(isMultipart(yes))
     }

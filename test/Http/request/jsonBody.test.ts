@@ -93,7 +93,7 @@ describe.each(servers)("the body of a request / memory, the server %s", (_, serv
         assert.match(yield* send(`{"text": "\\ud83d\\ude00 \\\\ud800"}`), /^HTTP\/1\.1 201 /u)
       }))
 
-    it.effect("may be one that nobody reads", () =>
+    it.effect("may be of a kind that is ignored", () =>
       Effect.gen(function*() {
         const unread = `POST /nowhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 7\r\n\r\n{"a":1}`
         const answers = yield* exchange([`${unread}${unread}`], /"code":404[\s\S]*"code":404/u)

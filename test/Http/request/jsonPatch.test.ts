@@ -20,7 +20,7 @@ const patched = (document: Schema.Json, patch: unknown) =>
   })
 
 describe("a JSON Patch", () => {
-  describe("does what the examples of RFC 6902, appendix A, say", () => {
+  describe("behaves like the examples of RFC 6902, appendix A", () => {
     const baz = { op: "test", path: "/baz", value: "qux" }
     const examples: ReadonlyArray<readonly [name: string, document: Schema.Json, patch: unknown, result: Schema.Json]> =
       [
@@ -102,7 +102,7 @@ describe("a JSON Patch", () => {
     })
   })
 
-  it("compares values by what they are, whatever the order of their members", () => {
+  it("compares values by type and content, in any order of their members", () => {
     const document = { a: { b: 1, c: [1, { d: null }] }, zero: 0 }
     const tests = [
       { op: "test", path: "/a", value: { c: [1, { d: null }], b: 1 } },
@@ -115,7 +115,7 @@ describe("a JSON Patch", () => {
     }
   })
 
-  it("says of each operation what is wrong with it", () => {
+  it("reports the problems of each operation", () => {
     assert.deepStrictEqual(
       patched({}, [
         { op: "add", path: "/a" },
@@ -148,7 +148,7 @@ describe("a JSON Patch", () => {
     })
   })
 
-  it("reaches nothing but the document's own members", () => {
+  it("accesses the document's own members only", () => {
     const pointers = [
       "/__proto__/x",
       "/constructor/prototype/x",
@@ -314,7 +314,7 @@ const refusalOf = (patch: ReadonlyArray<unknown>) =>
   )
 
 describe("a JSON Patch of a document", () => {
-  it.effect("changes what it names and nothing else", () =>
+  it.effect("changes only the addressed values", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(
         yield* changesBy([
@@ -343,7 +343,7 @@ describe("a JSON Patch of a document", () => {
       assert.deepStrictEqual(yield* changesBy([{ op: "replace", path: "/name", value: "Jane" }]), {})
     }))
 
-  it.effect("sets and removes what is omitted, there or not", () =>
+  it.effect("sets and removes omitted fields, present or not", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(
         yield* changesBy([
@@ -356,7 +356,7 @@ describe("a JSON Patch of a document", () => {
       assert.deepStrictEqual(yield* changesBy([{ op: "copy", from: "/name", path: "/password" }]), { password: "Jane" })
     }))
 
-  it.effect("tells nothing of what is omitted", () =>
+  it.effect("reveals nothing about omitted fields", () =>
     Effect.gen(function*() {
       const unreadable: ReadonlyArray<unknown> = [
         { op: "test", path: "/password", value: "CANARY" },
@@ -383,7 +383,7 @@ describe("a JSON Patch of a document", () => {
       )
     }))
 
-  it.effect("leaves alone what only the framework changes, and what would be lost", () =>
+  it.effect("does not change managed fields, or values that would be lost", () =>
     Effect.gen(function*() {
       const refusals: ReadonlyArray<readonly [unknown, string]> = [
         [{ op: "replace", path: "/id", value: "A2" }, "0.path leads to what can't be changed"],
@@ -428,7 +428,7 @@ describe("a JSON Patch of a document", () => {
       )
     }))
 
-  it.effect("is a conflict where it can't be applied, and names the operation", () =>
+  it.effect("is a conflict if it can't be applied, and names the operation", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(changesBy([
         { op: "test", path: "/name", value: "Jane" },

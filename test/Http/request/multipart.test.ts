@@ -68,7 +68,7 @@ it.layer(layer)("a form over a socket", (it) => {
       ])
     }))
 
-  it.effect("is refused when it is larger than the limits, whether or not it says so beforehand", () =>
+  it.effect("is rejected if it exceeds the limits, with or without a Content-Length", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* answerTo([["photo", new Blob([new Uint8Array(200_000)])]]), "PayloadTooLarge")
       assert.strictEqual(yield* answerTo([["title", "x".repeat(100_001)]]), "PayloadTooLarge")
@@ -82,7 +82,7 @@ it.layer(layer)("a form over a socket", (it) => {
       )
     }))
 
-  it.effect("is refused when it ends too early, and when it is something else", () =>
+  it.effect("is rejected if it is incomplete or of another type", () =>
     Effect.gen(function*() {
       const part = "--b\r\ncontent-disposition: form-data; name=title\r\n\r\nx"
       assert.strictEqual(yield* answerToChunks("multipart/form-data; boundary=b", [part]), "BadRequest")

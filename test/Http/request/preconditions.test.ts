@@ -40,7 +40,7 @@ describe("preconditions", () => {
     })
   })
 
-  it("are refused when they are malformed, by the names of their headers", () => {
+  it("are rejected if they are malformed, by the names of their headers", () => {
     for (const header of ["", " ", ",", "3", `"3`, `3"`, `w/"3"`, `W/3`, `"3" "4"`, `"a"b`, `*, "3"`, `"a b"`, `W/`]) {
       const result = read({ "if-match": header, "if-none-match": header })
       assert.deepStrictEqual(
@@ -67,7 +67,7 @@ describe("preconditions", () => {
     }
   )
 
-  it.prop("are a list of tags or refused, whatever is sent", [Schema.String], ([text]) => {
+  it.prop("are a list of tags or rejected, for any header", [Schema.String], ([text]) => {
     for (const header of [text, `"${text}"`, `"a", ${text}`]) {
       const condition = conditionOf(header)
       if (condition === undefined || condition === "any") continue
@@ -140,7 +140,7 @@ describe("a write under preconditions", () => {
       }
     }))
 
-  it.effect("happens to the version that it names, or not at all", () =>
+  it.effect("changes the named version or nothing", () =>
     Effect.gen(function*() {
       const note = yield* document(3)
       assert.strictEqual(yield* guarded(ifMatch(`"3"`), note), 4)
@@ -153,7 +153,7 @@ describe("a write under preconditions", () => {
       assert.strictEqual(yield* note.current, 5)
     }))
 
-  it.effect("is not what somebody else made of it in between", () =>
+  it.effect("does not change a concurrent write's result", () =>
     Effect.gen(function*() {
       const single = yield* document(3, { others: 1 })
       assert.propertyVal(yield* Effect.flip(guarded(ifMatch(`"3"`), single)), "_tag", "PreconditionFailed")
@@ -166,7 +166,7 @@ describe("a write under preconditions", () => {
       assert.propertyVal(yield* Effect.flip(guarded(ifNoneMatch(`"4"`), other)), "_tag", "PreconditionFailed")
     }))
 
-  it.effect("may ask that nothing be there, or nothing of some versions", () =>
+  it.effect("may require that no document exists, or none of some versions", () =>
     Effect.gen(function*() {
       const note = yield* document(3)
       assert.propertyVal(yield* Effect.flip(guarded(ifNoneMatch("*"), note)), "_tag", "PreconditionFailed")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { returnOf } from "../../../src/Http/request/prefer.ts"
 
-describe("the preference for what a write answers", () => {
+describe("the preference for the response to a write", () => {
   it("is found among others, as RFC 7240 writes them", () => {
     const headers: ReadonlyArray<readonly [string, string | undefined]> = [
       ["return=representation", "representation"],

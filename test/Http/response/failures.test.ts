@@ -42,7 +42,7 @@ const leaving = Effect.gen(function*() {
   yield* Deferred.await(interrupted)
 })
 
-it.effect("whatever an application's code does wrong is a 500 that says nothing of the inside, and is logged", () => {
+it.effect("every defect of an application's code is a logged 500 without internal details", () => {
   const logged: Array<string> = []
   const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void logged.push(line))])
   return Effect.gen(function*() {

@@ -46,7 +46,7 @@ const insert = Effect.fnUntraced(function*(body: ReadonlyArray<unknown>) {
   return yield* insertAll(read._tag === "Valid" ? read.values : [], yield* parts(User))
 })
 
-it("the items of a list are each held to the model, and all that is wrong has its place", () => {
+it("every item of a list is validated, and problems have its index", () => {
   assert.deepStrictEqual(
     problemsOf([
       newUser(),
@@ -93,7 +93,7 @@ const bulkContract = <E>(name: string, store: Layer.Layer<DocumentStore.Document
           yield* users.deleteAll
         }))
 
-      it.effect("adds none when a unique value is taken, and names the one that has it", () =>
+      it.effect("adds none if a unique value is taken, and names the item", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           yield* insert([newUser({ email: "taken@example.com", id: "U1" })])

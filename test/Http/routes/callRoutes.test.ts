@@ -135,7 +135,7 @@ describe("actions and services", () => {
       assert.isTrue(yield* Effect.as(client.payments.elsewhere(), true))
     }).pipe(Effect.scoped, Effect.provide(greeter)))
 
-  it.effect("answer a wrong request with everything that is wrong, and an unknown method with 405", () =>
+  it.effect("answer an invalid request with all its problems, and an unknown method with 405", () =>
     Effect.gen(function*() {
       const send = (path: string, init?: RequestInit) =>
         Effect.gen(function*() {
@@ -180,7 +180,7 @@ describe("actions and services", () => {
       ])
     )))
 
-  it.effect("are refused at the start when two of them can't be told apart", () =>
+  it.effect("fail at the start if two of them conflict", () =>
     Effect.gen(function*() {
       const twice = Service.make("UserService").operation("one", { path: "./{id}" }, () => Effect.void)
       const error = yield* Effect.flip(Effect.scoped(
@@ -232,7 +232,7 @@ describe("actions and services", () => {
       }
     }))
 
-  it.effect("are refused at the start when their location names what the result does not have", () =>
+  it.effect("fail at the start if their location names fields that the result lacks", () =>
     Effect.gen(function*() {
       for (
         const [success, location] of [
@@ -247,7 +247,7 @@ describe("actions and services", () => {
       }
     }))
 
-  it.effect("never show a model as it is stored", () =>
+  it.effect("never return a model in its stored form", () =>
     Effect.gen(function*() {
       const within = Service.make("UserService")
         .operation("x", { success: Schema.Struct({ user: User }) }, () => Effect.never)

@@ -145,7 +145,7 @@ describe("an answer", () => {
       assert.deepStrictEqual(yield* received(socket, 1), ["<here>"])
     }))
 
-  it.effect("to a caller who has gone keeps nobody else from theirs", () =>
+  it.effect("to a disconnected client does not delay the others", () =>
     Effect.gen(function*() {
       const first = Promise.withResolvers<ServerResponse>()
       let other: ServerResponse | undefined

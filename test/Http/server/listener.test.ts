@@ -30,13 +30,13 @@ describe("the engine's server", () => {
         }))
     }
 
-    it.effect("gives a body of unknown length to whoever reads it as a stream", () =>
+    it.effect("streams a body of unknown length", () =>
       Effect.gen(function*() {
         const body = new Blob(["one, ", "two"]).stream()
         assert.strictEqual(yield* send({ method: "PUT", body, duplex: "half" }), "PUT one, two")
       }))
 
-    it.effect("takes a request without a body", () =>
+    it.effect("accepts a request without a body", () =>
       Effect.gen(function*() {
         assert.strictEqual(yield* send({ method: "GET" }), "GET ")
       }))
