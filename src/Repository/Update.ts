@@ -42,6 +42,7 @@ import type * as Schema from "effect/Schema"
 import { managedField, perModel } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
 import { type ModelError, type Problem, PropertyRequiredException, ValidationException } from "../Model/ModelError.ts"
+import { conflictingPath } from "./bson/path.ts"
 import type { Filter, Update } from "./DocumentStore.ts"
 import type * as Query from "./Query.ts"
 import { fieldOperators, rootOf } from "./query/fieldPath.ts"
@@ -293,10 +294,8 @@ const problemOf = (
   if (requested.length === 0) return "an update needs changes"
   const id = managedField(model, "id")
   if (requested.some(({ path }) => path.split(".")[0] === "_id")) return `"${id ?? "_id"}" can't change`
-  // In sorted order, a path directly follows a path that is a prefix of it.
-  const paths = all.map(({ path }) => `${path}.`).toSorted()
-  const conflict = paths.find((path, i) => i > 0 && path.startsWith(paths[i - 1] ?? path))
-  return conflict === undefined ? undefined : `several changes of "${conflict.slice(0, -1)}" conflict`
+  const conflict = conflictingPath(all.map(({ path }) => path))
+  return conflict === undefined ? undefined : `several changes of "${conflict}" conflict`
 }
 
 /** Combines the errors of several values. The result is a `PropertyRequiredException` if one of them is. */

@@ -260,3 +260,14 @@ export const withValue = (document: Document, [segment = "", ...rest]: Segments,
   else if (value !== undefined) setField(copy, segment, value)
   return copy
 }
+
+/**
+ * A path that conflicts with another one of the list: it is the same, or one of them leads through the other.
+ *
+ * @internal
+ */
+export const conflictingPath = (paths: ReadonlyArray<string>): string | undefined => {
+  // Sorted with a final dot, a path directly follows the one that it leads through.
+  const sorted = paths.map((path) => `${path}.`).toSorted()
+  return sorted.find((path, i) => i > 0 && path.startsWith(sorted[i - 1] ?? path))?.slice(0, -1)
+}

@@ -43,12 +43,8 @@ export type WriteMatch<A, D extends DuplicateKey> = (
   found: Found
 ) => Result.Result<A, D | Problem>
 
-/**
- * What is done without a match.
- *
- * @internal
- */
-export interface Otherwise<A, D extends DuplicateKey> {
+/** What is done without a match. */
+interface Otherwise<A, D extends DuplicateKey> {
   readonly insert: () => Result.Result<A, D | Problem>
   /** Whether it inserts nothing, so that a match that is written meanwhile does not matter. */
   readonly isFinal: boolean

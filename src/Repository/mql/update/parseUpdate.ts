@@ -4,7 +4,7 @@
 import { Timestamp } from "bson"
 import * as Result from "effect/Result"
 import { dateOf } from "../../bson/normalise.ts"
-import { segmentsOf } from "../../bson/path.ts"
+import { conflictingPath, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -83,13 +83,10 @@ export const withoutConflict = (changes: ReadonlyArray<Change>): Result.Result<R
     : Result.fail(rejected(`several changes of "${conflict}" conflict`))
 }
 
-const conflictOf = (changes: ReadonlyArray<Change>): string | undefined => {
-  const paths = changes
-    .flatMap(({ operand, operator, path }) => operator === "$rename" ? [path, String(operand)] : [path])
-    .map((path) => `${path}.`)
-    .toSorted()
-  return paths.find((path, i) => i > 0 && path.startsWith(paths[i - 1] ?? path))?.slice(0, -1)
-}
+const conflictOf = (changes: ReadonlyArray<Change>): string | undefined =>
+  conflictingPath(
+    changes.flatMap(({ operand, operator, path }) => operator === "$rename" ? [path, String(operand)] : [path])
+  )
 
 type Reader = (operand: unknown, now: number) => Result.Result<unknown, Problem>
 
