@@ -80,7 +80,7 @@ describe("The rooms of src", () => {
         [other, importOf(other, one)]
       ])
     )
-    assert.deepStrictEqual(found.map((line) => line.split(":", 1)[0]).toSorted(), [one, other])
+    assert.deepStrictEqual(new Set(found.map((line) => line.split(":", 1)[0])), new Set([one, other]))
   })
 })
 
