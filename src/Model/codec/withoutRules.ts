@@ -2,85 +2,137 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { storableAnnotation } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
-import { childrenOf, withParts } from "../shape/nodes.ts"
-import { type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
+import { withParts } from "../shape/nodes.ts"
+import { type ModelLike, modelOf, modelTypeId } from "../shape/variants.ts"
 
 /**
- * What a caller may send, without the rules that the stored values have as well: whoever writes over a document asks them
- * again, of the values that differ. Fields that the framework manages keep theirs.
+ * The schema of what a caller may send, without the checks that the stored value has at the same place: a write over a
+ * document validates the values that differ from the stored ones.
+ *
+ * A check stays if nothing repeats it, or if it decides how a value is decoded: that of a managed field, of a field with
+ * a converter (it applies to the value before the conversion), of a member of a union, and of the keys of a record.
  *
  * @internal
  */
 export const withoutRules = (model: ModelLike, variant: "create" | "patch"): Schema.Struct<Schema.Struct.Fields> => {
-  const rules = new Set<SchemaAST.Check<never>>()
-  collect(model, rules, new Set())
-  const strip = stripper(rules)
+  const strip = stripper()
   return Schema.Struct(
     Object.fromEntries(
-      Object.entries(model[variant].fields).map(([name, field]) => [
-        name,
+      Object.entries(model[variant].fields).map(([name, field]) => {
+        const stored = storedFieldOf(model, name)
         // A field of a struct is a schema.
-        model[modelTypeId][name]?.managed === undefined ? Schema.make(strip((field as Schema.Top).ast)) : field
-      ])
+        return [name, stored === undefined ? field : Schema.make(strip((field as Schema.Top).ast, placeOf(stored)))]
+      })
     )
   )
 }
 
-/** What tells kinds of values apart is no rule: a codec may rely on it. */
-const isRule = (check: SchemaAST.Check<never>): boolean =>
-  !isKind(check, "isInt") && !isKind(check, "isFinite") && check.annotations?.[storableAnnotation] !== true
+/** A place in the stored type: the node of its values, and the rules that apply to each of them. */
+interface Place {
+  readonly ast: SchemaAST.AST
+  readonly rules: ReadonlyArray<SchemaAST.Check<never>>
+}
 
-const collect = (model: ModelLike, rules: Set<SchemaAST.Check<never>>, seen: Set<unknown>): void => {
-  if (seen.has(model)) return
-  seen.add(model)
-  const visit = (ast: SchemaAST.AST): void => {
-    if (seen.has(ast)) return
-    seen.add(ast)
-    for (const check of ast.checks ?? []) if (isRule(check)) rules.add(check)
-    for (const part of childrenOf(ast, false)) visit(part)
-  }
-  for (const field of Object.values(model.store.fields)) {
-    const inner = nestedModel(field)
-    if (inner !== undefined) collect(inner, rules, seen)
+/** The stored type of a field; `undefined` if the checks of what is sent stay. */
+const storedFieldOf = (model: ModelLike, name: string): SchemaAST.AST | undefined => {
+  const { converter, managed } = model[modelTypeId][name] ?? {}
+  const field = model.store.fields[name]
+  return field === undefined || managed !== undefined || converter !== undefined
+    ? undefined
     // A field of a struct is a schema.
-    visit(SchemaAST.toType((field as Schema.Top).ast))
+    : SchemaAST.toType((field as Schema.Top).ast)
+}
+
+const placeOf = (ast: SchemaAST.AST): Place => {
+  const rules: Array<SchemaAST.Check<never>> = []
+  for (let node = ast;;) {
+    rules.push(...(node.checks ?? []).filter(isRule))
+    const inner = node._tag === "Suspend" ? node.thunk() : onlyMember(node)
+    if (inner === undefined) return { ast: node, rules }
+    node = inner
   }
 }
 
-/** Takes the checks away from the values; what they are decoded from keeps its own. */
-const stripper = (rules: ReadonlySet<SchemaAST.Check<never>>): (ast: SchemaAST.AST) => SchemaAST.AST => {
-  const known = new Map<SchemaAST.AST, SchemaAST.AST>()
-  const strip = (ast: SchemaAST.AST): SchemaAST.AST => {
-    const stripped = known.get(ast) ?? stripParts(withoutChecks(ast))
-    known.set(ast, stripped)
+/** A check that defines the kind of a value is no rule: a codec may rely on it. */
+const isRule = (check: SchemaAST.Check<never>): boolean =>
+  !isKind(check, "isInt") && !isKind(check, "isFinite") && check.annotations?.[storableAnnotation] !== true
+
+const isNothing = ({ _tag, encoding }: SchemaAST.AST): boolean =>
+  (_tag === "Null" || _tag === "Undefined") && encoding === undefined
+
+/** The member of a union that stands for all its values except `null` and `undefined`. */
+const onlyMember = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
+  if (ast._tag !== "Union") return undefined
+  const [only, ...others] = ast.types.filter((type) => !isNothing(type))
+  return others.length === 0 ? only : undefined
+}
+
+/** Removes the checks of the values. The schemas that these are decoded from keep theirs. */
+const stripper = (): (ast: SchemaAST.AST, place: Place) => SchemaAST.AST => {
+  const known = new Map<SchemaAST.AST, Map<SchemaAST.AST, SchemaAST.AST>>()
+  const strip = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
+    const remaining = ast.checks?.filter((check) => !place.rules.includes(check))
+    return stripParts(
+      remaining === undefined || remaining.length === ast.checks?.length
+        ? ast
+        : withParts(ast, { checks: remaining.length === 0 ? undefined : remaining }),
+      place
+    )
+  }
+  /** A recursive type reaches the same pair of nodes again. */
+  const stripAt = (ast: SchemaAST.AST, stored: SchemaAST.AST | undefined): SchemaAST.AST => {
+    if (stored === undefined) return ast
+    const byStored = known.get(ast) ?? new Map<SchemaAST.AST, SchemaAST.AST>()
+    const stripped = byStored.get(stored) ?? strip(ast, placeOf(stored))
+    known.set(ast, byStored.set(stored, stripped))
     return stripped
   }
-  const withoutChecks = (ast: SchemaAST.AST): SchemaAST.AST => {
-    const kept = ast.checks?.filter((check) => !rules.has(check))
-    return kept === undefined || kept.length === ast.checks?.length
-      ? ast
-      : withParts(ast, { checks: kept.length === 0 ? undefined : kept })
-  }
-  const stripParts = (ast: SchemaAST.AST): SchemaAST.AST => {
+  const stripParts = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
+    const stored = place.ast
     switch (ast._tag) {
       case "Arrays":
-        return withParts(ast, { elements: ast.elements.map(strip), rest: ast.rest.map(strip) })
-      case "Objects":
+        return stored._tag !== "Arrays" ? ast : withParts(ast, {
+          elements: ast.elements.map((element, i) => stripAt(element, stored.elements[i])),
+          rest: ast.rest.map((element, i) => stripAt(element, stored.rest[i]))
+        })
+      case "Objects": {
+        const typeOf = propertiesOf(stored)
         return withParts(ast, {
           propertySignatures: ast.propertySignatures.map(({ name, type }) =>
-            new SchemaAST.PropertySignature(name, strip(type))
+            new SchemaAST.PropertySignature(name, stripAt(type, typeOf(name)))
           ),
-          indexSignatures: ast.indexSignatures.map(({ parameter, type }) =>
-            new SchemaAST.IndexSignature(parameter, strip(type))
+          indexSignatures: ast.indexSignatures.map(({ parameter, type }, i) =>
+            new SchemaAST.IndexSignature(
+              parameter,
+              stripAt(type, stored._tag === "Objects" ? stored.indexSignatures[i]?.type : undefined)
+            )
           )
         })
+      }
       case "Union":
-        return withParts(ast, { types: ast.types.map(strip) })
+        return onlyMember(ast) === undefined
+          ? ast
+          : withParts(ast, { types: ast.types.map((type) => isNothing(type) ? type : strip(type, place)) })
       case "Suspend":
-        return new SchemaAST.Suspend(() => strip(ast.thunk()), ast.annotations, ast.checks, ast.encoding, ast.context)
+        return new SchemaAST.Suspend(
+          () => stripAt(ast.thunk(), stored),
+          ast.annotations,
+          ast.checks,
+          ast.encoding,
+          ast.context
+        )
       default:
         return ast
     }
   }
   return strip
+}
+
+const propertiesOf = (stored: SchemaAST.AST): (name: PropertyKey) => SchemaAST.AST | undefined => {
+  const model = modelOf(stored)
+  if (model !== undefined) return (name) => storedFieldOf(model, String(name))
+  return (name) =>
+    stored._tag === "Objects"
+      ? stored.propertySignatures.find((property) => property.name === name)?.type
+      : undefined
 }

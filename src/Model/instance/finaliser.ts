@@ -203,9 +203,9 @@ const conversion = (converter: Converter<unknown>, unconverted: Schema.Top): Res
       if (!context.isSent && isOutput?.(value) === true) return Effect.succeed(value)
       return Effect.flatMapEager(issueOf(value), (issue) => {
         if (issue === undefined) return context.isSent ? convertAlways(converter, value) : converter(value)
-        // A value that the converter returns unchanged was converted before, so the checks for input do not apply to
-        // it.
-        return isOutput !== undefined
+        // A value of the process that the converter returns unchanged was converted before, so the checks for input do
+        // not apply to it. A value from a caller never was.
+        return context.isSent || isOutput !== undefined
           ? Effect.succeed(reportIssue(issue, value, context))
           : Effect.map(
             converter(value),

@@ -30,10 +30,28 @@ class Trip extends Model.Class<Trip>()("Trip", { ...fields, ...Model.versioned }
 
 class Walk extends Model.Class<Walk>()("Walk", fields) {}
 
+const toLowerCase = (text: string) => Effect.succeed(text.toLowerCase())
+
+/** Its fields share checks, which mean something else at each place. */
+class Letter extends Model.Class<Letter>()("Letter", {
+  id: Model.id(),
+  name,
+  contact: Schema.String.pipe(Validator.email, Model.optional),
+  mail: Schema.String.pipe(Validator.email, Model.converted(toLowerCase), Model.optional),
+  alias: name.pipe(Model.converted(toLowerCase), Model.optional),
+  either: Schema.Union([
+    Schema.Struct({ a: name }),
+    Schema.Struct({ a: Schema.String, b: Schema.optionalKey(Schema.String) })
+  ]).pipe(Model.optional),
+  amount: Schema.Union([Schema.FiniteFromString.check(Schema.isGreaterThan(100)), Schema.Trim]).pipe(Model.optional),
+  labels: Schema.Record(Schema.String.check(Schema.isMinLength(3)), name).pipe(Model.optional)
+}) {}
+
 const methods = ["GET", "POST", "PUT", "PATCH"] as const
 
 const engine = KernelEngine.make("unchanged").register(Trip, { methods })
   .register(Resource.make(Walk, { methods }).beforePut(() => Effect.void).beforePatch(() => Effect.void))
+  .register(Letter, { methods, onExcessProperty: "error" })
 
 const jsonPatch = { "content-type": "application/json-patch+json" }
 
@@ -142,4 +160,53 @@ export const unchangedValuesContract = <E>(name: string, store: Layer.Layer<Docu
           refused(404, yield* send("GET", `${path}/new`))
         }))
     }
+
+    /** Everything that writes over a letter whose stored name is too short. */
+    const writesOfLetter = (id: string, change: object) =>
+      [
+        ["PUT", `/letters/${id}`, { name: "ab", ...change }, {}],
+        ["PATCH", `/letters/${id}`, change, {}],
+        ["PATCH", `/letters/${id}`, { name: "ab", ...change }, {}],
+        ["POST", "/letters", { id, name: "ab", ...change }, {}],
+        [
+          "PATCH",
+          `/letters/${id}`,
+          Object.entries(change).map(([key, value]) => ({ op: "add", path: `/${key}`, value })),
+          jsonPatch
+        ]
+      ] as const
+
+    it.effect("rules in front of a converter are asked of what is sent, also where another field shares them", () =>
+      Effect.gen(function*() {
+        const { findById, insertOne } = yield* DocumentStore.DocumentStore
+        const document = { _id: "shared", name: "ab" }
+        yield* insertOne("Letter", document)
+        for (
+          const [change, field] of [
+            [{ mail: "nonsense" }, "mail"],
+            [{ alias: "xy" }, "alias"],
+            [{ labels: { long: "xy" } }, "labels.long"]
+          ] as const
+        ) {
+          for (const [method, where, sent, headers] of writesOfLetter("shared", change)) {
+            const answer = yield* send(method, where, sent, headers)
+            refused(400, answer)
+            assert.include(fieldsIn(answer), field, `${method} ${answer.text}`)
+          }
+        }
+        assert.deepStrictEqual(yield* findById("Letter", "shared"), document)
+      }))
+
+    it.effect("a value is the same member of a union whether or not something else breaks a rule", () =>
+      Effect.gen(function*() {
+        const { findById, insertOne } = yield* DocumentStore.DocumentStore
+        yield* insertOne("Letter", { _id: "union", name: "ab" })
+        const change = { either: { a: "x", b: "y" }, amount: "7", labels: { long: "long" } }
+        for (const [method, where, sent, headers] of writesOfLetter("union", change)) {
+          const answer = yield* send(method, where, sent, headers)
+          assert.strictEqual(answer.status, 200, `${method} ${answer.text}`)
+          assert.deepStrictEqual(yield* findById("Letter", "union"), { _id: "union", name: "ab", ...change })
+          yield* send("PUT", "/letters/union", { name: "ab" })
+        }
+      }))
   })
