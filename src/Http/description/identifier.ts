@@ -61,7 +61,8 @@ export const identifierOf: (model: ModelLike) => Identifier = perModel((model: M
   }
 })
 
-const number = /^-?\d{1,17}(?:\.\d{1,17})?$/u
+/** The numbers that JSON.stringify writes have at most 21 digits before the point and 25 after it. */
+const number = /^-?\d{1,21}(?:\.\d{1,25})?(?:e[+-]\d{1,3})?$/u
 
 /** Whether every non-empty text is an identifier. */
 const isText = ({ ast }: Schema.Top): boolean =>

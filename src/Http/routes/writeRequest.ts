@@ -114,7 +114,7 @@ export const writeReaders = (
   }
   const patcher = documentPatcher(model, {
     serialise,
-    decode: replacingDecoder(model, "patch"),
+    decode: decoders.patch,
     maxDepth,
     maxOperations: 1_000,
     maxCopied: limits.maxBodySize

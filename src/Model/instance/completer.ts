@@ -28,7 +28,8 @@ type Step = (values: Values, context: ValidationContext) => Effect.Effect<void> 
 
 /**
  * Finalises the output of a model's `create` decoder in place, without an instance. The decoder has validated what the
- * caller sent, so only generated, default and converted values are validated here.
+ * caller sent, so only generated, default and converted values are validated here. Nested models are copied, so that a
+ * shallow copy of the output can be completed again when a first attempt is refused.
  *
  * @internal
  */
@@ -138,8 +139,11 @@ const nestedStep = (key: string, { omitted }: FieldAttributes, model: ModelLike)
   return (values, context) => {
     const value = values[key]
     const nestedContext = childContext(context, key, omitted)
-    return Array.isArray(value)
-      ? runInOrder(value.length, (i) => completeOne(value[i], childContext(nestedContext, String(i))), () => {})
-      : completeOne(value, nestedContext)
+    if (!Array.isArray(value)) return completeOne(values[key] = copyOf(value), nestedContext)
+    const items = value.map(copyOf)
+    values[key] = items
+    return runInOrder(items.length, (i) => completeOne(items[i], childContext(nestedContext, String(i))), () => {})
   }
 }
+
+const copyOf = (value: unknown): unknown => typeof value === "object" && value !== null ? { ...value } : value

@@ -113,6 +113,18 @@ export const excessContract = <E>(name: string, store: Layer.Layer<DocumentStore
         }
       }))
 
+    it.effect("are refused in the values of a JSON Patch, too; other members of its operations are ignored", () =>
+      Effect.gen(function*() {
+        const patch = (base: string, id: string) =>
+          send("PATCH", `${base}/chests/${id}`, [{ op: "add", path: "/size", value: { width: 1, more: 1 }, more: 1 }], {
+            "content-type": "application/json-patch+json"
+          })
+        assert.strictEqual((yield* patch("/lax", yield* created("/lax"))).status, 200)
+        const answer = yield* patch("/strict", yield* created("/strict"))
+        refused(400, answer)
+        assert.deepStrictEqual(answer.body.errors.map(({ field }: { readonly field: string }) => field), ["size.more"])
+      }))
+
     it.effect("are not those that a caller sees and can't send: a document can be sent back", () =>
       Effect.gen(function*() {
         const path = `/strict/chests/${yield* created("/strict")}`

@@ -27,7 +27,8 @@ class Member extends Model.Class<Member>()("Member", {
   id: Model.id(),
   name: Schema.String,
   password: password.pipe(Model.optional),
-  login: Login.pipe(Model.optional)
+  login: Login.pipe(Model.optional),
+  logins: Schema.Array(Login).pipe(Model.optional)
 }) {}
 
 class Line extends Model.Class<Line>()("Line", {
@@ -150,6 +151,24 @@ export const fieldValuesContract = <E>(name: string, store: Layer.Layer<Document
           const { password } = yield* hooked.findById(id)
           okay(yield* send("PATCH", `/hookeds/${id}`, { name: "c" }))
           assert.deepStrictEqual(yield* hooked.findById(id), new Hooked({ id, name: "C", password }))
+        }))
+
+      it.effect("what is sent twice at the same time is hashed once, nested models and lists of them included", () =>
+        Effect.gen(function*() {
+          const members = yield* Repository.for(Member)
+          for (let round = 0; round < 10; round++) {
+            const id = `twice-${round}`
+            const login = { user: "a", password: "secret" }
+            const body = { id, name: "A", password: "secret", login, logins: [login] }
+            const answers = yield* Effect.all([send("POST", "/members", body), send("POST", "/members", body)], {
+              concurrency: "unbounded"
+            })
+            assert.deepStrictEqual(answers.map(({ status }) => status).toSorted((a, b) => a - b), [200, 201])
+            const { login: stored, logins, password } = yield* members.findById(id)
+            for (const hash of [password, stored?.password, logins?.[0]?.password]) {
+              assert.isTrue(yield* Converter.verifyContent("secret", hash ?? ""))
+            }
+          }
         }))
 
       it.effect("null is no value: a field with a default or a generator has that", () =>

@@ -6,6 +6,7 @@ import { refused, send, serving } from "../../support/rest.ts"
 
 const kinds: { readonly [name: string]: { readonly schema: Schema.Top; readonly none: ReadonlyArray<string> } } = {
   ints: { schema: Schema.Int, none: ["x", "1.5", "007", "1e3", "99999999999999999999"] },
+  numbers: { schema: Schema.Finite, none: ["x", "01", "1e0", "1e5", "-0"] },
   object_ids: { schema: Model.ObjectId, none: ["x", "1", "zzzzzzzzzzzzzzzzzzzzzzzz"] },
   uuids: { schema: Schema.String.check(Schema.isUUID()), none: ["x"] },
   branded: { schema: Schema.String.check(Schema.isPattern(/^[A-Z]{2,9}$/u)).pipe(Schema.brand("Code")), none: ["x"] },
