@@ -132,7 +132,9 @@ describe("orderedKey", () => {
           assert.isTrue(inside(text, bound(low), bound(low)))
           assert.isTrue(inside(text, rankBound(0x08), bound(low)))
         }
-        if (compare(value, low) < 0) assert.isFalse(inside(text, bound(low), rankBound(0xe0)))
+        // Numbers with the same nearest double share a bound; the filter tells them apart.
+        const sharesBound = key(value).startsWith(bound(low))
+        if (compare(value, low) < 0 && !sharesBound) assert.isFalse(inside(text, bound(low), rankBound(0xe0)))
       }
       const [from, to] = [invert(bound(high)), invert(bound(low))]
       if (compare(value, low) >= 0 && compare(value, high) <= 0) assert.isTrue(inside(invert(key(value)), from, to))
