@@ -15,6 +15,7 @@ import {
 } from "../../Model/introspection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
+import { unchangedSince } from "./lostUpdate.ts"
 
 /**
  * How a patch changes a field: `merge` merges objects at every depth (RFC 7396), `replace` merges nested models only and
@@ -97,14 +98,9 @@ export const changeOf = (
     else set[field] = after[field]
   }
   const id = { _id: before["_id"] }
-  const unchanged = () =>
-    [...changed, ...fields.read].map((field) => [
-      field,
-      before[field] === undefined ? { $exists: false } : { $eq: before[field] }
-    ])
   return {
     filter: versionField === undefined
-      ? { ...Object.fromEntries(unchanged()), ...id }
+      ? { ...unchangedSince(before, [...changed, ...fields.read]), ...id }
       : { ...id, [versionField]: before[versionField] },
     update: {
       ...(Object.keys(set).length > 0 ? { $set: set } : {}),

@@ -8,10 +8,10 @@ import { hasRules, inspector, modelTypeId, patcher } from "../../Model/introspec
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
-import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
+import { storedIdOf } from "../query/storedIdentifier.ts"
 import type { DocumentInvalid, DocumentNotFound, StoreError, VersionConflict } from "../RepositoryError.ts"
-import { makeRetry } from "../store/retryOnConflict.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
+import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { applyPatch, changeOf } from "./mergePatch.ts"
 import { withOperands } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
@@ -29,10 +29,11 @@ export interface ReadModifyWrite<M extends Model.Any> {
 export const makeReadModifyWrite = <M extends Model.Any>(
   model: M,
   context: WriteContext,
-  codec: DocumentCodec<M["Type"]>
+  codec: DocumentCodec<M["Type"]>,
+  retry: RetryLostUpdates
 ): ReadModifyWrite<M> => {
   const { toDocument } = codec
-  const modify = modifier(model, context, codec)
+  const modify = modifier(model, context, codec, retry)
   const inspect = inspector(model)
   const patched = patcher(model)
   const fields = Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed !== "id")
@@ -88,13 +89,6 @@ interface PlannedChange {
   readonly read: ReadonlyArray<string>
 }
 
-/** Occurs when another write has changed the document after it was read. */
-class LostUpdate {
-  readonly _tag = "LostUpdate"
-}
-
-const isLostUpdate = (error: unknown): error is LostUpdate => error instanceof LostUpdate
-
 type WriteError = DocumentNotFound | DocumentInvalid | VersionConflict | StoreError
 
 type Modify<A> = <E, R>(
@@ -105,10 +99,10 @@ type Modify<A> = <E, R>(
 const modifier = <M extends Model.Any>(
   model: M,
   context: WriteContext,
-  { fromDocument }: DocumentCodec<M["Type"]>
+  { fromDocument }: DocumentCodec<M["Type"]>,
+  retry: RetryLostUpdates
 ): Modify<M["Type"]> => {
   const { documents, auditFields, versionField, writer } = context
-  const retry = makeRetry()
 
   const attempt = Effect.fnUntraced(function*<E, R>(
     id: unknown,
@@ -130,17 +124,5 @@ const modifier = <M extends Model.Any>(
     return modified === undefined ? yield* Effect.fail(new LostUpdate()) : yield* fromDocument(modified)
   })
 
-  return <E, R>(
-    id: unknown,
-    plan: (current: M["Type"], stored: Document) => Effect.Effect<PlannedChange, E, R>
-  ): Effect.Effect<M["Type"], E | WriteError, R> =>
-    Effect.catchIf(
-      retry(
-        textOfId(id),
-        (error: E | LostUpdate | DocumentNotFound | DocumentInvalid | StoreError) => isLostUpdate(error),
-        attempt(id, plan)
-      ),
-      isLostUpdate,
-      () => Effect.fail(versionConflict(context, id, 0))
-    )
+  return (id, plan) => retry(id, attempt(id, plan))
 }

@@ -128,11 +128,22 @@ export const insertAllDocuments = Effect.fnUntraced(
 export const replaceDocument = (
   context: WriteContext,
   document: Document,
-  upsert: boolean
+  options: ReplaceOptions = {}
 ): Effect.Effect<Document | undefined, StoreError> =>
   context.auditFields === undefined
-    ? context.writer.replace(targetOf(context, document), nextVersion(context, document), upsert)
-    : replaceAudited(context, context.auditFields, document, upsert)
+    ? context.writer.replace(
+      { ...options.condition, ...targetOf(context, document) },
+      nextVersion(context, document),
+      options.upsert === true
+    )
+    : replaceAudited(context, context.auditFields, document, options)
+
+interface ReplaceOptions {
+  /** Whether the document is inserted if none has its identifier. Defaults to false. */
+  readonly upsert?: boolean
+  /** What else has to be true of the document that is replaced. */
+  readonly condition?: Filter
+}
 
 // internal
 
@@ -141,17 +152,21 @@ const replaceAudited: (
   context: WriteContext,
   auditFields: AuditFields,
   document: Document,
-  upsert: boolean
+  options: ReplaceOptions
 ) => Effect.Effect<Document | undefined, StoreError> = Effect.fnUntraced(
-  function*(context, auditFields, document, upsert) {
+  function*(context, auditFields, document, options) {
     const { documents, insertedField, writer } = context
     const fiber = yield* Effect.fiber
     const before = yield* documents.findById(document["_id"])
-    if (before === undefined) return upsert ? yield* insertDocument(context, document) : undefined
+    if (before === undefined) return options.upsert === true ? yield* insertDocument(context, document) : undefined
     const next = auditFields.replaced(fiber, nextVersion(context, document), before)
     const inserted = before[insertedField]
     const replaced = yield* writer.replace(
-      { ...targetOf(context, document), [insertedField]: inserted === undefined ? { $exists: false } : inserted },
+      {
+        ...options.condition,
+        ...targetOf(context, document),
+        [insertedField]: inserted === undefined ? { $exists: false } : inserted
+      },
       next,
       false
     )
@@ -160,7 +175,7 @@ const replaceAudited: (
     // Without a version, another document of the same identifier is replaced, too.
     const isAnother = now !== undefined && Number(now[insertedField]) !== Number(inserted)
     return isAnother && versionOf(context, document) === undefined
-      ? yield* replaceAudited(context, auditFields, document, upsert)
+      ? yield* replaceAudited(context, auditFields, document, options)
       : undefined
   }
 )

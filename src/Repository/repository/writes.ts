@@ -4,15 +4,17 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { inspector, managedField } from "../../Model/introspection.ts"
+import { inspector, managedField, modelTypeId } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
+import type { Document } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
-import { BulkInsertFailed, type StoreError } from "../RepositoryError.ts"
+import { BulkInsertFailed, type StoreError, type VersionConflict } from "../RepositoryError.ts"
 import { instrumented } from "../store/instrumented.ts"
 import * as Update from "../Update.ts"
 import type { AuditFields } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
+import { LostUpdate, makeRetryLostUpdates, type RetryLostUpdates, unchangedSince } from "./lostUpdate.ts"
 import { mapInTurns } from "./mapInTurns.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withOperands } from "./modelWriter.ts"
@@ -52,14 +54,15 @@ export const makeWrites = <M extends Model.Any>(
 ): Writes<M> => {
   const collection = model.modelName
   const context = writeContextOf(model, documents, writer, auditFields)
-  const { modify, patch } = makeReadModifyWrite(model, context, codec)
+  const retry = makeRetryLostUpdates(context)
+  const { modify, patch } = makeReadModifyWrite(model, context, codec, retry)
   const [patchOwn, patchSent] = [patch(false), patch(true)]
   // A document of such a model is inserted as it is.
   const isUnmanaged = auditFields === undefined && context.versionField === undefined &&
     context.deletedField === undefined
     && managedField(model, "revision") === undefined
   return {
-    ...instanceWrites(model, context, codec),
+    ...instanceWrites(model, context, codec, retry),
     ...atomicUpdates(model, context, codec),
     patch: instrumented("patch", collection, (id, changes) => patchOwn(id, Object(changes))),
     modify: instrumented("modify", collection, modify),
@@ -80,12 +83,13 @@ export const makeWrites = <M extends Model.Any>(
 const instanceWrites = <M extends Model.Any>(
   model: M,
   context: WriteContext,
-  codec: DocumentCodec<M["Type"]>
+  codec: DocumentCodec<M["Type"]>,
+  retry: RetryLostUpdates
 ): Pick<Operations<M>, InstanceWrites> => {
   const collection = model.modelName
   const { fromDocument, toDocument } = codec
   const inspect = inspector(model)
-  const inspectReplacement = replacementInspector(model, context, codec)
+  const replaceWith = replacer(model, context, codec, retry)
   const save = saver(context)
   return {
     insert: instrumented(
@@ -98,55 +102,72 @@ const instanceWrites = <M extends Model.Any>(
         return inserted === document ? instance : yield* Effect.orDie(fromDocument(inserted))
       })
     ),
-    save: instrumented(
-      "save",
-      collection,
-      Effect.fnUntraced(function*(instance) {
-        yield* inspectReplacement(instance)
-        return yield* Effect.orDie(fromDocument(yield* save(toDocument(instance))))
-      })
-    ),
+    save: instrumented("save", collection, (instance) => replaceWith(instance, save)),
     replace: instrumented(
       "replace",
       collection,
-      Effect.fnUntraced(function*(instance) {
-        yield* inspectReplacement(instance)
-        const document = toDocument(instance)
-        const replaced = yield* replaceDocument(context, document, false)
-        return replaced === undefined
-          ? yield* conflictOrNotFound(context, document["_id"], versionOf(context, document))
-          : yield* Effect.orDie(fromDocument(replaced))
-      })
+      (instance) =>
+        replaceWith(
+          instance,
+          Effect.fnUntraced(function*(document) {
+            const replaced = yield* replaceDocument(context, document)
+            return replaced ?? (yield* conflictOrNotFound(context, document["_id"], versionOf(context, document)))
+          })
+        )
     ),
     bulkInsert: instrumented("bulkInsert", collection, bulkInserter(model, context, codec))
   }
 }
 
-/** Validates a replacement. Values that are stored already are not validated again; the document is read only then. */
-const replacementInspector = <M extends Model.Any>(
+/**
+ * Validates a replacement and writes it. Values that are stored already are not validated again; the document is read only
+ * then, and replaced only while it is as it was read: so no invalid value is written that is no longer stored.
+ */
+const replacer = <M extends Model.Any>(
   model: M,
-  { documents }: WriteContext,
-  { fromDocument, toDocument }: DocumentCodec<M["Type"]>
-): (instance: M["Type"]) => Effect.Effect<void, ModelError | StoreError> => {
+  context: WriteContext,
+  { fromDocument, toDocument }: DocumentCodec<M["Type"]>,
+  retry: RetryLostUpdates
+) => {
   const inspect = inspector(model)
-  return (instance) =>
-    Effect.catch(
-      inspect(instance),
-      Effect.fnUntraced(function*(error) {
-        // An invalid instance may have no stored form.
-        const id = yield* Effect.try({ try: () => toDocument(instance)["_id"], catch: () => error })
-        const stored = yield* documents.findById(id)
-        if (stored === undefined) return yield* error
-        const previous = yield* Effect.mapError(fromDocument(stored), () => error)
-        yield* inspect(instance, previous)
-      })
+  const fields = Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed === undefined)
+
+  const replaceStored = Effect.fnUntraced(function*(instance: M["Type"], document: Document, error: ModelError) {
+    const stored = yield* context.documents.findById(document["_id"])
+    if (stored === undefined) return yield* error
+    yield* inspect(instance, yield* Effect.mapError(fromDocument(stored), () => error))
+    const version = versionOf(context, document)
+    if (version !== undefined && version !== versionOf(context, stored)) {
+      return yield* versionConflict(context, document["_id"], version)
+    }
+    const replaced = yield* replaceDocument(context, document, { condition: unchangedSince(stored, fields) })
+    return replaced ?? (yield* Effect.fail(new LostUpdate()))
+  })
+
+  const replaceInvalid = (instance: M["Type"], error: ModelError) =>
+    Effect.flatMap(
+      // An invalid instance may have no stored form.
+      Effect.try({ try: () => toDocument(instance), catch: () => error }),
+      (document) => retry(document["_id"], replaceStored(instance, document, error))
+    )
+
+  return <E>(
+    instance: M["Type"],
+    replaceValid: (document: Document) => Effect.Effect<Document, E>
+  ): Effect.Effect<M["Type"], E | ModelError | VersionConflict | StoreError> =>
+    inspect(instance).pipe(
+      Effect.matchEffect({
+        onFailure: (error) => replaceInvalid(instance, error),
+        onSuccess: () => replaceValid(toDocument(instance))
+      }),
+      Effect.flatMap((document) => Effect.orDie(fromDocument(document)))
     )
 }
 
 /** Replaces a document, or inserts it if no document has its identifier. */
 const saver = (context: WriteContext) =>
-  Effect.fnUntraced(function*(document: ReturnType<DocumentCodec<unknown>["toDocument"]>) {
-    const replaced = yield* replaceDocument(context, document, context.versionField === undefined)
+  Effect.fnUntraced(function*(document: Document) {
+    const replaced = yield* replaceDocument(context, document, { upsert: context.versionField === undefined })
     if (replaced !== undefined) return replaced
     const exists = Effect.map(context.documents.findById(document["_id"]), (stored) => stored !== undefined)
     const conflict = versionConflict(context, document["_id"], versionOf(context, document) ?? 0)

@@ -197,6 +197,24 @@ export const unchangedValuesContract = <E>(name: string, store: Layer.Layer<Docu
         assert.deepStrictEqual(yield* findById("Letter", "shared"), document)
       }))
 
+    it.effect("what is no longer stored is asked again, also where another request changes it meanwhile", () =>
+      Effect.gen(function*() {
+        const { findById, insertOne } = yield* DocumentStore.DocumentStore
+        for (let i = 0; i < 10; i++) {
+          const id = `race${i}`
+          yield* insertOne("Letter", { _id: id, name: "ab" })
+          const [first, ...others] = yield* Effect.all([
+            send("PUT", `/letters/${id}`, { name: "long enough" }),
+            ...["abc@example.org", "abd@example.org"].map((contact) =>
+              send("PUT", `/letters/${id}`, { name: "ab", contact })
+            )
+          ], { concurrency: "unbounded" })
+          assert.strictEqual(first?.status, 200, first?.text)
+          for (const { status } of others) assert.include([200, 400], status)
+          assert.deepStrictEqual(yield* findById("Letter", id), { _id: id, name: "long enough" })
+        }
+      }))
+
     it.effect("a value is the same member of a union whether or not something else breaks a rule", () =>
       Effect.gen(function*() {
         const { findById, insertOne } = yield* DocumentStore.DocumentStore

@@ -160,6 +160,39 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           yield* visits.deleteAll
         }))
 
+      it.effect("what is not stored any more is asked again, also where another write removes it meanwhile", () =>
+        Effect.gen(function*() {
+          const guests = yield* Repository.for(Guest)
+          const visits = yield* Repository.for(Visit)
+          for (let i = 0; i < 12; i++) {
+            const id = `old${i}`
+            yield* validatedWritesOf(guests).insertDocument({ _id: id, name: "", from: 0, to: 1, addresses: [] })
+            const old = yield* guests.findById(id)
+            const writes = (["save", "replace"] as const).flatMap((write) =>
+              [2, 3].map((to) => guests[write](guestOf({ ...old, to })))
+            )
+            yield* Effect.forEach(
+              i % 2 === 0
+                ? [guests.deleteById(id), ...writes]
+                : [guests.save(guestOf({ ...old, name: "Jane" })), ...writes],
+              (write) =>
+                Effect.catchIf(
+                  write,
+                  ({ _tag }) => _tag === "ValidationException" || _tag === "DocumentNotFound",
+                  () => Effect.void
+                ),
+              { concurrency: "unbounded" }
+            )
+            const now = yield* guests.findDocumentById(id)
+            assert.strictEqual(now?.["name"], i % 2 === 0 ? undefined : "Jane")
+            yield* validatedWritesOf(visits).insertDocument({ _id: id, name: "" })
+            const visit = yield* visits.findById(id)
+            yield* Effect.all([visits.deleteById(id), Effect.result(visits.save(visit))], { concurrency: 2 })
+            assert.isUndefined(yield* visits.findDocumentById(id))
+          }
+          yield* guests.deleteAll
+        }))
+
       it.effect("a patch leaves alone what it does not name", () =>
         Effect.gen(function*() {
           const guests = yield* Repository.for(Guest)

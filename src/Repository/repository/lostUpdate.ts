@@ -1,0 +1,58 @@
+/**
+ * Optimistic concurrency control of one document: what was computed from a document is written only while the document
+ * still has the values that were read, and is computed again otherwise.
+ */
+import * as Effect from "effect/Effect"
+import type { Document, Filter } from "../DocumentStore.ts"
+import { textOfId } from "../query/storedIdentifier.ts"
+import type { VersionConflict } from "../RepositoryError.ts"
+import { makeRetry } from "../store/retryOnConflict.ts"
+import { versionConflict, type WriteContext } from "./versionedWrites.ts"
+
+/**
+ * Occurs when another write has changed the document after it was read.
+ *
+ * @internal
+ */
+export class LostUpdate {
+  readonly _tag = "LostUpdate"
+}
+
+/**
+ * Retries a read and the write that depends on it while it fails with `LostUpdate`. Fails with `VersionConflict` when the
+ * time for retries is over.
+ *
+ * @internal
+ */
+export type RetryLostUpdates = <A, E, R>(
+  id: unknown,
+  attempt: Effect.Effect<A, E | LostUpdate, R>
+) => Effect.Effect<A, E | VersionConflict, R>
+
+/** @internal */
+export const makeRetryLostUpdates = (context: WriteContext): RetryLostUpdates => {
+  const retry = makeRetry()
+  return <A, E, R>(
+    id: unknown,
+    attempt: Effect.Effect<A, E | LostUpdate, R>
+  ): Effect.Effect<A, E | VersionConflict, R> =>
+    Effect.catchIf(
+      retry(textOfId(id), (error: E | LostUpdate) => isLostUpdate(error), attempt),
+      isLostUpdate,
+      () => Effect.fail(versionConflict(context, id, 0))
+    )
+}
+
+/**
+ * A filter that matches while these fields have the values that were read.
+ *
+ * @internal
+ */
+export const unchangedSince = (read: Document, fields: ReadonlyArray<string>): Filter =>
+  Object.fromEntries(
+    fields.map((field) => [field, read[field] === undefined ? { $exists: false } : { $eq: read[field] }])
+  )
+
+// internal
+
+const isLostUpdate = (error: unknown): error is LostUpdate => error instanceof LostUpdate
