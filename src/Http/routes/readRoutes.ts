@@ -26,7 +26,7 @@ import { writePlain } from "../response/plainJson.ts"
 import { expectations, type FieldResolver, parameters as parametersOf } from "../response/problemFields.ts"
 import type { Representation } from "../response/representation.ts"
 import { selectionSerialisers } from "../response/selection.ts"
-import { refusal } from "../response/translation.ts"
+import { refusal, type Refuse } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
 import { Page } from "./pageRoutes.ts"
@@ -38,54 +38,112 @@ import { headersOf, notFound, withIdAndParameters, withParameters } from "./rout
  * @internal
  */
 export const readRoutes = (
+  resource: ResourceInfo,
+  repository: Repository<Model.Any>,
+  representation: Representation,
+  surroundings: Surroundings
+): { readonly [N in "list" | "get" | "aggregate"]: Answer } => {
+  const context = readContext(resource, repository, representation, surroundings)
+  return { list: listRoute(context), get: getRoute(context), aggregate: aggregateRoute(context) }
+}
+
+interface Surroundings {
+  readonly limits: Limits
+  readonly lists: ListAnswers
+  readonly translations: Translations
+  readonly places: FieldResolver
+}
+
+/** What the reads of a resource have in common: where they read, how they answer, and its hooks. */
+interface ReadContext {
+  readonly model: Model.Any
+  readonly path: string
+  readonly repository: Repository<Model.Any>
+  readonly representation: Representation
+  readonly limits: Limits
+  readonly lists: ListAnswers
+  /** The serialiser of the selected fields. */
+  readonly selected: ReturnType<typeof selectionSerialisers>
+  readonly refuse: Refuse
+  /** Like `refuse`, but answers 403 if a problem is an operator that is forbidden. */
+  readonly refused: (problems: ReadonlyArray<Problem>) => Answer
+  /** Runs the hooks before a read. */
+  readonly hooked: (id: Option.Option<unknown>, answer: Answer) => Answer
+  /** Whether hooks after a read need the documents. */
+  readonly isShown: boolean
+  /** Passes documents to the hooks after a read. */
+  readonly shown: (id: Option.Option<unknown>, documents: ReadonlyArray<Document>, answer: Answer) => Answer
+}
+
+const readContext = (
   { hooks, model, path }: ResourceInfo,
   repository: Repository<Model.Any>,
   representation: Representation,
-  { limits, lists, places, translations }: {
-    readonly limits: Limits
-    readonly lists: ListAnswers
-    readonly translations: Translations
-    readonly places: FieldResolver
-  }
-): { readonly [N in "list" | "get" | "aggregate"]: Answer } => {
-  const readQuery = UrlQuery.make(model, limits)
-  const readSelection = UrlQuery.selection(model)
-  const readAggregation = queryReader(aggregationParameters, "is not a parameter of the aggregation")
-  const readPipeline = QueryGuard.pipeline(model, limits)
-  const selected = selectionSerialisers(model)
-  const versionField = managedField(model, "version")
+  { limits, lists, places, translations }: Surroundings
+): ReadContext => {
   const before = beforeGetOf(hooks)
   const { after } = hooksOf(model, hooks, "GET")
   const { fromDocument } = documentCodec(model)
   const described = { ...pageParameters(limits), ...yieldingParameters, ...aggregationParameters }
   const refuse = refusal(translations, parametersOf(expectations(described), places))
-  const { maxPageBytes, queryTimeout: timeLimit } = limits
-
-  const tooLarge = (field: string, advice: string): Problem =>
-    new Problem({ field, validator: "Limit", message: `gives more than ${maxPageBytes} bytes: ${advice}` })
-
-  const refused = (problems: ReadonlyArray<Problem>): Answer => {
-    const forbidden = QueryGuard.forbiddenOf(problems)
-    return forbidden === undefined ? refuse(problems) : Effect.fail(forbidden)
+  return {
+    model,
+    path,
+    repository,
+    representation,
+    limits,
+    lists,
+    selected: selectionSerialisers(model),
+    refuse,
+    refused: (problems) => {
+      const forbidden = QueryGuard.forbiddenOf(problems)
+      return forbidden === undefined ? refuse(problems) : Effect.fail(forbidden)
+    },
+    hooked: (id, answer) =>
+      before === undefined
+        ? answer
+        : Effect.andThen(before({ id, previous: Option.none() }), answer),
+    isShown: after !== undefined,
+    shown: (id, documents, answer) =>
+      after === undefined ? answer : Effect.andThen(
+        Effect.forEach(documents, (document) =>
+          Effect.flatMap(
+            fromDocument(document),
+            (instance) => unwrapped(after(instance, { id, previous: Option.none() }))
+          ), { discard: true }),
+        answer
+      )
   }
+}
 
-  const hooked = (id: Option.Option<unknown>, answer: Answer): Answer =>
-    before === undefined
-      ? answer
-      : Effect.andThen(before({ id, previous: Option.none() }), answer)
+// -----------------------------------------------------------------------------
+// one document
+// -----------------------------------------------------------------------------
 
-  /** Passes documents to the hooks after a read. */
-  const shown = (id: Option.Option<unknown>, documents: ReadonlyArray<Document>, answer: Answer): Answer =>
-    after === undefined ? answer : Effect.andThen(
-      Effect.forEach(documents, (document) =>
-        Effect.flatMap(
-          fromDocument(document),
-          (instance) => unwrapped(after(instance, { id, previous: Option.none() }))
-        ), { discard: true }),
-      answer
+const getRoute = (context: ReadContext): Answer => {
+  const { hooked, model, refuse, repository, shown } = context
+  const readSelection = UrlQuery.selection(model)
+  const answerOf = documentAnswer(context)
+  return withIdAndParameters(model, (id, request, parameters) => {
+    const read = Object.keys(parameters).length === 0 ? everything : readSelection(parameters)
+    if (Result.isFailure(read)) return refuse(read.failure)
+    return hooked(
+      Option.some(id),
+      Effect.flatMap(
+        repository.findDocumentById(id),
+        (document) =>
+          document === undefined
+            ? Effect.fail(notFound(model, id))
+            : shown(Option.some(id), [document], answerOf(document, headersOf(request), read.success))
+      )
     )
+  })
+}
 
-  const one = (document: Document, headers: preconditions.Headers, fields: UrlQuery.UrlQuery["fields"]): Answer => {
+/** Answers with a document, under the preconditions of the headers. */
+const documentAnswer = ({ model, refuse, representation, selected }: ReadContext) => {
+  const versionField = managedField(model, "version")
+  return (document: Document, headers: preconditions.Headers, fields: UrlQuery.UrlQuery["fields"]): Answer => {
     const answer = fields === undefined
       ? representation.answer(document)
       : representation.answerBy(selected(fields))(document)
@@ -104,37 +162,21 @@ export const readRoutes = (
         return answer
     }
   }
+}
 
-  const get = withIdAndParameters(model, (id, request, parameters) => {
-    const read = Object.keys(parameters).length === 0 ? everything : readSelection(parameters)
-    if (Result.isFailure(read)) return refuse(read.failure)
-    return hooked(
-      Option.some(id),
-      Effect.flatMap(
-        repository.findDocumentById(id),
-        (document) =>
-          document === undefined
-            ? Effect.fail(notFound(model, id))
-            : shown(Option.some(id), [document], one(document, headersOf(request), read.success))
-      )
-    )
-  })
+/** The query of a document's URL without parameters. */
+const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.succeed(undefined)
 
-  const linksOf = (
-    parameters: UrlQuery.Parameters,
-    { count, keyset, page, pageSize }: UrlQuery.UrlQuery,
-    { hasNext, next }: Page,
-    total: number | undefined
-  ): string =>
-    keyset !== undefined
-      ? Links.ofCursor(path, parameters, next)
-      : Links.ofPage(
-        path,
-        parameters,
-        count === "exact" ? { page, pageSize, total } : { page, pageSize, total, hasNext }
-      )
+// -----------------------------------------------------------------------------
+// a collection
+// -----------------------------------------------------------------------------
 
-  const list = withParameters((parameters) => {
+const listRoute = (context: ReadContext): Answer => {
+  const { hooked, isShown, limits, lists, model, path, refuse, refused, repository, representation, selected, shown } =
+    context
+  const readQuery = UrlQuery.make(model, limits)
+  const { maxPageBytes, queryTimeout: timeLimit } = limits
+  return withParameters((parameters) => {
     const read = readQuery(parameters)
     if (Result.isFailure(read)) return refused(read.failure)
     const query = read.success
@@ -142,7 +184,7 @@ export const readRoutes = (
 
     /** Writes a page while `find` reads it. A large page is reserved and read again. */
     const answer = (items: ListAnswer, find: (take: Page["take"]) => Effect.Effect<number | undefined, ReadError>) => {
-      const page = new Page(query, serialise, items, after !== undefined)
+      const page = new Page(query, serialise, items, isShown)
       return Effect.flatMap(find(page.take), (total): Answer => {
         const { ended } = page
         if (ended === "large") {
@@ -154,15 +196,17 @@ export const readRoutes = (
         }
         if (typeof ended === "object") return representation.corrupt(ended.corrupt)
         // The next numbered page would skip the remaining documents.
-        if (ended === "too large" && query.keyset === undefined) return refuse([tooLarge("page_size", pageAdvice)])
-        const links = linksOf(parameters, query, page, total)
+        if (ended === "too large" && query.keyset === undefined) {
+          return refuse([tooLarge("page_size", maxPageBytes, pageAdvice)])
+        }
+        const links = linksOf(path, parameters, query, page, total)
         const counted = query.count === "exact" ? { "x-total-count": String(total) } : undefined
         return shown(Option.none(), page.documents, Effect.sync(() => items.finish(links, counted)))
       })
     }
 
     // Hooks receive complete models.
-    const options = { ...query.find, ...(after === undefined ? {} : { projection: undefined }), timeLimit }
+    const options = { ...query.find, ...(isShown ? { projection: undefined } : {}), timeLimit }
     const find = (take: Page["take"]) =>
       query.count === "exact"
         ? Effect.map(repository.findAndCountDocuments({ ...options, take }), ({ total }): number | undefined => total)
@@ -172,8 +216,35 @@ export const readRoutes = (
         )
     return hooked(Option.none(), Effect.suspend(() => answer(lists.begin(maxPageBytes), find)))
   })
+}
 
-  const aggregate = withParameters((parameters) => {
+/** The links to the page and its neighbours. */
+const linksOf = (
+  path: string,
+  parameters: UrlQuery.Parameters,
+  { count, keyset, page, pageSize }: UrlQuery.UrlQuery,
+  { hasNext, next }: Page,
+  total: number | undefined
+): string =>
+  keyset !== undefined
+    ? Links.ofCursor(path, parameters, next)
+    : Links.ofPage(
+      path,
+      parameters,
+      count === "exact" ? { page, pageSize, total } : { page, pageSize, total, hasNext }
+    )
+
+const pageAdvice = "ask for fewer documents or fields, or page by cursor"
+
+// -----------------------------------------------------------------------------
+// an aggregation
+// -----------------------------------------------------------------------------
+
+const aggregateRoute = ({ hooked, limits, lists, model, path, refuse, refused, repository }: ReadContext): Answer => {
+  const readAggregation = queryReader(aggregationParameters, "is not a parameter of the aggregation")
+  const readPipeline = QueryGuard.pipeline(model, limits)
+  const { maxPageBytes, queryTimeout: timeLimit } = limits
+  return withParameters((parameters) => {
     const given = readAggregation(parameters)
     if (Result.isFailure(given)) return refuse(given.failure)
     const { pipe } = given.success
@@ -193,19 +264,18 @@ export const readRoutes = (
         return items.finish(`"_links":{"self":{"href":${self}}}`)
       }))
     })
-    return hooked(Option.none(), Effect.catchTag(written, "TooLarge", () => refuse([tooLarge("pipe", pipeAdvice)])))
+    return hooked(
+      Option.none(),
+      Effect.catchTag(written, "TooLarge", () => refuse([tooLarge("pipe", maxPageBytes, pipeAdvice)]))
+    )
   })
-
-  return { list, get, aggregate }
 }
-
-/** The query of a document's URL without parameters. */
-const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.succeed(undefined)
 
 class TooLarge {
   readonly _tag = "TooLarge"
 }
 
-const pageAdvice = "ask for fewer documents or fields, or page by cursor"
-
 const pipeAdvice = "let it give fewer documents or fields"
+
+const tooLarge = (field: string, maxPageBytes: number, advice: string): Problem =>
+  new Problem({ field, validator: "Limit", message: `gives more than ${maxPageBytes} bytes: ${advice}` })
