@@ -160,7 +160,11 @@ export interface Operations<M extends Model.Any> {
    * with `VersionConflict` when the stored instance has a different version.
    */
   readonly save: (instance: M["Type"]) => Effect.Effect<M["Type"], ModelError | VersionConflict | StoreError>
-  /** Replaces the stored instance of the same identifier. Values that differ from the stored instance have to be valid. */
+  /**
+   * Replaces the stored instance of the same identifier. Values that differ from the stored instance have to be valid. An
+   * instance with an invalid value, in this and in `save`, only replaces the stored instance that was read: like `modify`
+   * it is retried on a conflict with another writer.
+   */
   readonly replace: (
     instance: M["Type"]
   ) => Effect.Effect<M["Type"], DocumentNotFound | ModelError | VersionConflict | StoreError>
