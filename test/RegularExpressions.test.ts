@@ -30,7 +30,7 @@ const prefixes = [
 const endings = ["", "\u0000", "!b", "\"", ","]
 
 describe("regular expressions", () => {
-  it("are all found, and made of texts only where nothing from outside is matched by them", () => {
+  it("are all listed, and built from strings only where they match no external input", () => {
     assert.isAbove(literals.length, 80)
     assert.deepStrictEqual([...new Set(constructions)].toSorted(), [
       // Of the patterns that models declare, for their JSON schema.
@@ -42,7 +42,7 @@ describe("regular expressions", () => {
     ])
   })
 
-  it("take no longer than in proportion to the length of a text that is their worst", { timeout: 120_000 }, () => {
+  it("take linear time for their worst-case text", { timeout: 120_000 }, () => {
     const slow: Array<string> = []
     for (const { expression, file } of literals) {
       for (const text of textsFor(expression)) {
@@ -58,7 +58,7 @@ describe("regular expressions", () => {
     assert.deepStrictEqual(slow, [])
   })
 
-  it("are no part of reading a list of the URL that would take longer either", () => {
+  it("reading a list from the URL takes time in proportion to its length", () => {
     const worst = [" ", "\"", "\\", ",", "\" ", "\",", "\\\"", " ,", "a ", "\"a ,", "\"\\\",", "\"\"a,"]
     for (const unit of worst) {
       for (const [first, last] of [["", ""], ["a", "b"], ["\"", "b"], ["\"a\"", "b"], ["\"", "\""]]) {

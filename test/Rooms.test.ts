@@ -42,7 +42,7 @@ const importOf = (from: string, to: string, i = 0): string => {
 }
 
 describe("The rooms of src", () => {
-  it("stand on rooms that stand above them in the table, so that no direction leads back", () => {
+  it("depend on rooms above them in the table only, so that directions have no cycle", () => {
     const wrong = Object.entries(folders).flatMap(([folder, { on, rooms }]) => {
       const names = Object.keys(rooms)
       const floors = Object.keys(folders)
@@ -91,7 +91,7 @@ describe("docs/architecture.md", () => {
     assert.strictEqual(withPictures(text), text)
   })
 
-  it("names files that are there, and functions that they have", () => {
+  it("names existing files and functions", () => {
     const wrong = text.split("\n").flatMap((line) => {
       const named = Array.from(line.matchAll(/`((?:src|test|scripts)\/[^`*]+)`/gu), ([, file = ""]) => file)
       const missing = named.filter((file) => !fs.existsSync(path.join(root, file)))

@@ -21,7 +21,7 @@ describe("a cursor", () => {
       assert.match(cursor({ _id: "P1", name: "?&/+ä".repeat(20) }), /^[\w-]+$/u)
     }))
 
-  it.effect("keeps the kinds of its values", () =>
+  it.effect("keeps the types of its values", () =>
     Effect.gen(function*() {
       const { after, cursor } = yield* keysetOf({ day: 1, rank: 1, weight: 1 })
       const day = new Date("2026-01-01T10:00:00.123Z")
@@ -34,7 +34,7 @@ describe("a cursor", () => {
       })
     }))
 
-  it.effect("says what an index can be used for", () =>
+  it.effect("filters by conditions that an index can serve", () =>
     Effect.gen(function*() {
       const newest = yield* keysetOf({ name: -1 })
       assert.deepStrictEqual(newest.sort, { name: -1, _id: -1 })
@@ -48,7 +48,7 @@ describe("a cursor", () => {
       assert.deepStrictEqual(yield* Effect.fromResult(byId.before(byId.cursor({ _id: "P1" }))), { _id: { $lt: "P1" } })
     }))
 
-  it.effect("finds what has no value where it is sorted", () =>
+  it.effect("pages past documents without a value for the sort field", () =>
     Effect.gen(function*() {
       const { after, before, cursor } = yield* keysetOf({ rank: 1 })
       const missing = cursor({ _id: "P1" })
@@ -58,7 +58,7 @@ describe("a cursor", () => {
       assert.deepStrictEqual(yield* Effect.fromResult(before(missing)), { rank: { $eq: null }, _id: { $lt: "P1" } })
     }))
 
-  it.effect("of another query is refused, and so is one that somebody changed", () =>
+  it.effect("of another query or with changed content is rejected", () =>
     Effect.gen(function*() {
       const { after, before, cursor } = yield* keysetOf({ name: 1 })
       const good = cursor({ _id: "P1", name: "x" })

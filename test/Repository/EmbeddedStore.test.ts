@@ -17,7 +17,7 @@ documentStoreContract("memory", EmbeddedStore.layerMemory)
 documentStoreContract("embedded", freshFolder(EmbeddedStore.layerWith))
 
 describe("EmbeddedStore / embedded", () => {
-  it.effect("has its documents and its indexes again when it is opened again", () =>
+  it.effect("has its documents and indexes after it is reopened", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       const indexes = [
@@ -41,7 +41,7 @@ describe("EmbeddedStore / embedded", () => {
         }))
     }))
 
-  it.effect("puts what is inserted after it was opened again behind what was there", () =>
+  it.effect("keeps insertion order across a reopen", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       yield* inFolder(folder, (store) => store.insertMany("things", [{ _id: 3 }, { _id: 2 }]))
@@ -50,7 +50,7 @@ describe("EmbeddedStore / embedded", () => {
       assert.deepStrictEqual(found, [{ _id: 3 }, { _id: 2 }, { _id: 1 }])
     }))
 
-  it.effect("keeps every write that it has acknowledged before it was closed, and refuses those after", () =>
+  it.effect("keeps writes acknowledged before it was closed, and rejects later ones", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       const scope = yield* Scope.make()
@@ -74,7 +74,7 @@ describe("EmbeddedStore / embedded", () => {
         }))
     }))
 
-  it.effect("takes its folder from the environment, and ./data without", () =>
+  it.effect("reads its folder from the environment, by default ./data", () =>
     Effect.gen(function*() {
       const folder = path.join(yield* freshDirectory, "new", "folder")
       const env = { APPKERNEL_EMBEDDED_PATH: folder }
@@ -87,7 +87,7 @@ describe("EmbeddedStore / embedded", () => {
       assert.deepStrictEqual(defaults, { path: "./data" })
     }))
 
-  it.effect("says in one line why a folder can't be opened", () =>
+  it.effect("reports in one line why a folder can't be opened", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       fs.writeFileSync(path.join(folder, "file"), "text")
@@ -105,7 +105,7 @@ describe("EmbeddedStore / embedded", () => {
       }
     }))
 
-  it.effect("takes a few large documents at a time, wherever it looks for them", () =>
+  it.effect("reads large documents in small batches, by any plan", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       const text = "x".repeat(1_000_000)
@@ -133,7 +133,7 @@ describe("EmbeddedStore / embedded", () => {
         }))
     }))
 
-  it.effect("keeps what a transaction has failed with when it is closed meanwhile", () =>
+  it.effect("keeps a transaction's failure when the store is closed meanwhile", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const store = yield* Scope.provide(EmbeddedStore.make({ path: yield* freshDirectory }), scope)
@@ -257,7 +257,7 @@ for (
       return { store, things }
     })
 
-    it.effect("lets others run while it looks at many documents", () =>
+    it.effect("yields to other fibers while it scans many documents", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
         for (
@@ -283,7 +283,7 @@ for (
         }
       }))
 
-    it.effect("stops looking when it is interrupted", () =>
+    it.effect("stops a scan when it is interrupted", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
         const reads: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
@@ -301,7 +301,7 @@ for (
         }
       }))
 
-    it.effect("stops a read that takes longer than its time limit", () =>
+    it.effect("ends a read that takes longer than its time limit", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
         const timeLimit = "1 second"
@@ -320,7 +320,7 @@ for (
         assert.strictEqual((yield* slowly(store.find(things, { filter: { _id: 1 }, timeLimit }))).length, 1)
       }))
 
-    it.effect("gets a transaction done, however busy others are", () =>
+    it.effect("commits a transaction under contention", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
         let written = 0
@@ -372,7 +372,7 @@ for (
       20_000
     )
 
-    it.effect("swaps unique values in transactions, however many do", () =>
+    it.effect("swaps unique values in concurrent transactions", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const ids = Array.from({ length: 8 }, (_, id) => id)
@@ -405,7 +405,7 @@ for (
         assert.sameMembers(found.map(({ code }) => code), ids.map((id) => `code ${id}`))
       }), 60_000)
 
-    it.effect("reads a stream as it is pulled, holding nothing open meanwhile", () =>
+    it.effect("reads a stream as it is pulled, without a read transaction held open", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
         const seen: Array<unknown> = []
@@ -422,7 +422,7 @@ for (
         assert.strictEqual(new Set(seen).size, seen.length)
       }))
 
-    it.effect("gives documents in the order in which they were inserted, whatever was done to them since", () =>
+    it.effect("returns documents in insertion order, also after updates", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const ids = (from: typeof store) => Effect.map(from.find("order", {}), (found) => found.map(({ _id }) => _id))
@@ -444,7 +444,7 @@ for (
         )
       }))
 
-    it.effect("streams what was there, not what is inserted because of it", () =>
+    it.effect("does not stream documents that are inserted while it runs", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
         let seen = 0
@@ -456,7 +456,7 @@ for (
         assert.strictEqual(yield* store.count(things, {}), 10_000)
       }))
 
-    it.effect("upserts one document however many try, without a unique index", () =>
+    it.effect("concurrent upserts insert one document without a unique index", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
         const results = yield* Effect.all(
@@ -474,7 +474,7 @@ for (
         assert.deepStrictEqual(found.map((document) => document["hits"]), [40])
       }))
 
-    it.effect("makes an index while others write, which then knows all and nothing else", () =>
+    it.effect("builds a complete and exact index during concurrent writes", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
         const writes = Effect.forEach(Array.from({ length: 60 }, (_, i) => i * 80), (i) =>
@@ -497,7 +497,7 @@ for (
         }
       }))
 
-    it.effect("counts all documents right, whatever happened since it counted last", () =>
+    it.effect("counts all documents correctly after writes since the last count", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
         assert.strictEqual(yield* store.count(things, {}), 5_000)
@@ -513,7 +513,7 @@ for (
       }))
 
     it.effect.each(["(a+)+$", "(a|aa)*c", "([a-z]+)*\\d"])(
-      "is not held up by the pattern %s",
+      "is not blocked by the pattern %s",
       (pattern) =>
         Effect.gen(function*() {
           const { store, things } = yield* withThings
@@ -561,7 +561,7 @@ for (
         assert.deepStrictEqual(yield* Stream.runCollect(store.aggregate(things, stages)), expected)
       }))
 
-    it.effect("says which features it doesn't have", () =>
+    it.effect("names unsupported features", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings
         const calls = {

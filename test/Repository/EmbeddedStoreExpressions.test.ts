@@ -140,7 +140,7 @@ it.layer(EmbeddedStore.layerMemory)("EmbeddedStore and expressions", (it) => {
       assert.deepStrictEqual(Object.fromEntries(groups.map(({ _id, r }) => [_id, r])), expected)
     }))
 
-  it.effect("chooses among many values as among few", () =>
+  it.effect("plans a query with many values like one with few", () =>
     Effect.gen(function*() {
       const store = yield* DocumentStore
       yield* store.insertMany("many", Array.from({ length: 5_000 }, (_, _id) => ({ _id, n: (_id * 7) % 5_000 })))

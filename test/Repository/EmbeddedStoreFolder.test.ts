@@ -12,7 +12,7 @@ import { withOwnNumbers } from "../support/namespaces.ts"
 import { printed, type Program, runProgram } from "../support/processes.ts"
 
 describe("EmbeddedStore and the owner of its folder / embedded", () => {
-  it.live("refuses a folder that this process has open already, until it is closed", () =>
+  it.live("rejects a folder that this process has open, until it is closed", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       const error = yield* inFolder(folder, (store) =>
@@ -87,7 +87,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
     60_000
   )
 
-  it.live("has one owner when many processes want the folder of one that was killed", () =>
+  it.live("has one owner when many processes open the folder of a killed one", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       const dead = yield* holder(folder)
@@ -101,7 +101,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
       ])
     }), 60_000)
 
-  it.live("stops waiting for a folder when it is interrupted, and leaves it to others", () =>
+  it.live("stops waiting for a folder when it is interrupted, and does not lock it", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       const other = yield* holder(folder)
@@ -129,7 +129,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
       assert.strictEqual(yield* counts, 0)
     }), 30_000)
 
-  it.live("says in one line that its lock can't be used", () =>
+  it.live("reports an unusable lock in one line", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       fs.writeFileSync(path.join(folder, "owner.lock"), "no lock".repeat(2_000))
@@ -204,7 +204,7 @@ describe("EmbeddedStore whose folder goes away / embedded", () => {
         })).pipe(Effect.provide(Logger.layer([logger])))
     }))
 
-  it.live("refuses what many fibers write from then on, and what waits", () =>
+  it.live("rejects later and waiting writes of many fibers", () =>
     Effect.gen(function*() {
       const folder = path.join(yield* freshDirectory, "data")
       yield* inFolder(folder, (store) =>
@@ -223,7 +223,7 @@ describe("EmbeddedStore whose folder goes away / embedded", () => {
         }))
     }), 20_000)
 
-  it.live("goes on when the folder is back", () =>
+  it.live("works again when the folder is back", () =>
     Effect.gen(function*() {
       const folder = path.join(yield* freshDirectory, "data")
       const written: Array<number> = []

@@ -43,7 +43,7 @@ for (
     })
 
     it.effect.each(deepFilters)(
-      "refuses what is nested 10,000 levels deep in a filter: %s",
+      "rejects 10,000 levels of nesting in a filter: %s",
       ([, filter]) =>
         Effect.gen(function*() {
           const { all, store, things } = yield* withThings(few)
@@ -80,7 +80,7 @@ for (
         })
     )
 
-    it.effect("refuses values that are nested 10,000 levels deep", () =>
+    it.effect("rejects values nested 10,000 levels deep", () =>
       Effect.gen(function*() {
         const { all, store, things } = yield* withThings(few)
         for (const deep of [nested(1, (inner) => ({ inner })), nested(1, (inner) => [inner])]) {
@@ -107,7 +107,7 @@ for (
         assert.deepStrictEqual(yield* all, few)
       }))
 
-    it.effect("takes __proto__, constructor and prototype for names like any other", () =>
+    it.effect("treats __proto__, constructor and prototype as ordinary names", () =>
       Effect.gen(function*() {
         const hostile = fromJson(
           "{\"_id\":9,\"__proto__\":{\"polluted\":1},\"constructor\":{\"prototype\":{\"polluted\":1}}}"
@@ -155,7 +155,7 @@ for (
         assert.isUndefined(Reflect.get(Object, "polluted"))
       }))
 
-    it.effect("looks for 100,000 values as if they were few", () =>
+    it.effect("looks up 100,000 values by the index", () =>
       Effect.gen(function*() {
         const ids = Array.from({ length: 1_000 }, () => new ObjectId())
         const documents = ids.map((o, _id) => ({ _id, a: _id, n: _id, s: `${_id}`, d: new Date(_id), o, list: [_id] }))
@@ -186,7 +186,7 @@ for (
         assert.strictEqual(yield* store.count(things, { _id: 1, list: { $size: 100_001 } }), 1)
       }), 60_000)
 
-    it.effect("finds what is equal without being the same in a long list", () =>
+    it.effect("finds values that are equal but not identical in a long list", () =>
       Effect.gen(function*() {
         const others = Array.from({ length: 300 }, (_, i) => `other ${i}`)
         const numbers = [1, Long.fromString("9007199254740993"), Decimal128.fromString("1.50"), NaN, -0]
@@ -215,7 +215,7 @@ for (
         assert.deepStrictEqual(yield* found(["tex", 0.1, false, [2]]), [])
       }))
 
-    it.effect("lets others run while it looks for many things at once in many documents", () =>
+    it.effect("yields to other fibers while it tests many conditions on many documents", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings(Array.from({ length: 500 }, (_, _id) => ({ _id, s: `${_id}` })))
         const $or = Array.from({ length: 5_000 }, (_, i) => ({ s: `no ${i}` }))
@@ -262,7 +262,7 @@ for (
         )
       }))
 
-    it.effect("takes numbers that are no counts for what they are", () =>
+    it.effect("rejects numbers that are not counts", () =>
       Effect.gen(function*() {
         const { all, store, things } = yield* withThings(few)
         for (const n of [NaN, Infinity, -Infinity, -1, 0.5]) {
@@ -299,7 +299,7 @@ for (
         assert.deepStrictEqual(yield* store.findById(things, NaN), { _id: NaN })
       }))
 
-    it.effect("makes whole texts of halves of characters, wherever they are", () =>
+    it.effect("replaces lone surrogates in texts", () =>
       Effect.gen(function*() {
         const { store, things } = yield* withThings([])
         const [half, other, whole] = ["a\ud800", "a\udc00", "a\ufffd"]

@@ -29,7 +29,7 @@ for (
         return store
       })
 
-      it.effect("lets others run while it looks at each of them", () =>
+      it.effect("yields to other fibers while it scans all documents", () =>
         Effect.gen(function*() {
           const store = yield* withThings
           const searches = {
@@ -49,7 +49,7 @@ for (
           assert.isAbove(all, 3 * most)
         }), 60_000)
 
-      it.effect("stops at once when it is interrupted, or has taken too long", () =>
+      it.effect("stops at once when it is interrupted or times out", () =>
         Effect.gen(function*() {
           const store = yield* withThings
           const sort = { n: 1, text: -1 } as const

@@ -68,7 +68,7 @@ for (
         60_000
       )
 
-      it.effect("lets others run while it looks for 100,000 values", () =>
+      it.effect("yields to other fibers while it looks up 100,000 values", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           const hex = (i: number) => i.toString(16).padStart(24, "0")
@@ -98,7 +98,7 @@ for (
           }
         }), 60_000)
 
-      it.effect("lets others run while transactions write 100,000 documents", () =>
+      it.effect("yields to other fibers while transactions write 100,000 documents", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           yield* store.createIndexes("written", [{ name: "n", key: { n: 1 } }])
@@ -109,7 +109,7 @@ for (
           assert.strictEqual(yield* store.count("written", {}), 0)
         }), 60_000)
 
-      it.effect("lets others run while it indexes texts, searches them and writes them", () =>
+      it.effect("yields to other fibers while it indexes, searches and writes texts", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           const filter = { $text: { $search: "word1 word2 word3 word4" } }

@@ -40,7 +40,7 @@ for (
       })
 
     it.effect.each([1, 20])(
-      "updates each document once while it is moved by %s others",
+      "updates each document once while %s others move it",
       (movers) =>
         Effect.gen(function*() {
           const { name, store } = yield* withThings
@@ -59,7 +59,7 @@ for (
         })
     )
 
-    it.effect("updates each document once for each of many updates that move them", () =>
+    it.effect("each of many concurrent updates that move documents updates each document once", () =>
       Effect.gen(function*() {
         const { name, store } = yield* withThings
         const updates = 4
@@ -81,7 +81,7 @@ for (
         assert.isTrue(documents.every(({ _id, n, times }) => times === updates && n === Number(_id) + updates * total))
       }))
 
-    it.effect("counts each document once that many remove while it is moved", () =>
+    it.effect("concurrent removals count each moved document once", () =>
       Effect.gen(function*() {
         const { name, store } = yield* withThings
         const moving = yield* Effect.forkChild(movesOf(store, name, 0, 1))

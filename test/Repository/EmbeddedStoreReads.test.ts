@@ -14,7 +14,7 @@ for (
   ] as const
 ) {
   it.layer(layer, { timeout: "60 seconds" })(`EmbeddedStore and what it reads / ${name}`, (it) => {
-    it.effect("finds each of many unique values, however long they are and however alike they begin", () =>
+    it.effect("finds each of many unique values, also long ones with a common prefix", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         yield* store.createIndexes("long", [
@@ -38,7 +38,7 @@ for (
         assert.deepStrictEqual(yield* store.find("long", { filter: { n: { $in: [] } } }), [])
       }))
 
-    it.effect("finds by a unique value what a transaction has written, and not what it has removed", () =>
+    it.effect("a lookup by a unique value sees the transaction's own inserts and removals", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         yield* store.createIndexes("moving", [{ name: "n", key: { n: 1 }, unique: true }])
@@ -56,7 +56,7 @@ for (
         assert.deepStrictEqual(yield* find("c"), [{ _id: 1, n: "c" }])
       }))
 
-    it.effect("finds unique values in lists once they are there", () =>
+    it.effect("finds unique values in lists after their insertion", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         yield* store.createIndexes("lists", [{ name: "n", key: { n: 1 }, unique: true }])
@@ -68,7 +68,7 @@ for (
         assert.deepStrictEqual([yield* find(1), yield* find(3), yield* find([2, 3])], [[1], [2], [2]])
       }))
 
-    it.effect("gives documents that stay as they are, whatever is read and written later", () =>
+    it.effect("returns documents that later reads and writes do not change", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const documentOf = (_id: number, length: number) => ({
@@ -97,7 +97,7 @@ for (
         }
       }))
 
-    it.effect("keeps a document that is as large as one may be", () =>
+    it.effect("stores a document of the maximum size", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         // All else takes 27 of 16 MiB.

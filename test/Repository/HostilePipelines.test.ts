@@ -22,7 +22,7 @@ for (
     })
 
     it.effect.each(attacks)(
-      "$name: ends in time, and others get their answers",
+      "$name: ends within the time limit, and other requests are answered",
       ({ collection, ends, pipeline, timeLimit }) =>
         Effect.gen(function*() {
           const store = yield* filled
@@ -44,7 +44,7 @@ for (
       30_000
     )
 
-    it.effect("computes what is not too much", () =>
+    it.effect("evaluates expressions within the cost budget", () =>
       Effect.gen(function*() {
         const store = yield* filled
         const doubled = yield* Stream.runCollect(store.aggregate("one", [
@@ -74,7 +74,7 @@ for (
         assert.deepStrictEqual(best, [{ _id: 99_999, n: 200 }, { _id: 99_998, n: 200 }])
       }), 30_000)
 
-    it.effect("says what was too much", () =>
+    it.effect("names the exceeded limit", () =>
       Effect.gen(function*() {
         const store = yield* filled
         const refusals: ReadonlyArray<readonly [detail: string, collection: string, stage: Document]> = [
@@ -94,7 +94,7 @@ for (
         }
       }))
 
-    it.effect("does not let filters and projections compute without end either", () =>
+    it.effect("limits the cost of filters and projections, too", () =>
       Effect.gen(function*() {
         const store = yield* filled
         const endless = {
@@ -138,7 +138,7 @@ for (
         assert.strictEqual(yield* store.count("one", { b: { $exists: false } }), 1)
       }), 60_000)
 
-    it.effect("does not let an update make a document that is too large", () =>
+    it.effect("rejects an update that makes a document too large", () =>
       Effect.gen(function*() {
         const store = yield* filled
         yield* store.insertMany("updated", [{ _id: 1, list: [], other: [] }])
@@ -161,7 +161,7 @@ for (
   })
 }
 
-it.effect("Hostile pipelines leave a process alone that has little memory", () =>
+it.effect("Hostile pipelines do not exhaust a process with a small heap", () =>
   Effect.gen(function*() {
     const program = yield* runProgram(programFile, { NODE_OPTIONS: "--max-old-space-size=256" })
     assert.strictEqual(yield* program.ended, 0, program.output())

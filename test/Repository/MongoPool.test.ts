@@ -13,7 +13,7 @@ onMongo("The pool of MongoStore / mongodb", (_, server) => {
       ])
     ))
 
-  it.effect("tells how many connections are idle and in use, and how many wait for one", () =>
+  it.effect("reports the numbers of idle and used connections, and of waiting requests", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const services = yield* Layer.buildWithScope(freshStore(server, "maxPoolSize=1"), scope)
@@ -31,7 +31,7 @@ onMongo("The pool of MongoStore / mongodb", (_, server) => {
       assert.deepStrictEqual(yield* gauges, { idle: 0, used: 0, pending_requests: 0 })
     }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
 
-  it.effect("names a pool by its host and database alone", () =>
+  it.effect("names a pool by host and database only", () =>
     Effect.gen(function*() {
       const names = yield* Effect.provide(
         Effect.map(Metric.snapshot, (snapshots) =>

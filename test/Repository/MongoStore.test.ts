@@ -17,20 +17,20 @@ onMongo("MongoStore / mongodb", (layer, server) => {
   documentStoreContract("mongodb", layer, differencesOf(server))
 
   it.layer(layer)((it) => {
-    it.effect("says where it is", () =>
+    it.effect("describes its host and database", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         assert.match(store.description, /^MongoDB at [^/@]+:\d+\/appkernel_test_/)
       }))
 
-    it.effect("keeps out the keys of a document that are undefined", () =>
+    it.effect("omits undefined keys of a document", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         yield* store.insertOne("undefined", { _id: 1, a: undefined, b: { c: undefined } })
         assert.deepStrictEqual(yield* store.findById("undefined", 1), { _id: 1, b: {} })
       }))
 
-    it.effect("takes undefined in a filter for null, and never for everything", () =>
+    it.effect("treats undefined in a filter as null, never as match-all", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const all = "null"
@@ -53,7 +53,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
         assert.isUndefined(yield* store.findById(all, undefined))
       }))
 
-    it.effect("compares an identifier as a whole, even one that looks like an operator", () =>
+    it.effect("compares an identifier as one value, also one that looks like an operator", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         yield* store.insertOne("ids", { _id: { tenant: 1, number: 2 } })
@@ -62,7 +62,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
         assert.isUndefined(yield* store.findById("ids", /./))
       }))
 
-    it.effect("leaves a document as it is when it inserts it", () =>
+    it.effect("does not mutate an inserted document", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const document = Object.freeze({ _id: 1, tags: Object.freeze(["a"]) })
@@ -71,7 +71,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
         assert.strictEqual(yield* store.count("frozen", {}), 2)
       }))
 
-    it.effect("names the fields of what insertMany refuses", () =>
+    it.effect("names the fields of documents that insertMany rejects", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         yield* store.createIndexes("many", [{
@@ -124,7 +124,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
         assert.propertyVal(error, "_tag", "QueryRejected")
       }))
 
-    it.effect("refuses what a collection's schema does not allow, and names fields and rules without their values", () =>
+    it.effect("rejects documents that break a collection's schema, and names fields and rules without values", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const schema = {
@@ -157,7 +157,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
         assert.strictEqual(insertedCount, 1)
       }))
 
-    it.effect("sets, changes and takes away a collection's schema, whether or not there is a collection", () =>
+    it.effect("sets, changes and removes a collection's schema, also of a missing collection", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const refused = (_id: number) => Effect.map(Effect.result(store.insertOne("rule", { _id })), Result.isFailure)
@@ -176,7 +176,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
       }))
   })
 
-  it.effect("lets several processes install the same indexes at the same time", () =>
+  it.effect("several processes can install the same indexes concurrently", () =>
     Effect.gen(function*() {
       const db = yield* freshDatabase(server)
       const indexes = [{ name: "a", key: { a: 1 as const }, unique: true }, { name: "b", key: { b: -1 as const } }]
@@ -213,7 +213,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
       })
     }).pipe(Effect.scoped))
 
-  it.effect("takes the database of the URL unless another one is configured", () =>
+  it.effect("uses the URL's database unless another one is configured", () =>
     Effect.gen(function*() {
       const url = new URL(server.url)
       url.pathname = "/from_url"
@@ -246,7 +246,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
       assert.deepStrictEqual(found, [[{ _id: 1 }], 1])
     }))
 
-  it.effect("survives a server that goes away and comes back", () =>
+  it.effect("survives a restart of the server", () =>
     Effect.gen(function*() {
       const db = yield* freshDatabase(server)
       const door = yield* doorTo(server.url)
@@ -280,7 +280,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
     const monitoring = "serverMonitoringMode=poll&heartbeatFrequencyMS=500"
 
     it.layer(freshStore(server, `appName=${appName}&${monitoring}`))((it) => {
-      it.effect("does not notice that a connection is closed once", () =>
+      it.effect("survives one closed connection", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore
           yield* fail({ times: 1 }, ["insert"], { closeConnection: true })
@@ -359,7 +359,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
           }
         }))
 
-      it.effect("dies of a code that nobody foresaw", () =>
+      it.effect("dies of an unknown error code", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore
           yield* fail({ times: 2 }, ["find"], { errorCode: 8 })
@@ -379,7 +379,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
           assert.deepInclude(factsOf(many), { detail: "waiting for replication timed out", retryable: true })
         }))
 
-      it.effect("abandons a read that is interrupted, and keeps working", () =>
+      it.effect("cancels an interrupted read, and stays usable", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore
           const reads: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
@@ -405,7 +405,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
           }
         }))
 
-      it.effect("stops a read that the server has stopped because of its time limit, or that it does not answer", () =>
+      it.effect("fails a read that the server ends at its time limit, or does not answer", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore
           const commands = ["find", "aggregate", "distinct"]
@@ -430,7 +430,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
           assert.deepStrictEqual(yield* store.find("slow", { timeLimit }), [])
         }))
 
-      it.effect("reads again when there was an election", () =>
+      it.effect("retries a read after an election", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore
           yield* store.insertOne("elected", { _id: 1 })
@@ -449,7 +449,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
           }
         }))
 
-      it.effect("writes again, and once, when there was an election or the connection broke", () =>
+      it.effect("retries a write after an election or a broken connection, and applies it once", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore
           const troubles = [{ errorCode: 10107, errorLabels: ["RetryableWriteError"] }, { closeConnection: true }]
@@ -505,7 +505,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
           assert.deepStrictEqual(yield* store.findById(`commit: ${why}`, 1), { _id: 1, attempts: 1, n: 1 })
         }))
 
-      it.effect("gives a transaction up when the commit is refused for good", () =>
+      it.effect("fails a transaction when the commit fails permanently", () =>
         Effect.gen(function*() {
           const { attempts, run, store } = yield* attempted("refused")
           yield* fail({ times: 1 }, ["commitTransaction"], { errorCode: 257 })
@@ -514,7 +514,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
           assert.isUndefined(yield* store.findById("refused", 1))
         }))
 
-      it.effect("keeps nothing of a transaction that can't be aborted, and goes on", () =>
+      it.effect("keeps no writes of a transaction whose abort fails, and stays usable", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore
           yield* store.insertOne("unaborted", { _id: "before" })
@@ -540,7 +540,7 @@ onMongo("MongoStore / mongodb", (layer, server) => {
 })
 
 describe("MongoStore", () => {
-  it.effect("fails in time, and says why, when nobody listens", () =>
+  it.effect("fails within the time limit, with the reason, when no server listens", () =>
     Effect.gen(function*() {
       const begun = performance.now()
       const error = yield* Effect.flip(MongoStore.make({ host: "127.0.0.1:1", connectTimeout: "300 millis" }))
@@ -553,7 +553,7 @@ describe("MongoStore", () => {
       })
     }))
 
-  it.effect("fails in time when whoever listens never answers", () =>
+  it.effect("fails within the time limit when the server never answers", () =>
     Effect.gen(function*() {
       const { port } = yield* silentServer
       const begun = performance.now()

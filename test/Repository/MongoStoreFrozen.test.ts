@@ -67,14 +67,14 @@ onMongo("MongoStore with a frozen server / mongodb", (_, server) => {
       }
     }))
 
-  it.live("ends a read with a time limit by that", () =>
+  it.live("ends a read at its time limit", () =>
     Effect.gen(function*() {
       const { store } = yield* frozen
       const failures = yield* failuresOf(readsOf(store, { timeLimit: "100 millis" }))
       for (const [name, failure] of Object.entries(failures)) assert.propertyVal(failure, "_tag", "QueryTimeout", name)
     }))
 
-  it.live("ends every write, and says that it may have happened", () =>
+  it.live("ends every write, and says that its outcome is unknown", () =>
     Effect.gen(function*() {
       const { store, thaw } = yield* frozen
       const failures = yield* failuresOf({
@@ -100,7 +100,7 @@ onMongo("MongoStore with a frozen server / mongodb", (_, server) => {
       assert.deepStrictEqual(yield* store.findById("things", 1), { _id: 1, n: 7 })
     }))
 
-  it.live("ends a transaction, whichever part of it finds no answer", () =>
+  it.live("ends a transaction when any of its commands gets no answer", () =>
     Effect.gen(function*() {
       const { freeze, store, thaw } = yield* connected
       const insert = store.insertOne("things", { _id: 5 })
@@ -116,7 +116,7 @@ onMongo("MongoStore with a frozen server / mongodb", (_, server) => {
       assert.isUndefined(yield* Effect.eventually(store.findById("things", 6)))
     }))
 
-  it.live("ends a write that is waited for by whoever is interrupted", () =>
+  it.live("ends an interrupted write when the server never answers", () =>
     Effect.gen(function*() {
       const { store } = yield* frozen
       const fiber = yield* Effect.forkChild(store.updateOne("things", { _id: 1 }, { $inc: { n: 1 } }))

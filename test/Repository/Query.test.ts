@@ -77,7 +77,7 @@ describe("a filter", () => {
     assert.deepStrictEqual(filterOf(where), filter)
   })
 
-  it("is about every document without a condition", () => {
+  it("matches every document without a condition", () => {
     assert.deepStrictEqual(Query.toFilter(Order, undefined), {})
   })
 
@@ -109,7 +109,7 @@ describe("a filter", () => {
 })
 
 describe("an order", () => {
-  it("ends in the identifier, in the direction of what is before it", () => {
+  it("ends with the identifier, in the direction of the last field", () => {
     assert.deepStrictEqual(Query.toSort(Order, []), { _id: 1 })
     const sort = Query.toSort(Order, [{ field: "address.city" }, { field: "total", order: "DESC" }])
     assert.deepStrictEqual(Object.entries(sort), [["address.city", 1], ["total", -1], ["_id", -1]])
@@ -126,7 +126,7 @@ describe("a selection", () => {
     assert.notStrictEqual<unknown>(Query.select(Other, ["total"]), Query.select(Order, ["total"]))
   })
 
-  it("asks for nothing but the fields", () => {
+  it("projects the selected fields only", () => {
     assert.deepStrictEqual(Query.select(Order, ["total"]).projection, { _id: 0, total: 1 })
     assert.deepStrictEqual(Query.select(Order, ["id", "lines.product", "address", "address.city"]).projection, {
       _id: 1,
@@ -135,7 +135,7 @@ describe("a selection", () => {
     })
   })
 
-  it.effect("reads what is missing as it does in whole documents", () =>
+  it.effect("reads missing fields of a selection as in complete documents", () =>
     Effect.gen(function*() {
       const { fromDocument } = Query.select(Order, ["total", "rating", "address.city", "billing.city", "lines.product"])
       assert.deepStrictEqual(yield* fromDocument({}), { total: 0, billing: null, lines: [] })
@@ -146,7 +146,7 @@ describe("a selection", () => {
       })
     }))
 
-  it.effect("takes the parts of a default", () =>
+  it.effect("reads the parts of a default", () =>
     Effect.gen(function*() {
       class Point extends Model.Class<Point>()("Point", { x: Schema.Int, y: Schema.Int }) {}
       class Shape extends Model.Class<Shape>()("Shape", {
@@ -161,7 +161,7 @@ describe("a selection", () => {
       })
     }))
 
-  it.effect("fails with what is wrong in a stored document, and not with what a validator says", () =>
+  it.effect("reports decoding errors of a stored document, but no validators", () =>
     Effect.gen(function*() {
       const { fromDocument } = Query.select(Order, ["id", "customer", "due"])
       assert.deepStrictEqual(yield* fromDocument({ _id: "O1", customer: "" }), { id: "O1", customer: "" })

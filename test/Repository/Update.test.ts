@@ -79,7 +79,7 @@ describe("an update", () => {
       ])
     }))
 
-  it.effect("converts what is set", () =>
+  it.effect("converts the values of $set", () =>
     Effect.gen(function*() {
       const { update } = yield* updateOf(($) => [$.pin.set("1234")])
       const { pin } = Object(update["$set"])
@@ -90,7 +90,7 @@ describe("an update", () => {
     }))
 })
 
-describe("a value that is not valid", () => {
+describe("an invalid value", () => {
   it.effect.each<[string, Update.Changes<typeof Order>, field: string, validator: string]>([
     ["that is set", ($) => [$.customer.set("x")], "customer", "Min"],
     ["of a field of a model", ($) => [$.address.city.set("")], "address.city", "NotEmpty"],
@@ -115,7 +115,7 @@ describe("a value that is not valid", () => {
       }
     }))
 
-  it.effect("is told of with every other one, those that are missing first", () =>
+  it.effect("is reported with all others, missing ones first", () =>
     Effect.gen(function*() {
       const error = yield* refusalOf(($) => [
         $.customer.set("x"),
@@ -136,7 +136,7 @@ describe("a value that is not valid", () => {
       }
     }))
 
-  it.effect("is not shown when it is one that must not be seen", () =>
+  it.effect("does not show values of omitted fields", () =>
     Effect.gen(function*() {
       const [open, omitted] = [
         yield* refusalOf(($) => [$.customer.set("x")]),
@@ -147,7 +147,7 @@ describe("a value that is not valid", () => {
     }))
 })
 
-describe("a refusal", () => {
+describe("a rejection", () => {
   it.effect.each<[string, Update.Changes<typeof Order>, detail: string]>([
     ["no change", () => [], "an update needs changes"],
     ["two changes of a field", ($) => [$.total.set(1), $.total.increment(1)], "several changes of \"total\" conflict"],
@@ -165,7 +165,7 @@ describe("a refusal", () => {
       if (error._tag === "QueryRejected") assert.strictEqual(error.detail, detail)
     }))
 
-  it.effect("meets what the framework keeps up to date, where types were ignored", () =>
+  it.effect("rejects managed fields in untyped updates", () =>
     Effect.gen(function*() {
       // @ts-expect-error the identifier stays
       const id = yield* refusalOf(($) => [$.id.set("O2")])

@@ -77,7 +77,7 @@ const textIndexContract = <E>(name: string, layer: Layer.Layer<DocumentStore, E>
         ])
       }))
 
-    it.effect("puts the best first, and says how good they are", () =>
+    it.effect("sorts by text score, and projects it", () =>
       Effect.gen(function*() {
         const { find } = yield* withTexts
         const filter = { $text: { $search: "tea" } }
@@ -95,7 +95,7 @@ const textIndexContract = <E>(name: string, layer: Layer.Layer<DocumentStore, E>
         assert.deepStrictEqual(kinds, [{ _id: 1 }, { _id: 4 }, { _id: 3 }])
       }))
 
-    it.effect("follows what is written", () =>
+    it.effect("is kept up to date by writes", () =>
       Effect.gen(function*() {
         const { ids, name, store } = yield* withTexts
         yield* store.updateOne(name, { _id: 4 }, { $set: { parts: [], title: "Kaffee" } })
@@ -109,7 +109,7 @@ const textIndexContract = <E>(name: string, layer: Layer.Layer<DocumentStore, E>
         assert.deepStrictEqual(yield* ids("tea"), [3])
       }))
 
-    it.effect("refuses a search without a text index, at the wrong place, or of nothing that it knows", () =>
+    it.effect("rejects a search without a text index, at an invalid place, or with invalid options", () =>
       Effect.gen(function*() {
         const { find, name, store } = yield* withTexts
         const $text = { $search: "tea" }
@@ -133,7 +133,7 @@ const textIndexContract = <E>(name: string, layer: Layer.Layer<DocumentStore, E>
         assert.deepStrictEqual(yield* store.listIndexes(name), [index])
       }))
 
-    it.effect("has other words and weights once it is made anew", () =>
+    it.effect("has new words and weights after it is rebuilt", () =>
       Effect.gen(function*() {
         const { find, ids, name, store } = yield* withTexts
         const other = { name: "text", key: { kind: "text" } } as const
@@ -146,7 +146,7 @@ const textIndexContract = <E>(name: string, layer: Layer.Layer<DocumentStore, E>
         ])
       }))
 
-    it.effect("can't look at documents by a schema", () =>
+    it.effect("does not support $jsonSchema", () =>
       Effect.gen(function*() {
         const { name, store } = yield* withTexts
         assert.strictEqual((yield* Effect.flip(store.setValidator(name, { required: ["a"] })))._tag, "Unsupported")
@@ -158,7 +158,7 @@ textIndexContract("memory", EmbeddedStore.layerMemory)
 textIndexContract("embedded", freshFolder(EmbeddedStore.layerWith))
 
 onMongo("Text index / mongodb", (_, server) => {
-  it.effect("sends what asks the server for a text index and a search (judged by the commands: the test server has none)", () =>
+  it.effect("sends the commands for a text index and a search (the test server has none)", () =>
     Effect.gen(function*() {
       const db = yield* freshDatabase(server)
       const client = yield* Effect.acquireRelease(

@@ -48,7 +48,7 @@ describe("the bookings", () => {
     return { room: body.result, bookings: `${base}/api/v1/bookings` }
   })
 
-  it.live("lets one of those who want a room at one time have it", () =>
+  it.live("one of many concurrent bookings of a room at one time succeeds", () =>
     Effect.gen(function*() {
       const base = yield* started("bookings")
       const { bookings, room: id } = yield* room(base)
@@ -71,32 +71,36 @@ describe("the bookings", () => {
       assert.strictEqual(nowhere.status, 404)
     }), 60_000)
 
-  it.live("moves and cancels bookings, unless the room is taken or the time has come", () =>
-    Effect.gen(function*() {
-      const { bookings, room: id } = yield* room(yield* started("bookings"))
-      const { body: morning } = yield* post(bookings, { room: id, title: "Review", from: day(10), to: day(11) })
-      const { body: evening } = yield* post(bookings, { room: id, title: "Party", from: day(18), to: day(22) })
-      const reschedule = (from: string, to: string) => post(`${bookings}/${morning.result}/reschedule`, { from, to })
-      const taken = yield* reschedule(day(21), day(23))
-      assert.deepStrictEqual([taken.status, taken.body.error, taken.body.booking], [409, "RoomTaken", evening.result])
-      assert.strictEqual((yield* reschedule(day(16), day(15))).status, 400)
-      const { body: unmoved } = yield* send(`${bookings}/${morning.result}`)
-      assert.deepStrictEqual([unmoved.from, unmoved.version], [day(10), 1], "a refused move leaves no trace")
-      const moved = yield* reschedule(day(16), day(18))
-      assert.deepStrictEqual([moved.status, moved.body.from, moved.body.version], [200, day(16), 2])
+  it.live(
+    "moves and cancels bookings, unless the room is taken or the booking has begun",
+    () =>
+      Effect.gen(function*() {
+        const { bookings, room: id } = yield* room(yield* started("bookings"))
+        const { body: morning } = yield* post(bookings, { room: id, title: "Review", from: day(10), to: day(11) })
+        const { body: evening } = yield* post(bookings, { room: id, title: "Party", from: day(18), to: day(22) })
+        const reschedule = (from: string, to: string) => post(`${bookings}/${morning.result}/reschedule`, { from, to })
+        const taken = yield* reschedule(day(21), day(23))
+        assert.deepStrictEqual([taken.status, taken.body.error, taken.body.booking], [409, "RoomTaken", evening.result])
+        assert.strictEqual((yield* reschedule(day(16), day(15))).status, 400)
+        const { body: unmoved } = yield* send(`${bookings}/${morning.result}`)
+        assert.deepStrictEqual([unmoved.from, unmoved.version], [day(10), 1], "a refused move leaves no trace")
+        const moved = yield* reschedule(day(16), day(18))
+        assert.deepStrictEqual([moved.status, moved.body.from, moved.body.version], [200, day(16), 2])
 
-      assert.strictEqual((yield* send(`${bookings}/${evening.result}`, { method: "DELETE" })).status, 200)
-      assert.strictEqual((yield* send(`${bookings}/${evening.result}`)).status, 404)
-      assert.strictEqual((yield* reschedule(day(21), day(23))).status, 200, "what is cancelled takes no room")
-      const { body: past } = yield* post(bookings, {
-        room: id,
-        title: "Kick-off",
-        from: "2001-01-01T10:00:00Z",
-        to: "2001-01-01T11:00:00Z"
-      })
-      const begun = yield* send(`${bookings}/${past.result}`, { method: "DELETE" })
-      assert.deepStrictEqual([begun.status, begun.body.error], [409, "AlreadyBegun"])
-    }), 60_000)
+        assert.strictEqual((yield* send(`${bookings}/${evening.result}`, { method: "DELETE" })).status, 200)
+        assert.strictEqual((yield* send(`${bookings}/${evening.result}`)).status, 404)
+        assert.strictEqual((yield* reschedule(day(21), day(23))).status, 200, "what is cancelled takes no room")
+        const { body: past } = yield* post(bookings, {
+          room: id,
+          title: "Kick-off",
+          from: "2001-01-01T10:00:00Z",
+          to: "2001-01-01T11:00:00Z"
+        })
+        const begun = yield* send(`${bookings}/${past.result}`, { method: "DELETE" })
+        assert.deepStrictEqual([begun.status, begun.body.error], [409, "AlreadyBegun"])
+      }),
+    60_000
+  )
 })
 
 describe("the link shortener", () => {
@@ -116,7 +120,7 @@ describe("the link shortener", () => {
       assert.deepStrictEqual([wrong.status, wrong.body.errors[0].validator], [400, "WebAddress"])
     }), 60_000)
 
-  it.live("asks its partner for what it does not know", () =>
+  it.live("redirects unknown codes to the address that its partner knows", () =>
     Effect.gen(function*() {
       const partner = yield* started("shortener")
       const { body } = yield* post(`${partner}/links`, { url: "https://effect.website/docs" })
@@ -128,7 +132,7 @@ describe("the link shortener", () => {
       assert.strictEqual((yield* send(`${alone}/none`)).status, 502)
     }), 60_000)
 
-  it.live("ends the start when its own configuration is wrong", () =>
+  it.live("fails to start when the program's own configuration is invalid", () =>
     Effect.gen(function*() {
       const program = yield* runProgram("examples/shortener.ts", {
         APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"),

@@ -115,7 +115,7 @@ describe("the shop / embedded", () => {
     60_000
   )
 
-  it.live("keeps every write that it answered when it is killed in the middle of them", () =>
+  it.live("keeps every acknowledged write when it is killed", () =>
     Effect.gen(function*() {
       const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") }
       const first = yield* start(env)
@@ -144,7 +144,7 @@ describe("the shop / embedded", () => {
       for (const id of answered) assert.strictEqual((yield* request(`${second.base}/users/${id}`)).status, 200)
     }), 60_000)
 
-  it.live("ends the start with one clear line when the port is in use", () =>
+  it.live("fails to start with a one-line error when the port is in use", () =>
     Effect.gen(function*() {
       const port = yield* freePort
       yield* Effect.acquireRelease(
@@ -161,7 +161,7 @@ describe("the shop / embedded", () => {
       assert.include(lines[0] ?? "", `Can't listen on 127.0.0.1:${port}: the port is in use`)
     }), 60_000)
 
-  it.live("ends the start with one clear line when the folder can't be written", () =>
+  it.live("fails to start with a one-line error when the folder is not writable", () =>
     Effect.gen(function*() {
       const directory = yield* freshDirectory
       // A file in the place of the folder can't be written even by root.
@@ -191,7 +191,7 @@ describe("the shop / embedded", () => {
 })
 
 describe("the shop / mongodb", () => {
-  it.live("ends the start with one clear line when MongoDB can't be reached", () =>
+  it.live("fails to start with a one-line error when MongoDB is unreachable", () =>
     Effect.gen(function*() {
       const port = yield* freePort
       const env = {

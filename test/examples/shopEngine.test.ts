@@ -38,7 +38,7 @@ const suite = (store: string, layerStore: Store) => {
 
   // Transactions that meet wait a moment, in real time, before they begin again.
   it.layer(served, { excludeTestServices: true })(`the engine of the shop / ${store}`, (it) => {
-    it.effect("changes a password for whoever knows the current one", () =>
+    it.effect("changes a password when the current one is given", () =>
       Effect.gen(function*() {
         const { client } = yield* shop
         const { result: id } = yield* client.users.create({ payload: jane })
@@ -57,7 +57,7 @@ const suite = (store: string, layerStore: Store) => {
         assert.strictEqual((yield* client.users.get({ params: { id } })).version, 2)
       }))
 
-    it.effect("sums a product up", () =>
+    it.effect("summarises a product's reviews", () =>
       Effect.gen(function*() {
         const { client } = yield* shop
         const { result: id } = yield* client.products.create({ payload: { ...product, code: "LMP-0002" } })
@@ -70,7 +70,7 @@ const suite = (store: string, layerStore: Store) => {
         })
       }))
 
-    it.effect("takes what is ordered out of the stock, all of it or nothing", () =>
+    it.effect("takes all ordered items out of the stock, or none", () =>
       Effect.gen(function*() {
         const { client } = yield* shop
         const { result: lamp } = yield* client.products.create({ payload: { ...product, code: "LMP-0003" } })
@@ -93,7 +93,7 @@ const suite = (store: string, layerStore: Store) => {
         assert.strictEqual(again._tag, "AlreadyPlaced")
       }))
 
-    it.effect("sells no more than there is, however many order at once", () =>
+    it.effect("does not oversell under concurrent orders", () =>
       Effect.gen(function*() {
         const { client } = yield* shop
         const { result: lamp } = yield* client.products.create({

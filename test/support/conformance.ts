@@ -1,17 +1,17 @@
-/** Requests that an OpenAPI document describes, valid and not. */
+/** Valid and invalid requests for the operations of an OpenAPI document. */
 import { Arbitrary, Effect, Result, Schema } from "effect"
 import * as Http from "node:http"
 import { type Json, mutated, type Mutation, valuesOf } from "./jsonValues.ts"
 
-/** What an OpenAPI document says of requests and answers. */
+/** Checks of requests and answers against an OpenAPI document. */
 export interface Checks {
   /** Whether the document accepts the value as the body of this content type. */
   readonly accepts: (operation: Operation, mediaType: string, value: unknown) => boolean
-  /** What the document does not say of the answer; nothing when all is as it says. */
+  /** The differences between the answer and the document; empty when there are none. */
   readonly differences: (operation: Operation, answer: Answer, selects: boolean) => ReadonlyArray<string>
 }
 
-/** A request as it is generated: choices, which `prepare` makes a request of. */
+/** A generated plan of a request. `prepare` makes the request. */
 export interface Plan {
   readonly twist: Twist
   readonly ids: ReadonlyArray<number>
@@ -68,7 +68,7 @@ export const plansOf = (operation: Operation, document: Json): Arbitrary.Arbitra
   const schema = jsonBodyOf(operation)
   const query = parametersIn(operation, "query")
   return Arbitrary.all({
-    // Every second one as documented.
+    // Every second request is valid.
     twist: Arbitrary.map(Arbitrary.schema(natural), (n): Twist => n % 2 === 0 ? "none" : twists[n % twists.length]!),
     ids: Arbitrary.schema(Schema.Tuple([natural, natural])),
     type: Arbitrary.schema(natural),
@@ -89,7 +89,7 @@ export const plansOf = (operation: Operation, document: Json): Arbitrary.Arbitra
   })
 }
 
-/** `undefined` more often than not, where it is not required, so that few stand in each other's way. */
+/** Optional parameters are mostly `undefined`, since they can contradict each other. */
 const queryValuesOf = ({ name, required, schema }: Json, document: Json): Arbitrary.Arbitrary<unknown> => {
   const samples = texts[name] ?? (schema.type === "string" && Object.keys(schema).length === 1 ? conditions : undefined)
   const values: Arbitrary.Arbitrary<unknown> = samples === undefined
@@ -142,15 +142,15 @@ const conditions = [
   "2020-01-31", "2020-01-31T10:00:00", "\"x\"", "[", "\u0000", "é", ">", "1e400", "31.01.2020"
 ]
 
-/** The identifiers that are there, by the path of the collection. */
+/** The existing identifiers, by the path of the collection. */
 export type Pool = Map<string, Array<string>>
 
-/** The collections whose identifiers stand in properties of these names. */
+/** The collection whose identifiers a property of this name holds. */
 export interface References {
   readonly [property: string]: string
 }
 
-/** The value with identifiers of documents that are there. */
+/** The value with identifiers of existing documents. */
 const referring = (value: unknown, references: References, pool: Pool, choice: number): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map((part) => referring(part, references, pool, choice))
@@ -197,9 +197,9 @@ const accepts = [
 
 export interface Prepared {
   readonly request: Request
-  /** Whether all of it is as the document says that requests are. */
+  /** Whether the document accepts the request. */
   readonly isValid: boolean
-  /** Whether the body is not one that the document allows. */
+  /** Whether the document rejects the body. */
   readonly isInvalidBody: boolean
 }
 
@@ -233,7 +233,7 @@ export const prepare = (
       continue
     }
     for (const one of Array.isArray(value) ? value : [value]) put(name, one)
-    // Of what these may be, the document tells in words.
+    // The document describes the values of these only in words.
     const isSaid = typeof value === "string" && schema?.pattern !== undefined &&
       new RegExp(schema.pattern, "u").test(value)
     if (!isSaid && (name in texts || schema.type === "string" && Object.keys(schema).length === 1)) isValidQuery = false
@@ -266,7 +266,7 @@ export const prepare = (
   }
 }
 
-/** Lone surrogates have no form in a URL. */
+/** Lone surrogates can't be encoded in a URL. */
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 const bodyOf = (operation: Operation, plan: Plan, checks: Checks): {
@@ -280,7 +280,7 @@ const bodyOf = (operation: Operation, plan: Plan, checks: Checks): {
     return { body: undefined, isValidBody: true, isInvalidBody: false, mediaType: undefined }
   }
   const names = Object.keys(requestBody.content)
-  // Most of them in the type that everything has.
+  // Mostly in the content type that every operation accepts.
   const name = plan.type % 3 > 0 ? "application/json" : names[plan.type % names.length]!
   const { twist } = plan
   if (twist === "malformed") {
@@ -313,7 +313,7 @@ const bodyOf = (operation: Operation, plan: Plan, checks: Checks): {
   }
 }
 
-/** Whether it is text that every store can hold; of that schemas say nothing. */
+/** Whether every store can hold the text. Schemas do not express this. */
 const isWellFormed = (value: unknown): boolean => {
   const text = JSON.stringify(value)
   return !/\\u0000|\\ud[89a-f]/iu.test(text)
@@ -349,7 +349,7 @@ const jsonPatches: ReadonlyArray<unknown> = [
   [{ op: "add", path: "/text" }]
 ]
 
-/** Sends it over a socket that is kept. */
+/** Sends it over a keep-alive connection. */
 export const send = (base: string, agent: Http.Agent, request: Request): Effect.Effect<Answer> =>
   Effect.callback<Answer>((resume) => {
     const { hostname, port } = new URL(base)

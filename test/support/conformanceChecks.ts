@@ -1,4 +1,4 @@
-/** Whether answers are those that an OpenAPI document describes. */
+/** Checks answers against an OpenAPI document. */
 import addFormats from "ajv-formats"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import type { Answer, Checks } from "./conformance.ts"
@@ -7,7 +7,7 @@ import type { Json } from "./jsonValues.ts"
 /** What the answers of the document's operations are checked against. */
 export const checksOf = (document: Json): Checks => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
-  // What is an e-mail address, the pattern beside the format says, as HTML does; the format is narrower.
+  // The pattern beside the format defines e-mail addresses, as HTML does. The format is narrower.
   addFormats.default(ajv, ["date"])
   ajv.addSchema({ $id: "sent:document", components: document.components })
   ajv.addSchema({ $id: "answered:document", components: closed(document.components) })
@@ -34,7 +34,7 @@ export const checksOf = (document: Json): Checks => {
     const validate = validatorOf(schema, true)
     if (validate(body)) return []
     return (validate.errors ?? [])
-      // Who selects fields gets no others, which schemas can't say: but for `_type`, in a collection as in a document.
+      // Selected fields are the only ones beside `_type`, which schemas can't express.
       .filter(({ instancePath, keyword, params }) =>
         !(selects && (isCollection(body) ? instancePath.startsWith("/_items") : !isError(body)) &&
           (keyword === "anyOf" || keyword === "required" && params["missingProperty"] !== "_type"))
@@ -88,7 +88,7 @@ const checkedHeaders = [
   "link"
 ]
 
-/** So that nothing is answered that isn't documented. What stands in `allOf` is closed where that stands. */
+/** Rejects undocumented properties. A schema in an `allOf` stays open, and the schema with the `allOf` is closed. */
 const closed = (components: Json): Json => {
   const inAllOf = new Set(
     Object.values<Json>(components.schemas).flatMap(({ allOf = [] }) => allOf.map(({ $ref }: Json) => $ref))

@@ -1,17 +1,17 @@
 /**
- * What the writers of a crash test write: a sequence of operations for each, which both the program that is killed and
- * the test that looks at what is left of its work know beforehand.
+ * The operations that the writers of a crash test run. Each writer's sequence is deterministic, so that the killed
+ * program and the test that checks its folder both know it.
  */
 import type { Document } from "../../src/Repository/DocumentStore.ts"
 
 /** An operation of one writer. Its documents are named `collection/_id`. */
 export interface Step {
   readonly kind: "insert" | "update" | "insertMany" | "transaction" | "updateMany" | "delete" | "replace" | "deleteMany"
-  /** Documents as they are afterwards, `undefined` for those that are gone. */
+  /** The documents after the operation, `undefined` for removed ones. */
   readonly writes: ReadonlyMap<string, Document | undefined>
 }
 
-/** Which documents there are. */
+/** The existing documents. */
 export type Documents = ReadonlyMap<string, Document>
 
 export const writers = 16
@@ -24,7 +24,7 @@ export const indexes = [
   { name: "bulk", key: { bulk: 1 }, sparse: true }
 ] as const
 
-/** What the writer of this number does in this round, step by step, without end. */
+/** The endless sequence of operations of a writer in a round. */
 export function* stepsOf(round: number, writer: number): Generator<Step, never> {
   let last: string | undefined
   for (let cycle = 0;; cycle++) {
@@ -58,8 +58,8 @@ const named = (ids: ReadonlyArray<string>, make: (id: string) => Document | unde
   Object.fromEntries(ids.map((id) => [`things/${id}`, make(id)]))
 
 /**
- * What is wrong with the documents that are there, after so many steps of each writer of a round were acknowledged: the
- * step that follows may be done, but a transaction not by halves.
+ * The errors in the documents after a number of acknowledged steps of each writer. The next step may have been
+ * committed, too; transactions are atomic.
  */
 export const problemsOf = (
   before: Documents,

@@ -1,6 +1,6 @@
 /**
- * A program that writes what `crashModel.ts` says with many writers at once, and prints what is acknowledged, until it is
- * killed. It opens its folder (`FOLDER`) once a file (`SIGNAL`) is there.
+ * A program that runs the operations of `crashModel.ts` with concurrent writers, and prints acknowledged ones, until it is
+ * killed. It opens its folder (`FOLDER`) when a file (`SIGNAL`) exists.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -52,7 +52,7 @@ const run = (store: Store, { kind, writes }: Step): Effect.Effect<unknown, Store
   }
 }
 
-// For those that come after: a program that is killed leaves nothing in the cache by itself.
+// A killed program does not flush the compile cache, which later programs use.
 if (round === "0") module.flushCompileCache()
 
 const program = Effect.gen(function*() {
@@ -68,7 +68,7 @@ const program = Effect.gen(function*() {
       process.stdout.write(`${writer}\n`)
     }
   })
-  // Indexes come and go meanwhile, which nobody is told of.
+  // Indexes are built and dropped meanwhile, without an acknowledgement.
   const index = Effect.forever(
     Effect.delay("20 millis")(Effect.andThen(
       store.createIndexes(collection, [{ name: "passing", key: { of: 1, n: -1 } }]),

@@ -1,6 +1,6 @@
 /**
- * A program that uses an embedded store, to be killed or starved by a test: what to do (`TASK`) and where (`FOLDER`)
- * come from its environment, and what it has done is printed line by line.
+ * A program that uses an embedded store, and is killed or runs out of disk space. Its environment has its task (`TASK`)
+ * and folder (`FOLDER`). It prints its progress line by line.
  */
 import { Cause, Effect, Exit, Result, type Scope } from "effect"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
@@ -10,7 +10,7 @@ const say = (line: string) => Effect.sync(() => process.stdout.write(`${line}\n`
 
 const { FOLDER: path = "", ROUND: round = "", TASK: task = "" } = process.env
 
-/** Writes without end, and prints what is acknowledged. */
+/** Writes endlessly, and prints acknowledged writes. */
 const writeForever = Effect.gen(function*() {
   const store = yield* EmbeddedStore.make({ path })
   yield* store.createIndexes("things", [
@@ -36,7 +36,7 @@ const hold = Effect.gen(function*() {
   return yield* Effect.sleep("10 minutes")
 })
 
-/** Writes until there is no more room, makes some, and goes on. */
+/** Writes until the disk is full, frees space, and continues. */
 const fill = Effect.gen(function*() {
   const store = yield* EmbeddedStore.make({ path })
   const text = "x".repeat(100_000)
@@ -50,7 +50,7 @@ const fill = Effect.gen(function*() {
   const removed = yield* Effect.forEach([0, 1, 2, 3], (_id) => store.deleteOne("things", { _id }))
   yield* say(`removed ${removed.join()}`)
   const together = yield* Effect.all(
-    // More than the file may ever have.
+    // More than the maximum size of the file.
     [text.repeat(40), "small", text.repeat(40), "small"].map((text, i) =>
       Effect.result(store.insertOne("others", { _id: i, text }))
     ),

@@ -1,4 +1,4 @@
-/** A service that has a field, an action, an operation, and a hook of every kind. */
+/** A service with every kind of field, action, operation and hook. */
 import { DateTime, Effect, Option, Schema } from "effect"
 import {
   Converter,
@@ -55,7 +55,7 @@ export class Thing extends Model.Class<Thing>()("Thing", {
   ...Model.audited
 }) {}
 
-/** Neither versioned nor shown with links; its code is nobody else's. */
+/** Without versions and links, with a unique code. */
 export class Slot extends Model.Class<Slot>()("Slot", {
   id: Model.id(),
   number: Schema.Literals([1, 2, 3, 4, 5, 6]).pipe(Validator.unique),
@@ -70,7 +70,7 @@ interface StoredBranch {
   readonly name: string
   readonly branches: ReadonlyArray<StoredBranch>
 }
-/** It holds its own kind. */
+/** A recursive model. */
 export class Branch extends Model.Class<Branch>()("Branch", {
   id: Model.id(),
   name: Schema.String,

@@ -4,11 +4,11 @@ import { Model } from "../../src/index.ts"
 
 export interface Kind {
   readonly schema: Schema.Top
-  /** In which order the values are, where a caller can ask for a range of them. */
+  /** The order of the values, where range filters are possible. */
   readonly order?: Order.Order<never>
   /**
-   * Whether a caller can look for a value: what has parts can't be written in a URL. What may be of several kinds is not
-   * always read as the kind that is meant.
+   * Whether a URL can filter by a value. Values with parts have no form in a URL. A value of a union can be read as
+   * another member of it.
    */
   readonly isFilterable?: boolean | "unclear"
 }
@@ -39,7 +39,7 @@ const Celsius = Schema.Struct({ degrees: Schema.Finite }).pipe(
 
 const Colour = { Red: "red", Green: "green" } as const
 
-// Those that JSON, and a URL, have a short form of.
+// The values that have a short form in JSON and in a URL.
 const small = Schema.Int.check(Schema.isBetween({ minimum: -1000, maximum: 1000 }))
 
 export const kinds: { readonly [name: string]: Kind } = {

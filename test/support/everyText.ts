@@ -1,4 +1,4 @@
-/** Every text that a value turns into when it is logged, printed, quoted or reported. */
+/** All texts of a value: logged, printed, quoted and reported. */
 import { Cause, Formatter } from "effect"
 import { format, inspect } from "node:util"
 

@@ -1,4 +1,4 @@
-/** Folders that are gone after the test. */
+/** Temporary folders, removed after the test. */
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer } from "effect"
 

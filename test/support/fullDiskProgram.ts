@@ -1,6 +1,6 @@
 /**
- * A program that uses an embedded store (`FOLDER`) until there is no room for more, and goes on when there is: it removes
- * a file (`FILLER`), or somebody allows it more. What it sees is printed line by line.
+ * A program that writes to an embedded store (`FOLDER`) until the disk is full, and continues when there is space again:
+ * it removes a file (`FILLER`), or the test raises its limit. It prints its progress line by line.
  */
 import { Cause, Effect, Exit, Result, Schedule } from "effect"
 import * as fs from "node:fs"
@@ -14,7 +14,7 @@ type Store = DocumentStore["Service"]
 
 const { FILLER: filler = "", FOLDER: folder = "" } = process.env
 
-// What lmdb complains of has no end of line.
+// lmdb's warnings have no line break at the end.
 const say = (topic: string, what: unknown) => Effect.sync(() => process.stdout.write(`\n${topic}: ${String(what)}\n`))
 
 const text = "x".repeat(20_000)
@@ -27,7 +27,7 @@ interface Write {
   readonly run: (store: Store, group: string) => Effect.Effect<unknown, StoreError>
 }
 
-/** What a writer does in turn; all documents of a group are there, or none. */
+/** The operations of a writer, in turn. A group of documents is written atomically. */
 const writes: ReadonlyArray<Write> = [
   { size: 1, isTransaction: false, run: (store, group) => store.insertOne("things", thing(group, group)) },
   {
@@ -47,7 +47,7 @@ const writes: ReadonlyArray<Write> = [
   }
 ]
 
-/** What was acknowledged. */
+/** The acknowledged writes. */
 class Kept {
   readonly groups = new Map<string, number>()
   transactions = 0
@@ -57,7 +57,7 @@ class Kept {
     if (isTransaction) this.transactions += 1
   }
 
-  /** Says so when the store does not have what was acknowledged, or has anything else. */
+  /** Prints differences between the store and the acknowledged writes. */
   problems(store: Store) {
     return Effect.map(
       Effect.all([
@@ -79,7 +79,7 @@ class Kept {
   }
 }
 
-/** Writes with many writers until each is refused. */
+/** Writes with many writers until the writes of each fail. */
 const fill = (store: Store, kept: Kept, name: string) => {
   const writer = Effect.fnUntraced(function*(number: number) {
     for (let i = 0;; i++) {

@@ -1,4 +1,4 @@
-/** The models that queries from outside are tested on. */
+/** The models for the tests of queries over HTTP. */
 import { DateTime, Effect, Schema } from "effect"
 import { DocumentStore, Marshaller, Model, Validator } from "../../src/index.ts"
 import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
@@ -120,10 +120,10 @@ const guests = [
 
 const { toDocument } = documentCodec(Guest)
 
-/** Puts the guests A to E into their collection, unless they are there. */
+/** Inserts the guests A to E, unless they exist. */
 export const insertGuests = Effect.gen(function*() {
   const store = yield* DocumentStore.DocumentStore
-  // One that was due when it was written.
+  // Its date was in the future when it was written.
   const due = new Date("2019-01-01T00:00:00.000Z")
   const documents = guests.map((guest) => ({ ...toDocument(guest), ...(guest.id === "A" ? { due } : {}) }))
   yield* store.insertMany("guests", documents, { ordered: false })

@@ -1,4 +1,4 @@
-/** Resources whose hooks tell what they see, and do what the title of a task says. */
+/** Resources whose hooks record their arguments, and act as the title of a task says. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Index, KernelEngine, Model, Repository, Resource, ServiceError, Validator } from "../../src/index.ts"
 
@@ -33,10 +33,10 @@ export class Sale extends Model.Class<Sale>()("Sale", {
   code: Schema.String.pipe(Model.indexed(Index.unique), Model.optional)
 }) {}
 
-/** What the hooks tell, and a service that they need. */
+/** A service that the hooks need, and that records their arguments. */
 export class Journal extends Context.Service<Journal, {
   readonly note: (line: string) => Effect.Effect<void>
-  /** All that was noted since it was asked for last. */
+  /** The records since the previous call. */
   readonly lines: Effect.Effect<ReadonlyArray<string>>
 }>()("test/Journal") {}
 
@@ -54,12 +54,12 @@ export const journal = Layer.sync(Journal, () => {
 
 const note = (line: string) => Effect.flatMap(Journal, (journal) => journal.note(line))
 
-/** All that was noted since it was asked for last. */
+/** The records since the previous call. */
 export const lines = Effect.flatMap(Journal, (journal) => journal.lines)
 
 const titleOf = Option.match({ onNone: () => "none", onSome: ({ title }: { readonly title: string }) => title })
 
-/** Notes what a hook is told; the title says what it is to do. */
+/** Records a hook's arguments. The title decides what the hook does. */
 const told =
   (name: string) =>
   (task: Task, request: { readonly id: Option.Option<string>; readonly previous: Option.Option<Task> }) =>
@@ -149,7 +149,7 @@ const Tickets = Resource.make(Ticket, { methods })
   .beforeDelete((ticket) => note(`delete ${ticket.title}`))
   .afterPatch((ticket) => note(`patched ${ticket.title} ${ticket.version}`))
 
-/** Takes what is sold from the stock, in one transaction with the sale. */
+/** Takes the sold items from the stock, in one transaction with the sale. */
 const Sales = Resource.make(Sale, { methods: ["GET", "POST", "PATCH"], transactional: true })
   .beforePost(({ product, quantity }) =>
     Effect.gen(function*() {

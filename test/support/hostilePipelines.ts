@@ -1,15 +1,15 @@
-/** Small pipelines that ask for far too much, and documents to ask it of. */
+/** Small pipelines of excessive cost, and their documents. */
 import { type Duration, Effect } from "effect"
 import type { Document, DocumentStore } from "../../src/Repository/DocumentStore.ts"
 
-/** How a pipeline may end: refused, stopped when its time is over, or with an answer. */
+/** The outcome of a pipeline: rejected, timed out, or successful. */
 type End = "QueryRejected" | "Unsupported" | "QueryTimeout" | "done"
 
 export interface Attack {
   readonly name: string
   readonly collection: "one" | "few" | "many"
   readonly pipeline: ReadonlyArray<Document>
-  /** Of several ends, it depends on the machine which one comes first. */
+  /** With several outcomes, the speed of the machine decides. */
   readonly ends: ReadonlyArray<End>
   readonly timeLimit: Duration.Input
 }

@@ -1,4 +1,4 @@
-/** A program that asks for far too much, one thing after the other, and prints how each of them ended. */
+/** A program that runs excessive operations one by one, and prints their outcomes. */
 import { Effect, Stream } from "effect"
 import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"

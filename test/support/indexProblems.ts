@@ -1,4 +1,4 @@
-/** Whether the indexes of an embedded store's folder agree with its documents, looked at below the store. */
+/** Checks the indexes of an embedded store's folder against its documents, by reading the tables directly. */
 import { Effect, Result } from "effect"
 import { documentKey } from "../../src/Repository/bson/keyEncoding.ts"
 import { Catalog } from "../../src/Repository/embedded/catalog/catalog.ts"
@@ -7,8 +7,8 @@ import * as keyValueLmdb from "../../src/Repository/storage/lmdb/store.ts"
 import { everything } from "../../src/Repository/storage/orderedStore.ts"
 
 /**
- * What is wrong in a folder that nobody has open: entries that are missing or lead nowhere, those of indexes that are gone
- * included, and indexes that do not know what kinds of values they hold.
+ * The errors in a closed folder: missing and dangling index entries, also those of dropped indexes, and indexes whose
+ * recorded kinds of values are incomplete.
  */
 export const indexProblems = (folder: string) =>
   Effect.scoped(Effect.map(keyValueLmdb.make(folder), (store) => {

@@ -1,4 +1,4 @@
-/** Tools that the project can't depend on, each installed once, apart from it. */
+/** Tools that can't be dependencies of the project. Each is installed once, in a folder of its own. */
 import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -6,12 +6,12 @@ import { promisify } from "node:util"
 
 const execute = promisify(execFile)
 
-/** Where the tool is, or why it is nowhere. */
+/** The path of the tool, or the reason for its absence. */
 export type Installed = { readonly folder: string } | { readonly reason: string }
 
 /**
- * The folder of a tool below `node_modules/.cache`, into which `commands` install it when it is not there yet. Where `CI`
- * is set it must be had.
+ * The folder of a tool below `node_modules/.cache`, into which `commands` install it when it is missing. Where `CI` is
+ * set, a failed installation fails the tests.
  */
 export const installed = async (
   name: string,
@@ -19,7 +19,7 @@ export const installed = async (
 ): Promise<Installed> => {
   const folder = join(import.meta.dirname, "..", "..", "node_modules", ".cache", name)
   if (existsSync(folder)) return { folder }
-  // Two runs may install at the same time: each does it apart, and only what is complete gets the name.
+  // Two runs can install at the same time: each uses a temporary folder, and renames it when it is complete.
   const draft = `${folder}-${process.pid}`
   try {
     mkdirSync(dirname(folder), { recursive: true })

@@ -1,4 +1,4 @@
-/** Values that a JSON schema (draft 2020-12) accepts, and values that come from those by one wrong step. */
+/** Values that a JSON schema (draft 2020-12) accepts, and mutations of them. */
 import { Arbitrary, Schema } from "effect"
 
 /** A JSON schema, or any other part of an OpenAPI document. */
@@ -6,7 +6,7 @@ import { Arbitrary, Schema } from "effect"
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any
 
-/** What generates values of a schema; references lead into `components.schemas` of the document. */
+/** Generates values of a schema. References point into `components.schemas` of the document. */
 export const valuesOf = (schema: Json, document: Json): Arbitrary.Arbitrary<unknown> =>
   Arbitrary.schema(toSchema(schema, { schemas: document.components.schemas, known: new Map() }))
 
@@ -80,7 +80,7 @@ const numberOf = ({ exclusiveMaximum, exclusiveMinimum, maximum, minimum, multip
   return checked(type === "integer" ? Schema.Int : Schema.Finite, checks)
 }
 
-/** A pattern says nothing of months of 30 days; these are all days that there are, and of the past. */
+/** Patterns do not express the lengths of months. These are valid days of the past. */
 const moments = Schema.String.check(
   Schema.isPattern(
     /^(?:19[7-9]\d|20[01]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/u
@@ -122,7 +122,7 @@ const objectOf = ({ additionalProperties, properties = {}, required = [] }: Json
 const checked = (schema: Json, [check, ...others]: ReadonlyArray<Json>): Value =>
   check === undefined ? schema : schema.check(check, ...others)
 
-/** What a mutation puts in the place of a value: wrong kinds, and values that are just beyond what most accept. */
+/** The replacements of a mutation: values of wrong kinds, and values just outside of common limits. */
 const intruders: ReadonlyArray<unknown> = [
   null,
   true,
@@ -150,7 +150,7 @@ const intruders: ReadonlyArray<unknown> = [
   { "a.b": 1, $set: { "": 1 } }
 ]
 
-/** One wrong step; `where` and `what` choose among what there is. */
+/** One mutation. `where` chooses the place, and `what` the change. */
 export interface Mutation {
   readonly kind: "replace" | "remove" | "add"
   readonly where: number
@@ -189,7 +189,7 @@ const isRecord = (u: unknown): u is { [key: string]: unknown } =>
 
 const placesIn = (value: unknown): ReadonlyArray<Place> =>
   typeof value !== "object" || value === null ? [] : Object.keys(value).flatMap((key) => {
-    // A list is looked at by its indices.
+    // The parts of a list are its indices.
     const holder = value as { [key: string]: unknown }
     return [{ holder, key }, ...placesIn(holder[key])]
   })

@@ -1,7 +1,7 @@
 /**
  * A program that fills a folder (`FOLDER`) with documents of a given size (`COUNT` of `SIZE` characters), or serves them
- * (`TASK`). It prints the port of the service. `GET /stats` answers how many MB of its own the process has had at most,
- * and for how many milliseconds of its thread's time the event loop was held at most, since it was asked before.
+ * (`TASK`). It prints the port of the service. `GET /stats` returns the process's peak of private memory in MB, and the
+ * longest turn of the event loop in milliseconds of CPU time, since the previous call.
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { Effect, Layer, Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Writes a log to `FOLDER` until the disk is full, makes room, and goes on. Prints how the lines of the
- * file ended: how many are whole, and how many are not.
+ * Writes a log to `FOLDER` until the disk is full, frees space, and continues. Prints the numbers of complete and of
+ * incomplete lines in the file.
  */
 import { Effect } from "effect"
 import { readFileSync, rmSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
- * What a store of documents does, written down as plainly as it can be: no indexes, no queries, no order of writes. It
- * knows documents with a number `a`, a text `s`, a list of numbers `l` and a number `u` that no two may share.
+ * A reference model of a document store: no indexes, no queries, no order of writes. Its documents have a number `a`, a
+ * text `s`, a list of numbers `l` and a unique number `u`.
  */
 import { isDeepStrictEqual } from "node:util"
 import type { Document, Filter, Update } from "../../src/Repository/DocumentStore.ts"
@@ -15,13 +15,13 @@ export interface Thing {
 
 export type Content = Omit<Thing, "_id">
 
-/** A filter, and what it means. */
+/** A filter, and its meaning as a predicate. */
 export interface Condition {
   readonly filter: Filter
   readonly holds: (thing: Thing) => boolean
 }
 
-/** An update, and what it does. */
+/** An update, and its meaning as a function. */
 export interface Change {
   readonly update: Update
   readonly apply: (thing: Thing) => Thing
@@ -29,7 +29,7 @@ export interface Change {
 
 export type Things = ReadonlyMap<number, Thing>
 
-/** What became of a step. */
+/** The outcome of a step. */
 export interface Outcome {
   readonly things: Things
   /** The answer, or the tag of the failure. */
@@ -191,7 +191,7 @@ export const distinct = (things: Things, path: "a" | "s" | "l", condition: Condi
     )
   )
 
-/** All of several steps, or none; the result of what fails first. */
+/** Several steps atomically; the result of the first failure. */
 export const transaction = (
   things: Things,
   steps: ReadonlyArray<(things: Things) => Outcome>,

@@ -1,4 +1,4 @@
-/** The models that the suites of repositories and of the REST interface work on. */
+/** The models for the suites of repositories and of the REST interface. */
 import { Schema } from "effect"
 import { Converter, Generator, Index, Model, Validator } from "../../src/index.ts"
 
@@ -45,7 +45,7 @@ export class Reminder extends Model.Class<Reminder>()("Reminder", {
   done: Schema.NullOr(Schema.Boolean)
 }) {}
 
-/** A valid body for a new user; `more` goes over it. */
+/** A valid body for a new user, overridden by `more`. */
 export const newUser = (more: Partial<typeof User.create.Type> = {}): typeof User.create.Type => ({
   name: "Jane Doe",
   email: "jane@example.com",

@@ -10,7 +10,7 @@ import * as MongoStore from "../../src/Repository/MongoStore.ts"
 import type { StoreUnavailable } from "../../src/Repository/RepositoryError.ts"
 import type { MongoServer } from "./mongoGlobalSetup.ts"
 
-/** A server that was found before the tests began. */
+/** A server that the global setup has found. */
 export type FoundServer = Extract<MongoServer, { readonly found: true }>
 
 /** A store on a database of its own, which is dropped when the layer's scope closes. */
@@ -39,7 +39,7 @@ export const freshDatabase = (server: FoundServer) =>
     (db) => withClient(server, (client) => client.db(db).dropDatabase())
   )
 
-/** Does something with a client of the test's own. */
+/** Runs a function with a client of the test's own. */
 export const withClient = <A>(server: FoundServer, use: (client: MongoClient) => Promise<A>): Effect.Effect<A> =>
   Effect.acquireUseRelease(
     Effect.sync(() => new MongoClient(server.url, { serverSelectionTimeoutMS: 5_000 })),

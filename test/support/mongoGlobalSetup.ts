@@ -11,7 +11,7 @@ import { setTimeout } from "node:timers/promises"
 import { promisify } from "node:util"
 import type { TestProject } from "vitest/node"
 
-/** What tests get to know about the server, by `inject("mongo")`. */
+/** The server's data for tests, by `inject("mongo")`. */
 export type MongoServer =
   | { readonly found: false; readonly reason: string }
   | { readonly found: true; readonly url: string; readonly name: string; readonly failPoints: boolean }
@@ -78,7 +78,7 @@ const installSecantus = async (cache: string): Promise<{ readonly python: string
     return { reason: "there is no MONGO_URL, no mongod, and no python3 to run SecantusDB with" }
   }
   console.log(`Installing SecantusDB ${secantusVersion} to test against, once`)
-  // Two runs may install at the same time: each does it apart, and only what is complete gets the name.
+  // Two runs can install at the same time: each uses a temporary folder, and renames it when it is complete.
   const draft = `${folder}-${process.pid}`
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", `SecantusDB==${secantusVersion}`]
   try {
@@ -101,7 +101,7 @@ interface Server {
   readonly stop: () => Promise<void>
 }
 
-/** Starts a server in a temporary folder, where it keeps all that it writes. */
+/** Starts a server with its data in a temporary folder. */
 const run = (binary: string, args: ReadonlyArray<string>): Server => {
   const folder = mkdtempSync(join(tmpdir(), "appkernel-test-"))
   const env = { ...process.env, TMPDIR: folder }
@@ -121,7 +121,7 @@ const run = (binary: string, args: ReadonlyArray<string>): Server => {
       resolve()
     })
   })
-  // Nothing that it keeps is worth a tidy end, and the test runner may leave without a teardown: by a signal.
+  // Killed, since its data is temporary, and a signal can end the test runner without a teardown.
   const kill = () => {
     child.kill("SIGKILL")
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })

@@ -1,4 +1,4 @@
-/** The models that conditions, updates and cursors are tested on. */
+/** The models for the tests of conditions, updates and cursors. */
 import { DateTime, Effect, Schema } from "effect"
 import { Converter, DocumentStore, Marshaller, Model, Validator } from "../../src/index.ts"
 import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
@@ -6,7 +6,7 @@ import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
 export class Address extends Model.Class<Address>()("Address", {
   street: Schema.String,
   city: Schema.String.pipe(Validator.notEmpty),
-  /** Has the name of an operator. */
+  /** A field with the name of an operator. */
   exists: Schema.Boolean.pipe(Model.optional)
 }) {}
 
@@ -48,7 +48,7 @@ export const codec = documentCodec(Order)
 
 export const at = (text: string) => DateTime.toUtc(DateTime.makeUnsafe(text))
 
-/** An order without more than it has to have. */
+/** An order with its required fields only. */
 const newOrder = (id: string, more: Partial<typeof Order.create.Type> = {}) =>
   Model.finalise(Order, { id, customer: "Jane", ...more })
 

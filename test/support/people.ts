@@ -1,4 +1,4 @@
-/** Models that are written to, with and without a version. */
+/** Models with and without a version, for tests of writes. */
 import { Schema } from "effect"
 import { Converter, Index, KernelEngine, Model, Validator } from "../../src/index.ts"
 

@@ -63,11 +63,11 @@ export const printed = (program: Program, text: string): Effect.Effect<void> =>
     })
   })
 
-/** What a program that could not start has printed, but for what went well before. */
+/** The output of a program that failed to start, without lines of level INFO. */
 export const complaintsOf = (program: Program): ReadonlyArray<string> =>
   program.output().trim().split("\n").filter((line) => !line.includes("\"level\":\"INFO\""))
 
-/** A port that nobody listens on. */
+/** A free port. */
 export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) => {
   const server = createServer()
   server.listen(0, "127.0.0.1", () => {

@@ -1,4 +1,4 @@
-/** Requests to a service over a real socket, their paths and bodies as they are written. */
+/** Requests to a service over a real socket, with unchanged paths and bodies. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
@@ -39,7 +39,7 @@ const portOf = Effect.map(HttpServer.HttpServer, ({ address }) => "port" in addr
 
 const agent = new Agent({ keepAlive: true })
 
-/** Sends one request. A body that is no text and no bytes is sent as JSON. */
+/** Sends one request. A body other than text or bytes is sent as JSON. */
 export const send = (
   method: Method,
   path: string,
@@ -80,7 +80,7 @@ export const send = (
       sent.end(bytes)
     }))
 
-/** Sends bytes as they are, and gives all that comes back until the server closes the connection. */
+/** Sends bytes unchanged, and returns all received bytes when the server closes the connection. */
 export const sendBytes = (bytes: string | Buffer) =>
   Effect.flatMap(portOf, (port) =>
     Effect.callback<string>((resume) => {
@@ -94,7 +94,7 @@ export const sendBytes = (bytes: string | Buffer) =>
       socket.on("close", () => resume(Effect.succeed(text)))
     }))
 
-/** The answer has to be an `ErrorMessage` of this status; gives it back. */
+/** Asserts that the answer is an `ErrorMessage` of this status, and returns it. */
 export const refused = (status: number, answer: Answer): Answer => {
   assert.strictEqual(answer.status, status, answer.text)
   assert.match(String(answer.headers["content-type"]), /^application\/json/u)
@@ -113,11 +113,11 @@ export const problemsIn = (answer: Answer): Array<string> =>
 export const fieldsIn = (answer: Answer): Array<string> =>
   refused(400, answer).body.errors.map(({ field }: { readonly field: string }) => field)
 
-/** Does so many things at once. */
+/** Runs effects concurrently. */
 export const atOnce = <A, E, R>(count: number, one: (i: number) => Effect.Effect<A, E, R>) =>
   Effect.forEach(Array.from({ length: count }, (_, i) => i), one, { concurrency: count })
 
-/** How often each status was answered: `{ 200: 7, 201: 1 }`. */
+/** The number of answers of each status: `{ 200: 7, 201: 1 }`. */
 export const statusesOf = (answers: ReadonlyArray<Answer>): { readonly [status: number]: number } => {
   const counts: { [status: number]: number } = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1

@@ -1,25 +1,25 @@
 /**
- * What a server that stands in for MongoDB does otherwise than MongoDB, and than the contract: those tests are skipped
- * on it. MongoDB itself is held to all of them.
+ * The differences between MongoDB and a substitute server. The tests of these differences are skipped on the substitute,
+ * and run on MongoDB.
  */
 import type { MongoServer } from "./mongoGlobalSetup.ts"
 
 const secantus = {
-  distinctInLists: "It does not look into documents in lists for distinct values.",
-  distinctNumbers: "It tells equal numbers of different types apart when it looks for distinct values.",
-  itemsOfNoList: "It ignores a path's $[x] that leads to no list, where MongoDB refuses the update.",
-  itemsTwice: "It does not notice that $[x] and $[] of two changes are the same item, which MongoDB refuses.",
-  partialIndexes: "It finds by a partial index what the query asks for beyond that index, and so too little.",
-  lateProjection: "It writes before it finds out that the projection of a findAndModify is malformed."
+  distinctInLists: "It skips documents in lists when it collects distinct values.",
+  distinctNumbers: "It distinguishes equal numbers of different types among distinct values.",
+  itemsOfNoList: "It ignores a $[x] on a value that is not a list, where MongoDB rejects the update.",
+  itemsTwice: "It accepts $[x] and $[] of two changes for the same item, which MongoDB rejects as a conflict.",
+  partialIndexes: "It uses a partial index for queries that the index does not cover, and so finds too few documents.",
+  lateProjection: "It writes before it rejects a malformed projection of a findAndModify."
 }
 
-/** Something that a server may do otherwise. */
+/** A difference of a substitute server. */
 export type Difference = keyof typeof secantus
 
-/** Whether a server does it otherwise. */
+/** Whether a server has the difference. */
 export type Differs = (difference: Difference) => boolean
 
-/** As MongoDB does it. */
+/** MongoDB, which has no differences. */
 export const asMongo: Differs = () => false
 
 export const differencesOf = (server: MongoServer): Differs =>

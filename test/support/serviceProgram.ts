@@ -1,6 +1,6 @@
 /**
- * A service with slow answers, to be stopped by a test: `/slow` takes a second and a half, `/stuck` for ever, and `/busy`
- * holds the event loop for half a second.
+ * A service with slow answers, for tests of shutdown: `/slow` takes a second and a half, `/stuck` never ends, and `/busy`
+ * blocks the event loop for half a second.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"

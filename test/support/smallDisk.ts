@@ -1,4 +1,4 @@
-/** Small disks, and commands that make a program see one. */
+/** Commands that run a program with little disk space. */
 import { spawnSync } from "node:child_process"
 import * as os from "node:os"
 
@@ -9,7 +9,7 @@ const mounting = (folder: string, megabytes: number, then: string): ReadonlyArra
   folder
 ]
 
-// Nobody else sees what is mounted there, and it is gone with the program.
+// The mount is private to the program, and ends with it.
 const ways = [["unshare", "--mount"], ["unshare", "--map-root-user", "--mount"]]
 
 const way = ways.find(([command = "", ...args]) =>
@@ -18,8 +18,8 @@ const way = ways.find(([command = "", ...args]) =>
 )
 
 /**
- * A command before a command, which sees a disk of some megabytes in place of the folder, some of them taken by a file
- * called `filler`; `undefined` where this user may not have one.
+ * A prefix for a command: mounts a disk of a few megabytes over the folder, with a file `filler` that takes a part of it.
+ * `undefined` where this user has no permission for it.
  */
 export const withSmallDisk: undefined | ((folder: string, megabytes: number, taken: number) => ReadonlyArray<string>) =
   way === undefined ? undefined : (folder, megabytes, taken) => [
@@ -27,7 +27,7 @@ export const withSmallDisk: undefined | ((folder: string, megabytes: number, tak
     ...mounting(folder, megabytes, `head -c ${taken}M /dev/zero > "$0/filler" && exec "$@"`)
   ]
 
-/** A command before a command, whose files may not grow beyond some megabytes, until {@link allowMore}. */
+/** A prefix for a command: limits its files to a few megabytes, until {@link allowMore}. */
 export const withSmallFiles = (megabytes: number): ReadonlyArray<string> => [
   "bash",
   "-c",
@@ -38,6 +38,6 @@ export const withSmallFiles = (megabytes: number): ReadonlyArray<string> => [
 /** Whether {@link allowMore} can be used here. */
 export const canAllowMore = process.platform === "linux" && spawnSync("prlimit", ["--version"]).status === 0
 
-/** Lets the files of a process grow as they like. */
+/** Removes the limit on the files of a process. */
 export const allowMore = (pid: number): boolean =>
   spawnSync("prlimit", [`--pid=${pid}`, "--fsize=unlimited:"]).status === 0

@@ -1,7 +1,6 @@
 /**
- * A program that fills an embedded store (`FOLDER`), or streams all of it and prints how much memory that took: what to
- * do (`TASK`) comes from its environment. Memory is what Linux tells of it, in MB: that of the process itself, and pages
- * of the store's file that are in memory, too.
+ * A program that fills an embedded store (`FOLDER`), or streams all of it and prints the memory that it took. Its
+ * environment has the task (`TASK`). Memory is in MB, as Linux reports it: private memory, and mapped pages of the file.
  */
 import { Effect, type Scope, Stream } from "effect"
 import * as fs from "node:fs"
@@ -33,7 +32,7 @@ const fill = Effect.gen(function*() {
   }
 })
 
-/** Looks again and again at the memory that is in use while `keep` is given each document. */
+/** Samples the memory in use while `keep` gets each document. */
 const stream = (keep: (document: Document) => void) =>
   Effect.gen(function*() {
     const store = yield* EmbeddedStore.make({ path })

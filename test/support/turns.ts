@@ -1,10 +1,10 @@
-/** How long a fiber holds up the others. */
+/** Measures how long a fiber blocks the others. */
 import { Effect, Fiber } from "effect"
 
 /**
- * How long something keeps the thread at work, altogether and at the longest before others may run, in milliseconds. It
- * is the time of the thread and not that of the clock: what other processes take is nobody's fault here. On a machine that
- * is slow at the time, the longest is what it would be on one that is not, as {@link slowness} says.
+ * The CPU time that an effect takes of this thread in milliseconds: its total, and its longest turn before other fibers
+ * run. It is not wall-clock time, since other processes share the machine. The longest turn is divided by
+ * {@link slowness}.
  */
 export const turnsOf = <A, E, R>(
   effect: Effect.Effect<A, E, R>
@@ -27,7 +27,7 @@ export const turnsOf = <A, E, R>(
     return { whole: end - start, longest: Math.max(longest, end - before) / slowness() }
   })
 
-/** How many times as long as on the machine that the limits are meant for the thread takes for a piece of work; at least 1. */
+/** The time for a fixed piece of work, relative to the machine that the limits are set for; at least 1. */
 export const slowness = (): number => {
   const times = Array.from({ length: 3 }, () => {
     const before = threadTime()
@@ -42,10 +42,10 @@ const work = Array.from(
   (_, i) => ({ _id: i, name: `name ${i}`, tags: ["a", "b"], at: { x: i, y: "z" } })
 )
 
-/** How long it takes there. */
+/** The time on that machine. */
 const workTime = 10
 
-/** Milliseconds that this thread has been at work. */
+/** The CPU time of this thread, in milliseconds. */
 export const threadTime = (): number => {
   const { system, user } = process.threadCpuUsage()
   return (system + user) / 1000

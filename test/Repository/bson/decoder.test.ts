@@ -171,7 +171,7 @@ describe("bsonDecoder", () => {
     }
   )
 
-  it.effect.prop("makes of damaged bytes what bson makes of them", {
+  it.effect.prop("decodes damaged bytes as bson does", {
     document,
     changes: Arbitrary.array(Arbitrary.all({ at: below(1 << 16), byte: below(256) }), { minLength: 1, maxLength: 3 }),
     kept: below(1 << 16)
@@ -183,7 +183,7 @@ describe("bsonDecoder", () => {
       assertSame(bytes.subarray(0, kept % bytes.length))
     }), { arbitrary: { runs: 1_500 }, timeout: 30_000 })
 
-  it.effect("makes of every damaged byte of a document what bson makes of it", () =>
+  it.effect("decodes a document with any damaged byte as bson does", () =>
     Effect.sync(() => {
       const bytes = BSON.serialize({
         _id: "ä",
@@ -204,7 +204,7 @@ describe("bsonDecoder", () => {
       assertSame(bytes)
     }), 30_000)
 
-  it.effect("tells texts and names apart that differ in one place, of whatever length", () =>
+  it.effect("distinguishes texts and names of any length that differ in one character", () =>
     Effect.sync(() => {
       for (let length = 1; length <= 20; length++) {
         const plain = "abcdefghijklmnopqrst".slice(0, length)
@@ -222,7 +222,7 @@ describe("bsonDecoder", () => {
       }
     }))
 
-  it.effect("decodes what is nested more deeply than anything that is stored", () =>
+  it.effect("decodes documents nested deeper than the store allows", () =>
     Effect.sync(() => {
       const nested = (depth: number): object => depth === 0 ? {} : { a: [nested(depth - 1)] }
       for (const depth of [90, 100, 101, 500]) assertSame(BSON.serialize(nested(depth)))
@@ -236,7 +236,7 @@ describe("bsonDecoder", () => {
       }
     }))
 
-  it.effect("gives each document values of its own", () =>
+  it.effect("gives each document its own copies of values", () =>
     Effect.sync(() => {
       const bytes = BSON.serialize({ at: new Date(5), list: [], bytes: new BSON.Binary(Uint8Array.of(1)) })
       const [first, second] = [decodeDocument(bytes), decodeDocument(bytes)]

@@ -103,7 +103,7 @@ describe("orderedKey", () => {
       }
     }))
 
-  it.effect.prop("orders the keys of any values as the values, whatever comes before and after them", {
+  it.effect.prop("orders the keys of any values as the values, in any position of a compound key", {
     a: value,
     b: value,
     before: scalar,
@@ -116,7 +116,7 @@ describe("orderedKey", () => {
       assert.strictEqual(order(compound(a), compound(b)), 0 - expected)
     }), { arbitrary: { runs: 2_000 } })
 
-  it.effect.prop("finds between the bounds of two values what is not less and not more, of their class", {
+  it.effect.prop("range bounds include equal values, and only values of the same type class", {
     low: scalar,
     high: scalar,
     value
@@ -140,7 +140,7 @@ describe("orderedKey", () => {
       if (compare(value, low) >= 0 && compare(value, high) <= 0) assert.isTrue(inside(invert(key(value)), from, to))
     }), { arbitrary: { runs: 2_000 } })
 
-  it.effect.prop("orders record identifiers as their numbers, and has those again", {
+  it.effect.prop("orders record ids as their numbers, and decodes them", {
     a: recordNumber,
     b: recordNumber
   }, ({ a, b }) =>
@@ -150,7 +150,7 @@ describe("orderedKey", () => {
       assert.strictEqual(recordIdOf(a).length, 6)
     }))
 
-  it.effect("keeps long values apart in keys of bounded length, and finds them", () =>
+  it.effect("distinguishes long values in keys of bounded length", () =>
     Effect.sync(() => {
       const notes = { inexact: false }
       const [a, b] = ["a", "b"].map((last) => `${"x".repeat(5_000)}${last}`)

@@ -41,7 +41,7 @@ const orders: ReadonlyArray<ReadonlyArray<Query.SortKey<typeof Place>>> = [
 /** What lies behind a cursor, whichever store is asked. */
 export const cursorContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
   it.layer(store)(`Cursor / ${name}`, (it) => {
-    it.effect.each(orders)("leads through %j, there and back", (order) =>
+    it.effect.each(orders)("pages through %j, forwards and backwards", (order) =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
         const { toDocument } = documentCodec(Place)

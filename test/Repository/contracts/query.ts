@@ -30,7 +30,7 @@ export const queryContract = <E>(
         assert.strictEqual(yield* store.count("orders", Query.toFilter(Order, where)), found.length)
       }))
 
-    it.effect("gives the fields that were selected, and nothing else", () =>
+    it.effect("returns the selected fields only", () =>
       Effect.gen(function*() {
         const store = yield* orders
         const { fromDocument, projection } = Query.select(Order, [

@@ -17,7 +17,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
       const finalised = (email: string, more: Partial<typeof User.create.Type> = {}) =>
         Model.finalise(User, newUser({ email, ...more }))
 
-      it.effect("finds what it saved, as an instance", () =>
+      it.effect("finds saved documents as instances", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           const jane = yield* users.save(
@@ -41,7 +41,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.strictEqual(patched._tag, "DocumentNotFound")
         }))
 
-      it.effect("removes the version that is named and no other, and says what is there instead", () =>
+      it.effect("removes the given version only, and reports the actual one on a conflict", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           const { id } = yield* users.insert(yield* finalised("versions@example.com"))
@@ -59,7 +59,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           yield* notes.deleteById(note.id, { version: 9 })
         }))
 
-      it.effect("removes a version once, however many ask for it", () =>
+      it.effect("removes a version once under concurrent requests", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           const { id } = yield* users.insert(yield* finalised("removed-once@example.com"))
@@ -71,7 +71,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, 1)
         }))
 
-      it.effect("refuses a second document with a unique value, and names index and fields", () =>
+      it.effect("rejects a second document with a unique value, and names index and fields", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           yield* users.insert(yield* finalised("unique@example.com"))
@@ -122,7 +122,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           only(yield* users.find(($) => $.id.equals(jane.id)))
         }))
 
-      it.effect("counts the versions of a document, and refuses a stale one", () =>
+      it.effect("increments the version of a document, and rejects a stale one", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           const first = yield* users.save(yield* finalised("version@example.com"))
@@ -140,7 +140,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.strictEqual((yield* users.patch(first.id, { age: 1 })).version, 4)
         }))
 
-      it.effect("replaces only what is there", () =>
+      it.effect("replaces existing documents only", () =>
         Effect.gen(function*() {
           const notes = yield* Repository.for(Note)
           const note = yield* Model.finalise(Note, { text: "new", rank: 1 })
@@ -165,7 +165,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.deepStrictEqual(yield* users.findById(jane.id), patched)
         }))
 
-      it.effect("writes nothing when a patch makes the document invalid", () =>
+      it.effect("does not write a patch that makes the document invalid", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           const jane = yield* users.save(yield* finalised("invalid@example.com"))
@@ -180,7 +180,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.deepStrictEqual(yield* users.findById(jane.id), jane)
         }))
 
-      it.effect("stops a bulk insert at the first refused instance", () =>
+      it.effect("stops a bulk insert at the first rejected instance", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           const instances = yield* Effect.forEach(
@@ -196,7 +196,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.strictEqual(count, 2)
         }))
 
-      it.effect("inserts all that it can in bulk when the order does not matter, and tells each refusal's place", () =>
+      it.effect("an unordered bulk insert inserts all valid instances, and reports the position of each rejected one", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           const instances = yield* Effect.forEach(
@@ -209,7 +209,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.deepStrictEqual(error.failures.map(({ index }) => index), [1, 3])
         }))
 
-      it.effect("lets one of many concurrent inserts of a unique value win", () =>
+      it.effect("one of many concurrent inserts of a unique value succeeds", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           const tags = yield* Effect.forEach(
@@ -225,7 +225,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.deepStrictEqual(tags.filter((tag) => tag === "DuplicateKey").length, 199)
         }))
 
-      it.effect("reads an old document without a defaulted field, and says what is wrong with a broken one", () =>
+      it.effect("reads an old document without a defaulted field, and reports the errors of an invalid one", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           const users = yield* Repository.for(User)
@@ -249,7 +249,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.include(error.message, "name")
         }))
 
-      it.effect("keeps null where it is a value, and reads what a validator would no longer let in", () =>
+      it.effect("keeps null where it is a value, and reads documents that break a validator", () =>
         Effect.gen(function*() {
           const reminders = yield* Repository.for(Reminder)
           const reminder = yield* Model.finalise(Reminder, { at: DateTime.makeUnsafe(1_000), done: null })
@@ -259,7 +259,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.strictEqual((yield* Effect.flip(Model.finalise(Reminder, { ...reminder }))).problems[0]?.field, "at")
         }))
 
-      it.effect("lets any number of documents lack an optional unique field", () =>
+      it.effect("accepts any number of documents without an optional unique field", () =>
         Effect.gen(function*() {
           const badges = yield* Repository.for(Badge)
           for (const code of [undefined, undefined, "a"]) {
@@ -269,7 +269,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.strictEqual(error._tag, "DuplicateKey")
         }))
 
-      it.effect("merges a record, whatever its keys", () =>
+      it.effect("merges records with any keys", () =>
         Effect.gen(function*() {
           const badges = yield* Repository.for(Badge)
           const badge = yield* badges.insert(yield* Model.finalise(Badge, { labels: { x: "1" } }))
@@ -279,7 +279,7 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.deepStrictEqual((yield* badges.findById(badge.id)).labels, labels)
         }))
 
-      it.effect("stores of concurrent patches of a model without a version only what was validated", () =>
+      it.effect("stores only validated combinations of concurrent patches of a model without a version", () =>
         Effect.gen(function*() {
           const badges = yield* Repository.for(Badge)
           const badge = yield* badges.insert(yield* Model.finalise(Badge, { place: { street: "S", city: "C" } }))

@@ -63,7 +63,7 @@ export const repositoryHistoryContract = <E>(
       return history.map(({ change, document, revision }) => [revision, change, document["amount"]])
     })
 
-    it.effect("keeps each state of a document, with what was done, when and by whom", () =>
+    it.effect("records each state of a document, with operation, time and user", () =>
       Effect.gen(function*() {
         const contracts = yield* Repository.for(Contract)
         const at = <A, E, R>(millis: number, user: string | undefined, effect: Effect.Effect<A, E, R>) =>
@@ -109,7 +109,7 @@ export const repositoryHistoryContract = <E>(
         assert.instanceOf(instances[0], Contract)
       }))
 
-    it.effect("gives the state of a revision, and the one at a moment", () =>
+    it.effect("returns the state of a revision, and the state at a moment", () =>
       Effect.gen(function*() {
         const contracts = yield* Repository.for(Contract)
         const draft = yield* Model.finalise(Contract, { title: "a", group: "moments" })

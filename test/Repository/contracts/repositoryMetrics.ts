@@ -25,7 +25,7 @@ export const repositoryMetricsContract = <E>(
         )
       }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
-    it.effect("counts operations by what became of them", () =>
+    it.effect("counts operations by outcome", () =>
       Effect.gen(function*() {
         const meters = yield* Repository.for(Meter)
         const snapshots = yield* measured(
@@ -55,7 +55,7 @@ export const repositoryMetricsContract = <E>(
         ])
       }))
 
-    it.effect("tells in seconds how long operations took, by the clock", () =>
+    it.effect("measures the duration of operations in seconds, by the clock", () =>
       Effect.gen(function*() {
         const meters = yield* Repository.for(Meter)
         yield* meters.insert(new Meter({ id: "slow", value: 1 }))
@@ -78,7 +78,7 @@ export const repositoryMetricsContract = <E>(
         ])
       }))
 
-    it.effect("takes the time of what is not a stream, too", () =>
+    it.effect("times operations other than streams, too", () =>
       Effect.gen(function*() {
         const meters = yield* Repository.for(Meter)
         // Each look at this clock is half a second later.
@@ -95,7 +95,7 @@ export const repositoryMetricsContract = <E>(
         assert.deepStrictEqual(state !== undefined && "sum" in state ? state.sum : undefined, 0.5)
       }))
 
-    it.effect("tells what was interrupted", () =>
+    it.effect("counts interrupted operations", () =>
       Effect.gen(function*() {
         const meters = yield* Repository.for(Meter)
         yield* meters.insert(new Meter({ value: 1 }))
@@ -112,7 +112,7 @@ export const repositoryMetricsContract = <E>(
         assert.deepStrictEqual(Array.from(snapshots.keys()), ["stream interrupted"])
       }))
 
-    it.effect("counts and times transactions, whatever becomes of them, and those in them with the outer one", () =>
+    it.effect("counts and times transactions by outcome, nested ones as part of the outer one", () =>
       Effect.gen(function*() {
         const meters = yield* Repository.for(Meter)
         const write = Effect.suspend(() => meters.insert(new Meter({ value: 1 })))
@@ -164,7 +164,7 @@ export const repositoryMetricsContract = <E>(
         assert.strictEqual(inner?.parent._tag === "Some" ? inner.parent.value.spanId : undefined, outer?.spanId)
       }))
 
-    it.effect("never tells a value", () =>
+    it.effect("never quotes a value", () =>
       Effect.gen(function*() {
         const meters = yield* Repository.for(Meter)
         const id = "a value that nobody may see"

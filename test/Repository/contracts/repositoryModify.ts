@@ -48,7 +48,7 @@ export const repositoryModifyContract = <E>(
         assert.deepInclude(yield* counters.findById("many"), { count: 6, version: 7 })
       }))
 
-    it.effect("gets every change of one document done, however many come at once", () =>
+    it.effect("applies all concurrent changes of one document", () =>
       Effect.gen(function*() {
         const counters = yield* Repository.for(Counter)
         yield* counters.insert(yield* Model.finalise(Counter, { id: "crowd", count: 0 }))
@@ -67,7 +67,7 @@ export const repositoryModifyContract = <E>(
         yield* counters.deleteById("crowd")
       }), 60_000)
 
-    it.effect("a change within a change of the same document waits for nobody", () =>
+    it.effect("a nested change of the same document does not wait for itself", () =>
       Effect.gen(function*() {
         const counters = yield* Repository.for(Counter)
         yield* counters.insert(yield* Model.finalise(Counter, { id: "nested", count: 0 }))
@@ -86,7 +86,7 @@ export const repositoryModifyContract = <E>(
         yield* counters.deleteById("nested")
       }), 20_000)
 
-    it.effect("changes what differs, removes what is gone, and leaves what the repository manages", () =>
+    it.effect("writes changed fields, removes missing ones, and keeps managed fields", () =>
       Effect.gen(function*() {
         const spans = yield* Repository.for(Span)
         const counters = yield* Repository.for(Counter)
@@ -106,7 +106,7 @@ export const repositoryModifyContract = <E>(
         assert.strictEqual(same.version, 2)
       }))
 
-    it.effect("fails as the change fails, which is not asked again", () =>
+    it.effect("fails as the change fails, without a retry", () =>
       Effect.gen(function*() {
         const counters = yield* Repository.for(Counter)
         let asked = 0

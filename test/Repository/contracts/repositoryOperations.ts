@@ -60,7 +60,7 @@ export const repositoryOperationsContract = <E>(
       const as = <A, E, R>(user: string, effect: Effect.Effect<A, E, R>) =>
         Effect.provideService(effect, Generator.CurrentUserId, user)
 
-      it.effect("finds one, and says when there is none", () =>
+      it.effect("finds one document, or fails with DocumentNotFound", () =>
         Effect.gen(function*() {
           const items = yield* fill("one", 3)
           const last = yield* items.findOne(($) => $.group.equals("one"), { sortBy: "rank", sortOrder: "DESC" })
@@ -70,7 +70,7 @@ export const repositoryOperationsContract = <E>(
           assert.isFalse(yield* items.exists(($) => $.group.equals("none")))
         }))
 
-      it.effect("gives the selected fields only", () =>
+      it.effect("returns the selected fields", () =>
         Effect.gen(function*() {
           const items = yield* Repository.for(Item)
           yield* items.insert(yield* item("select", 1, { main: { name: "lid", size: 3 } }))
@@ -90,7 +90,7 @@ export const repositoryOperationsContract = <E>(
           assert.deepStrictEqual(found.map(({ main, rank }) => [main?.size, rank]), [[2, 1], [1, 1], [1, 2]])
         }))
 
-      it.effect("pages by cursor, whatever is inserted meanwhile", () =>
+      it.effect("pages by cursor during concurrent inserts", () =>
         Effect.gen(function*() {
           const items = yield* fill("cursor", 7)
           const seen: Array<number> = []
@@ -109,7 +109,7 @@ export const repositoryOperationsContract = <E>(
           assert.strictEqual(other._tag, "QueryRejected")
         }))
 
-      it.effect("streams, in order and as far as it is asked for", () =>
+      it.effect("streams in order, up to the limit", () =>
         Effect.gen(function*() {
           const items = yield* fill("stream", 300)
           const ranks = items.stream(($) => $.group.equals("stream"), { sortBy: "rank" }).pipe(
@@ -119,7 +119,7 @@ export const repositoryOperationsContract = <E>(
           assert.deepStrictEqual(yield* Stream.runCollect(Stream.take(ranks, 2)), [0, 1])
         }))
 
-      it.effect("tells the distinct values of a field, and of the elements of a list", () =>
+      it.effect("returns the distinct values of a field, and of the elements of a list", () =>
         Effect.gen(function*() {
           const items = yield* Repository.for(Item)
           yield* TestClock.setTime(1_000)
@@ -132,7 +132,7 @@ export const repositoryOperationsContract = <E>(
           ])
         }))
 
-      it.effect("aggregates in the store's own terms", () =>
+      it.effect("aggregates with native pipelines", () =>
         Effect.gen(function*() {
           const items = yield* fill("sum", 4)
           const [total] = yield* Stream.runCollect(items.aggregate([
@@ -142,7 +142,7 @@ export const repositoryOperationsContract = <E>(
           assert.strictEqual(total?.["ranks"], 6)
         }))
 
-      it.effect("counts roughly, too", () =>
+      it.effect("estimates the count", () =>
         Effect.gen(function*() {
           const items = yield* fill("rough", 2)
           assert.isAtLeast(yield* items.estimatedCount, 2)
@@ -164,7 +164,7 @@ export const repositoryOperationsContract = <E>(
           assert.strictEqual(none.matchedCount, 0)
         }))
 
-      it.effect("validates what it sets, and writes nothing of an update that is not valid", () =>
+      it.effect("validates set values, and writes nothing of an invalid update", () =>
         Effect.gen(function*() {
           const items = yield* Repository.for(Item)
           const one = yield* items.insert(yield* item("refused", 1))
@@ -187,7 +187,7 @@ export const repositoryOperationsContract = <E>(
           assert.strictEqual(yield* items.count(($) => $.group.equals("many")), 2)
         }))
 
-      it.effect("gives the document that it changed, as it is or as it was", () =>
+      it.effect("returns the changed document, before or after the change", () =>
         Effect.gen(function*() {
           const items = yield* fill("give", 2)
           const after = yield* items.findOneAndUpdate(
@@ -226,7 +226,7 @@ export const repositoryOperationsContract = <E>(
           assert.deepStrictEqual([account.balance, account.version], [2_000, 2_001])
         }), 60_000)
 
-      it.effect("writes all of a transaction, or nothing", () =>
+      it.effect("a transaction is atomic", () =>
         Effect.gen(function*() {
           const accounts = yield* Repository.for(Account)
           const [a, b] = [
@@ -246,7 +246,7 @@ export const repositoryOperationsContract = <E>(
           assert.deepStrictEqual(balances.map(({ balance }) => balance), [3, 7])
         }))
 
-      it.effect("tells a version conflict in a transaction, too", () =>
+      it.effect("reports a version conflict in a transaction, too", () =>
         Effect.gen(function*() {
           const accounts = yield* Repository.for(Account)
           const account = yield* accounts.insert(new Account({ balance: 1 }))
@@ -280,7 +280,7 @@ export const repositoryOperationsContract = <E>(
           assert.strictEqual(balances.reduce((sum, { version }) => sum + version, 0), 3 + 32)
         }), 60_000)
 
-      it.effect("says of an audited document when it was inserted and updated, and by whom", () =>
+      it.effect("sets insertion and update times and users of an audited document", () =>
         Effect.gen(function*() {
           const pages = yield* Repository.for(Page)
           const auditOf = ({ created_by, inserted, updated, updated_by }: Page) => [
@@ -331,7 +331,7 @@ export const repositoryOperationsContract = <E>(
           assert.deepStrictEqual(found.map(({ inserted }) => inserted.epochMilliseconds), [20_000, 20_000])
         }))
 
-      it.effect("makes the installed indexes those of the model", () =>
+      it.effect("syncs the installed indexes with the model", () =>
         Effect.gen(function*() {
           const items = yield* Repository.for(Item)
           const store = yield* DocumentStore.DocumentStore

@@ -49,7 +49,7 @@ export const repositorySoftDeletionContract = <E>(
 
     const pointsOf = (found: ReadonlyArray<Member>) => found.map(({ points }) => points)
 
-    it.effect("leaves what is deleted out of every read", () =>
+    it.effect("excludes deleted documents from every read", () =>
       Effect.gen(function*() {
         const { all, members } = yield* clubOf("reads")
         const where = ($: Parameters<Parameters<typeof members.find>[0] & {}>[0]) => $.club.equals("reads")
@@ -89,7 +89,7 @@ export const repositorySoftDeletionContract = <E>(
         assert.strictEqual(yield* members.estimatedCount, yield* members.count())
       }))
 
-    it.effect("finds what is deleted beside the rest, or alone, when it is asked for", () =>
+    it.effect("includes deleted documents, or finds only them, on request", () =>
       Effect.gen(function*() {
         const { all, members } = yield* clubOf("asked")
         const where = ($: Parameters<Parameters<typeof members.find>[0] & {}>[0]) => $.club.equals("asked")
@@ -118,7 +118,7 @@ export const repositorySoftDeletionContract = <E>(
         assert.deepStrictEqual(matched, [{ n: 2 }])
       }))
 
-    it.effect("says when it was deleted and by whom, as one more version", () =>
+    it.effect("records deletion time and user, and increments the version", () =>
       Effect.gen(function*() {
         const members = yield* Repository.for(Member)
         yield* TestClock.setTime(1_000)
@@ -134,7 +134,7 @@ export const repositorySoftDeletionContract = <E>(
         assert.strictEqual((yield* members.findById(id, { deleted: "only" })).version, 2)
       }))
 
-    it.effect("marks the version that is named and no other", () =>
+    it.effect("soft-deletes the given version only", () =>
       Effect.gen(function*() {
         const members = yield* Repository.for(Member)
         const { id } = yield* members.insert(yield* memberOf("one version", 0))
@@ -146,7 +146,7 @@ export const repositorySoftDeletionContract = <E>(
         assert.strictEqual(again._tag, "DocumentNotFound")
       }))
 
-    it.effect("changes nothing that is deleted", () =>
+    it.effect("does not change deleted documents", () =>
       Effect.gen(function*() {
         const { all, members } = yield* clubOf("changes")
         const gone = yield* members.findById(all[1]!.id, { deleted: "only" })
@@ -167,7 +167,7 @@ export const repositorySoftDeletionContract = <E>(
         assert.strictEqual(yield* members.deleteMany(($) => $.club.equals("changes")), 2)
       }))
 
-    it.effect("keeps the identifier and unique values of what is deleted, unless the index leaves it out", () =>
+    it.effect("a deleted document keeps its identifier and unique values, unless the index excludes it", () =>
       Effect.gen(function*() {
         const { all: [, gone], members } = yield* clubOf("unique")
         const sameId = yield* Effect.flip(members.insert(new Member({ ...gone!, email: "other@example.com" })))
@@ -206,7 +206,7 @@ export const repositorySoftDeletionContract = <E>(
         assert.strictEqual(yield* members.count(($) => $.club.equals("restored")), 7)
       }))
 
-    it.effect("removes for good only what it is told to", () =>
+    it.effect("purges only the matching documents", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
         yield* TestClock.setTime(50_000)
@@ -224,7 +224,7 @@ export const repositorySoftDeletionContract = <E>(
         yield* members.insert(all[0]!)
       }))
 
-    it.effect("deletes all, and leaves them in the store", () =>
+    it.effect("deletes all documents softly, and keeps them in the store", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
         const drafts = yield* Repository.for(Draft)
@@ -238,7 +238,7 @@ export const repositorySoftDeletionContract = <E>(
         assert.strictEqual(yield* drafts.purge(), 2)
       }))
 
-    it.effect("finds the place in a list, and never stores a mark that it did not set", () =>
+    it.effect("resolves positions in lists, and ignores a deletion mark set by the caller", () =>
       Effect.gen(function*() {
         const labels = yield* Repository.for(Label)
         const deleted = DateTime.makeUnsafe(1)
@@ -254,7 +254,7 @@ export const repositorySoftDeletionContract = <E>(
         assert.deepStrictEqual([found.name, found.deleted], ["saved", undefined])
       }))
 
-    it.effect("deletes with the transaction that it is part of, or not", () =>
+    it.effect("a deletion commits or aborts with its transaction", () =>
       Effect.gen(function*() {
         const { all, members } = yield* clubOf("transaction")
         const fails = Repository.transaction(Effect.andThen(members.deleteById(all[0]!.id), Effect.fail("no")))
@@ -262,7 +262,7 @@ export const repositorySoftDeletionContract = <E>(
         assert.strictEqual(yield* members.count(($) => $.club.equals("transaction")), 2)
       }))
 
-    it.effect("lets one of many who delete the same win", () =>
+    it.effect("one of many concurrent deletes of a document succeeds", () =>
       Effect.gen(function*() {
         const members = yield* Repository.for(Member)
         const { id } = yield* members.insert(yield* memberOf("race", 0))
@@ -288,7 +288,7 @@ export const repositorySoftDeletionSearchContract = <E>(
   store: Layer.Layer<DocumentStore.DocumentStore, E>
 ) =>
   it.layer(Repository.layer(Article).pipe(Layer.provideMerge(store)))(`Soft deletion, searching / ${name}`, (it) => {
-    it.effect("searches texts without what is deleted, where the search has to come first", () =>
+    it.effect("excludes deleted documents from text searches, where the search has to be the first stage", () =>
       Effect.gen(function*() {
         const articles = yield* Repository.for(Article)
         yield* articles.bulkInsert([

@@ -72,7 +72,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
   })(
     `validity / ${name}`,
     (it) => {
-      it.effect("no write stores what no validator lets in, and plain text least of all", () =>
+      it.effect("no write stores an invalid value or a plain-text password", () =>
         Effect.gen(function*() {
           const guests = yield* Repository.for(Guest)
           const valid = yield* guests.insert(guestOf({ id: "valid", password: hashed, tag: "A", address }))
@@ -95,7 +95,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           yield* guests.deleteAll
         }))
 
-      it.effect("many that are not valid leave alone what others write at the same time", () =>
+      it.effect("many invalid writes do not affect concurrent valid ones", () =>
         Effect.gen(function*() {
           const guests = yield* Repository.for(Guest)
           yield* guests.insert(guestOf({ id: "many", from: 0, to: 0 }))
@@ -117,7 +117,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           yield* guests.deleteAll
         }))
 
-      it.effect("what does not change is not asked again", () =>
+      it.effect("unchanged fields are not validated again", () =>
         Effect.gen(function*() {
           const guests = yield* Repository.for(Guest)
           const visits = yield* Repository.for(Visit)
@@ -193,7 +193,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           yield* guests.deleteAll
         }))
 
-      it.effect("a patch leaves alone what it does not name", () =>
+      it.effect("a patch keeps the fields that it does not name", () =>
         Effect.gen(function*() {
           const guests = yield* Repository.for(Guest)
           yield* guests.insert(guestOf({ id: "p", password: hashed, tag: "A", address }))
@@ -207,7 +207,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           yield* guests.deleteAll
         }))
 
-      it.effect("adds of several what is valid, as far as it is asked to, and names the place of the rest", () =>
+      it.effect("an unordered bulk insert adds the valid instances, and reports the positions of the invalid ones", () =>
         Effect.gen(function*() {
           const guests = yield* Repository.for(Guest)
           const all = (...names: ReadonlyArray<string>) => names.map((name) => guestOf({ id: name || "none", name }))

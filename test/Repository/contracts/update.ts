@@ -34,7 +34,7 @@ export const updateContract = <E>(name: string, store: Layer.Layer<DocumentStore
         assert.deepStrictEqual(lines.map(({ quantity }) => quantity), [1, 7, 3])
       }))
 
-    it.effect("sets the present time as the store has it", () =>
+    it.effect("sets the current time at the store's precision", () =>
       Effect.gen(function*() {
         const store = yield* ordersIn("now", [{ id: "O1" }])
         const { update } = yield* Update.toUpdate(Order, ($) => [
@@ -52,7 +52,7 @@ export const updateContract = <E>(name: string, store: Layer.Layer<DocumentStore
         assert.strictEqual(due!.epochMilliseconds % 86_400_000, 0)
       }))
 
-    it.effect("changes nothing when a value is not valid", () =>
+    it.effect("changes nothing when a value is invalid", () =>
       Effect.gen(function*() {
         const store = yield* ordersIn("invalid", [{ id: "O1" }])
         const before = yield* store.findById("invalid", "O1")

@@ -33,7 +33,7 @@ const code = (number: number, message = "said the server") => classify(server({ 
 const found = (cause: unknown) => classify(cause, context)
 
 describe("classify, by the server's code", () => {
-  it("takes the collection, the index and the fields of a duplicate key from the answer", () => {
+  it("reads collection, index and fields of a duplicate key from the reply", () => {
     const error = found(server({
       message: "E11000 duplicate key error collection: shop.users index: email_1_city_1 dup key: { email: \"a@b\" }",
       code: 11000,
@@ -60,7 +60,7 @@ describe("classify, by the server's code", () => {
     assert.deepInclude({ ...error }, { collection: "orders.open", index: "by name", fields: [] })
   })
 
-  it("knows the field of a duplicate identifier without being told", () => {
+  it("names the field of a duplicate identifier when the server does not", () => {
     const error = classifyWriteError(
       11000,
       "E11000 duplicate key error collection: shop.users index: _id_ dup key: { _id: 1 }",
@@ -151,7 +151,7 @@ describe("classify, by the server's code", () => {
     }
   )
 
-  it("says of code 121 which rules a document breaks, not what it holds", () => {
+  it("reports for code 121 the broken rules, but no values", () => {
     const errInfo = { details: { operatorName: "required", missingProperties: ["age"], consideredValue: "secret" } }
     const error = classify(new MongoServerError({ code: 121, message: "said the server", errInfo }), context)
     assert.deepInclude({ ...error }, {
@@ -160,26 +160,26 @@ describe("classify, by the server's code", () => {
     })
   })
 
-  it.each([40324, 51091, 6108304])("says that the failed assertion %i is the caller's mistake", (number) => {
+  it.each([40324, 51091, 6108304])("classifies the failed assertion %i as QueryRejected", (number) => {
     assert.strictEqual(code(number)?._tag, "QueryRejected")
   })
 
-  it.each([20, 59, 115, 166, 167, 238, 263, 322, 323, 352])("says that code %i is not to be had here", (number) => {
+  it.each([20, 59, 115, 166, 167, 238, 263, 322, 323, 352])("classifies code %i as Unsupported", (number) => {
     const error = code(number)
     assert.strictEqual(error?._tag, "Unsupported")
     assert.deepInclude({ ...error }, { operation: "updateOne", feature: "said the server" })
   })
 
-  it.each([1, 8, 77, 125])("does not know what code %i means", (number) => {
+  it.each([1, 8, 77, 125])("does not classify code %i", (number) => {
     assert.isUndefined(code(number))
   })
 
-  it("does not know what a failure without a code means", () => {
+  it("does not classify a failure without a code", () => {
     assert.isUndefined(found(server({ message: "n/a" })))
   })
 
   it.each(["RetryableWriteError", "RetryableError", "TransientTransactionError", "SystemOverloadedError"])(
-    "believes the label %s, whatever the code",
+    "classifies by the label %s, with any code",
     (label) => {
       const error = found(server({ message: "busy", code: 1, errorLabels: [label] }))
       assert.strictEqual(error?._tag, "StoreUnavailable")
@@ -187,13 +187,13 @@ describe("classify, by the server's code", () => {
     }
   )
 
-  it("does not let a label contradict a refusal", () => {
+  it("does not let an error label contradict a rejection", () => {
     const error = found(server({ message: "no", code: 18, errorLabels: ["RetryableError"] }))
     assert.strictEqual(error?._tag, "StoreUnavailable")
     assert.deepInclude({ ...error }, { retryable: false })
   })
 
-  it("takes a write concern that timed out for a matter of time", () => {
+  it("classifies a timed-out write concern as a timeout", () => {
     const error = found(
       new MongoWriteConcernError({
         ok: 1,
@@ -266,7 +266,7 @@ describe("classify, by the driver's class", () => {
   })
 })
 
-describe("what a failure says", () => {
+describe("the message of a failure", () => {
   it.each([
     [28, "Plan executor error during update :: caused by :: Cannot create field 'b' in element {a: \"stored\"}"],
     [2, "Failed to parse: { a: { $foo: \"stored\" } }"],
@@ -280,7 +280,7 @@ describe("what a failure says", () => {
     assert.notInclude(error?.message, "Plan executor")
   })
 
-  it("keeps what stands around stored values", () => {
+  it("keeps the text around stored values", () => {
     const error = code(14, "Cannot apply $inc to a non-number. {_id: {a: \"x\"}} has the field 'a' of type string")
     assert.include(error?.message, "Cannot apply $inc to a non-number. {…} has the field 'a' of type string")
   })
@@ -302,7 +302,7 @@ describe("what a failure says", () => {
     assert.notInclude(inspect(error, { depth: null }), canary)
   })
 
-  it("is free of the password as a defect, keeps where it comes from and drops the driver's fields", () => {
+  it("as a defect has no password and no driver fields, but its stack", () => {
     const cause = server({ message: `bad ${canary} { name: "stored" }`, code: 1, errInfo: { document: "stored" } })
     const clean = defect(cause, context)
     assert.instanceOf(clean, Error)
@@ -313,7 +313,7 @@ describe("what a failure says", () => {
     assert.include(shown, "classifyError.test.ts")
   })
 
-  it("leaves a defect that is not the driver's as it is, unless it shows the password", () => {
+  it("keeps a defect of other code unchanged, unless it shows the password", () => {
     const cause = new TypeError("x is not a function")
     assert.strictEqual(defect(cause, context), cause)
     assert.notInclude(inspect(defect(new TypeError(`Invalid URL: ${canary}`), context)), canary)

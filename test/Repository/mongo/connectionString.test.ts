@@ -53,14 +53,14 @@ describe("parseAddress", () => {
     assert.isUndefined(parseAddress(text))
   })
 
-  it("knows which options the URL sets, whatever their case", () => {
+  it("recognises the URL's options in any case", () => {
     const { sets } = parsed("mongodb://db/?ConnectTimeoutMS=1&tls")
     assert.isTrue(sets("connectTimeoutMS"))
     assert.isTrue(sets("tls"))
     assert.isFalse(sets("serverSelectionTimeoutMS"))
   })
 
-  it("removes passwords from a text, however they are written, and the user of any URL", () => {
+  it("removes passwords of any notation from a text, and the user of any URL", () => {
     const { redact } = parsed("mongodb://app:p%40ss%2Fword@db/?proxyPassword=hush&authMechanismProperties=TOKEN:t0k")
     assert.strictEqual(
       redact("p%40ss%2Fword, p@ss/word, hush, TOKEN:t0k, mongodb://app@db and https://somebody:else@example"),
@@ -68,7 +68,7 @@ describe("parseAddress", () => {
     )
   })
 
-  it("does not show the password when it is looked at", () => {
+  it("does not show the password when it is inspected", () => {
     assert.notInclude(inspect(parsed("mongodb://app:canary@db/shop"), { depth: null }), "canary")
   })
 })

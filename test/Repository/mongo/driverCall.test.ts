@@ -18,7 +18,7 @@ onMongo("internal/mongo / mongodb", (_, server) => {
       assert.deepStrictEqual(commands(), ["insert", "find", "killCursors"])
     }))
 
-  it.effect("asks for the next batch only when it is pulled", () =>
+  it.effect("fetches the next batch only when it is pulled", () =>
     Effect.gen(function*() {
       const { call, commands } = yield* observed(server)
       yield* insertMany(call, 25)
@@ -37,7 +37,7 @@ onMongo("internal/mongo / mongodb", (_, server) => {
       assert.deepStrictEqual(commands(), ["find", "find"])
     }))
 
-  it.effect("aborts the batch that is on its way when a stream is interrupted", () =>
+  it.effect("cancels the pending batch when a stream is interrupted", () =>
     Effect.gen(function*() {
       const { call, client } = yield* observed(server)
       yield* insertMany(call, 100)
@@ -52,7 +52,7 @@ onMongo("internal/mongo / mongodb", (_, server) => {
       assert.strictEqual((yield* Stream.runCollect(readAll(call))).length, 100)
     }))
 
-  it.effect("aborts any read that is on its way when it is interrupted", () =>
+  it.effect("cancels any running read when it is interrupted", () =>
     Effect.gen(function*() {
       const { call, client } = yield* observed(server)
       yield* insertMany(call, 10)
@@ -77,7 +77,7 @@ onMongo("internal/mongo / mongodb", (_, server) => {
       }
     }))
 
-  it.effect("tells the server the time limit, in whole milliseconds, and never 0", () =>
+  it.effect("sends the time limit to the server in integer milliseconds, never 0", () =>
     Effect.gen(function*() {
       const { call, client } = yield* observed(server)
       const operations = makeMongoOperations(call.session, () => Effect.succeed([]))
@@ -126,7 +126,7 @@ onMongo("internal/mongo / mongodb", (_, server) => {
       }
     }))
 
-  it.effect("dies of what nobody foresaw, without what the driver's error carries", () =>
+  it.effect("dies of an unknown error, without the fields of the driver's error", () =>
     Effect.gen(function*() {
       const { call } = yield* observed(server)
       const exit = yield* Effect.exit(mongo.read(call, () => Promise.reject(new TypeError(`not a ${canary}`))))

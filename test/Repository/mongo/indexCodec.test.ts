@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { fromDriverIndex, toDriverIndex } from "../../../src/Repository/mongo/indexCodec.ts"
 
 describe("mongoIndex", () => {
-  it("says only what makes an index special", () => {
+  it("describes only an index's non-default options", () => {
     assert.deepStrictEqual(toDriverIndex({ name: "a", key: { a: 1, b: -1 }, unique: false, sparse: undefined }), {
       name: "a",
       key: { a: 1, b: -1 }
@@ -20,7 +20,7 @@ describe("mongoIndex", () => {
     )
   })
 
-  it("asks for a text index as the server names its options (the test server has none)", () => {
+  it("names the options of a text index as the server does (the test server has none)", () => {
     assert.deepStrictEqual(
       toDriverIndex({
         name: "text",
@@ -33,7 +33,7 @@ describe("mongoIndex", () => {
     )
   })
 
-  it("reads back what the server lists, in the order of the key", () => {
+  it("reads back the server's index list, in the order of the key", () => {
     const listed = fromDriverIndex({ v: 2, name: "b", key: { z: -1, a: 1, place: "2dsphere" }, unique: true })
     assert.deepStrictEqual(listed, { name: "b", key: { z: -1, a: 1, place: "2dsphere" }, unique: true })
     assert.deepStrictEqual(Object.keys(listed.key), ["z", "a", "place"])

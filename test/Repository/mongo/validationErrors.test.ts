@@ -54,7 +54,7 @@ describe("mongoValidation", () => {
     assert.notInclude(text, secret)
   })
 
-  it("says what it knows of what it doesn't know", () => {
+  it("lists the rules of any reported details, with at most 20 properties", () => {
     assert.strictEqual(brokenRules(undefined), start)
     assert.strictEqual(brokenRules({ details: 5 }), start)
     assert.strictEqual(brokenRules({ details: { operatorName: "$expr", expressionResult: false } }), `${start}: $expr`)

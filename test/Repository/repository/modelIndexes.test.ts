@@ -23,7 +23,7 @@ class Club extends Model.Class<Club>()("Club", {
 }) {}
 
 describe("modelIndexes", () => {
-  it("makes one index of each field that asks for one, one of those that share a name, and one of all texts", () => {
+  it("makes one index per indexed field, one of fields that share a name, and one text index", () => {
     assert.deepStrictEqual(indexesOf(Club).map(normalised), [
       {
         name: "text",
@@ -41,7 +41,7 @@ describe("modelIndexes", () => {
     ])
   })
 
-  it("takes the indexes that the model declares as a whole", () => {
+  it("includes the indexes declared on the model", () => {
     class Player extends Model.Class<Player>()("Player", {
       number: Model.id(),
       club: Schema.String.pipe(Model.indexed(Index.plain)),

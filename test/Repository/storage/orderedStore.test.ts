@@ -76,7 +76,7 @@ for (
   ] as const
 ) {
   it.layer(layer)(`KeyValue / ${name}`, (it) => {
-    it.effect.prop("keeps and shows in order whatever was put and removed", {
+    it.effect.prop("iterates in order after puts and removals", {
       changes: Arbitrary.array(change, { maxLength: 40 }),
       start: key,
       end: key,
@@ -105,7 +105,7 @@ for (
         )
       }), { arbitrary: { runs: 300 }, timeout: 30_000 })
 
-    it.effect.prop("keeps documents in the order of their record identifiers, whatever was put and removed", {
+    it.effect.prop("keeps documents in the order of their record ids after puts and removals", {
       changes: Arbitrary.array(Arbitrary.all({ number: recordNumber, isRemoved: Arbitrary.schema(Schema.Boolean) }), {
         minLength: 20,
         maxLength: 60
@@ -142,7 +142,7 @@ for (
         assert.deepStrictEqual(keys, seen)
       }), { arbitrary: { runs: 300 }, timeout: 30_000 })
 
-    it.effect.prop("shows nothing of a long job before its end, and keeps all of it or nothing", {
+    it.effect.prop("a long job is invisible before its commit, and atomic", {
       kept: Arbitrary.array(change, { maxLength: 20 }),
       changes: Arbitrary.array(change, { minLength: 1, maxLength: 20 }),
       start: key,
@@ -200,7 +200,7 @@ for (
         assert.deepStrictEqual(state(), fails ? before : within)
       }), { arbitrary: { runs: 50 }, timeout: 30_000 })
 
-    it.effect.prop("shows the values of any keys, as it gives each, until it is enough", {
+    it.effect.prop("passes the values of the given keys one by one, until the consumer stops", {
       kept: Arbitrary.array(recordId, { minLength: 20, maxLength: 40 }),
       wanted: Arbitrary.array(recordId, { minLength: 8, maxLength: 30 }),
       order: Schema.Literals(["as they come", "up", "down"]),
@@ -242,7 +242,7 @@ for (
 }
 
 describe("KeyValue on disk / embedded", () => {
-  it.effect("leaves nothing of a job that breaks, and does those that waited with it", () =>
+  it.effect("rolls back a job that throws, and commits the others of its group", () =>
     Effect.gen(function*() {
       const store = yield* Effect.flatMap(freshDirectory, keyValueLmdb.make)
       let aborted = 0
@@ -259,7 +259,7 @@ describe("KeyValue on disk / embedded", () => {
       assert.strictEqual(aborted, 2)
     }))
 
-  it.effect("brings writes that wait to disk together", () =>
+  it.effect("commits waiting writes in one group", () =>
     Effect.gen(function*() {
       const store = yield* Effect.flatMap(freshDirectory, keyValueLmdb.make)
       let commits = 0

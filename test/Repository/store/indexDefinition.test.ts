@@ -45,7 +45,7 @@ describe("indexDefinition", () => {
     assert.isTrue(excludeEachOther(a, b))
   })
 
-  it("lets indexes of one key stand beside each other that refuse or leave out other documents", () => {
+  it("allows indexes of one key that differ in uniqueness or partial filter", () => {
     const index: IndexDescription = { name: "a", key: { a: 1 } }
     const others: ReadonlyArray<Partial<IndexDescription>> = [
       { unique: true },
@@ -67,7 +67,7 @@ describe("indexDefinition", () => {
     })
   })
 
-  it("does not ask for the index that is always there", () => {
+  it("does not create the index of the identifier", () => {
     const wanted: ReadonlyArray<IndexDescription> = [{ name: "id", key: { _id: 1 } }, {
       name: "a",
       key: { _id: 1, a: 1 }

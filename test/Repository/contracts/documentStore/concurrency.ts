@@ -7,7 +7,7 @@ export const concurrencyContract = (it: Tests) => {
   const times = <A>(n: number, make: (index: number) => A): ReadonlyArray<A> =>
     Array.from({ length: n }, (_, index) => make(index))
 
-  it.effect("lets exactly one of many insertions of a unique value win", () =>
+  it.effect("exactly one of many concurrent inserts of a unique value succeeds", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([])
       yield* store.createIndexes(name, [{ name: "v", key: { v: 1 }, unique: true }])
@@ -25,7 +25,7 @@ export const concurrencyContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ ...winners[0], v: "same" }])
     }))
 
-  it.effect("loses none of many increments", () =>
+  it.effect("loses no concurrent increment", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, n: 0 }])
       const results = yield* Effect.all(
@@ -36,7 +36,7 @@ export const concurrencyContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, n: 200 }])
     }))
 
-  it.effect("lets one of many writers of a version win", () =>
+  it.effect("one of many concurrent writers of a version succeeds", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, version: 1 }])
       const results = yield* Effect.all(
@@ -52,7 +52,7 @@ export const concurrencyContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, version: 2, by: winners[0]?.by }])
     }))
 
-  it.effect("upserts one document however many try", () =>
+  it.effect("concurrent upserts insert one document", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([])
       const upsert = store.updateOne(name, { _id: "n" }, { $inc: { n: 1 } }, { upsert: true })
@@ -69,7 +69,7 @@ export const concurrencyContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [])
     }))
 
-  it.effect("reads what it has written, while others write", () =>
+  it.effect("reads its own writes during concurrent writes", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([])
       yield* store.createIndexes(name, [{ name: "n", key: { n: 1 } }])
@@ -84,7 +84,7 @@ export const concurrencyContract = (it: Tests) => {
       assert.strictEqual(yield* store.count(name, { n: { $gte: 1_000 } }), 40)
     }))
 
-  it.effect("takes the same indexes from many at the same time", () =>
+  it.effect("accepts the same indexes from concurrent callers", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([{ _id: 1, a: 1 }])
       const indexes = [{ name: "a", key: { a: 1 as const }, unique: true }, { name: "b", key: { b: -1 as const } }]
@@ -95,7 +95,7 @@ export const concurrencyContract = (it: Tests) => {
       ])
     }))
 
-  it.effect("makes a unique index while others read and write, without missing a document", () =>
+  it.effect("builds a unique index during concurrent reads and writes, without missing a document", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf(times(1_000, (_id) => ({ _id, v: _id })))
       const together = { concurrency: 40 } as const
@@ -116,7 +116,7 @@ export const concurrencyContract = (it: Tests) => {
       yield* store.insertOne(name, { _id: "free", v: 1 })
     }))
 
-  it.effect("counts right what is not deleted while many delete, restore, insert and remove", () =>
+  it.effect("counts documents that are not deleted correctly under concurrent deletes, restores, inserts and removals", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf(times(1_000, (_id) => ({ _id })))
       const deletion = { $set: { deleted: 1 } }
@@ -175,7 +175,7 @@ export const concurrencyContract = (it: Tests) => {
       ])
     }))
 
-  it.effect("abandons reads that are interrupted, and goes on", () =>
+  it.effect("cancels interrupted reads, and stays usable", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf(times(1_500, (_id) => ({ _id })))
       const reads: ReadonlyArray<Effect.Effect<unknown, unknown>> = [

@@ -168,7 +168,7 @@ export const filterContract = (it: Tests) => {
       assert.deepStrictEqual(yield* things.ids({ name: "e\u0301" }), [])
     }))
 
-  it.effect("filters only on fields that a document has itself", () =>
+  it.effect("filters on own properties of a document only", () =>
     Effect.gen(function*() {
       const things = yield* collectionOf([{ _id: 1 }, { _id: 2, constructor: "own", toString: { length: 1 } }])
       assert.deepStrictEqual(yield* things.ids({ constructor: null }), [1])
@@ -178,7 +178,7 @@ export const filterContract = (it: Tests) => {
       assert.deepStrictEqual(yield* things.ids({ "constructor.name": { $exists: true } }), [])
     }))
 
-  it.effect("takes undefined in a filter for null, and never for everything", () =>
+  it.effect("treats undefined in a filter as null, never as match-all", () =>
     Effect.gen(function*() {
       const things = yield* collectionOf([{ _id: 1, a: 1 }, { _id: 2 }])
       assert.deepStrictEqual(yield* things.ids({ a: undefined }), [2])

@@ -9,7 +9,7 @@ import { collectionOf, type Tests } from "./collection.ts"
 export const findOneAndContract = (it: Tests, differs: Differs) => {
   const jobs = [{ _id: 1, rank: 3 }, { _id: 2, rank: 1 }, { _id: 3, rank: 2 }]
 
-  it.effect("updates a document and gives it as it was, or as it is", () =>
+  it.effect("updates a document, and returns it before or after the update", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([{ _id: 1, n: 1 }])
       const inc: Update = { $inc: { n: 1 } }
@@ -30,7 +30,7 @@ export const findOneAndContract = (it: Tests, differs: Differs) => {
       assert.deepStrictEqual(yield* store.findById(name, 1), { _id: 1, n: 4 })
     }))
 
-  it.effect("takes the first in an order", () =>
+  it.effect("writes the first document in the sort order", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf(jobs)
       const taken = yield* store.findOneAndUpdate(name, {}, { $set: { taken: true } }, { sort: { rank: 1 } })
@@ -43,7 +43,7 @@ export const findOneAndContract = (it: Tests, differs: Differs) => {
       assert.deepStrictEqual(yield* all, [{ _id: 2, rank: 1, taken: true }, { _id: 3, done: true }])
     }))
 
-  it.effect("gives what a projection leaves of the document", () =>
+  it.effect("applies a projection to the returned document", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, a: 1, b: 2 }])
       const options = { projection: { _id: 0, b: 1 }, returnDocument: "after" } as const
@@ -53,7 +53,7 @@ export const findOneAndContract = (it: Tests, differs: Differs) => {
       assert.deepStrictEqual(yield* all, [])
     }))
 
-  it.effect("inserts when nothing matches and it may, and has nothing to give of before", () =>
+  it.effect("upserts when no document matches, and returns none as the one before", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([])
       const set: Update = { $set: { n: 1 }, $setOnInsert: { m: 1 } }
@@ -93,7 +93,7 @@ export const findOneAndContract = (it: Tests, differs: Differs) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, v: 1 }, { _id: 2, v: 2 }])
     }))
 
-  it.effect("refuses what is malformed, and changes nothing", () =>
+  it.effect("rejects malformed arguments, and changes nothing", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, n: 1 }])
       for (
@@ -127,7 +127,7 @@ export const findOneAndContract = (it: Tests, differs: Differs) => {
       })
   )
 
-  it.effect("gives each document to one of many takers", () =>
+  it.effect("each document goes to one of many concurrent findOneAndUpdate calls", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf(Array.from({ length: 20 }, (_, _id) => ({ _id, taken: false })))
       const take = store.findOneAndUpdate(name, { taken: false }, { $set: { taken: true } }, { sort: { _id: 1 } })

@@ -108,7 +108,7 @@ export const indexContract = (it: Tests) => {
       }
     }))
 
-  it.effect("frees a unique value with the document that had it", () =>
+  it.effect("frees a unique value when its document is removed", () =>
     Effect.gen(function*() {
       const { ids, name, store } = yield* indexed([1, 2, 3, 4].map((_id) => ({ _id, v: [_id] })), unique({ v: 1 }))
       yield* store.deleteOne(name, { _id: 1 })
@@ -122,7 +122,7 @@ export const indexContract = (it: Tests) => {
       assert.deepStrictEqual(yield* ids({}), [2, 3, 10, 11, 12, 13])
     }))
 
-  it.effect("lets a document keep its own unique value", () =>
+  it.effect("accepts an update that keeps a document's own unique value", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* indexed([{ _id: 1, v: 1 }], unique({ v: 1 }))
       yield* store.replaceOne(name, { _id: 1 }, { v: 1, a: 1 })
@@ -131,7 +131,7 @@ export const indexContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, v: 1, a: 3 }])
     }))
 
-  it.effect("changes nothing of a document whose update would take another's unique value", () =>
+  it.effect("leaves a document unchanged when its update would duplicate a unique value", () =>
     Effect.gen(function*() {
       const before = [{ _id: 1, v: "a", n: 1 }, { _id: 2, v: "b", n: 1 }, { _id: 3, v: "c", n: 1 }]
       const { all, name, store } = yield* indexed(before, unique({ v: 1 }))
@@ -169,7 +169,7 @@ export const indexContract = (it: Tests) => {
       assert.sameDeepMembers([...(yield* all)], [...others, ...changed.map((document) => ({ ...document, n: 2 }))])
     }))
 
-  it.effect("finds documents by indexes that came after them", () =>
+  it.effect("finds documents by indexes created after them", () =>
     Effect.gen(function*() {
       const documents = [{ _id: 1, a: 3, l: ["x"] }, { _id: 2, a: 1, l: ["x", "y"] }, { _id: 3, l: [] }]
       const { find, ids } = yield* indexed(documents, { name: "a", key: { a: 1 } }, { name: "l", key: { l: 1 } }, {
@@ -188,7 +188,7 @@ export const indexContract = (it: Tests) => {
       }, { _id: 3 }])
     }))
 
-  it.effect("lists indexes as they were described, those of an empty collection too", () =>
+  it.effect("lists indexes as described, also those of an empty collection", () =>
     Effect.gen(function*() {
       const indexes: ReadonlyArray<IndexDescription> = [
         { name: "b then a", key: { b: 1, a: -1 } },
@@ -240,7 +240,7 @@ export const indexContract = (it: Tests) => {
       })
   )
 
-  it.effect("refuses the same index under another name", () =>
+  it.effect("rejects the same index under another name", () =>
     Effect.gen(function*() {
       const index: IndexDescription = { name: "a", key: { a: 1, b: 1 } }
       const { name, store } = yield* indexed([{ _id: 1 }], index)
@@ -259,7 +259,7 @@ export const indexContract = (it: Tests) => {
       assert.strictEqual((yield* store.listIndexes(name)).length, 2)
     }))
 
-  it.effect("refuses two different indexes of one name, and takes one that is described twice", () =>
+  it.effect("rejects two different indexes of one name, and accepts one described twice", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([])
       const index: IndexDescription = { name: "a", key: { a: 1 } }
@@ -299,7 +299,7 @@ export const indexContract = (it: Tests) => {
       assert.deepStrictEqual(yield* store.listIndexes(name), [])
     }))
 
-  it.effect("makes the indexes of a collection those that are described, and says what it did", () =>
+  it.effect("syncs a collection's indexes with the described ones, and reports the changes", () =>
     Effect.gen(function*() {
       const kept: IndexDescription = { name: "kept", key: { kept: 1 }, unique: true }
       const { find, ids, name, store } = yield* indexed(
@@ -339,7 +339,7 @@ export const indexContract = (it: Tests) => {
       assert.deepStrictEqual(yield* ids({ kept: 1 }), [1, 3])
     }))
 
-  it.effect("has the old index again when the new one can't be made", () =>
+  it.effect("restores the old index when the new one can't be built", () =>
     Effect.gen(function*() {
       const old: ReadonlyArray<IndexDescription> = [{ name: "a", key: { a: 1 } }, { name: "b", key: { b: 1 } }]
       const { ids, name, store } = yield* indexed([{ _id: 1, a: 1 }, { _id: 2, a: 1 }], ...old)
@@ -349,7 +349,7 @@ export const indexContract = (it: Tests) => {
       assert.deepStrictEqual(yield* ids({ a: 1 }), [1, 2])
     }))
 
-  it.effect("drops the indexes that are named, or all, and never that of the identifier", () =>
+  it.effect("drops the named indexes or all, but never that of the identifier", () =>
     Effect.gen(function*() {
       const a: IndexDescription = { name: "a", key: { a: 1 } }
       const { name, store } = yield* indexed([{ _id: 1, b: 1 }], a, unique({ b: 1 }), unique({ c: 1 }))
@@ -365,7 +365,7 @@ export const indexContract = (it: Tests) => {
       assert.deepStrictEqual(yield* store.dropIndexes("no such collection"), [])
     }))
 
-  it.effect("has only some documents in a partial index, which refuses and finds no others", () =>
+  it.effect("a partial index covers the matching documents only", () =>
     Effect.gen(function*() {
       const documents = [
         { _id: 1, mail: "a", active: true, age: 30 },
@@ -395,7 +395,7 @@ export const indexContract = (it: Tests) => {
       assert.deepStrictEqual(yield* ids({ age: null }), [3, 5])
     }))
 
-  it.effect("finds texts by how they begin", () =>
+  it.effect("finds texts by prefix", () =>
     Effect.gen(function*() {
       const texts = ["", "a", "ab", "ab.c", "abc", "aB", "b", "é", "éa", "a|b", "\0a", "ab\0", "ab\nab"]
       const documents = texts.map((v, i) => ({ _id: i, v: i % 2 === 0 ? v : [v, 1] }))
@@ -421,7 +421,7 @@ export const indexContract = (it: Tests) => {
       }
     }))
 
-  it.effect("sorts by the least item of a list, not by the least that its filter takes", () =>
+  it.effect("sorts by the least item of a list, not by the least that the filter matches", () =>
     Effect.gen(function*() {
       const documents = [{ _id: 1, l: [1, 9] }, { _id: 2, l: [5] }, { _id: 3, l: [2, 3, 7] }]
       const { find } = yield* indexed(documents, { name: "l", key: { l: 1 } })
@@ -431,7 +431,7 @@ export const indexContract = (it: Tests) => {
       assert.deepStrictEqual(idsOf(yield* find({ filter, sort: { l: 1 }, skip: 1, limit: 1 })), [3])
     }))
 
-  it.effect("meets each document once, however many items of its list match", () =>
+  it.effect("returns each document once, also when several list items match", () =>
     Effect.gen(function*() {
       const documents = Array.from({ length: 1_200 }, (_, _id) => ({ _id, l: [_id, _id + 300, _id + 600, -_id], n: 0 }))
       const { ids, name, store } = yield* indexed(documents, { name: "l", key: { l: 1 } })
@@ -448,7 +448,7 @@ export const indexContract = (it: Tests) => {
       assert.strictEqual(yield* store.deleteMany(name, { l: { $in: [900, 901, 902] } }), 1_200)
     }))
 
-  it.effect("takes fields of different documents of a list for several fields", () =>
+  it.effect("matches fields of different list items by a multikey index", () =>
     Effect.gen(function*() {
       const documents = [
         { _id: 1, items: [{ name: "pen", count: 1 }, { name: "ink", count: 9 }] },
@@ -462,7 +462,7 @@ export const indexContract = (it: Tests) => {
     }))
 
   it.effect.each([true, false])(
-    "keeps and orders values that are long; in a unique index: %s",
+    "stores and orders long values; in a unique index: %s",
     (isUnique) =>
       Effect.gen(function*() {
         const long = "x".repeat(5_000)

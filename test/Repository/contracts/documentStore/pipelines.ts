@@ -130,7 +130,7 @@ export const pipelineContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, sales)
     }))
 
-  it.effect("answers one document about a collection without any", () =>
+  it.effect("$facet returns one document for an empty collection, and $group none", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([])
       const answered = yield* Stream.runCollect(store.aggregate(name, [{ $facet: { none: [{ $limit: 1 }] } }]))
@@ -138,7 +138,7 @@ export const pipelineContract = (it: Tests) => {
       assert.deepStrictEqual(yield* Stream.runCollect(store.aggregate(name, [{ $group: { _id: null } }])), [])
     }))
 
-  it.effect("sums up more documents than one batch holds", () =>
+  it.effect("aggregates more documents than one batch holds", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf(Array.from({ length: 2_500 }, (_, _id) => ({ _id, k: _id % 5 })))
       const sums = yield* Stream.runCollect(

@@ -6,7 +6,7 @@ import { collectionOf, day, idsOf, type Tests } from "./collection.ts"
 
 /** What is read, in which order, and how much of it. */
 export const readContract = (it: Tests) => {
-  it.effect("finds nothing where there is nothing", () =>
+  it.effect("finds no documents in an empty collection", () =>
     Effect.gen(function*() {
       const { all, find, name, store } = yield* collectionOf([])
       assert.isUndefined(yield* store.findById(name, "none"))
@@ -24,7 +24,7 @@ export const readContract = (it: Tests) => {
       assert.deepStrictEqual(yield* store.replaceOne(name, {}, { a: 1 }), untouched)
     }))
 
-  it.effect("finds some and counts all that match, whatever serves the order", () =>
+  it.effect("finds a page and counts all matches, with any index for the order", () =>
     Effect.gen(function*() {
       const documents = Array.from(
         { length: 300 },
@@ -65,13 +65,13 @@ export const readContract = (it: Tests) => {
       }))
     }))
 
-  it.effect("says which store it is", () =>
+  it.effect("names the store", () =>
     Effect.gen(function*() {
       const { store } = yield* collectionOf([])
       assert.match(store.description, /\S/)
     }))
 
-  it.effect("keeps collections apart, however similar their names", () =>
+  it.effect("separates collections with similar names", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([{ _id: 1, of: "" }, { _id: 2, of: "" }])
       const suffixes = [".x", "x", "_1", "é", "-", " ", "X"]
@@ -84,7 +84,7 @@ export const readContract = (it: Tests) => {
       for (const of of suffixes) assert.deepStrictEqual(yield* store.find(name + of, {}), [{ _id: 1, of }])
     }))
 
-  it.effect("finds a document by its identifier, of whatever type, as a whole", () =>
+  it.effect("finds a document by its identifier of any type, compared as one value", () =>
     Effect.gen(function*() {
       const ids = ["1", 1, 1.5, new ObjectId(), day(1), { tenant: 1, number: 2 }, new UUID(), true, null, ""]
       const { name, store } = yield* collectionOf(ids.map((_id, index) => ({ _id, index })))
@@ -190,13 +190,13 @@ export const readContract = (it: Tests) => {
       assert.deepStrictEqual(yield* Stream.runCollect(store.stream(name, { projection })), [expected])
     }))
 
-  it.effect("sorts by what a projection leaves out", () =>
+  it.effect("sorts by fields that the projection excludes", () =>
     Effect.gen(function*() {
       const { find } = yield* collectionOf([{ _id: 1, a: 2 }, { _id: 2, a: 1 }])
       assert.deepStrictEqual(yield* find({ sort: { a: 1 }, projection: { _id: 1 } }), [{ _id: 2 }, { _id: 1 }])
     }))
 
-  it.effect("streams what it finds, as often as the stream is run", () =>
+  it.effect("streams the matches each time the stream is run", () =>
     Effect.gen(function*() {
       const documents = Array.from({ length: 2_500 }, (_, _id) => ({ _id, group: _id % 7 }))
       const { find, name, store } = yield* collectionOf(documents)
@@ -208,7 +208,7 @@ export const readContract = (it: Tests) => {
       assert.deepStrictEqual(yield* Stream.runCollect(stream), found)
     }))
 
-  it.effect("lets a stream be left early", () =>
+  it.effect("a stream can end early", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf(Array.from({ length: 2_500 }, (_, _id) => ({ _id })))
       const some = yield* Stream.runCollect(Stream.take(store.stream(name, { sort: { _id: 1 } }), 1_100))

@@ -36,7 +36,7 @@ export const refusalContract = (it: Tests) => {
     ]))
 
   it.effect.each(malformedFilters)(
-    "refuses a filter with %s where there is nothing to find",
+    "rejects a filter with %s on an empty collection",
     ([, filter]) =>
       refuses([], [
         (store, name) => store.find(name, { filter }),
@@ -57,7 +57,7 @@ export const refusalContract = (it: Tests) => {
         (store, name) => Stream.runDrain(store.stream(name, options))
       ])))
 
-  it.effect("refuses a projection with an unknown operator", () =>
+  it.effect("rejects a projection with an unknown operator", () =>
     refuses(documents, [(store, name) => store.find(name, { projection: { a: { $foo: "$b" } } })]))
 
   it.effect.each<[string, Update]>([
@@ -132,7 +132,7 @@ export const refusalContract = (it: Tests) => {
       (store, name) => store.replaceOne(name, filter, document, { upsert: true })
     ]))
 
-  it.effect("refuses to upsert another identifier than the filter's", () =>
+  it.effect("rejects an upsert whose identifier differs from the filter's", () =>
     refuses([], [
       (store, name) => store.replaceOne(name, { _id: 1 }, { _id: 2 }, { upsert: true }),
       (store, name) => store.updateOne(name, { _id: 1 }, { $set: { _id: 2 } }, { upsert: true })

@@ -175,7 +175,7 @@ export const updateContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [after])
     }))
 
-  it.effect("does not upsert what matches, nor set what is for new documents only", () =>
+  it.effect("does not upsert when a document matches, and ignores $setOnInsert then", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, a: 1 }])
       const update = { $set: { a: 1 }, $setOnInsert: { b: 2 } }
@@ -186,7 +186,7 @@ export const updateContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, a: 1 }])
     }))
 
-  it.effect("makes an identifier for what is upserted without one", () =>
+  it.effect("generates an identifier for an upsert without one", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([])
       const { upsertedId } = yield* store.updateOne(name, { a: 1 }, { $set: { b: 2 } }, { upsert: true })
@@ -195,7 +195,7 @@ export const updateContract = (it: Tests) => {
       assert.isDefined(yield* store.findById(name, upsertedId))
     }))
 
-  it.effect("changes the item of a list that its filter found, or all of them", () =>
+  it.effect("updates the list item that the filter matched, or all items", () =>
     Effect.gen(function*() {
       const items = [{ k: "a", n: 1 }, { k: "b", n: 1 }, { k: "b", n: 1 }]
       const { all, name, store } = yield* collectionOf([{ _id: 1, items }])

@@ -52,7 +52,7 @@ export const valueContract = (it: Tests) => {
       assert.strictEqual(yield* store.count(name, { set: { $eq: value } }), 1)
     }))
 
-  it.effect("gives back plain numbers, and bytes as binary values", () =>
+  it.effect("returns JavaScript numbers, and bytes as binary values", () =>
     Effect.gen(function*() {
       const { all } = yield* collectionOf([{
         _id: 1,
@@ -103,7 +103,7 @@ export const valueContract = (it: Tests) => {
       assert.isFalse(Object.hasOwn(Object.prototype, "nested"))
     }))
 
-  it.effect("keeps an empty key, and keys with dots", () =>
+  it.effect("stores an empty key, and keys with dots", () =>
     Effect.gen(function*() {
       const documents = [{ _id: 1, "": 1, nested: { "": { "": "" }, "a.b": 2 } }]
       const { all } = yield* collectionOf(documents)
@@ -116,7 +116,7 @@ export const valueContract = (it: Tests) => {
       assert.strictEqual(JSON.stringify(yield* all), "[{\"_id\":1,\"b\":1,\"a\":{\"z\":1,\"y\":2},\"é\":1,\"A\":1}]")
     }))
 
-  it.effect("leaves out the keys of a document that are undefined", () =>
+  it.effect("omits undefined keys of a document", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, a: undefined, b: { c: undefined }, l: [undefined] }])
       assert.deepStrictEqual(yield* all, [{ _id: 1, b: {}, l: [null] }])
@@ -126,7 +126,7 @@ export const valueContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, d: 1, e: {} }])
     }))
 
-  it.effect("keeps a document of a megabyte, and many small fields", () =>
+  it.effect("stores a document of a megabyte, and one with many small fields", () =>
     Effect.gen(function*() {
       const text = "ü".repeat(2 ** 19)
       const fields = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`field ${index}`, index]))
@@ -138,7 +138,7 @@ export const valueContract = (it: Tests) => {
       assert.strictEqual(yield* store.count(name, { text, "list.index": -1 }), 1)
     }))
 
-  it.effect("is not touched by what happens to the objects that it was given", () =>
+  it.effect("is not changed by later mutation of its arguments", () =>
     Effect.gen(function*() {
       const make = () => ({
         list: [1, { a: 1 }] as Array<unknown>,
@@ -165,7 +165,7 @@ export const valueContract = (it: Tests) => {
       )
     }))
 
-  it.effect("does not touch the objects that it is given", () =>
+  it.effect("does not mutate its arguments", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([])
       const documents = [{ list: [{ a: 1 }], _id: 1 }, { list: [{ a: 1 }], _id: 2 }]

@@ -5,7 +5,7 @@ import { collectionOf, factsOf, type Tests } from "./collection.ts"
 
 /** Insertions, replacements and removals. */
 export const writeContract = (it: Tests) => {
-  it.effect("inserts one document, which is then there", () =>
+  it.effect("inserts one document", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([])
       yield* store.insertOne(name, { _id: "a", n: 1 })
@@ -13,7 +13,7 @@ export const writeContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: "a", n: 1 }])
     }))
 
-  it.effect("refuses a second document with the same identifier, and keeps the first", () =>
+  it.effect("rejects a second document with the same identifier, and keeps the first", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, a: "first" }])
       const error = yield* Effect.flip(store.insertOne(name, { _id: 1, a: "second" }))
@@ -22,7 +22,7 @@ export const writeContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, a: "first" }])
     }))
 
-  it.effect("tells identifiers of different types apart", () =>
+  it.effect("distinguishes identifiers of different types", () =>
     Effect.gen(function*() {
       const id = new ObjectId()
       const ids = [1, "1", true, id, id.toHexString(), { a: 1 }, { a: "1" }, { a: 1, b: 1 }, null, ""]
@@ -34,7 +34,7 @@ export const writeContract = (it: Tests) => {
       }
     }))
 
-  it.effect("stops an ordered insertion at the first refused document", () =>
+  it.effect("stops an ordered insert at the first rejected document", () =>
     Effect.gen(function*() {
       const { ids, name, store } = yield* collectionOf([{ _id: 2 }])
       const documents = [1, 2, 2, 3].map((_id) => ({ _id }))
@@ -47,7 +47,7 @@ export const writeContract = (it: Tests) => {
       }
     }))
 
-  it.effect("writes all that it can when an insertion is unordered, and says what it couldn't", () =>
+  it.effect("an unordered insert writes all valid documents, and reports the rejected ones", () =>
     Effect.gen(function*() {
       const { ids, name, store } = yield* collectionOf([{ _id: 2, code: "b" }])
       yield* store.createIndexes(name, [{ name: "by code", key: { code: 1 }, unique: true }])
@@ -70,7 +70,7 @@ export const writeContract = (it: Tests) => {
       assert.deepStrictEqual(yield* ids({}), [1, 2, 4, 6])
     }))
 
-  it.effect("inserts no documents at all when there are none", () =>
+  it.effect("inserts nothing for an empty list", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([])
       for (const ordered of [true, false]) {
@@ -90,7 +90,7 @@ export const writeContract = (it: Tests) => {
       assert.deepStrictEqual(yield* store.findById(name, 1), { _id: 1 })
     }))
 
-  it.effect("says that a replacement by the same changes nothing, and that one of nothing matches nothing", () =>
+  it.effect("reports an identical replacement as unmodified, and one without a match as unmatched", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, a: { b: [1, "2", null] } }])
       assert.deepStrictEqual(yield* store.replaceOne(name, { _id: 1 }, { _id: 1, a: { b: [1, "2", null] } }), {
@@ -104,7 +104,7 @@ export const writeContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, a: { b: [1, "2", null] } }])
     }))
 
-  it.effect("inserts what was to replace something, when that is asked for", () =>
+  it.effect("upserts a replacement on request", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([])
       const upsert = { upsert: true }
@@ -127,7 +127,7 @@ export const writeContract = (it: Tests) => {
       assert.deepInclude(yield* store.findById(name, upsertedId), { d: 2 })
     }))
 
-  it.effect("does not insert what was to replace something when another document has its identifier", () =>
+  it.effect("does not upsert a replacement whose identifier another document has", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, version: 2 }])
       const stale = store.replaceOne(name, { _id: 1, version: 1 }, { version: 2 }, { upsert: true })

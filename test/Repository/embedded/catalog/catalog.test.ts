@@ -10,7 +10,7 @@ import { everything } from "../../../../src/Repository/storage/orderedStore.ts"
 import { freshDirectory } from "../../../support/folders.ts"
 import { indexProblems } from "../../../support/indexProblems.ts"
 
-it.effect("Catalog / embedded: gives no record identifier that a job has freed which is then given up", () =>
+it.effect("Catalog / embedded: does not reuse a record id freed by an aborted job", () =>
   Effect.gen(function*() {
     const folder = yield* freshDirectory
     const documents = Array.from({ length: 10 }, (_, _id): Document => ({ _id }))

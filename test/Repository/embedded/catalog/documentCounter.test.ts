@@ -15,7 +15,7 @@ describe("counter", () => {
     (kind): Some<readonly [string, number]> => kind === "write" ? write : Arbitrary.Constant([kind, 0])
   )
 
-  it.effect.prop("is right about what is committed, whatever is written while it counts and after", {
+  it.effect.prop("counts the committed documents correctly under concurrent writes", {
     before: Arbitrary.array(oneOf("match", "other", "none"), { minLength: records, maxLength: records }),
     actions: Arbitrary.array(action, { maxLength: 60 }),
     perStep: Arbitrary.schema(Schema.Literals([1, 2, 5]))
@@ -66,7 +66,7 @@ describe("counter", () => {
       }
     }), { arbitrary: { runs: 2_000 } })
 
-  it.effect("stops to count when too much is written meanwhile", () =>
+  it.effect("stops counting when too much is written meanwhile", () =>
     Effect.sync(() => {
       const counter = new Counter({ matches: () => true, step: (from) => `${from}\0` })
       counter.begin(recordIdOf(1_000_000))

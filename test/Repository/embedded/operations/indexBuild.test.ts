@@ -7,7 +7,7 @@ import * as keyValueMemory from "../../../../src/Repository/storage/memory/store
 import { everything } from "../../../../src/Repository/storage/orderedStore.ts"
 
 describe("embeddedIndexing", () => {
-  it.effect("gives up an index that was not finished when the store was last open, and makes it anew", () =>
+  it.effect("discards an unfinished index at open, and builds it anew", () =>
     Effect.gen(function*() {
       const store = yield* keyValueMemory.make
       const unfinished = makeIndex(7, { name: "n", key: { n: 1 }, unique: true })

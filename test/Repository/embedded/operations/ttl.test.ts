@@ -56,7 +56,7 @@ for (const [name, layer] of stores) {
         }).pipe(Effect.provide(layer))
     )
 
-    it.effect("leaves alone what is not in the index, and what has no such index any more", () =>
+    it.effect("keeps documents outside of the index, and those whose index was dropped", () =>
       Effect.gen(function*() {
         const documents = [{ _id: 1, at: at(0), done: true }, { _id: 2, at: at(0) }]
         const { gone, ids, store } = yield* withThings({ partialFilterExpression: { done: true } }, documents)
@@ -88,7 +88,7 @@ for (const [name, layer] of stores) {
 }
 
 describe("expiry / embedded", () => {
-  it.effect("goes on when the store is opened again", () =>
+  it.effect("continues after the store is reopened", () =>
     Effect.gen(function*() {
       const path = yield* freshDirectory
       const within = <A, E>(use: Effect.Effect<A, E, DocumentStore>) =>

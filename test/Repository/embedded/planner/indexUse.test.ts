@@ -146,7 +146,7 @@ describe("indexUse", () => {
       }
     }))
 
-  it.effect.prop("finds by any lists of values, in any order, what it finds without indexes", {
+  it.effect.prop("finds the same documents by lists of values with and without indexes", {
     values: Arbitrary.schema(
       Schema.Array(Schema.Struct({ a: scalar, b: Schema.Union([scalar, Schema.Array(scalar)]) }))
     ),
@@ -175,7 +175,7 @@ describe("indexUse", () => {
       }
     }), { arbitrary: { runs: 100 } })
 
-  it.effect("looks for counts, streams and pipelines where it looks for documents", () =>
+  it.effect("plans counts, streams and pipelines like finds", () =>
     Effect.gen(function*() {
       const { looks, reading } = yield* withDocuments(documents)
       const filter: Filter = { city: "city 3", age: { $gte: 90 } }
@@ -186,7 +186,7 @@ describe("indexUse", () => {
       assert.isAtMost(looks(), 150)
     }))
 
-  it.effect("looks at no other documents for a page of what is not deleted than for a page of all", () =>
+  it.effect("scans no more documents for a page without deleted ones than for a page of all", () =>
     Effect.gen(function*() {
       const { looks, reading, writing } = yield* withDocuments(documents, [])
       const page = (filter: Filter) =>
@@ -209,7 +209,7 @@ describe("indexUse", () => {
       assert.strictEqual(counted, 4_901)
     }))
 
-  it.effect("looks once at all documents for a sorted page and the number of all matches, even if there are none", () =>
+  it.effect("scans once for a sorted page and the count of all matches, even if there are none", () =>
     Effect.gen(function*() {
       const { looks, reading } = yield* withDocuments(documents)
       for (const [age, total] of [[13, 50], [-1, 0]] as const) {
@@ -219,7 +219,7 @@ describe("indexUse", () => {
       }
     }))
 
-  it.effect("takes each text apart once for a search, however many of its words are asked for", () =>
+  it.effect("splits each text once per search, for any number of words", () =>
     Effect.gen(function*() {
       const text = Array.from({ length: 2_000 }, (_, i) => `word${i}`).join(" ")
       const texts = Array.from({ length: 100 }, (_, _id) => ({ _id, text }))

@@ -124,7 +124,7 @@ describe("plan", () => {
       assert.deepStrictEqual(planned(withLong, { _id: { $in: [1, 2] } }, { _id: 1 }), ["_id_", 2, false])
     }))
 
-  it.effect("looks for each of several fields of one list's items by the first of them only", () =>
+  it.effect("uses only the first of several index fields of one list's items", () =>
     Effect.sync(() => {
       const items = collectionWith(
         [{ name: "items", key: { "items.a": 1, "items.b": 1 } }],
@@ -139,7 +139,7 @@ describe("plan", () => {
       assert.deepStrictEqual(ranges, rangesOf({ "items.a": 1 }))
     }))
 
-  it.effect("looks for words where they are, unless the identifier is known", () =>
+  it.effect("searches words by the text index, unless the identifier is given", () =>
     Effect.sync(() => {
       const texts = [{ path: ["text"], weight: 1 }]
       const filter = (more: Filter) =>
@@ -155,7 +155,7 @@ describe("plan", () => {
       assert.isTrue(byId.kind === "entries" && byId.index.description.name === "_id_")
     }))
 
-  it.effect("does not read an index that is still being made", () =>
+  it.effect("does not read an index that is being built", () =>
     Effect.sync(() => {
       const collection = collectionWith(indexes)
       const making = { ...collection, indexes: collection.indexes.map((index) => ({ ...index, isReady: false })) }

@@ -34,7 +34,7 @@ const make = Effect.gen(function*() {
 
 const all = { start: "", end: "~", reverse: false }
 
-it.effect.prop("shows what was written over what is there, in order", {
+it.effect.prop("merges buffered writes with stored entries, in order", {
   there: Arbitrary.array(change, { maxLength: 20 }),
   since: Arbitrary.array(change, { maxLength: 10 }),
   changes: Arbitrary.array(change, { maxLength: 20 }),
@@ -89,7 +89,7 @@ it.effect.prop("shows what was written over what is there, in order", {
     }
   }))
 
-it.effect("knows whether others have written what it has read: keys, ranges, and no more of a range than it has seen", () =>
+it.effect("detects writes to keys and ranges that were read, and only to the part of a range that was read", () =>
   Effect.gen(function*() {
     const { overlay, write } = yield* make
     const put = (key: string) => write([{ key, value: "1" }])
@@ -138,7 +138,7 @@ it.effect("knows whether others have written what it has read: keys, ranges, and
     }
   }))
 
-it.effect("forgets what was replaced when nobody reads behind it any more", () =>
+it.effect("drops replaced versions when no reader needs them", () =>
   Effect.gen(function*() {
     const { base, close, overlay, write } = yield* make
     yield* write([{ key: "a", value: "0" }])

@@ -14,7 +14,7 @@ describe("textSearch", () => {
   const matches = (text: string, $search: string, options: Document = {}) =>
     search($search, options).matches({ title: text }, fields)
 
-  it("takes the words of all texts at its paths, without case and diacritics", () => {
+  it("indexes the words of all texts at its paths, without case and diacritics", () => {
     assert.deepStrictEqual(words({ title: "Crème brûlée, ÉTÉ 2024!", other: "no" }), ["creme", "brulee", "ete", "2024"])
     assert.deepStrictEqual(
       words({ parts: [{ text: ["one", 2, "two"] }, { text: { three: "no" } }, { text: "four" }] }),
@@ -27,7 +27,7 @@ describe("textSearch", () => {
     assert.deepStrictEqual(words({ title: 5, parts: { text: "" } }), [])
   })
 
-  it("takes words apart at what is no letter, digit, mark or underscore", () => {
+  it("splits words at characters other than letters, digits, marks and underscores", () => {
     assert.deepStrictEqual(words({ title: "e-mail jane.doe@example.com, l'été; snake_case" }), [
       "e",
       "mail",
@@ -41,7 +41,7 @@ describe("textSearch", () => {
     ])
   })
 
-  it("finds words where nothing stands between them", () => {
+  it("splits text without spaces into words", () => {
     assert.includeMembers(words({ title: "東京都に住んでいます" }), ["東京"])
     assert.isTrue(matches("東京都に住んでいます", "東京"))
     // A vowel of Hindi is a mark, but no diacritic.
@@ -76,7 +76,7 @@ describe("textSearch", () => {
     assert.strictEqual(matches(text, $search), isMatch)
   })
 
-  it("tells case and diacritics when it is asked to", () => {
+  it("distinguishes case and diacritics on request", () => {
     assert.isTrue(matches("Été", "été"))
     assert.isFalse(matches("Été", "été", { $caseSensitive: true }))
     assert.isTrue(matches("Été", "Ete", { $caseSensitive: true }))

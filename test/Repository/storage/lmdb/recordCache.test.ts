@@ -12,7 +12,7 @@ const megabyte = 1024 * 1024
 const documentOf = (key: string): Document => ({ _id: key })
 
 describe("TableCache", () => {
-  it("keeps what was missed twice, frozen", () => {
+  it("caches a value at its second miss, frozen", () => {
     const table = new TableCache(megabyte).table()
     const document = { _id: new ObjectId(), list: [{ a: 1 }], nested: { at: new Date(0) }, none: null }
     table.offer("key", document, 100)
@@ -24,7 +24,7 @@ describe("TableCache", () => {
     }
   })
 
-  it("keeps nothing that could be changed, or is large", () => {
+  it("caches no mutable or large values", () => {
     const table = new TableCache(megabyte).table()
     const refused = { binary: { _id: { data: new Binary(Buffer.from("data")) } }, large: { _id: 1 } }
     for (let i = 0; i < 3; i++) {
@@ -35,7 +35,7 @@ describe("TableCache", () => {
     assert.isUndefined(table.get("large"))
   })
 
-  it("forgets what is written, and keeps it again when that is settled", () => {
+  it("invalidates written keys, and caches them again after the commit", () => {
     const cache = new TableCache(megabyte)
     const table = cache.table()
     const offer = () => {
@@ -52,7 +52,7 @@ describe("TableCache", () => {
     assert.deepStrictEqual(table.get("key"), documentOf("key"))
   })
 
-  it("has only so many documents, of all tables together, and rather those that are found", () => {
+  it("has a bounded size over all tables, and prefers documents that are hit", () => {
     const cache = new TableCache(megabyte)
     const tables = [cache.table(), cache.table(), cache.table()] as const
     const keys = Array.from({ length: 1000 }, (_, i) => `key ${i}`)
@@ -70,7 +70,7 @@ describe("TableCache", () => {
     assert.deepStrictEqual(found.filter((key) => tables[0].get(key) === undefined), [])
   })
 
-  it("is not asked where little is found, until that changes", () => {
+  it("is bypassed while its hit rate is low", () => {
     const cache = new TableCache(megabyte)
     const table = cache.table()
     const read = (key: string): boolean => {
@@ -112,7 +112,7 @@ const hasSame = (store: KeyValue): void => {
 }
 
 describe("KeyValue with cached documents / embedded", () => {
-  it.live("reads what is in the file, whatever is written, given up, and read meanwhile", () =>
+  it.live("reads the file's values during concurrent writes, aborts and reads", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       const scope = yield* Scope.make()

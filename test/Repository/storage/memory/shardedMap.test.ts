@@ -17,7 +17,7 @@ const longestTurn = (map: { readonly set: (key: string, value: number) => unknow
 }
 
 describe("ShardedMap", () => {
-  it("has what it was given, and grows in smaller steps than a Map", () => {
+  it("holds its entries, and grows in smaller steps than a Map", () => {
     const map = new ShardedMap<number>()
     assert.isBelow(longestTurn(map), longestTurn(new Map()) / 2)
     for (const [i, key] of keys.entries()) {
