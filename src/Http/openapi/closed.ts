@@ -62,54 +62,9 @@ export interface Closing {
  * @internal
  */
 export const closing = (components: Node, ignored: ReadonlyMap<string, ReadonlyArray<string>>): Closing => {
-  const closed = new Map<string, { readonly schema: Node; readonly of: string }>()
-  const isOpen = (schema: Node, seen: ReadonlySet<string>): boolean => {
-    let found = false
-    Document.rewrite(schema, (part) => {
-      const name = Document.componentOf(part)
-      found ||= isObject(part) ||
-        name !== undefined && !seen.has(name) && isOpen(Document.nodeOf(components[name]), new Set([...seen, name]))
-      return part
-    })
-    return found
-  }
-  const refTo = (of: string): Node => {
-    if (!isOpen(Document.nodeOf(components[of]), new Set([of]))) return Document.refTo(of)
-    const name = `${of}Strict`
-    if (!closed.has(name)) {
-      // The schema may be recursive.
-      closed.set(name, { of, schema: {} })
-      closed.set(name, { of, schema: withIgnored(closeSchema(Document.nodeOf(components[of])), ignored.get(of) ?? []) })
-    }
-    return Document.refTo(name)
-  }
-  const closeSchema = (schema: Node): Node =>
-    Document.rewrite(schema, (part) => {
-      const name = Document.componentOf(part)
-      return name === undefined
-        ? isObject(part) ? { ...part, additionalProperties: false } : part
-        : { ...part, ...refTo(name) }
-    })
-  const finish: Closing["finish"] = (operations) => {
-    const all = { ...components, ...Object.fromEntries(Array.from(closed, ([name, { schema }]) => [name, schema])) }
-    const used = reachable(all, operations)
-    const names = new Map(Array.from(closed).flatMap(([name, { of }]) => of in used ? [] : [[name, of]]))
-    const rename = (schema: Node): Node =>
-      Document.rewrite(schema, (part) => {
-        const name = names.get(Document.componentOf(part) ?? "")
-        return name === undefined ? part : { ...part, ...Document.refTo(name) }
-      })
-    const renamed = Object.entries(used).map(([name, schema]): [string, Node] => [
-      names.get(name) ?? name,
-      rename(Document.nodeOf(schema))
-    ])
-    return {
-      components: Object.fromEntries(renamed.toSorted(([one], [other]) => one < other ? -1 : 1)),
-      rename: (operation) => names.size === 0 ? operation : Document.mapSchemas(operation, rename)
-    }
-  }
+  const closed = closedCopies(components, ignored)
   return {
-    finish,
+    finish: (operations) => finish(components, closed.copies, operations),
     close: (operation) => {
       const { content, ...body } = Document.nodeOf(operation["requestBody"])
       return content === undefined ? operation : {
@@ -121,11 +76,72 @@ export const closing = (components: Node, ignored: ReadonlyMap<string, ReadonlyA
             // The server validates the paths of a JSON Patch, not the keys of its operations.
             return type === "application/json-patch+json"
               ? media
-              : { ...media, schema: closeSchema(Document.nodeOf(media["schema"])) }
+              : { ...media, schema: closed.close(Document.nodeOf(media["schema"])) }
           })
         }
       }
     }
+  }
+}
+
+/** The closed copies by name, with the component that each is a copy of. */
+type Copies = ReadonlyMap<string, { readonly schema: Node; readonly of: string }>
+
+const closedCopies = (
+  components: Node,
+  ignored: ReadonlyMap<string, ReadonlyArray<string>>
+): { readonly copies: Copies; readonly close: (schema: Node) => Node } => {
+  const copies = new Map<string, { readonly schema: Node; readonly of: string }>()
+  const refTo = (of: string): Node => {
+    if (!isOpen(components, Document.nodeOf(components[of]), new Set([of]))) return Document.refTo(of)
+    const name = `${of}Strict`
+    if (!copies.has(name)) {
+      // The schema may be recursive.
+      copies.set(name, { of, schema: {} })
+      copies.set(name, { of, schema: withIgnored(close(Document.nodeOf(components[of])), ignored.get(of) ?? []) })
+    }
+    return Document.refTo(name)
+  }
+  /** Closes a schema and copies the components that it refers to. */
+  const close = (schema: Node): Node =>
+    Document.rewrite(schema, (part) => {
+      const name = Document.componentOf(part)
+      return name === undefined
+        ? isObject(part) ? { ...part, additionalProperties: false } : part
+        : { ...part, ...refTo(name) }
+    })
+  return { copies, close }
+}
+
+/** Whether a schema, or a component that it refers to, accepts undeclared keys. `seen` names components. */
+const isOpen = (components: Node, schema: Node, seen: ReadonlySet<string>): boolean => {
+  let found = false
+  Document.rewrite(schema, (part) => {
+    const name = Document.componentOf(part)
+    found ||= isObject(part) ||
+      name !== undefined && !seen.has(name) &&
+        isOpen(components, Document.nodeOf(components[name]), new Set([...seen, name]))
+    return part
+  })
+  return found
+}
+
+const finish = (components: Node, copies: Copies, operations: ReadonlyArray<Node>): ReturnType<Closing["finish"]> => {
+  const all = { ...components, ...Object.fromEntries(Array.from(copies, ([name, { schema }]) => [name, schema])) }
+  const used = reachable(all, operations)
+  const names = new Map(Array.from(copies).flatMap(([name, { of }]) => of in used ? [] : [[name, of]]))
+  const rename = (schema: Node): Node =>
+    Document.rewrite(schema, (part) => {
+      const name = names.get(Document.componentOf(part) ?? "")
+      return name === undefined ? part : { ...part, ...Document.refTo(name) }
+    })
+  const renamed = Object.entries(used).map(([name, schema]): [string, Node] => [
+    names.get(name) ?? name,
+    rename(Document.nodeOf(schema))
+  ])
+  return {
+    components: Object.fromEntries(renamed.toSorted(([one], [other]) => one < other ? -1 : 1)),
+    rename: (operation) => names.size === 0 ? operation : Document.mapSchemas(operation, rename)
   }
 }
 
