@@ -4,22 +4,17 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaRepresentation from "effect/SchemaRepresentation"
-import { modelOf, modelTypeId, nestedModel } from "../../Model/introspection.ts"
-import * as Metadata from "../../Model/Metadata.ts"
+import { modelOf } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
 import { byId, result, results } from "../description/documents.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
 import * as Wire from "../Wire.ts"
 import { errorMessageOf, errorOf, isPlainError } from "./errors.ts"
+import { addModels, describe, formOf, type Found, generatedKeysOf } from "./modelSchemas.ts"
 import { aliasesIn, finalNames } from "./names.ts"
 import * as Document from "./node.ts"
 
 type Node = Document.Node
-
-/** The variants of a model in a document, by the suffix of their component names. */
-const forms = { "": "wire", Create: "create", Patch: "patch" } as const
-
-type Form = (typeof forms)[keyof typeof forms]
 
 /**
  * The part of a registered resource that the document describes.
@@ -90,14 +85,38 @@ export const make = (
   resources: ReadonlyArray<Resource>,
   queries: ReadonlyMap<string, Schema.Struct.Fields>
 ): Schemas => {
-  const wantedNames = new Map<string, string>()
   const models = new Set<Model.Any>()
   for (const { model } of resources) addModels(model, models)
   const withoutLinks = new Set(resources.flatMap(({ enableHateoas, model }) => enableHateoas ? [] : [model]))
   for (const { enableHateoas, model } of resources) if (enableHateoas) withoutLinks.delete(model)
   const documents = [...new Set(resources.map(({ model }) => model))]
+  const described: Described = { documents, models, queries, wantedNames: new Map(), withoutLinks }
+  const all = [
+    ...standing,
+    ...[documentOf, result, results, byId].flatMap((schemaOf) => documents.map(schemaOf)),
+    ...Array.from(queries.values(), (fields) => Schema.Struct(fields))
+  ]
+  return {
+    api: withSchemas(api, all),
+    referencePolicy: namingPolicy(described),
+    finish: (generated) => finish(described, generated)
+  }
+}
 
-  const referencePolicy: SchemaRepresentation.ReferencePolicy = ({ ast, identifier }) => {
+/** What a document describes. The reference policy adds names and models while schemas are generated. */
+interface Described {
+  /** The models of resources. */
+  readonly documents: ReadonlyArray<Model.Any>
+  /** The models of resources and those that they or other schemas contain. */
+  readonly models: Set<Model.Any>
+  readonly withoutLinks: ReadonlySet<Model.Any>
+  readonly queries: ReadonlyMap<string, Schema.Struct.Fields>
+  /** The names that components should have, by the unique names under which they are generated. */
+  readonly wantedNames: Map<string, string>
+}
+
+const namingPolicy =
+  ({ models, wantedNames }: Described): SchemaRepresentation.ReferencePolicy => ({ ast, identifier }) => {
     const model = modelOf(ast)
     if (model !== undefined) addModels(model, models)
     const wanted = dateTimeText !== undefined && ast.annotations === dateTimeText
@@ -111,76 +130,83 @@ export const make = (
     return name
   }
 
-  const finish = ({ components: { schemas }, paths }: Generated): Finished => {
-    const sent = new Map<string, Found>()
-    const described = Document.mapValues(schemas, (value, name) => {
-      const schema = Document.rewrite(Document.nodeOf(value), plain)
-      const found = formOf(wantedNames.get(name) ?? name, schema, models)
-      if (found === undefined) return schema
-      if (found.form !== "wire") sent.set(name, found)
-      return describe(schema, found, withoutLinks.has(found.model))
-    })
-    const errorName = nameAt(paths, 0)
-    const aliases = aliasesIn(described, wantedNames, errorName)
-    const names = finalNames(Object.keys(described).filter((name) => !aliases.has(name)), wantedNames)
-    const refOf = (name: string): Node => {
-      const kept = aliases.get(name) ?? name
-      return Document.refTo(names.get(kept) ?? kept)
-    }
-    const complete = (schema: Node): Node =>
-      Document.rewrite(schema, (part) => {
-        const flat = plain(part)
-        const name = Document.componentOf(flat)
-        if (name === undefined) return isPlainError(flat) ? refOf(errorName) : flat
-        const { $ref: _, ...beside } = flat
-        return wantedNames.get(name) === dateTimeName
-          ? { ...dateTime, ...beside }
-          : { ...refOf(name), ...beside }
-      })
-    const components = Object.fromEntries(
-      Object.entries(described).flatMap(([name, value]) => {
-        if (aliases.has(name) || wantedNames.get(name) === dateTimeName) return []
-        const schema = Document.nodeOf(value)
-        return [[
-          names.get(name) ?? name,
-          name === errorName ? errorMessageOf(schema, complete) : errorOf(complete(schema), refOf(errorName))
-        ]]
-      })
-    )
-    const schemaAt = (index: number): Node => complete(schemasAt(paths, index)[0] ?? {})
-    /** The schema of a model by the index of its kind. */
-    const schemaOf = (model: Model.Any, place: number): Node =>
-      schemaAt(standing.length + place * documents.length + documents.indexOf(model))
-    const known = {
-      errorMessage: refOf(errorName),
-      jsonPatch: schemaAt(2),
-      documentOf: (model: Model.Any) => schemaOf(model, 0),
-      resultOf: (model: Model.Any) => schemaOf(model, 1),
-      resultsOf: (model: Model.Any) => schemaOf(model, 2),
-      idOf: (model: Model.Any) => Document.nodeOf(Document.nodeOf(schemaOf(model, 3)["properties"])["id"])
-    }
-    const queryOf = (operation: string): Node => {
-      const index = [...queries.keys()].indexOf(operation)
-      return index < 0 ? {} : propertiesAt(paths, standing.length + 4 * documents.length + index)
-    }
-    const keysBy = (keysOf: (found: Found) => ReadonlyArray<string>) =>
-      new Map(Array.from(sent, ([name, found]) => [names.get(aliases.get(name) ?? name) ?? name, keysOf(found)]))
-    return {
-      components,
-      complete,
-      ignored: keysBy(({ form, model }) => form === "wire" ? [] : ignoredKeysOf(model, form)),
-      generated: keysBy(({ model }) => generatedKeysOf(model)),
-      known,
-      queryOf
-    }
+const finish = (
+  { documents, models, queries, wantedNames, withoutLinks }: Described,
+  { components: { schemas }, paths }: Generated
+): Finished => {
+  const sent = new Map<string, Found>()
+  const described = Document.mapValues(schemas, (value, name) => {
+    const schema = Document.rewrite(Document.nodeOf(value), plain)
+    const found = formOf(wantedNames.get(name) ?? name, schema, models)
+    if (found === undefined) return schema
+    if (found.form !== "wire") sent.set(name, found)
+    return describe(schema, found, withoutLinks.has(found.model))
+  })
+  const errorName = nameAt(paths, 0)
+  const aliases = aliasesIn(described, wantedNames, errorName)
+  const names = finalNames(Object.keys(described).filter((name) => !aliases.has(name)), wantedNames)
+  const refOf = (name: string): Node => {
+    const kept = aliases.get(name) ?? name
+    return Document.refTo(names.get(kept) ?? kept)
   }
+  const complete = completing(wantedNames, errorName, refOf)
+  const components = Object.fromEntries(
+    Object.entries(described).flatMap(([name, value]) => {
+      if (aliases.has(name) || wantedNames.get(name) === dateTimeName) return []
+      const schema = Document.nodeOf(value)
+      return [[
+        names.get(name) ?? name,
+        name === errorName ? errorMessageOf(schema, complete) : errorOf(complete(schema), refOf(errorName))
+      ]]
+    })
+  )
+  const queryOf = (operation: string): Node => {
+    const index = [...queries.keys()].indexOf(operation)
+    return index < 0 ? {} : propertiesAt(paths, standing.length + 4 * documents.length + index)
+  }
+  const keysBy = (keysOf: (found: Found) => ReadonlyArray<string>) =>
+    new Map(Array.from(sent, ([name, found]) => [names.get(aliases.get(name) ?? name) ?? name, keysOf(found)]))
+  return {
+    components,
+    complete,
+    ignored: keysBy(({ form, model }) => form === "wire" ? [] : ignoredKeysOf(model, form)),
+    generated: keysBy(({ model }) => generatedKeysOf(model)),
+    known: knownSchemas(documents, refOf(errorName), (index) => complete(schemasAt(paths, index)[0] ?? {})),
+    queryOf
+  }
+}
 
-  const all = [
-    ...standing,
-    ...[documentOf, result, results, byId].flatMap((schemaOf) => documents.map(schemaOf)),
-    ...Array.from(queries.values(), (fields) => Schema.Struct(fields))
-  ]
-  return { api: withSchemas(api, all), referencePolicy, finish }
+/** Completes a schema: with the final names of the components that it refers to, and with date-times. */
+const completing =
+  (wantedNames: ReadonlyMap<string, string>, errorName: string, refOf: (name: string) => Node) =>
+  (schema: Node): Node =>
+    Document.rewrite(schema, (part) => {
+      const flat = plain(part)
+      const name = Document.componentOf(flat)
+      if (name === undefined) return isPlainError(flat) ? refOf(errorName) : flat
+      const { $ref: _, ...beside } = flat
+      return wantedNames.get(name) === dateTimeName
+        ? { ...dateTime, ...beside }
+        : { ...refOf(name), ...beside }
+    })
+
+/** `schemaAt` gives the schema in the response of an additional endpoint. */
+const knownSchemas = (
+  documents: ReadonlyArray<Model.Any>,
+  errorMessage: Node,
+  schemaAt: (index: number) => Node
+): Known => {
+  /** The schema of a model by the index of its kind. */
+  const schemaOf = (model: Model.Any, place: number): Node =>
+    schemaAt(standing.length + place * documents.length + documents.indexOf(model))
+  return {
+    errorMessage,
+    jsonPatch: schemaAt(2),
+    documentOf: (model) => schemaOf(model, 0),
+    resultOf: (model) => schemaOf(model, 1),
+    resultsOf: (model) => schemaOf(model, 2),
+    idOf: (model) => Document.nodeOf(Document.nodeOf(schemaOf(model, 3)["properties"])["id"])
+  }
 }
 
 /** Whether a path of the generated document belongs to the additional endpoints. */
@@ -309,82 +335,3 @@ const withExample = (schema: Node): Node => {
 }
 
 const sampleEmail = "jane@example.com"
-
-// -----------------------------------------------------------------------------
-// models
-// -----------------------------------------------------------------------------
-
-interface Found {
-  readonly model: Model.Any
-  readonly form: Form
-}
-
-const addModels = (model: Model.Any, models: Set<Model.Any>): void => {
-  if (models.has(model)) return
-  models.add(model)
-  for (const field of Object.values(model.store.fields)) {
-    const inner = nestedModel(field)
-    if (inner !== undefined) addModels(inner, models)
-  }
-}
-
-/** The model with a variant of this name and these properties. */
-const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): Found | undefined => {
-  const keys = Object.keys(Document.nodeOf(schema["properties"])).filter((key) => key !== "_links")
-  for (const model of models) {
-    for (const [suffix, form] of Object.entries(forms)) {
-      const { fields } = model[form]
-      if (
-        name === `${model.modelName}${suffix}` && Object.keys(fields).length === keys.length &&
-        keys.every((key) => key in fields)
-      ) {
-        return { model, form }
-      }
-    }
-  }
-  return undefined
-}
-
-const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
-  Object.entries(model[modelTypeId]).flatMap(([key, { generator }]) => generator === undefined ? [] : [key])
-
-/** The model's knowledge of its fields that the generator lacks. */
-const describe = (schema: Node, { form, model }: Found, isWithoutLinks: boolean): Node => {
-  const { properties, title, ...rest } = schema
-  const metadata = Metadata.make(model)
-  const { _links: links, ...fields } = Document.nodeOf(properties)
-  const described = Document.mapValues(fields, (value, name) => {
-    const { default_value: byDefault } = metadata[name] ?? {}
-    const isRemovable = model[modelTypeId][name]?.optional === true
-    return {
-      ...(form === "patch" && !isRemovable ? withoutNull(Document.nodeOf(value)) : Document.nodeOf(value)),
-      ...textsOf(model[form].fields[name]),
-      ...(byDefault === undefined || form === "patch" ? {} : { default: byDefault }),
-      ...(form !== "wire" && model[modelTypeId][name]?.omitted === true ? { writeOnly: true } : {}),
-      ...(form === "wire" && name !== "_type" && !(name in model.create.fields) ? { readOnly: true } : {})
-    }
-  })
-  return {
-    ...rest,
-    // The generator's own title repeats the name.
-    ...(title === undefined || title === `${model.modelName}.${form}` ? {} : { title }),
-    properties: links === undefined || isWithoutLinks ? described : { ...described, _links: links }
-  }
-}
-
-/** In a merge patch, `null` removes any field (RFC 7396). */
-const withoutNull = ({ anyOf, ...rest }: Node): Node => {
-  if (anyOf === undefined) return rest
-  const others = Document.listOf(anyOf).map(Document.nodeOf).filter(({ type }) => type !== "null")
-  return others.length === 1 ? { ...rest, ...others[0] } : { ...rest, anyOf: others }
-}
-
-/** The generator only sees the wire form of a field that has another decoded form. */
-const textsOf = (field: unknown): Node => {
-  if (!Schema.isSchema(field) || field.ast.encoding === undefined) return {}
-  const { description, title } = SchemaAST.resolve(field.ast) ?? {}
-  return {
-    ...(typeof title === "string" ? { title } : {}),
-    ...(typeof description === "string" ? { description } : {})
-  }
-}

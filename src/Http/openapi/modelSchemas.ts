@@ -1,0 +1,114 @@
+/**
+ * What the document says of models: the variants of each, and what their fields declare.
+ */
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { modelTypeId, nestedModel } from "../../Model/introspection.ts"
+import * as Metadata from "../../Model/Metadata.ts"
+import type * as Model from "../../Model/Model.ts"
+import * as Document from "./node.ts"
+
+type Node = Document.Node
+
+/** The variants of a model in a document, by the suffix of their component names. */
+const forms = { "": "wire", Create: "create", Patch: "patch" } as const
+
+type Form = (typeof forms)[keyof typeof forms]
+
+/**
+ * A variant of a model.
+ *
+ * @internal
+ */
+export interface Found {
+  readonly model: Model.Any
+  readonly form: Form
+}
+
+/**
+ * Adds a model and those that it contains.
+ *
+ * @internal
+ */
+export const addModels = (model: Model.Any, models: Set<Model.Any>): void => {
+  if (models.has(model)) return
+  models.add(model)
+  for (const field of Object.values(model.store.fields)) {
+    const inner = nestedModel(field)
+    if (inner !== undefined) addModels(inner, models)
+  }
+}
+
+/**
+ * The model with a variant of this name and these properties.
+ *
+ * @internal
+ */
+export const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): Found | undefined => {
+  const keys = Object.keys(Document.nodeOf(schema["properties"])).filter((key) => key !== "_links")
+  for (const model of models) {
+    for (const [suffix, form] of Object.entries(forms)) {
+      const { fields } = model[form]
+      if (
+        name === `${model.modelName}${suffix}` && Object.keys(fields).length === keys.length &&
+        keys.every((key) => key in fields)
+      ) {
+        return { model, form }
+      }
+    }
+  }
+  return undefined
+}
+
+/**
+ * The keys that the server generates if they are missing.
+ *
+ * @internal
+ */
+export const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
+  Object.entries(model[modelTypeId]).flatMap(([key, { generator }]) => generator === undefined ? [] : [key])
+
+/**
+ * Adds what the model declares of its fields and the generator lacks.
+ *
+ * @internal
+ */
+export const describe = (schema: Node, { form, model }: Found, isWithoutLinks: boolean): Node => {
+  const { properties, title, ...rest } = schema
+  const metadata = Metadata.make(model)
+  const { _links: links, ...fields } = Document.nodeOf(properties)
+  const described = Document.mapValues(fields, (value, name) => {
+    const { default_value: byDefault } = metadata[name] ?? {}
+    const isRemovable = model[modelTypeId][name]?.optional === true
+    return {
+      ...(form === "patch" && !isRemovable ? withoutNull(Document.nodeOf(value)) : Document.nodeOf(value)),
+      ...textsOf(model[form].fields[name]),
+      ...(byDefault === undefined || form === "patch" ? {} : { default: byDefault }),
+      ...(form !== "wire" && model[modelTypeId][name]?.omitted === true ? { writeOnly: true } : {}),
+      ...(form === "wire" && name !== "_type" && !(name in model.create.fields) ? { readOnly: true } : {})
+    }
+  })
+  return {
+    ...rest,
+    // The generator's own title repeats the name.
+    ...(title === undefined || title === `${model.modelName}.${form}` ? {} : { title }),
+    properties: links === undefined || isWithoutLinks ? described : { ...described, _links: links }
+  }
+}
+
+/** In a merge patch, `null` removes any field (RFC 7396). */
+const withoutNull = ({ anyOf, ...rest }: Node): Node => {
+  if (anyOf === undefined) return rest
+  const others = Document.listOf(anyOf).map(Document.nodeOf).filter(({ type }) => type !== "null")
+  return others.length === 1 ? { ...rest, ...others[0] } : { ...rest, anyOf: others }
+}
+
+/** The generator only sees the wire form of a field that has another decoded form. */
+const textsOf = (field: unknown): Node => {
+  if (!Schema.isSchema(field) || field.ast.encoding === undefined) return {}
+  const { description, title } = SchemaAST.resolve(field.ast) ?? {}
+  return {
+    ...(typeof title === "string" ? { title } : {}),
+    ...(typeof description === "string" ? { description } : {})
+  }
+}
