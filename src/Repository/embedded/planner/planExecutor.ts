@@ -214,64 +214,99 @@ const byRanges = (
 ): Candidates => {
   const { traits: { multikey } } = index
   const met = new RecordSet()
+  const state: RangeScan = { documents, entries, ranges, multikey, met, again: 0, at: 0, position: undefined }
   const maxAgain = multikey ? manyEntries : 1
-  let again = 0
   let rest: Candidates | undefined
-  let at = 0
-  let position: Position | undefined
   return (cost, test) => {
-    if (rest === undefined && otherwise !== undefined && again > maxAgain * (met.size + fewRecords)) rest = otherwise()
+    if (rest === undefined && otherwise !== undefined && state.again > maxAgain * (met.size + fewRecords)) {
+      rest = otherwise()
+    }
     if (rest !== undefined) return rest(cost, test)?.filter(({ recordId }) => met.add(recordId))
-    if (at >= ranges.length) return undefined
+    if (state.at >= ranges.length) return undefined
     const places: Array<Position> = []
     const recordIds = noKeys.slice()
-    const batch = new Set<string>()
-    let looked = 0
-    while (at < ranges.length && looked < cost) {
-      const range = ranges.at(at)
-      const wanted = cost - looked
-      let seen = 0
-      let last: string | undefined
-      let beyond: string | undefined
-      entries.scan(fromHere(range, position?.key, at < ranges.length - 1), (key, recordId) => {
-        seen += 1
-        if (range.reverse ? key < range.start : key >= range.end) {
-          beyond = key
-          return false
-        }
-        last = key
-        if (met.has(recordId)) again += 1
-        else if (!multikey || !batch.has(recordId)) {
-          if (multikey) batch.add(recordId)
-          places.push({ at, key })
-          recordIds.push(recordId)
-        }
-        return seen < wanted
-      })
-      looked += seen
-      if (beyond !== undefined) {
-        at = firstReaching(ranges, at + 1, beyond)
-        position = undefined
-      } else if (last !== undefined && looked >= cost) position = { at, key: last }
-      else at = ranges.length
-    }
-    const found = nothing.slice()
-    // A single range that is read in one step can't contain a document twice.
-    const isRemembered = multikey || ranges.length > 1 || at < ranges.length
-    let left = cost
-    documents.visit(recordIds, (place, document, bytes) => {
-      const recordId = recordIds[place]!
-      if (isRemembered && !met.add(recordId)) return true
-      if (test(document)) found.push(new Match(recordId, document, bytes))
-      left -= costOf(bytes)
-      if (left > 0 && !isStepDone()) return true
-      position = places[place]!
-      at = position.at
-      if (!isRemembered) { for (const recordId of recordIds.slice(0, place + 1)) met.add(recordId) }
-      return false
-    })
-    return found
+    readEntries(state, cost, recordIds, places)
+    return readDocuments(state, cost, test, recordIds, places)
   }
+}
+
+/** A scan of ranges between two steps. */
+interface RangeScan {
+  readonly documents: Documents
+  readonly entries: Entries
+  readonly ranges: LazySequence<Range>
+  readonly multikey: boolean
+  readonly met: RecordSet
+  /** How often the scan met a known document. */
+  again: number
+  /** The index of the current range. */
+  at: number
+  /** The last entry that was read in the current range. */
+  position: Position | undefined
+}
+
+/** Reads the next entries: the record ids of documents that are not known, and the position of each. */
+const readEntries = (state: RangeScan, cost: number, recordIds: Array<string>, places: Array<Position>): void => {
+  const { entries, met, multikey, ranges } = state
+  const batch = new Set<string>()
+  let looked = 0
+  while (state.at < ranges.length && looked < cost) {
+    const { at } = state
+    const range = ranges.at(at)
+    const wanted = cost - looked
+    let seen = 0
+    let last: string | undefined
+    let beyond: string | undefined
+    entries.scan(fromHere(range, state.position?.key, at < ranges.length - 1), (key, recordId) => {
+      seen += 1
+      if (range.reverse ? key < range.start : key >= range.end) {
+        beyond = key
+        return false
+      }
+      last = key
+      if (met.has(recordId)) state.again += 1
+      else if (!multikey || !batch.has(recordId)) {
+        if (multikey) batch.add(recordId)
+        places.push({ at, key })
+        recordIds.push(recordId)
+      }
+      return seen < wanted
+    })
+    looked += seen
+    if (beyond !== undefined) {
+      state.at = firstReaching(ranges, at + 1, beyond)
+      state.position = undefined
+    } else if (last !== undefined && looked >= cost) state.position = { at, key: last }
+    else state.at = ranges.length
+  }
+}
+
+/** Reads the documents of entries. If it stops early, the scan continues after the entry of the last one. */
+const readDocuments = (
+  state: RangeScan,
+  cost: number,
+  test: (document: Document) => boolean,
+  recordIds: ReadonlyArray<string>,
+  places: ReadonlyArray<Position>
+): ReadonlyArray<Found> => {
+  const { documents, met, multikey, ranges } = state
+  const found = nothing.slice()
+  // A single range that is read in one step can't contain a document twice.
+  const isRemembered = multikey || ranges.length > 1 || state.at < ranges.length
+  let left = cost
+  documents.visit(recordIds, (place, document, bytes) => {
+    const recordId = recordIds[place]!
+    if (isRemembered && !met.add(recordId)) return true
+    if (test(document)) found.push(new Match(recordId, document, bytes))
+    left -= costOf(bytes)
+    if (left > 0 && !isStepDone()) return true
+    const position = places[place]!
+    state.position = position
+    state.at = position.at
+    if (!isRemembered) { for (const recordId of recordIds.slice(0, place + 1)) met.add(recordId) }
+    return false
+  })
+  return found
 }
 
 /** An index entry in the range with this index. */
