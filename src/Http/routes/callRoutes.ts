@@ -65,38 +65,20 @@ export interface CallContext {
   readonly linksOf: (model: ModelLike) => DocumentLinks
 }
 
-const routeOf = (
-  { handler, method, name, options, path }: Call,
-  { isStrict, limits, linksOf, lists, repository, translations }: CallContext
-): Route => {
+const routeOf = (call: Call, surroundings: CallContext): Route => {
+  const { handler, method, name, options, path } = call
+  const { repository, translations } = surroundings
   const payload = payloadOf(options)
   const model = options.requestModel
   const sent = model ?? payload
   const query = Object.entries(options.queryParams ?? {}).map(([name, { ast }]) => [name, expectationOf(ast)])
   const places = parametersOf(Object.fromEntries(query), inputFields(...sent === undefined ? [] : [sent]))
   const refuse = refusal(translations, places)
-  const readPayload = payload === undefined
-    ? undefined
-    : hasBody(method)
-    ? fromBody(isStrict ? refusingExcess(payload, bodyDecoder(payload)) : bodyDecoder(payload), limits)
-    : fromQuery(payload)
+  const readPayload = payloadReader(call, surroundings)
   const readParameters = options.queryParams === undefined ? undefined : fromQuery(Schema.Struct(options.queryParams))
-  const finalise = options.requestModel === undefined
-    ? undefined
-    : sentFinaliser(options.requestModel)
+  const finalise = model === undefined ? undefined : sentFinaliser(model)
   assertShowable(name, options)
-  const answer = answerOf(successOf(options), linksOf, lists)
-  const { status } = options
-  const locationOf = options.location === undefined ? undefined : locationBy(options.location, successOf(options))
-  const finished: ResultWriter = status === undefined && locationOf === undefined
-    ? answer
-    : (value, url) =>
-      Effect.map(answer(value, url), (response) => {
-        const answered = status === undefined ? response : HttpServerResponse.setStatus(response, status)
-        return locationOf === undefined
-          ? answered
-          : HttpServerResponse.setHeader(answered, "location", locationOf(value))
-      })
+  const finished = resultWriter(options, surroundings)
   // The types of `Operation` and `Action` declare the arguments and the result of their handlers.
   const run = handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
 
@@ -134,6 +116,14 @@ const routeOf = (
     (error) => error instanceof InvalidRequest ? refuse(error.problems) : Effect.fail(error)
   )
   return jsonRoute({ method, path, handler: answered }, refuse)
+}
+
+/** Reads the payload from the body or from the query parameters. */
+const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallContext): Read | undefined => {
+  const payload = payloadOf(options)
+  if (payload === undefined) return undefined
+  if (!hasBody(method)) return fromQuery(payload)
+  return fromBody(isStrict ? refusingExcess(payload, bodyDecoder(payload)) : bodyDecoder(payload), limits)
 }
 
 const addressed = (
@@ -227,6 +217,22 @@ type ResultWriter = (
   value: unknown,
   url: string
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable>
+
+/** Writes results with the status and the `Location` that the call declares. */
+const resultWriter = (options: Call["options"], { linksOf, lists }: CallContext): ResultWriter => {
+  const answer = answerOf(successOf(options), linksOf, lists)
+  const { status } = options
+  const locationOf = options.location === undefined ? undefined : locationBy(options.location, successOf(options))
+  return status === undefined && locationOf === undefined
+    ? answer
+    : (value, url) =>
+      Effect.map(answer(value, url), (response) => {
+        const answered = status === undefined ? response : HttpServerResponse.setStatus(response, status)
+        return locationOf === undefined
+          ? answered
+          : HttpServerResponse.setHeader(answered, "location", locationOf(value))
+      })
+}
 
 const answerOf = (
   success: Schema.Top,

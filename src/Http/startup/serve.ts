@@ -82,10 +82,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   for (const addition of additions) {
     yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, router)))
   }
-  const standing = registrations.flatMap(({ _tag, path }): ReadonlyArray<`/${string}`> =>
-    _tag === "Service" ? [] : Array.from(documentPaths, (own): `/${string}` => `${path}${own}`)
-  )
-  const handler = routed(router, routes, standing, errorResponses)
+  const handler = routed(router, routes, pathsOfDocuments(registrations), errorResponses)
   const log = yield* KernelLogger.Access
   // Handlers get the context of the server's fiber.
   yield* Effect.provideContext(
@@ -94,6 +91,12 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   )
   return repositories
 })
+
+/** The paths of single documents, which exist whichever methods a resource has. */
+const pathsOfDocuments = (registrations: ReadonlyArray<Registration>): ReadonlyArray<`/${string}`> =>
+  registrations.flatMap(({ _tag, path }): ReadonlyArray<`/${string}`> =>
+    _tag === "Service" ? [] : Array.from(documentPaths, (own): `/${string}` => `${path}${own}`)
+  )
 
 /** The number of maximum-size pages that may be in memory; others wait. */
 const largePagesAtOnce = 4
