@@ -1,9 +1,9 @@
-import { DocumentStore, KernelConfig } from "appkernel"
+import { DocumentStore, KernelConfig, KernelServer } from "appkernel"
 import { Console, Effect, Layer } from "effect"
 import { engine } from "./engine.ts"
 
-/** Says where the service is, and what to try next. */
-export const welcome = Layer.effectDiscard(Effect.gen(function*() {
+/** Says where the service is, and what to try next, once it listens. */
+const announce = Effect.gen(function*() {
   const { address, port } = yield* KernelConfig.serverAddress
   const { description } = yield* DocumentStore.DocumentStore
   const base = `http://${address.includes(":") ? `[${address}]` : address}:${port}`
@@ -32,4 +32,6 @@ export const welcome = Layer.effectDiscard(Effect.gen(function*() {
       ""
     ].join("\n")
   )
-}))
+})
+
+export const welcome = Layer.effectDiscard(KernelServer.whenListening(Effect.orDie(announce)))

@@ -18,6 +18,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Config from "effect/Config"
+import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
@@ -36,7 +37,7 @@ import * as KernelConfig from "./KernelConfig.ts"
 import * as KernelLogger from "./KernelLogger.ts"
 import { ListenFailed } from "./server/listenFailed.ts"
 import { type HttpServer as NodeServer, makeServer } from "./server/nodeServer.ts"
-import { readyLast, whenReady } from "./server/readiness.ts"
+import { afterReady, readyLast, whenReady } from "./server/readiness.ts"
 
 /**
  * Options of {@link launchWith}.
@@ -103,6 +104,29 @@ export const layer: Layer.Layer<HttpServer.HttpServer, ListenFailed | Config.Con
     (options) => made(options, ({ address }) => Effect.logInfo(`Listening on ${HttpServer.formatAddress(address)}`))
   )
 )
+
+/**
+ * Runs an effect once the service listens: to announce its address, or to send requests to it. Under `launch` and in
+ * the layer of an engine that is when everything is ready, elsewhere immediately. A service that can't start does not
+ * run it.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { KernelServer } from "appkernel"
+ * import { Effect, Layer } from "effect"
+ *
+ * const welcome = Layer.effectDiscard(KernelServer.whenListening(Effect.logInfo("Try /docs in a browser")))
+ * ```
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const whenListening = <A, R>(effect: Effect.Effect<A, never, R>): Effect.Effect<void, never, R> =>
+  Effect.contextWith((context: Context.Context<R>) =>
+    // A step that can't fail leaves `afterReady` no other failure.
+    Effect.orDie(afterReady(Effect.asVoid(Effect.provideContext(effect, context))))
+  )
 
 /**
  * Runs a service until it is stopped, with the configuration next to the start script and its log. A failure to start

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Exit, Fiber, Layer, Logger, Schedule, Schema } from "effect"
+import { ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Logger, Schedule, Schema } from "effect"
 import { connect } from "node:net"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
 import {
@@ -53,7 +53,7 @@ describe("KernelEngine / what the log says of a start", () => {
 })
 
 describe("KernelEngine / the port of a start", () => {
-  it.live("accepts no connection before everything is ready", () =>
+  it.live("accepts no connection before everything is ready, and then runs what waits for that", () =>
     Effect.gen(function*() {
       const port = yield* freePort
       const connected = Effect.callback<string>((resume) => {
@@ -64,11 +64,15 @@ describe("KernelEngine / the port of a start", () => {
       })
       const outcomes: Array<string> = []
       const probe = Layer.effectDiscard(Effect.map(connected, (outcome) => void outcomes.push(outcome)))
+      const announced = yield* Deferred.make<string>()
+      const announcement = Layer.effectDiscard(
+        KernelServer.whenListening(Effect.flatMap(connected, (outcome) => Deferred.succeed(announced, outcome)))
+      )
       const environment = ConfigProvider.fromEnv({ env: { APPKERNEL_SERVER_PORT: String(port) } })
       // Before the server, among the routes, and behind the engine.
       const service = probe.pipe(
         Layer.provide(engine.use(Layer.fresh(probe)).layer),
-        Layer.provide([Layer.fresh(probe), EmbeddedStore.layerMemory])
+        Layer.provide([Layer.fresh(probe), announcement, EmbeddedStore.layerMemory])
       )
       const launched = yield* Effect.forkScoped(Effect.provide(
         KernelServer.launch(service),
@@ -78,6 +82,7 @@ describe("KernelEngine / the port of a start", () => {
         Effect.repeat({ until: (outcome) => outcome === "connected", schedule: Schedule.spaced("20 millis") })
       )
       assert.deepStrictEqual(outcomes, ["ECONNREFUSED", "ECONNREFUSED", "ECONNREFUSED"])
+      assert.strictEqual(yield* Deferred.await(announced), "connected")
       yield* Fiber.interrupt(launched)
     }))
 })

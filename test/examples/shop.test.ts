@@ -104,11 +104,11 @@ describe("the shop / embedded", () => {
           [
             [
               "Regexp",
-              "Artikelnummer muss aus drei Großbuchstaben, einem Bindestrich und vier Ziffern bestehen, zum Beispiel ABC-1234"
+              "Artikelnummer: drei Großbuchstaben, ein Bindestrich und vier Ziffern erwartet, zum Beispiel ABC-1234"
             ],
-            ["NotEmpty", "Name darf nicht leer sein"],
-            ["Max", "Preis darf höchstens 100.000 sein"],
-            ["Unique", "Schlagwörter darf keinen Eintrag zweimal haben"]
+            ["NotEmpty", "Name: leere Angabe nicht erlaubt"],
+            ["Max", "Preis: höchstens 100.000 erlaubt"],
+            ["Unique", "Schlagwörter: kein Eintrag zweimal erlaubt"]
           ]
         )
       }),

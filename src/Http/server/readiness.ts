@@ -22,6 +22,17 @@ export const whenReady = (step: Step): Step =>
     }))
 
 /**
+ * Runs a step after those of {@link whenReady}, or immediately if there is no enclosing {@link readyLast}.
+ *
+ * @internal
+ */
+export const afterReady = (step: Step): Step =>
+  Effect.flatMap(Pending, (steps) =>
+    steps === undefined ? step : Effect.sync(() => {
+      steps.push(step)
+    }))
+
+/**
  * Builds a service and then runs its pending steps, unless an enclosing service does so.
  *
  * @internal
