@@ -84,7 +84,7 @@ import { makeIndexing } from "./embedded/operations/indexBuild.ts"
 import { makeEmbeddedReads } from "./embedded/operations/reads.ts"
 import { makeExpiry } from "./embedded/operations/ttl.ts"
 import { makeEmbeddedWrites } from "./embedded/operations/writes.ts"
-import { makeGate, makePolicy } from "./embedded/transaction/optimisticTransaction.ts"
+import { makeGate, makeTransactionPolicy } from "./embedded/transaction/optimisticTransaction.ts"
 import { makeVersions } from "./embedded/transaction/snapshots.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
 import * as keyValueLmdb from "./storage/lmdb/store.ts"
@@ -181,7 +181,7 @@ const fromKeyValue = (
     const indexing = yield* makeIndexing(gated, catalog, writer, yield* makeExpiry(gated, catalog, writer))
     const { operations, outside, transaction } = makeTransactional(
       { ...makeEmbeddedReads(gated, catalog), ...makeEmbeddedWrites(gated, catalog, writer) },
-      makePolicy(versions, gate, catalog)
+      makeTransactionPolicy(versions, gate, catalog)
     )
     return DocumentStore.of({
       description: `the embedded store in ${location}`,

@@ -44,7 +44,7 @@ import { fromDriverIndex, toDriverIndex } from "./mongo/indexCodec.ts"
 import { makeMongoOperations } from "./mongo/operations.ts"
 import { mongoTransactions } from "./mongo/transaction.ts"
 import { type ReadError, type StoreError, StoreUnavailable } from "./RepositoryError.ts"
-import { missingOf } from "./store/indexDefinition.ts"
+import { missingIndexesOf } from "./store/indexDefinition.ts"
 import { makeSync } from "./store/indexSync.ts"
 import { makeTransactional } from "./store/transactionRunner.ts"
 
@@ -177,7 +177,7 @@ const makeStore = (session: mongo.MongoSession, description: string): DocumentSt
   const missingIndexes = Effect.fnUntraced(
     function*(collection: string, indexes: ReadonlyArray<IndexDescription>) {
       const installed = yield* listIndexes(collection)
-      return yield* Effect.fromResult(missingOf("createIndexes", collection, indexes, installed))
+      return yield* Effect.fromResult(missingIndexesOf("createIndexes", collection, indexes, installed))
     }
   )
 

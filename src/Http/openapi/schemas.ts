@@ -92,7 +92,7 @@ export const make = (
   const documents = [...new Set(resources.map(({ model }) => model))]
   const described: Described = { documents, models, queries, wantedNames: new Map(), withoutLinks }
   const all = [
-    ...standing,
+    ...sharedSchemas,
     ...[documentOf, result, results, byId].flatMap((schemaOf) => documents.map(schemaOf)),
     ...Array.from(queries.values(), (fields) => Schema.Struct(fields))
   ]
@@ -162,7 +162,7 @@ const finish = (
   )
   const queryOf = (operation: string): Node => {
     const index = [...queries.keys()].indexOf(operation)
-    return index < 0 ? {} : propertiesAt(paths, standing.length + 4 * documents.length + index)
+    return index < 0 ? {} : propertiesAt(paths, sharedSchemas.length + 4 * documents.length + index)
   }
   const keysBy = (keysOf: (found: Found) => ReadonlyArray<string>) =>
     new Map(Array.from(sent, ([name, found]) => [names.get(aliases.get(name) ?? name) ?? name, keysOf(found)]))
@@ -198,7 +198,7 @@ const knownSchemas = (
 ): Known => {
   /** The schema of a model by the index of its kind. */
   const schemaOf = (model: Model.Any, place: number): Node =>
-    schemaAt(standing.length + place * documents.length + documents.indexOf(model))
+    schemaAt(sharedSchemas.length + place * documents.length + documents.indexOf(model))
   return {
     errorMessage,
     jsonPatch: schemaAt(2),
@@ -243,7 +243,7 @@ const JsonPatch = Schema.Array(Schema.Struct({
   value: Schema.optionalKey(Schema.Unknown)
 })).annotate({ identifier: "JsonPatch" })
 
-const standing: ReadonlyArray<Schema.Top> = [Wire.ErrorMessage, Wire.OperationResult, JsonPatch, Wire.OperationIds]
+const sharedSchemas: ReadonlyArray<Schema.Top> = [Wire.ErrorMessage, Wire.OperationResult, JsonPatch, Wire.OperationIds]
 
 /** No service has this path or a group of this name. */
 const standingPath = "/~appkernel/"

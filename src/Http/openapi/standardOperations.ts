@@ -25,7 +25,7 @@ type Node = Document.Node
  *
  * @internal
  */
-export interface Given {
+export interface OperationContext {
   readonly resource: Resource
   readonly limits: Pick<Limits, "defaultPageSize" | "maxPageSize">
   readonly known: Known
@@ -36,12 +36,12 @@ export interface Given {
  *
  * @internal
  */
-export const completeStandard = (operation: Node, method: string, path: string, given: Given): Node => {
-  const own = path.slice(given.resource.path.length)
+export const completeStandard = (operation: Node, method: string, path: string, context: OperationContext): Node => {
+  const own = path.slice(context.resource.path.length)
   const endpoint = all.find((one) => one.method.toLowerCase() === method && bracedOf(one.path) === own)
   return endpoint === undefined
     ? operation
-    : conditional(standard[endpoint.name](ordinary(operation), given), method, given.resource)
+    : conditional(standard[endpoint.name](ordinary(operation), context), method, context.resource)
 }
 
 /** The operation for requests without preferences, which the descriptions cover. */
@@ -61,7 +61,7 @@ const ordinary = (operation: Node): Node => ({
  *
  * @internal
  */
-export const withId = (operation: Node, path: string, { known, resource }: Given): Node => {
+export const withId = (operation: Node, path: string, { known, resource }: OperationContext): Node => {
   const isOfDocument = `${path}/`.startsWith(`${resource.path}/{id}/`)
   return isOfDocument ? withDetails(operation, { id: { schema: known.idOf(resource.model) } }) : operation
 }
@@ -69,7 +69,7 @@ export const withId = (operation: Node, path: string, { known, resource }: Given
 /** @internal */
 export const isBelow = ({ path: own }: Resource, path: string): boolean => path === own || path.startsWith(`${own}/`)
 
-const standard: { readonly [N in Name]: (operation: Node, given: Given) => Node } = {
+const standard: { readonly [N in Name]: (operation: Node, context: OperationContext) => Node } = {
   list: (operation, { limits, resource: { model, path } }) => ({
     summary: `List the ${segmentOf(path)}, page by page`,
     description: filterText,
@@ -111,9 +111,9 @@ const standard: { readonly [N in Name]: (operation: Node, given: Given) => Node 
     summary: `Get what a user interface needs to know of the fields of ${model.modelName}`,
     ...answering(operation, { 200: { description: "The fields, by their names" } })
   }),
-  create: (operation, given) =>
-    writing(operation, given, {
-      summary: `Create ${withArticle(given.resource.model.modelName)}`,
+  create: (operation, context) =>
+    writing(operation, context, {
+      summary: `Create ${withArticle(context.resource.model.modelName)}`,
       description: "When the body carries the id of a document that is there, that one is replaced. " +
         "Of a list, all are created or none; preferences and preconditions are not for lists.",
       types: ["application/json", "multipart/form-data"],
@@ -123,15 +123,15 @@ const standard: { readonly [N in Name]: (operation: Node, given: Given) => Node 
         200: { description: "The document with this id was replaced" }
       }
     }),
-  replace: (operation, given) =>
-    writing(operation, given, {
-      summary: `Replace ${withArticle(given.resource.model.modelName)}`,
+  replace: (operation, context) =>
+    writing(operation, context, {
+      summary: `Replace ${withArticle(context.resource.model.modelName)}`,
       types: ["application/json"],
       answers: { 200: { description: "It was replaced" } }
     }),
-  patch: (operation, given) =>
-    writing(operation, given, {
-      summary: `Change ${withArticle(given.resource.model.modelName)}`,
+  patch: (operation, context) =>
+    writing(operation, context, {
+      summary: `Change ${withArticle(context.resource.model.modelName)}`,
       description: "A JSON merge patch (RFC 7396), in which `null` removes a field that is optional, or a JSON Patch " +
         "(RFC 6902). What is not named stays.",
       types: ["application/json", "application/merge-patch+json", "application/json-patch+json"],
@@ -162,7 +162,7 @@ const header = (name: string, description: string, schema: Node): Node => ({
 })
 
 /** The parameters of every collection. */
-const pageParameters = (model: Model.Any, limits: Given["limits"]): ReadonlyArray<Node> => {
+const pageParameters = (model: Model.Any, limits: OperationContext["limits"]): ReadonlyArray<Node> => {
   const parameters: AnyParameters = collectionParameters(model, limits)
   return Object.entries(parameters).map(([name, parameter]) => {
     if (name === "query") {
@@ -273,7 +273,7 @@ const answering = (operation: Node, answers: { readonly [status: string]: Node }
 /** Completes a write: its input, and its response, which the caller selects (RFC 7240). */
 const writing = (
   operation: Node,
-  { known, resource: { model } }: Given,
+  { known, resource: { model } }: OperationContext,
   { answers, description, summary, takesLists = false, types }: {
     readonly summary: string
     readonly description?: string

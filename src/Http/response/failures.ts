@@ -25,7 +25,7 @@ export type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFa
  *
  * @internal
  */
-export const settled = <R>(
+export const handleCallFailures = <R>(
   effect: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
   errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure, R> =>

@@ -23,10 +23,10 @@ type Headers = { readonly [name: string]: string }
  *
  * @internal
  */
-export type Refuse = (problems: ReadonlyArray<FieldProblem>, message?: string) => TranslatedResponse
+export type BadRequestResponder = (problems: ReadonlyArray<FieldProblem>, message?: string) => TranslatedResponse
 
 /** @internal */
-export const refusal = (translations: Translations, resolveField: FieldResolver): Refuse => {
+export const makeBadRequest = (translations: Translations, resolveField: FieldResolver): BadRequestResponder => {
   const sentences = sentencesFor(resolveField)
   return (problems, message) =>
     withLanguage(translations, (language, headers) => {

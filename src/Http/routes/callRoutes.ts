@@ -38,7 +38,7 @@ import * as answers from "../response/json.ts"
 import type { DocumentLinks } from "../response/links.ts"
 import { addAll, type ListAnswers } from "../response/listAnswer.ts"
 import { inputFields, parameters as parametersOf } from "../response/problemFields.ts"
-import { refusal } from "../response/translation.ts"
+import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { notFound, type Route, unknownParameters } from "./route.ts"
@@ -73,7 +73,7 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
   const sent = model ?? payload
   const query = Object.entries(options.queryParams ?? {}).map(([name, { ast }]) => [name, expectationOf(ast)])
   const places = parametersOf(Object.fromEntries(query), inputFields(...sent === undefined ? [] : [sent]))
-  const refuse = refusal(translations, places)
+  const respondBadRequest = makeBadRequest(translations, places)
   const readPayload = payloadReader(call, surroundings)
   const readParameters = options.queryParams === undefined ? undefined : fromQuery(Schema.Struct(options.queryParams))
   const finalise = model === undefined ? undefined : sentFinaliser(model)
@@ -113,9 +113,9 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
   })
   const answered = Effect.catch(
     handle,
-    (error) => error instanceof InvalidRequest ? refuse(error.problems) : Effect.fail(error)
+    (error) => error instanceof InvalidRequest ? respondBadRequest(error.problems) : Effect.fail(error)
   )
-  return jsonRoute({ method, path, handler: answered }, refuse)
+  return jsonRoute({ method, path, handler: answered }, respondBadRequest)
 }
 
 /** Reads the payload from the body or from the query parameters. */

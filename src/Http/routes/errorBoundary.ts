@@ -11,8 +11,8 @@ import * as Option from "effect/Option"
 import type { BadRequest, Failure, HttpError } from "../HttpError.ts"
 import { badRequest, ownMessageOf } from "../messages/message.ts"
 import { requestIdOf } from "../request/requestId.ts"
-import { type CallFailure, settled } from "../response/failures.ts"
-import type { ErrorResponses, Refuse } from "../response/translation.ts"
+import { type CallFailure, handleCallFailures } from "../response/failures.ts"
+import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
 import { allowedOf, type Route, shapeOf } from "./route.ts"
 
 /** @internal */
@@ -32,17 +32,17 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
  */
 export const answered = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>,
-  refuse: Refuse,
+  respondBadRequest: BadRequestResponder,
   errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   // The second step runs for failures only.
   Effect.catchCause(handler, (cause) =>
-    ofEngine(settled(Effect.failCause(cause), errorResponses), refuse, errorResponses))
+    ofEngine(handleCallFailures(Effect.failCause(cause), errorResponses), respondBadRequest, errorResponses))
 
 /** The engine's response to its own failures and to defects. */
 const ofEngine = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure>,
-  refuse: Refuse,
+  respondBadRequest: BadRequestResponder,
   errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   Effect.catchCause(handler, (cause) => {
@@ -53,9 +53,11 @@ const ofEngine = (
     switch (error._tag) {
       case "PropertyRequiredException":
       case "ValidationException":
-        return refuse(error.problems)
+        return respondBadRequest(error.problems)
       case "BadRequest":
-        return error.errors.length === 0 ? errorResponses.failure(error) : refuse(error.errors, ownMessageOf(error))
+        return error.errors.length === 0
+          ? errorResponses.failure(error)
+          : respondBadRequest(error.errors, ownMessageOf(error))
       default:
         return errorResponses.failure(error)
     }

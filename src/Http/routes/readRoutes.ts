@@ -26,7 +26,7 @@ import { writePlain } from "../response/plainJson.ts"
 import { expectations, type FieldResolver, parameters as parametersOf } from "../response/problemFields.ts"
 import type { Representation } from "../response/representation.ts"
 import { selectionSerialisers } from "../response/selection.ts"
-import { refusal, type Refuse } from "../response/translation.ts"
+import { type BadRequestResponder, makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
 import { Page } from "./pageRoutes.ts"
@@ -64,9 +64,9 @@ interface ReadContext {
   readonly lists: ListAnswers
   /** The serialiser of the selected fields. */
   readonly selected: ReturnType<typeof selectionSerialisers>
-  readonly refuse: Refuse
-  /** Like `refuse`, but answers 403 if a problem is an operator that is forbidden. */
-  readonly refused: (problems: ReadonlyArray<Problem>) => Answer
+  readonly respondBadRequest: BadRequestResponder
+  /** Like `respondBadRequest`, but answers 403 if a problem is an operator that is forbidden. */
+  readonly rejectQuery: (problems: ReadonlyArray<Problem>) => Answer
   /** Runs the hooks before a read. */
   readonly hooked: (id: Option.Option<unknown>, answer: Answer) => Answer
   /** Whether hooks after a read need the documents. */
@@ -85,7 +85,7 @@ const readContext = (
   const { after } = hooksOf(model, hooks, "GET")
   const { fromDocument } = documentCodec(model)
   const described = { ...pageParameters(limits), ...yieldingParameters, ...aggregationParameters }
-  const refuse = refusal(translations, parametersOf(expectations(described), places))
+  const respondBadRequest = makeBadRequest(translations, parametersOf(expectations(described), places))
   return {
     model,
     path,
@@ -94,10 +94,10 @@ const readContext = (
     limits,
     lists,
     selected: selectionSerialisers(model),
-    refuse,
-    refused: (problems) => {
+    respondBadRequest,
+    rejectQuery: (problems) => {
       const forbidden = QueryGuard.forbiddenOf(problems)
-      return forbidden === undefined ? refuse(problems) : Effect.fail(forbidden)
+      return forbidden === undefined ? respondBadRequest(problems) : Effect.fail(forbidden)
     },
     hooked: (id, answer) =>
       before === undefined
@@ -121,12 +121,12 @@ const readContext = (
 // -----------------------------------------------------------------------------
 
 const getRoute = (context: ReadContext): Answer => {
-  const { hooked, model, refuse, repository, shown } = context
+  const { hooked, model, repository, respondBadRequest, shown } = context
   const readSelection = UrlQuery.selection(model)
   const answerOf = documentAnswer(context)
   return withIdAndParameters(model, (id, request, parameters) => {
     const read = Object.keys(parameters).length === 0 ? everything : readSelection(parameters)
-    if (Result.isFailure(read)) return refuse(read.failure)
+    if (Result.isFailure(read)) return respondBadRequest(read.failure)
     return hooked(
       Option.some(id),
       Effect.flatMap(
@@ -141,7 +141,7 @@ const getRoute = (context: ReadContext): Answer => {
 }
 
 /** Answers with a document, under the preconditions of the headers. */
-const documentAnswer = ({ model, refuse, representation, selected }: ReadContext) => {
+const documentAnswer = ({ model, representation, respondBadRequest, selected }: ReadContext) => {
   const versionField = managedField(model, "version")
   return (document: Document, headers: preconditions.Headers, fields: UrlQuery.UrlQuery["fields"]): Answer => {
     const answer = fields === undefined
@@ -152,7 +152,7 @@ const documentAnswer = ({ model, refuse, representation, selected }: ReadContext
     }
     const version = versionField === undefined ? undefined : Number(document[versionField])
     const conditions = preconditions.read(headers)
-    if (Result.isFailure(conditions)) return refuse(conditions.failure)
+    if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
     switch (preconditions.ofRead(conditions.success, version)) {
       case "failed":
         return Effect.fail(preconditions.failed)
@@ -172,13 +172,25 @@ const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.suc
 // -----------------------------------------------------------------------------
 
 const listRoute = (context: ReadContext): Answer => {
-  const { hooked, isShown, limits, lists, model, path, refuse, refused, repository, representation, selected, shown } =
-    context
+  const {
+    hooked,
+    isShown,
+    limits,
+    lists,
+    model,
+    path,
+    rejectQuery,
+    repository,
+    representation,
+    respondBadRequest,
+    selected,
+    shown
+  } = context
   const readQuery = UrlQuery.make(model, limits)
   const { maxPageBytes, queryTimeout: timeLimit } = limits
   return withParameters((parameters) => {
     const read = readQuery(parameters)
-    if (Result.isFailure(read)) return refused(read.failure)
+    if (Result.isFailure(read)) return rejectQuery(read.failure)
     const query = read.success
     const serialise = query.fields === undefined ? representation.textOf : representation.textBy(selected(query.fields))
 
@@ -197,7 +209,7 @@ const listRoute = (context: ReadContext): Answer => {
         if (typeof ended === "object") return representation.corrupt(ended.corrupt)
         // The next numbered page would skip the remaining documents.
         if (ended === "too large" && query.keyset === undefined) {
-          return refuse([tooLarge("page_size", maxPageBytes, pageAdvice)])
+          return respondBadRequest([tooLarge("page_size", maxPageBytes, pageAdvice)])
         }
         const links = linksOf(path, parameters, query, page, total)
         const counted = query.count === "exact" ? { "x-total-count": String(total) } : undefined
@@ -240,16 +252,18 @@ const pageAdvice = "ask for fewer documents or fields, or page by cursor"
 // an aggregation
 // -----------------------------------------------------------------------------
 
-const aggregateRoute = ({ hooked, limits, lists, model, path, refuse, refused, repository }: ReadContext): Answer => {
+const aggregateRoute = (
+  { hooked, limits, lists, model, path, rejectQuery, repository, respondBadRequest }: ReadContext
+): Answer => {
   const readAggregation = queryReader(aggregationParameters, "is not a parameter of the aggregation")
   const readPipeline = QueryGuard.pipeline(model, limits)
   const { maxPageBytes, queryTimeout: timeLimit } = limits
   return withParameters((parameters) => {
-    const given = readAggregation(parameters)
-    if (Result.isFailure(given)) return refuse(given.failure)
-    const { pipe } = given.success
+    const aggregation = readAggregation(parameters)
+    if (Result.isFailure(aggregation)) return respondBadRequest(aggregation.failure)
+    const { pipe } = aggregation.success
     const read = readPipeline(pipe)
-    if (Result.isFailure(read)) return refused(read.failure)
+    if (Result.isFailure(read)) return rejectQuery(read.failure)
     const written = Effect.suspend(() => {
       const items = lists.begin(maxPageBytes)
       return Stream.runForEachArray(
@@ -266,7 +280,7 @@ const aggregateRoute = ({ hooked, limits, lists, model, path, refuse, refused, r
     })
     return hooked(
       Option.none(),
-      Effect.catchTag(written, "TooLarge", () => refuse([tooLarge("pipe", maxPageBytes, pipeAdvice)]))
+      Effect.catchTag(written, "TooLarge", () => respondBadRequest([tooLarge("pipe", maxPageBytes, pipeAdvice)]))
     )
   })
 }

@@ -20,11 +20,11 @@ import type { ListAnswers } from "../response/listAnswer.ts"
 import { expectations, inputFields, parameters as parametersOf } from "../response/problemFields.ts"
 import { representationOf } from "../response/representation.ts"
 import {
+  type BadRequestResponder,
   type ErrorResponses,
+  makeBadRequest,
   makeErrorResponses,
-  metadataResponse,
-  refusal,
-  type Refuse
+  metadataResponse
 } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { readRoutes } from "./readRoutes.ts"
@@ -58,11 +58,11 @@ export const routesOf = (
   const { model, path } = registration
   const representation = representationOf(registration, repository)
   const places = inputFields(model)
-  const refuse = refusal(translations, places)
+  const respondBadRequest = makeBadRequest(translations, places)
   const errorResponses = makeErrorResponses(translations)
   const handlers: { readonly [N in Name]: Answer } = {
     ...readRoutes(registration, repository, representation, { limits, lists, places, translations }),
-    ...writeRoutes(registration, repository, store, representation, { limits, refuse }),
+    ...writeRoutes(registration, repository, store, representation, { limits, respondBadRequest }),
     schema: schemaOf(model, translations),
     meta: metadataResponse(translations, Metadata.make(model))
   }
@@ -71,8 +71,12 @@ export const routesOf = (
     const { hasQuery, method, name } = endpoint
     const handler = unlessReserved(handlers[name], endpoint, { endpoints, path, errorResponses })
     return routeOf(
-      { method, path: `${path}${endpoint.path}`, handler: hasQuery ? handler : withoutParameters(handler, refuse) },
-      refuse
+      {
+        method,
+        path: `${path}${endpoint.path}`,
+        handler: hasQuery ? handler : withoutParameters(handler, respondBadRequest)
+      },
+      respondBadRequest
     )
   })
 }
@@ -104,11 +108,11 @@ const unlessReserved = (
  *
  * @internal
  */
-export const routeOf = ({ handler, method, path }: Handled, refuse: Refuse): Route => {
+export const routeOf = ({ handler, method, path }: Handled, respondBadRequest: BadRequestResponder): Route => {
   return {
     method,
     path,
-    refuse,
+    respondBadRequest,
     handler: withRequest((request) => acceptsJson(headersOf(request).accept) ? handler : notAcceptable)
   }
 }
@@ -123,11 +127,11 @@ const schemaOf = (model: Model.Any, translations: Translations): Answer => {
     answers.json(JSON.stringify(JsonSchema.make(model, { additionalProperties, mongoCompatibility })))
   const plain = { open: variant(false, true), closed: variant(false, false) }
   const mongo = { open: variant(true, true), closed: variant(true, false) }
-  const refuse = refusal(translations, parametersOf(expectations(schemaParameters)))
+  const respondBadRequest = makeBadRequest(translations, parametersOf(expectations(schemaParameters)))
   const read = queryReader(schemaParameters, "is not a parameter of the schema")
   return withParameters((parameters) => {
     const query = read(parameters)
-    if (Result.isFailure(query)) return refuse(query.failure)
+    if (Result.isFailure(query)) return respondBadRequest(query.failure)
     const { closed, open } = query.success.mongo === "true" ? mongo : plain
     return Effect.succeed(query.success.additional_properties === "false" ? closed : open)
   })

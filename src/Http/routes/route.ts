@@ -12,7 +12,7 @@ import { identifierOf } from "../description/identifier.ts"
 import type { Method } from "../Endpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { Answer } from "../response/failures.ts"
-import type { Refuse } from "../response/translation.ts"
+import type { BadRequestResponder } from "../response/translation.ts"
 
 /**
  * A handler whose errors are not converted into responses yet.
@@ -31,7 +31,7 @@ export interface Route {
   readonly path: `/${string}`
   readonly handler: Answer
   /** Responds to the problems of fields that the handler fails with. */
-  readonly refuse: Refuse
+  readonly respondBadRequest: BadRequestResponder
 }
 
 /**
@@ -116,10 +116,10 @@ export const withParameters = (use: (parameters: Parameters) => Answer): Answer 
  *
  * @internal
  */
-export const withoutParameters = (answer: Answer, refuse: Refuse): Answer =>
+export const withoutParameters = (answer: Answer, respondBadRequest: BadRequestResponder): Answer =>
   withParameters((parameters) => {
     const unknown = unknownParameters(parameters, none)
-    return unknown.length === 0 ? answer : refuse(unknown)
+    return unknown.length === 0 ? answer : respondBadRequest(unknown)
   })
 
 const none: ReadonlySet<string> = new Set()

@@ -8,7 +8,7 @@ import type { Limits } from "../KernelConfig.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import type { Answer, CallFailure } from "../response/failures.ts"
 import type { Representation } from "../response/representation.ts"
-import type { Refuse } from "../response/translation.ts"
+import type { BadRequestResponder } from "../response/translation.ts"
 import { writeAnswers, type Written } from "../response/written.ts"
 import { writesOf } from "./conditionalWrites.ts"
 import { withIdOf, withRequest } from "./route.ts"
@@ -24,7 +24,7 @@ export const writeRoutes = (
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   representation: Representation,
-  { limits, refuse }: { readonly limits: Limits; readonly refuse: Refuse }
+  { limits, respondBadRequest }: { readonly limits: Limits; readonly respondBadRequest: BadRequestResponder }
 ): { readonly [N in "create" | "replace" | "patch" | "delete"]: Answer } => {
   const { model } = registration
   const read = writeReaders(registration, representation, limits)
@@ -37,7 +37,7 @@ export const writeRoutes = (
   ): Answer =>
     Effect.flatMapEager(reading, (request): Answer =>
       Result.isFailure(request)
-        ? refuse(request.failure)
+        ? respondBadRequest(request.failure)
         : Effect.flatMapEager(applying(request.success), (written) => answer(written, request.success.prefer)))
 
   return {

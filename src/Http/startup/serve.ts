@@ -16,7 +16,7 @@ import { makeAnswerBudget } from "../response/answerBudget.ts"
 import * as Links from "../response/links.ts"
 import { makeListAnswers } from "../response/listAnswer.ts"
 import { parameters as parametersOf } from "../response/problemFields.ts"
-import { makeErrorResponses, refusal } from "../response/translation.ts"
+import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
 import { callRoutes } from "../routes/callRoutes.ts"
 import { answered, routed, routerConfig } from "../routes/errorBoundary.ts"
 import { routesOf } from "../routes/resourceRoutes.ts"
@@ -70,13 +70,13 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   }
   if (openApi !== undefined) {
     const document = OpenApi.make({ api, registrations }, { limits, ...openApi })
-    const refuse = refusal(translations, parametersOf({}))
-    routes.push(...(yield* Documentation.routes(document, openApi)).map((route) => ({ ...route, refuse })))
+    const respondBadRequest = makeBadRequest(translations, parametersOf({}))
+    routes.push(...(yield* Documentation.routes(document, openApi)).map((route) => ({ ...route, respondBadRequest })))
   }
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
-    routes.map(({ handler, method, path, refuse }) =>
-      HttpRouter.route(method, path, answered(handler, refuse, errorResponses))
+    routes.map(({ handler, method, path, respondBadRequest }) =>
+      HttpRouter.route(method, path, answered(handler, respondBadRequest, errorResponses))
     )
   )
   for (const addition of additions) {

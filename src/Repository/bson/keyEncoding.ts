@@ -73,7 +73,7 @@ const latin1 = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.l
  *
  * @internal
  */
-export const component = (value: unknown, notes: KeyNotes): string => {
+export const encodeComponent = (value: unknown, notes: KeyNotes): string => {
   const rank = rankOf(value)
   return tag(rank) + payload(rank, value, notes)
 }
@@ -94,11 +94,11 @@ const payload = (rank: Rank, value: unknown, notes: KeyNotes): string => {
     case Rank.document:
       return `${
         Object.entries(documentOf(value as object))
-          .map(([name, field]) => `${tag(rankOf(field))}${terminated(name)}${component(field, notes)}`)
+          .map(([name, field]) => `${tag(rankOf(field))}${terminated(name)}${encodeComponent(field, notes)}`)
           .join("")
       }\0`
     case Rank.array:
-      return `${(value as ReadonlyArray<unknown>).map((item) => component(item, notes)).join("")}\0`
+      return `${(value as ReadonlyArray<unknown>).map((item) => encodeComponent(item, notes)).join("")}\0`
     case Rank.binary: {
       const bytes = bytesOf(value as Binary)
       return uint32(bytes.length) + String.fromCharCode((value as Binary).sub_type) + latin1(bytes)
@@ -129,7 +129,7 @@ export const bound = (value: unknown): string => {
   return rank === Rank.number
     // The cast follows from the rank. The bytes after the double distinguish numbers with the same nearest double.
     ? tag(rank) + double(toDouble(value as BsonNumber))
-    : component(value, { inexact: false })
+    : encodeComponent(value, { inexact: false })
 }
 
 /**
@@ -162,7 +162,7 @@ export const invert = (key: string): string => {
  *
  * @internal
  */
-export const fit = (key: string, notes: KeyNotes): string => {
+export const limitLength = (key: string, notes: KeyNotes): string => {
   if (key.length <= maxLength) return key
   notes.inexact = true
   const digest = crypto.createHash("sha256").update(key, "latin1").digest()
@@ -171,11 +171,11 @@ export const fit = (key: string, notes: KeyNotes): string => {
 
 /**
  * The range from all keys with the prefix `from` to all keys with the prefix `to`, both included, widened so that it
- * contains the keys that {@link fit} has cut.
+ * contains the keys that {@link limitLength} has cut.
  *
  * @internal
  */
-export const fitRange = (from: string, to: string): { readonly start: string; readonly end: string } => ({
+export const limitedRange = (from: string, to: string): { readonly start: string; readonly end: string } => ({
   start: from.slice(0, maxLength - hashLength),
   end: following(to.slice(0, maxLength - hashLength))
 })
@@ -228,4 +228,4 @@ export const numberOfRecord = (recordId: string): number => {
  * @internal
  */
 export const documentKey = (id: unknown, notes: KeyNotes = { inexact: false }): string =>
-  fit(component(id, notes), notes)
+  limitLength(encodeComponent(id, notes), notes)

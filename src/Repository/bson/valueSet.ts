@@ -2,7 +2,7 @@
  * A set of BSON values by MongoDB's equality: 1 and a `Decimal128` of 1 are one value.
  */
 import type { ObjectId } from "bson"
-import { component } from "./keyEncoding.ts"
+import { encodeComponent } from "./keyEncoding.ts"
 import { toDouble } from "./number.ts"
 import { equals, isNumber, Rank, rankOf } from "./value.ts"
 
@@ -84,7 +84,7 @@ const { latin1Slice } = Buffer.prototype
 
 const bytesOf = ({ id }: ObjectId): string => latin1Slice.call(id, 0, id.length)
 
-const keyOf = (value: unknown): string => component(value, { inexact: false })
+const keyOf = (value: unknown): string => encodeComponent(value, { inexact: false })
 
 // An inexact key may be shared by different values.
 const hasEqual = (alike: ReadonlyArray<unknown> | undefined, value: unknown): boolean =>

@@ -10,7 +10,7 @@ import { StoreUnavailable } from "../RepositoryError.ts"
 import { classify, defect, type FailureContext } from "./classifyError.ts"
 import type { MongoAddress } from "./connectionString.ts"
 import { type Deadlines, makeDeadlines } from "./deadlines.ts"
-import { bounded, maxTimerMillis, type MongoSession, Unforeseen } from "./driverCall.ts"
+import { cleanUp, maxTimerMillis, type MongoSession, UnclassifiedError } from "./driverCall.ts"
 import { watchPools } from "./poolMetrics.ts"
 
 // The driver's own timeout reports a reason, so it may fire first.
@@ -64,7 +64,7 @@ export const connect = (
         // No connection is made yet, so the host must be invalid.
         catch: (cause) => misconfigured(cause, context)
       }),
-      ({ client, unwatch }) => Effect.andThen(bounded(() => client.close()), Effect.sync(unwatch))
+      ({ client, unwatch }) => Effect.andThen(cleanUp(() => client.close()), Effect.sync(unwatch))
     )
     const db = yield* Effect.tryPromise({
       try: (signal) => client.connect().then(() => ping(client.db(database), signal)),
@@ -84,19 +84,19 @@ export const connect = (
     // 0 means no timeout; the driver also applies the one of the URL itself.
     const socketTimeout = sets("socketTimeoutMS") ? socketTimeoutMS || Infinity : Duration.toMillis(timeouts.socket)
     return makeSession({ client, db, address, deadlines, limit: serverSelectionTimeoutMS + socketTimeout })
-  }).pipe(Effect.catchTag("Unforeseen", (unforeseen) => Effect.die(unforeseen.cause)))
+  }).pipe(Effect.catchTag("UnclassifiedError", (unclassified) => Effect.die(unclassified.cause)))
 
 const timerOf = (timeout: Duration.Duration): number => Math.min(Duration.toMillis(timeout), maxTimerMillis)
 
 const ping = (db: Db, signal: AbortSignal): Promise<Db> => db.command({ ping: 1 }, { signal }).then(() => db)
 
 // Before there is a connection, any refusal by the driver is a fault of the configuration.
-const unconnected = (cause: unknown, context: FailureContext): StoreUnavailable | Unforeseen => {
+const unconnected = (cause: unknown, context: FailureContext): StoreUnavailable | UnclassifiedError => {
   const error = classify(cause, context)
   if (error?._tag === "StoreUnavailable") return error
   return error !== undefined || cause instanceof MongoError
     ? misconfigured(cause, context)
-    : new Unforeseen(defect(cause, context))
+    : new UnclassifiedError(defect(cause, context))
 }
 
 const misconfigured = (cause: unknown, { operation, redact }: FailureContext): StoreUnavailable =>

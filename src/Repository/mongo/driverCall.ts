@@ -52,7 +52,7 @@ export interface MongoSession {
 export interface Participation {
   readonly session: ClientSession
   /** Runs the calls one at a time, as the server requires within a transaction. */
-  readonly inTurn: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  readonly serialized: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Observes the driver's errors. */
   readonly note: (cause: unknown) => void
 }
@@ -84,8 +84,8 @@ export const maxTimerMillis = 2 ** 31 - 1
  *
  * @internal
  */
-export class Unforeseen {
-  readonly _tag = "Unforeseen"
+export class UnclassifiedError {
+  readonly _tag = "UnclassifiedError"
   readonly cause: unknown
   constructor(cause: unknown) {
     this.cause = cause
@@ -99,10 +99,10 @@ const contextOf = (call: MongoCall): FailureContext => ({
   isLimited: call.timeLimit !== undefined
 })
 
-const translate = (cause: unknown, context: FailureContext): StoreError | Unforeseen =>
-  classify(cause, context) ?? new Unforeseen(defect(cause, context))
+const translate = (cause: unknown, context: FailureContext): StoreError | UnclassifiedError =>
+  classify(cause, context) ?? new UnclassifiedError(defect(cause, context))
 
-const failureOf = (cause: unknown, call: MongoCall): StoreError | Unforeseen => {
+const failureOf = (cause: unknown, call: MongoCall): StoreError | UnclassifiedError => {
   call.session.transaction?.note(cause)
   return translate(cause, contextOf(call))
 }
@@ -113,10 +113,10 @@ const failureOf = (cause: unknown, call: MongoCall): StoreError | Unforeseen => 
  * @internal
  */
 export const failWith = (cause: unknown, call: MongoCall): Effect.Effect<never, StoreError> =>
-  dieUnforeseen(Effect.fail(translate(cause, contextOf(call))))
+  dieUnclassified(Effect.fail(translate(cause, contextOf(call))))
 
-const dieUnforeseen = <A>(self: Effect.Effect<A, StoreError | Unforeseen>): Effect.Effect<A, StoreError> =>
-  Effect.catchTag(self, "Unforeseen", (unforeseen) => Effect.die(unforeseen.cause))
+const dieUnclassified = <A>(self: Effect.Effect<A, StoreError | UnclassifiedError>): Effect.Effect<A, StoreError> =>
+  Effect.catchTag(self, "UnclassifiedError", (unclassified) => Effect.die(unclassified.cause))
 
 // Without a tracer, no span is made.
 const withClientSpan = <A, E>(self: Effect.Effect<A, E>, call: MongoCall): Effect.Effect<A, E> =>
@@ -145,8 +145,8 @@ export const runCall = <A>(
   milliseconds = limitOf(call)
 ): Effect.Effect<A, StoreError> =>
   withClientSpan(
-    inTurn(
-      dieUnforeseen(inTime(call.session, milliseconds, {
+    serialized(
+      dieUnclassified(withDeadline(call.session, milliseconds, {
         run: (signal) => run(call.session.collection(call.collection), signal),
         failed: (cause) => failureOf(cause, call),
         late: () => lateFailure(call, milliseconds)
@@ -178,7 +178,7 @@ const uncertain = "what was written, if anything, is not known"
  *
  * @internal
  */
-export const inTime = <A, E>(
+export const withDeadline = <A, E>(
   { deadlines }: MongoSession,
   milliseconds: number,
   { failed, late, run }: {
@@ -212,8 +212,8 @@ export const inTime = <A, E>(
     })
   })
 
-const inTurn = <A, E>(self: Effect.Effect<A, E>, { session }: MongoCall): Effect.Effect<A, E> =>
-  session.transaction === undefined ? self : session.transaction.inTurn(self)
+const serialized = <A, E>(self: Effect.Effect<A, E>, { session }: MongoCall): Effect.Effect<A, E> =>
+  session.transaction === undefined ? self : session.transaction.serialized(self)
 
 /**
  * The option that limits the time of a call on the server.
@@ -354,13 +354,13 @@ export const readBatches = (
     const cursor = yield* Effect.acquireRelease(
       rejectDuplicateKey(
         call.operation,
-        dieUnforeseen(Effect.try({
+        dieUnclassified(Effect.try({
           try: () => open(call.session.collection(call.collection), signal),
           catch: (cause) => failureOf(cause, call)
         }))
       ),
       // Closing a cursor that waits for the server would wait, too; the signal, which is aborted next, closes it.
-      (cursor) => pulling ? Effect.void : bounded(() => cursor.close())
+      (cursor) => pulling ? Effect.void : cleanUp(() => cursor.close())
     )
     const batch = Effect.suspend(() => {
       stopwatch.start()
@@ -385,5 +385,5 @@ export const readBatches = (
  *
  * @internal
  */
-export const bounded = (run: () => PromiseLike<unknown>): Effect.Effect<void> =>
+export const cleanUp = (run: () => PromiseLike<unknown>): Effect.Effect<void> =>
   Effect.promise(run).pipe(Effect.interruptible, Effect.timeoutOption(closeTimeout), Effect.ignoreCause, Effect.asVoid)

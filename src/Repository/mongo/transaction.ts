@@ -12,11 +12,11 @@ import * as Semaphore from "effect/Semaphore"
 import { type ClientSession, MongoBulkWriteError, MongoError } from "mongodb"
 import { QueryRejected, type StoreError, StoreUnavailable } from "../RepositoryError.ts"
 import {
-  type Attempt,
   isConflict,
-  type Policy,
   type StoreOperations,
-  TransactionConflict
+  type TransactionAttempt,
+  TransactionConflict,
+  type TransactionPolicy
 } from "../store/transactionRunner.ts"
 import * as mongo from "./driverCall.ts"
 
@@ -28,7 +28,7 @@ import * as mongo from "./driverCall.ts"
 export const mongoTransactions = (
   session: mongo.MongoSession,
   operationsOf: (session: mongo.MongoSession) => StoreOperations
-): Policy => ({
+): TransactionPolicy => ({
   begin: Effect.try({
     try: () => {
       const driverSession = session.startSession()
@@ -75,14 +75,14 @@ const makeAttempt = (
   session: mongo.MongoSession,
   driverSession: ClientSession,
   operationsOf: (session: mongo.MongoSession) => StoreOperations
-): Attempt => {
+): TransactionAttempt => {
   let hasConflict = false
   // After an interrupted call, the state of the transaction on the server is unknown.
   let isInterrupted = false
   const turn = Semaphore.makeUnsafe(1)
   const transaction: mongo.Participation = {
     session: driverSession,
-    inTurn: (call) =>
+    serialized: (call) =>
       turn.withPermit(Effect.onInterrupt(call, () =>
         Effect.sync(() => {
           isInterrupted = true
@@ -93,8 +93,8 @@ const makeAttempt = (
   }
   const call: mongo.MongoCall = { session: { ...session, transaction }, operation, collection: "" }
   // Ending the session aborts an uncommitted transaction.
-  const end = mongo.bounded(() => driverSession.endSession())
-  const commit = mongo.inTime(session, session.limit, {
+  const end = mongo.cleanUp(() => driverSession.endSession())
+  const commit = mongo.withDeadline(session, session.limit, {
     run: () => driverSession.commitTransaction(),
     failed: (cause): Caught | StoreError => new Caught(cause),
     late: () => uncertainOutcome

@@ -83,7 +83,7 @@ export const isSameIndex = (a: IndexDescription, b: IndexDescription): boolean =
  *
  * @internal
  */
-export const missingOf = (
+export const missingIndexesOf = (
   operation: string,
   collection: string,
   wanted: ReadonlyArray<IndexDescription>,

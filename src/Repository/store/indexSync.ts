@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import type { DocumentStore, IndexChanges, IndexDescription } from "../DocumentStore.ts"
 import type { ReadError, StoreError } from "../RepositoryError.ts"
-import { excludeEachOther, isSameIndex, missingOf } from "./indexDefinition.ts"
+import { excludeEachOther, isSameIndex, missingIndexesOf } from "./indexDefinition.ts"
 
 /**
  * The operations of a store on single indexes.
@@ -24,7 +24,7 @@ export interface IndexTools {
 /** @internal */
 export const makeSync = (tools: IndexTools): Pick<DocumentStore["Service"], "syncIndexes" | "dropIndexes"> => ({
   syncIndexes: Effect.fnUntraced(function*(collection, indexes): Effect.fn.Return<IndexChanges, StoreError> {
-    const wanted = yield* Effect.fromResult(missingOf("syncIndexes", collection, indexes, []))
+    const wanted = yield* Effect.fromResult(missingIndexesOf("syncIndexes", collection, indexes, []))
     const installed = yield* tools.list(collection)
     const stale = new Set(installed.filter((index) => !wanted.some((other) => isSameIndex(index, other))))
     const known = new Set(Array.from(stale, ({ name }) => name))

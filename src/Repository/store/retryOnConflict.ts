@@ -49,7 +49,7 @@ export const makeRetry = (): Retry => {
   const inQueue = <A, E, R>(key: unknown, use: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.acquireUseRelease(
       enqueue(key),
-      ({ turn }) => inTurn(turn, maxTurn, use),
+      ({ turn }) => withTurn(turn, maxTurn, use),
       (queue) => dequeue(key, queue)
     )
 
@@ -67,8 +67,8 @@ export const makeRetry = (): Retry => {
             schedule: retryDelays,
             while: (error) => isConflict(error) && isInTime()
           })
-          const inTime = Effect.suspend(() => isInTime() ? retries : Effect.fail(failure))
-          return Effect.provideService(hasTurn ? inTime : inQueue(key, inTime), Clock.Clock, retryClock)
+          const limitedRetries = Effect.suspend(() => isInTime() ? retries : Effect.fail(failure))
+          return Effect.provideService(hasTurn ? limitedRetries : inQueue(key, limitedRetries), Clock.Clock, retryClock)
         })
     )
 }
@@ -79,7 +79,7 @@ export const makeRetry = (): Retry => {
  *
  * @internal
  */
-export const inTurn = <A, E, R>(
+export const withTurn = <A, E, R>(
   turn: Semaphore.Semaphore,
   maxTurn: Duration.Duration,
   use: Effect.Effect<A, E, R>,

@@ -44,12 +44,12 @@ export type StoreOperations = Pick<
 >
 
 /**
- * One attempt at a transaction. It ends with either {@link Attempt.commit} or {@link Attempt.rollback}; neither is
+ * One attempt at a transaction. It ends with either {@link TransactionAttempt.commit} or {@link TransactionAttempt.rollback}; neither is
  * interrupted.
  *
  * @internal
  */
-export interface Attempt {
+export interface TransactionAttempt {
   readonly operations: StoreOperations
   /** Whether a failed attempt has met a conflict with another transaction, so that it is aborted and retried. */
   readonly hasConflict: Effect.Effect<boolean>
@@ -80,9 +80,9 @@ export const isConflict = (error: unknown): error is TransactionConflict => erro
  *
  * @internal
  */
-export interface Policy {
+export interface TransactionPolicy {
   /** Begins an attempt. */
-  readonly begin: Effect.Effect<Attempt, StoreError>
+  readonly begin: Effect.Effect<TransactionAttempt, StoreError>
   /** Retries an effect while it fails with {@link TransactionConflict}, up to the store's limit. */
   readonly retry: <A, E, R>(
     attempt: Effect.Effect<A, E | TransactionConflict, R>
@@ -99,7 +99,7 @@ export interface Transactional {
 }
 
 /** @internal */
-export const makeTransactional = (direct: StoreOperations, { begin, retry }: Policy): Transactional => {
+export const makeTransactional = (direct: StoreOperations, { begin, retry }: TransactionPolicy): Transactional => {
   stores += 1
   // A key for each store: a transaction of one store does not include operations of another.
   const current = Context.Reference<ActiveTransaction | undefined>(`appkernel/Repository/transaction/${stores}`, {
@@ -162,7 +162,7 @@ class ActiveTransaction {
   #failure: StoreError | undefined
   #isOver = false
 
-  constructor({ operations }: Attempt) {
+  constructor({ operations }: TransactionAttempt) {
     const guarded = delegatingOperations(
       <A, E extends StoreError>(use: Use<Effect.Effect<A, E>>, operation: string) =>
         Effect.suspend((): Effect.Effect<A, E | ReadError> => {
@@ -236,7 +236,7 @@ const joinOuter = <A, E, R>(
 
 /** Begins an attempt, runs the effect in it, and commits or rolls back. Must run uninterruptibly. */
 const runAttempt = Effect.fnUntraced(function*<A, E, R>(
-  begin: Policy["begin"],
+  begin: TransactionPolicy["begin"],
   run: (transaction: ActiveTransaction) => Effect.Effect<A, E, R>
 ): Effect.fn.Return<A, E | StoreError | TransactionConflict, R> {
   const attempt = yield* begin

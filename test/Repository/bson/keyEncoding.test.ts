@@ -3,18 +3,18 @@ import { Decimal128, Long, ObjectId, Timestamp, UUID } from "bson"
 import { Arbitrary, Effect, Schema } from "effect"
 import {
   bound,
-  component,
   documentKey,
-  fit,
-  fitRange,
+  encodeComponent,
   invert,
+  limitedRange,
+  limitLength,
   numberOfRecord,
   rankBound,
   recordIdOf
 } from "../../../src/Repository/bson/keyEncoding.ts"
 import { compare } from "../../../src/Repository/bson/value.ts"
 
-const key = (value: unknown) => component(value, { inexact: false })
+const key = (value: unknown) => encodeComponent(value, { inexact: false })
 
 const order = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0
 
@@ -123,7 +123,7 @@ describe("orderedKey", () => {
   }, ({ high, low, value }) =>
     Effect.sync(() => {
       const inside = (text: string, from: string, to: string) => {
-        const { end, start } = fitRange(from, to)
+        const { end, start } = limitedRange(from, to)
         return text >= start && text < end
       }
       for (const text of [key(value), key(value) + key("after")]) {
@@ -154,11 +154,11 @@ describe("orderedKey", () => {
     Effect.sync(() => {
       const notes = { inexact: false }
       const [a, b] = ["a", "b"].map((last) => `${"x".repeat(5_000)}${last}`)
-      const [keyA, keyB] = [a, b].map((text) => fit(component(text, notes), notes))
+      const [keyA, keyB] = [a, b].map((text) => limitLength(encodeComponent(text, notes), notes))
       assert.isTrue(notes.inexact)
       assert.isAtMost(keyA?.length ?? 0, 900)
       assert.notStrictEqual(keyA, keyB)
-      const { end, start } = fitRange(bound(a), bound(a))
+      const { end, start } = limitedRange(bound(a), bound(a))
       assert.isTrue((keyA ?? "") >= start && (keyA ?? "") < end)
       assert.notStrictEqual(documentKey(a), documentKey(b))
     }))

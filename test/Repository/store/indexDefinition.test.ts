@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ObjectId } from "bson"
 import { Result } from "effect"
 import type { IndexDescription } from "../../../src/Repository/DocumentStore.ts"
-import { excludeEachOther, isSameIndex, missingOf } from "../../../src/Repository/store/indexDefinition.ts"
+import { excludeEachOther, isSameIndex, missingIndexesOf } from "../../../src/Repository/store/indexDefinition.ts"
 
 describe("indexDefinition", () => {
   const search: IndexDescription = {
@@ -58,7 +58,7 @@ describe("indexDefinition", () => {
 
   it("has one text index in a collection", () => {
     const other: IndexDescription = { name: "other", key: { summary: "text" } }
-    const missing = missingOf("createIndexes", "things", [other], [search])
+    const missing = missingIndexesOf("createIndexes", "things", [other], [search])
     assert.deepStrictEqual(Result.isFailure(missing) ? missing.failure.conflict : missing, {
       collection: "things",
       index: "other",
@@ -72,6 +72,6 @@ describe("indexDefinition", () => {
       name: "a",
       key: { _id: 1, a: 1 }
     }]
-    assert.deepStrictEqual(missingOf("createIndexes", "things", wanted, []), Result.succeed(wanted.slice(1)))
+    assert.deepStrictEqual(missingIndexesOf("createIndexes", "things", wanted, []), Result.succeed(wanted.slice(1)))
   })
 })

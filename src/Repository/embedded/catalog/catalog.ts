@@ -2,7 +2,7 @@
  * The catalog of the embedded store: its collections and indexes, in the committed and in the pending state.
  */
 import * as Result from "effect/Result"
-import { component, numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
+import { encodeComponent, numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
 import { type Direction, isArrayIndex, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document, IndexDescription } from "../../DocumentStore.ts"
@@ -107,7 +107,7 @@ export const textIndexOf = (collection: Collection | undefined): Index | undefin
 
 const collectionPrefix = "collection:"
 
-const keyOf = (name: string): string => collectionPrefix + component(name, { inexact: false })
+const keyOf = (name: string): string => collectionPrefix + encodeComponent(name, { inexact: false })
 
 const countersKey = "counters"
 

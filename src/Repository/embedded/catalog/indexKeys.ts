@@ -2,7 +2,7 @@
  * Computes the entries of a document in an index.
  */
 import * as Result from "effect/Result"
-import { component, fit, invert } from "../../bson/keyEncoding.ts"
+import { encodeComponent, invert, limitLength } from "../../bson/keyEncoding.ts"
 import { existsAt, keysOf } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { indexedWords, type TextField } from "../../mql/text/textSearch.ts"
@@ -42,9 +42,11 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
     const notes = { inexact: false }
     return {
       keys: new Set(keys.map((values) =>
-        fit(
+        limitLength(
           index.directions
-            .map(({ descending }, i) => descending ? invert(component(values[i], notes)) : component(values[i], notes))
+            .map(({ descending }, i) =>
+              descending ? invert(encodeComponent(values[i], notes)) : encodeComponent(values[i], notes)
+            )
             .join(""),
           notes
         ) + suffix
@@ -60,11 +62,11 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
  *
  * @internal
  */
-export const wordKey = (word: string): string => component(word, { inexact: false })
+export const wordKey = (word: string): string => encodeComponent(word, { inexact: false })
 
 const textEntries = (document: Document, fields: ReadonlyArray<TextField>, documentKey: string): Entries => ({
   keys: new Set(
-    Array.from(indexedWords(document, fields), (word) => fit(wordKey(word), { inexact: false }) + documentKey)
+    Array.from(indexedWords(document, fields), (word) => limitLength(wordKey(word), { inexact: false }) + documentKey)
   ),
   multikey: true,
   inexact: false

@@ -10,7 +10,7 @@ import { Operand } from "../../mql/predicate/comparison.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { Counting, CountStep } from "../catalog/documentCounter.ts"
-import { costOf, type Found, maxCost } from "../planner/planExecutor.ts"
+import { costOf, maxCost, type StoredDocument } from "../planner/planExecutor.ts"
 
 /**
  * Partial counts whose sum is the number of matches. `findMatches` is used when no maintained count exists.
@@ -22,7 +22,7 @@ export const countSource = (
   catalog: Catalog,
   name: string,
   filter: Filter,
-  findMatches: () => BatchIterator<Found>
+  findMatches: () => BatchIterator<StoredDocument>
 ): BatchIterator<number> => {
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended

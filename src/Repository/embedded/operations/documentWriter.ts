@@ -12,7 +12,7 @@ import type { DuplicateKey } from "../../RepositoryError.ts"
 import type { Encoded, KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection, Index, KeyTraits } from "../catalog/catalog.ts"
 import { type Entries, entriesOf } from "../catalog/indexKeys.ts"
-import type { Found } from "../planner/planExecutor.ts"
+import type { StoredDocument } from "../planner/planExecutor.ts"
 import { duplicateKey, isTaken } from "./uniqueIndex.ts"
 
 /**
@@ -93,7 +93,7 @@ export class DocumentWriter {
   replace(
     collection: Collection,
     prepared: Prepared,
-    previous: Found
+    previous: StoredDocument
   ): Result.Result<void, DuplicateKey | Problem> {
     return Result.map(
       this.#changes(collection, prepared, previous),
@@ -101,7 +101,7 @@ export class DocumentWriter {
     )
   }
 
-  remove(collection: Collection, { document, recordId }: Found): void {
+  remove(collection: Collection, { document, recordId }: StoredDocument): void {
     const key = documentKey(document["_id"])
     spend(writeCost)
     this.#store.documents(collection.number).remove(recordId, document)
@@ -122,7 +122,7 @@ export class DocumentWriter {
   index(
     collection: Collection,
     index: Index,
-    { document, recordId }: Found
+    { document, recordId }: StoredDocument
   ): Result.Result<void, DuplicateKey | Problem> {
     const added = { key: documentKey(document["_id"]), document }
     return Result.map(this.#change(collection, index, added, { recordId }), (change) => {
@@ -186,7 +186,7 @@ export class DocumentWriter {
 }
 
 // The stored record that is replaced; without a document for one that only enters an index, `undefined` for a new one.
-type Previous = Partial<Found> | undefined
+type Previous = Partial<StoredDocument> | undefined
 
 const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
 

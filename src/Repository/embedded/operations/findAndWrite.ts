@@ -18,9 +18,9 @@ import type { Problem } from "../../mql/limits/queryProblem.ts"
 import type { DuplicateKey, ReadError } from "../../RepositoryError.ts"
 import type { Watch, WatchedKeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection } from "../catalog/catalog.ts"
-import type { Found } from "../planner/planExecutor.ts"
+import type { StoredDocument } from "../planner/planExecutor.ts"
 import { findSource } from "./matchingDocuments.ts"
-import { drain, take } from "./readSteps.ts"
+import { collect, runStep } from "./readSteps.ts"
 import { maxPerJob, outcome, runJob } from "./writeJob.ts"
 
 /**
@@ -40,7 +40,7 @@ export interface MatchRequest {
  */
 export type WriteMatch<A, D extends DuplicateKey> = (
   collection: Collection,
-  found: Found
+  found: StoredDocument
 ) => Result.Result<A, D | Problem>
 
 /** What is done without a match. */
@@ -100,7 +100,7 @@ const currentMatch = (
   collection: Collection,
   filter: Filter,
   recordId: string | undefined
-): Result.Result<Found | undefined, Problem> => {
+): Result.Result<StoredDocument | undefined, Problem> => {
   const document = recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
   if (recordId === undefined || document === undefined) return Result.succeed(undefined)
   return Result.map(
@@ -149,16 +149,16 @@ const idKeyOf = ({ constraints }: Filter): string | undefined => {
 const findFirst = (
   { catalog, name, operation, store }: MatchContext,
   { filter, sort = [] }: MatchRequest
-): Effect.Effect<Found | undefined, ReadError> =>
+): Effect.Effect<StoredDocument | undefined, ReadError> =>
   Effect.map(
-    drain(store, operation, () => Result.succeed(slice(findSource(store, catalog, name, filter, sort, 1), 0, 1))),
+    collect(store, operation, () => Result.succeed(slice(findSource(store, catalog, name, filter, sort, 1), 0, 1))),
     ([found]) => found
   )
 
 const writeFound = <A, D extends DuplicateKey>(
   context: MatchContext,
   filter: Filter,
-  { recordId }: Found,
+  { recordId }: StoredDocument,
   write: WriteMatch<A, D>
 ): Effect.Effect<A | undefined, D | ReadError> =>
   runJob(context.store, context.operation, () => writeMatch(context, filter, () => recordId, write))
@@ -251,7 +251,7 @@ const insertUnmatched = <A, D extends DuplicateKey>(
         : Effect.succeed(tried)
   )
 
-const checkedPerJob = (filter: Filter): number => Math.ceil(maxPerJob / filter.effort)
+const checkedPerJob = (filter: Filter): number => Math.ceil(maxPerJob / filter.relativeCost)
 
 /** For jobs: inserts, or returns `undefined` if the search must be repeated. */
 const tryInsert = <A, D extends DuplicateKey>(
@@ -301,7 +301,7 @@ const hasMatchInTurns = Effect.fnUntraced(function*(
     if (from > 0) yield* Effect.yieldNow
     const some = recordIds.slice(from, from + count)
     const isMatched = yield* Effect.fromResult(
-      take(context.store, context.operation, () => hasMatch(context, filter, some, collection))
+      runStep(context.store, context.operation, () => hasMatch(context, filter, some, collection))
     )
     if (isMatched) return true
   }
@@ -314,7 +314,7 @@ const writeEach = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
   write: WriteMatch<A, D>
 ): Effect.fn.Return<ReadonlyArray<A>, D | ReadError> {
   const { catalog, name, operation, store } = context
-  const recordIds = yield* drain(store, operation, () =>
+  const recordIds = yield* collect(store, operation, () =>
     Result.succeed(
       mapChunks(
         findSource(store, catalog, name, filter),

@@ -14,11 +14,11 @@ import type { DocumentStore, IndexDescription } from "../../DocumentStore.ts"
 import { type Problem, toError, unsupported } from "../../mql/limits/queryProblem.ts"
 import type { DuplicateKey, StoreError, StoreUnavailable } from "../../RepositoryError.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
-import { missingOf } from "../../store/indexDefinition.ts"
+import { missingIndexesOf } from "../../store/indexDefinition.ts"
 import { makeSync } from "../../store/indexSync.ts"
 import { type Catalog, type Collection, type Index, makeIndex } from "../catalog/catalog.ts"
 import { parsePart } from "../catalog/partialIndex.ts"
-import { costOf, type Found } from "../planner/planExecutor.ts"
+import { costOf, type StoredDocument } from "../planner/planExecutor.ts"
 import type { DocumentWriter } from "./documentWriter.ts"
 import type { BeginExpiry } from "./ttl.ts"
 import { failureOf, maxPerJob } from "./writeJob.ts"
@@ -116,7 +116,7 @@ const installAll = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, StoreError> {
   const problem = descriptions.map(problemOf).find((problem) => problem !== undefined)
   if (problem !== undefined) return yield* toError(problem, operation)
-  const missing = yield* Effect.fromResult(missingOf(operation, name, descriptions, installedIn(context, name)))
+  const missing = yield* Effect.fromResult(missingIndexesOf(operation, name, descriptions, installedIn(context, name)))
   // No other build is running, so these are of a build that was interrupted and could not be dropped.
   const unfinished = (context.catalog.get(name)?.indexes ?? []).filter(({ isReady }) => !isReady)
   for (const index of unfinished) yield* drop(context, name, index)
@@ -172,7 +172,7 @@ const fillSome = (
   from: string
 ): Result.Result<string | undefined, DuplicateKey | Problem> => {
   beginStep()
-  const some: Array<Found> = []
+  const some: Array<StoredDocument> = []
   let left = maxPerJob
   store.documents(collection.number).scan({ ...everything, start: from }, (recordId, document, bytes) => {
     some.push({ recordId, document })

@@ -13,7 +13,7 @@ import type { DuplicateKey, ReadError } from "../../RepositoryError.ts"
 import type { KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog } from "../catalog/catalog.ts"
 import { type DocumentWriter, prepare, type Prepared } from "./documentWriter.ts"
-import { failureOf, inTurn, maxPerJob, runJob } from "./writeJob.ts"
+import { failureOf, maxPerJob, runJob, yieldIf } from "./writeJob.ts"
 
 /** @internal */
 export type EmbeddedInserts = Pick<DocumentStore["Service"], "insertOne" | "insertMany">
@@ -69,7 +69,7 @@ const insertMany = (
           })
         ),
         Effect.flatMap(({ attempted }) =>
-          inTurn(from + attempted < documents.length, () => go(from + attempted, chunk.slice(attempted)))
+          yieldIf(from + attempted < documents.length, () => go(from + attempted, chunk.slice(attempted)))
         )
       )
     }

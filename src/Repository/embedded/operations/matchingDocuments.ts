@@ -6,13 +6,13 @@ import type { Direction } from "../../bson/path.ts"
 import { type BatchIterator, ended, mapChunks } from "../../mql/execution/batchIterator.ts"
 import { sorted } from "../../mql/execution/mergeSort.ts"
 import { type Filter, parseFilter } from "../../mql/filter/parseFilter.ts"
-import { overtaken, type Problem } from "../../mql/limits/queryProblem.ts"
+import { conflict, type Problem } from "../../mql/limits/queryProblem.ts"
 import { makeMemory, type Memory } from "../../mql/limits/sizeLimits.ts"
 import { sortTooLarge } from "../../mql/projection/sortSpec.ts"
 import { isByScore, withScore } from "../../mql/projection/textScore.ts"
 import type { KeyValue } from "../../storage/orderedStore.ts"
 import { type Catalog, type Collection, textIndexOf } from "../catalog/catalog.ts"
-import { type Found, scan } from "../planner/planExecutor.ts"
+import { scan, type StoredDocument } from "../planner/planExecutor.ts"
 import { type Plan, planOf } from "../planner/queryPlan.ts"
 
 /**
@@ -43,7 +43,7 @@ export const findSource = (
   onMatches?: (matches: number) => void,
   /** The memory budget of a pipeline; a single sort has a budget of its own. */
   memory?: Memory
-): BatchIterator<Found> => {
+): BatchIterator<StoredDocument> => {
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
   const plan = planOf(collection, filter.constraints, sort, filter.search?.words)
@@ -61,8 +61,8 @@ export const findSource = (
   })
   const { search } = filter
   const documentOf = search === undefined || !sort.some(isByScore)
-    ? ({ document }: Found) => document
-    : ({ document }: Found) => withScore(document, search)
+    ? ({ document }: StoredDocument) => document
+    : ({ document }: StoredDocument) => withScore(document, search)
   return memory === undefined
     ? sorted(found, documentOf, sort, wanted, makeMemory(sortTooLarge), sortedBytes)
     : sorted(found, documentOf, sort, wanted, memory)
@@ -71,19 +71,19 @@ export const findSource = (
 // internal
 
 // A document takes more bytes in memory than on disk; one that is in memory anyway only takes a slot in the list.
-const sortedBytes = ({ bytes = 0 }: Found): number => 100 + 2 * bytes
+const sortedBytes = ({ bytes = 0 }: StoredDocument): number => 100 + 2 * bytes
 
 // A dropped index loses its entries between two steps, so the scan would miss documents.
 const whileIndexed = (
   catalog: Catalog,
   collection: Collection,
   plan: Plan,
-  source: BatchIterator<Found>
-): BatchIterator<Found> => {
+  source: BatchIterator<StoredDocument>
+): BatchIterator<StoredDocument> => {
   if (plan.kind === "all" || plan.index === collection.identifiers) return source
   const { number } = plan.index
   return () =>
     catalog.get(collection.name)?.indexes.some((index) => index.number === number) === true
       ? source()
-      : Result.fail(overtaken("an index was dropped while it was read"))
+      : Result.fail(conflict("an index was dropped while it was read"))
 }

@@ -30,7 +30,7 @@ export const withNow = <A, E>(use: (now: number) => Effect.Effect<A, E>): Effect
  *
  * @internal
  */
-export const take = <A>(
+export const runStep = <A>(
   store: KeyValue,
   operation: string,
   step: () => Result.Result<A, Problem>
@@ -48,7 +48,7 @@ export const take = <A>(
  *
  * @internal
  */
-export const drain = <A>(
+export const collect = <A>(
   store: KeyValue,
   operation: string,
   open: () => Result.Result<BatchIterator<A>, Problem>,
@@ -73,7 +73,7 @@ export const drain = <A>(
   }
   const go = (): Effect.Effect<ReadonlyArray<A>, ReadError> => {
     if (stopwatch?.isOver() === true) return Effect.fail(new QueryTimeout({ operation }))
-    const isEnded = take(store, operation, turn)
+    const isEnded = runStep(store, operation, turn)
     if (Result.isFailure(isEnded)) return Effect.fail(isEnded.failure)
     const isEnough = taker !== undefined && all.length > 0 && !taker(all.splice(0))
     return isEnded.success || isEnough ? Effect.succeed(all) : Effect.flatMap(Effect.yieldNow, go)
@@ -82,7 +82,7 @@ export const drain = <A>(
 }
 
 /**
- * {@link drain} with a time limit. `open` gets the current time in milliseconds.
+ * {@link collect} with a time limit. `open` gets the current time in milliseconds.
  *
  * @internal
  */
@@ -97,7 +97,7 @@ export const readAll = <A>(
     const clock = fiber.getRef(Clock.Clock)
     const stopwatch = makeStopwatch(clock, timeLimit)
     stopwatch.start()
-    return drain(store, operation, () => open(clock.currentTimeMillisUnsafe()), stopwatch, taker)
+    return collect(store, operation, () => open(clock.currentTimeMillisUnsafe()), stopwatch, taker)
   })
 
 /**
@@ -116,7 +116,7 @@ export const readStream = (
     Effect.withFiber((fiber) => {
       const clock = fiber.getRef(Clock.Clock)
       const stopwatch = makeStopwatch(clock, timeLimit)
-      const source = take(store, operation, () => make(clock.currentTimeMillisUnsafe()))
+      const source = runStep(store, operation, () => make(clock.currentTimeMillisUnsafe()))
       return Result.isSuccess(source)
         ? Effect.succeed(pullFrom(store, operation, source.success, stopwatch))
         : Effect.fail(source.failure)
@@ -139,7 +139,7 @@ const pullFrom = (
   let steps = 0
   const go: Effect.Effect<Arr.NonEmptyReadonlyArray<Document>, ReadError | Cause.Done> = Effect.suspend(() => {
     if (stopwatch.isOver()) return Effect.fail(new QueryTimeout({ operation }))
-    const documents = take(store, operation, source)
+    const documents = runStep(store, operation, source)
     if (Result.isFailure(documents)) return Effect.fail(documents.failure)
     if (documents.success === undefined) return Cause.done()
     if (!Arr.isReadonlyArrayNonEmpty(documents.success)) return Effect.andThen(Effect.yieldNow, go)

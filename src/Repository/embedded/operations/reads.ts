@@ -23,7 +23,7 @@ import type { KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog } from "../catalog/catalog.ts"
 import { countSource } from "./counts.ts"
 import { findSource, parseFilterOf } from "./matchingDocuments.ts"
-import { drain, readAll, readStream, take } from "./readSteps.ts"
+import { collect, readAll, readStream, runStep } from "./readSteps.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -38,7 +38,7 @@ export const makeEmbeddedReads = (store: KeyValue, catalog: Catalog): EmbeddedRe
   const context: ReadContext = { store, catalog }
   return {
     findById: (name, id) =>
-      Effect.suspend(() => Effect.fromResult(take(store, "findById", () => documentById(context, name, id)))),
+      Effect.suspend(() => Effect.fromResult(runStep(store, "findById", () => documentById(context, name, id)))),
     find: (name, options) =>
       options.limit === 0
         ? Effect.succeed([])
@@ -53,7 +53,7 @@ export const makeEmbeddedReads = (store: KeyValue, catalog: Catalog): EmbeddedRe
       ),
     count: (name, filter, options) => count(context, name, filter, options),
     estimatedCount: (name) =>
-      Effect.map(drain(store, "estimatedCount", () => Result.succeed(countMatches(context, name, matchAll))), sumOf),
+      Effect.map(collect(store, "estimatedCount", () => Result.succeed(countMatches(context, name, matchAll))), sumOf),
     distinct: (name, path, filter, options) =>
       readAll(store, "distinct", options?.timeLimit, (now) => distinct(context, name, path, filter, now)),
     aggregate: (name, pipeline, options) =>

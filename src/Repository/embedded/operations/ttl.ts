@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
-import { bound, documentKey, fitRange, invert, rankBound } from "../../bson/keyEncoding.ts"
+import { bound, documentKey, invert, limitedRange, rankBound } from "../../bson/keyEncoding.ts"
 import { dateOf } from "../../bson/normalise.ts"
 import { Rank } from "../../bson/value.ts"
 import type { StoreUnavailable } from "../../RepositoryError.ts"
@@ -89,7 +89,7 @@ const operation = "expire"
 const expiredAt = ({ directions }: Index, time: number): Range => {
   const [from, to] = [rankBound(Rank.date), bound(dateOf(time))]
   const isDescending = directions[0]?.descending === true
-  return { ...isDescending ? fitRange(invert(to), invert(from)) : fitRange(from, to), reverse: false }
+  return { ...isDescending ? limitedRange(invert(to), invert(from)) : limitedRange(from, to), reverse: false }
 }
 
 const recordIdsIn = (store: KeyValue, index: Index, range: Range): ReadonlySet<string> => {

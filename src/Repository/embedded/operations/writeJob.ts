@@ -42,5 +42,5 @@ export const failureOf = <D extends DuplicateKey>(failure: D | Problem, operatio
  *
  * @internal
  */
-export const inTurn = <A, E>(isLong: boolean, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+export const yieldIf = <A, E>(isLong: boolean, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   isLong ? Effect.flatMap(Effect.yieldNow, next) : next()

@@ -15,12 +15,12 @@ import { parseReplacement, parseUpdate, type Update } from "../../mql/update/app
 import type { DuplicateKey, ReadError, StoreError } from "../../RepositoryError.ts"
 import type { WatchedKeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection } from "../catalog/catalog.ts"
-import type { Found } from "../planner/planExecutor.ts"
+import type { StoredDocument } from "../planner/planExecutor.ts"
 import { type DocumentWriter, prepare } from "./documentWriter.ts"
 import { makeMatching, type Matching, type MatchRequest, type WriteMatch } from "./findAndWrite.ts"
 import { type EmbeddedInserts, makeEmbeddedInserts } from "./inserts.ts"
 import { parseFilterOf } from "./matchingDocuments.ts"
-import { take, withNow } from "./readSteps.ts"
+import { runStep, withNow } from "./readSteps.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -112,7 +112,7 @@ const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> =>
 
 const deletions = (context: WriteContext): Pick<Store, Deletions> => {
   const { matching, store, writer } = context
-  const remove = (collection: Collection, found: Found): Result.Result<1, Problem> => {
+  const remove = (collection: Collection, found: StoredDocument): Result.Result<1, Problem> => {
     writer.remove(collection, found)
     return Result.succeed(1)
   }
@@ -120,14 +120,14 @@ const deletions = (context: WriteContext): Pick<Store, Deletions> => {
     findOneAndDelete: (name, filter, options = {}) =>
       withFilter(context, "findOneAndDelete", name, filter, (parsed, now) => {
         const operation = "findOneAndDelete"
-        const parsedOptions = take(
+        const parsedOptions = runStep(
           store,
           operation,
           () => Result.all([parseSort(options.sort ?? {}), resultProjection(options.projection, now)])
         )
         if (Result.isFailure(parsedOptions)) return Effect.fail(parsedOptions.failure)
         const [sort, project] = parsedOptions.success
-        const removeAndReturn = (collection: Collection, found: Found) =>
+        const removeAndReturn = (collection: Collection, found: StoredDocument) =>
           Result.map(project(found.document), (result) => {
             writer.remove(collection, found)
             return result
@@ -185,7 +185,7 @@ const parseRequest = (
   update: Result.Result<Update, Problem>,
   now: number
 ): Result.Result<ChangeRequest, ReadError> =>
-  take(
+  runStep(
     store,
     operation,
     () =>
@@ -203,7 +203,7 @@ const withFilter = <A>(
   use: (filter: Filter, now: number) => Effect.Effect<A, ReadError>
 ): Effect.Effect<A, ReadError> =>
   withNow((now) => {
-    const parsed = take(store, operation, () => parseFilterOf(catalog, name, filter, now))
+    const parsed = runStep(store, operation, () => parseFilterOf(catalog, name, filter, now))
     return Result.isSuccess(parsed) ? use(parsed.success, now) : Effect.fail(parsed.failure)
   })
 
@@ -273,8 +273,8 @@ const findAndChange = (
   const { store } = context
   const parsed = Result.all([
     request,
-    take(store, operation, () => parseSort(sort ?? {})),
-    take(store, operation, () => resultProjection(projection, now))
+    runStep(store, operation, () => parseSort(sort ?? {})),
+    runStep(store, operation, () => resultProjection(projection, now))
   ])
   if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
   const [{ filter, update }, directions, project] = parsed.success

@@ -1,5 +1,5 @@
 import { isStepDone, spend } from "../../../internal/steps.ts"
-import { component, invert } from "../../bson/keyEncoding.ts"
+import { encodeComponent, invert } from "../../bson/keyEncoding.ts"
 import type { LazySequence } from "../../mql/execution/batchIterator.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"
 import { everything } from "../../storage/orderedStore.ts"
@@ -29,7 +29,7 @@ export class Choice implements LazySequence<string> {
 
   /** The component of the value at a place, whatever its order. */
   componentAt(i: number): string {
-    const text = component(this.#values[i], { inexact: false })
+    const text = encodeComponent(this.#values[i], { inexact: false })
     return this.#isDescending ? invert(text) : text
   }
 

@@ -17,7 +17,7 @@ import type { Collection } from "../catalog/catalog.ts"
 import type { Plan } from "./queryPlan.ts"
 
 /** @internal */
-export interface Found {
+export interface StoredDocument {
   readonly recordId: string
   readonly document: Document
   /** The bytes that were read for it; 0 if it was cached. */
@@ -58,7 +58,7 @@ export const scan = (
   plan: Plan,
   filter: Filter,
   options: ScanOptions
-): BatchIterator<Found> => {
+): BatchIterator<StoredDocument> => {
   const source = sourceOf(store, collection, plan, filter, options)
   const prepare = plan.kind === "all" ? undefined : plan.prepare
   if (prepare === undefined) return source
@@ -69,7 +69,7 @@ export const scan = (
   }
 }
 
-const nothingYet: Result.Result<ReadonlyArray<Found>> = Result.succeed([])
+const nothingYet: Result.Result<ReadonlyArray<StoredDocument>> = Result.succeed([])
 
 const sourceOf = (
   store: KeyValue,
@@ -77,7 +77,7 @@ const sourceOf = (
   plan: Plan,
   filter: Filter,
   options: ScanOptions
-): BatchIterator<Found> => {
+): BatchIterator<StoredDocument> => {
   const candidates = candidatesOf(store, collection, plan, options)
   if (filter.isComputed) return computed(candidates, filter)
   let missing = options.wanted
@@ -92,7 +92,7 @@ const sourceOf = (
     }
   }
   return () => {
-    const found = candidates(Math.ceil(Math.max(minCost, Math.min(maxCost, missing)) / filter.effort), test)
+    const found = candidates(Math.ceil(Math.max(minCost, Math.min(maxCost, missing)) / filter.relativeCost), test)
     if (problem !== undefined) return Result.fail(problem)
     missing -= found?.length ?? 0
     return Result.succeed(found)
@@ -100,7 +100,7 @@ const sourceOf = (
 }
 
 // A computed filter may take long for one document, so the budget is checked after each.
-const computed = (candidates: Candidates, filter: Filter): BatchIterator<Found> =>
+const computed = (candidates: Candidates, filter: Filter): BatchIterator<StoredDocument> =>
   mapEach(
     () => Result.succeed(candidates(minCost, () => true)),
     (found) => Result.map(tryMingo(() => filter.matches(found.document)), (isMatch) => isMatch ? found : undefined)
@@ -108,10 +108,10 @@ const computed = (candidates: Candidates, filter: Filter): BatchIterator<Found> 
 
 // Array literals get pretenured by V8 and are then only freed, with the documents that they refer to, by a major GC. So
 // these are copied with `slice`, and a match is made by a constructor.
-const nothing: ReadonlyArray<Found> = []
+const nothing: ReadonlyArray<StoredDocument> = []
 const noKeys: ReadonlyArray<string> = []
 
-class Match implements Found {
+class Match implements StoredDocument {
   readonly recordId: string
   readonly document: Document
   readonly bytes: number
@@ -123,7 +123,7 @@ class Match implements Found {
 }
 
 /** Reads the next documents and returns those that pass the test; `undefined` at the end. */
-type Candidates = (cost: number, test: (document: Document) => boolean) => ReadonlyArray<Found> | undefined
+type Candidates = (cost: number, test: (document: Document) => boolean) => ReadonlyArray<StoredDocument> | undefined
 
 const candidatesOf = (
   store: KeyValue,
@@ -288,7 +288,7 @@ const readDocuments = (
   test: (document: Document) => boolean,
   recordIds: ReadonlyArray<string>,
   places: ReadonlyArray<Position>
-): ReadonlyArray<Found> => {
+): ReadonlyArray<StoredDocument> => {
   const { documents, met, multikey, ranges } = state
   const found = nothing.slice()
   // A single range that is read in one step can't contain a document twice.

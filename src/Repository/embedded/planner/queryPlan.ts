@@ -4,7 +4,15 @@
  * A plan is a superset of the matches: the filter is still evaluated for each document. Plans are chosen by rules, without
  * statistics: a unique index whose paths all have values, then the index with the most equalities, ranges and order.
  */
-import { beginning, bound, component, fit, fitRange, invert, rankBound } from "../../bson/keyEncoding.ts"
+import {
+  beginning,
+  bound,
+  encodeComponent,
+  invert,
+  limitedRange,
+  limitLength,
+  rankBound
+} from "../../bson/keyEncoding.ts"
 import type { Direction } from "../../bson/path.ts"
 import { Rank, rankOf } from "../../bson/value.ts"
 import { type LazySequence, sequenceOf } from "../../mql/execution/batchIterator.ts"
@@ -91,7 +99,7 @@ const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): Readonl
 const byWords = (index: Index, words: ReadonlyArray<string>, sort: ReadonlyArray<Direction>): Plan => ({
   kind: "scan",
   index,
-  ranges: sequenceOf(words.map(wordKey).toSorted().map((key) => ({ ...fitRange(key, key), reverse: false }))),
+  ranges: sequenceOf(words.map(wordKey).toSorted().map((key) => ({ ...limitedRange(key, key), reverse: false }))),
   isOrdered: sort.length === 0
 })
 
@@ -152,10 +160,10 @@ const entryOf = (index: Index, constraints: ReadonlyArray<Constraint>): string |
   for (const [i, path] of index.paths.entries()) {
     const values = valuesAt(constraints, path)
     if (values?.length !== 1) return undefined
-    const key = component(values[0], { inexact: false })
+    const key = encodeComponent(values[0], { inexact: false })
     entry += index.directions[i]?.descending === true ? invert(key) : key
   }
-  return isUsable(index, constraints) ? fit(entry, { inexact: false }) : undefined
+  return isUsable(index, constraints) ? limitLength(entry, { inexact: false }) : undefined
 }
 
 const ofIndex = (
@@ -213,7 +221,7 @@ const planBy = (
 ): Plan => {
   const [choice, ...others] = choices
   if (isFullKey && choice !== undefined && others.length === 0 && order === undefined) {
-    const keys = { length: choice.length, at: (i: number) => fit(choice.componentAt(i), { inexact: false }) }
+    const keys = { length: choice.length, at: (i: number) => limitLength(choice.componentAt(i), { inexact: false }) }
     return { kind: "entries", index, keys, isOrdered: sort.length === 0 || keys.length <= 1 }
   }
   const prepare = () => choices.every((choice) => choice.prepare())
@@ -221,7 +229,7 @@ const planBy = (
   const isOrdered = sort.length === 0 || order !== undefined
   const reverse = order === "down"
   if (isFullKey && prefixes.length <= maxKeys) {
-    const keys = inOrder(prefixes, reverse, (prefix) => fit(prefix, { inexact: false }))
+    const keys = inOrder(prefixes, reverse, (prefix) => limitLength(prefix, { inexact: false }))
     return { kind: "entries", index, keys, prepare, isOrdered: isOrdered || keys.length <= 1 }
   }
   const each = Math.max(1, spans.length)
@@ -232,10 +240,10 @@ const planBy = (
       const span = spans[i % each]
       return {
         ...span !== undefined
-          ? fitRange(prefix + span.from, prefix + span.to)
+          ? limitedRange(prefix + span.from, prefix + span.to)
           : prefix === ""
           ? everything
-          : fitRange(prefix, prefix),
+          : limitedRange(prefix, prefix),
         reverse
       }
     }

@@ -22,13 +22,13 @@ import type { Document } from "../../DocumentStore.ts"
 import type { StoreUnavailable } from "../../RepositoryError.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"
 import type { Encoded, KeyValue, Listener, SteppedKeyValue, WatchedKeyValue } from "../../storage/orderedStore.ts"
-import { inTurn, makeRetry } from "../../store/retryOnConflict.ts"
+import { makeRetry, withTurn } from "../../store/retryOnConflict.ts"
 import {
-  type Attempt,
   isConflict,
-  type Policy,
   tooManyConflicts,
-  TransactionConflict
+  type TransactionAttempt,
+  TransactionConflict,
+  type TransactionPolicy
 } from "../../store/transactionRunner.ts"
 import { Catalog, type Collection, type Index, type RecordIds } from "../catalog/catalog.ts"
 import { DocumentWriter, mergeTraits, writeCost } from "../operations/documentWriter.ts"
@@ -76,11 +76,11 @@ export const makeGate = (store: SteppedKeyValue & WatchedKeyValue): Gate => {
  *
  * @internal
  */
-export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catalog): Policy => {
+export const makeTransactionPolicy = ({ open, store }: Versions, gate: Gate, catalog: Catalog): TransactionPolicy => {
   const retryOnConflict = makeRetry()
   const exclusive = Semaphore.makeUnsafe(1)
 
-  const begin = (isExclusive: boolean): Attempt => {
+  const begin = (isExclusive: boolean): TransactionAttempt => {
     const overlay = new TransactionBuffer(store, catalog, open())
     // An exclusive transaction has closed the gate, which would block its own commit.
     const { writeInSteps } = isExclusive ? store : gate.store
@@ -106,7 +106,7 @@ export const makePolicy = ({ open, store }: Versions, gate: Gate, catalog: Catal
 
   /** Runs an attempt while no other transaction commits, after the writes that have begun. */
   const exclusively = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R> =>
-    inTurn(
+    withTurn(
       exclusive,
       maxExclusive,
       Effect.andThen(store.write("transaction", () => {}), Effect.provideService(attempt, Exclusive, gate)),
@@ -143,7 +143,7 @@ const Exclusive = Context.Reference<Gate | undefined>("appkernel/Repository/excl
 
 /** The read set and the write buffer of a transaction. */
 class TransactionBuffer {
-  readonly operations: Attempt["operations"]
+  readonly operations: TransactionAttempt["operations"]
   readonly #store: KeyValue
   readonly #catalog: Catalog
   readonly #snapshot: Snapshot

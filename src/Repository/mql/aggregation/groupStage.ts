@@ -3,7 +3,7 @@
  * towards the memory budget of the pipeline.
  */
 import * as Result from "effect/Result"
-import { component } from "../../bson/keyEncoding.ts"
+import { encodeComponent } from "../../bson/keyEncoding.ts"
 import type { Direction } from "../../bson/path.ts"
 import { compare, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -109,7 +109,7 @@ const parseKey = (expression: unknown, now: number): Result.Result<Key, Problem>
 
 const textOf = (key: unknown): string => {
   charge(sizeOfValue(key))
-  return component(key, { inexact: false })
+  return encodeComponent(key, { inexact: false })
 }
 
 const problemIn = (run: () => void): Problem | undefined => {

@@ -2,7 +2,7 @@
  * `$lookup` and `$graphLookup` without pipelines, as hash joins: the joined collection is held in memory by its values.
  */
 import * as Result from "effect/Result"
-import { component } from "../../bson/keyEncoding.ts"
+import { encodeComponent } from "../../bson/keyEncoding.ts"
 import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, withValue } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
@@ -108,7 +108,7 @@ const matches = (filter: Filter, document: Document): boolean => {
 
 const textOf = (value: unknown): string => {
   charge(20 + sizeOfValue(value))
-  return component(value ?? null, { inexact: false })
+  return encodeComponent(value ?? null, { inexact: false })
 }
 
 /** Builds the hash table of the joined collection, then continues with a function that looks a value up in it. */

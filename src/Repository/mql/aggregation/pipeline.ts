@@ -116,7 +116,7 @@ const parseMatch: StageParser = (operand, { now }) =>
     parseFilter(operand, now),
     (filter): Transform => (source) =>
       mapEach(source, (document) => {
-        spend(matchCost * filter.effort)
+        spend(matchCost * filter.relativeCost)
         return Result.map(tryMingo(() => filter.matches(document)), (isMatch) => isMatch ? document : undefined)
       })
   )

@@ -41,7 +41,7 @@ export interface Filter {
   /** The filter translated for mingo. */
   readonly condition: Document
   /** The cost of a test relative to an ordinary filter; 1 for those. */
-  readonly effort: number
+  readonly relativeCost: number
   /** Whether it contains an expression, which may take long for one document. */
   readonly isComputed: boolean
   /** The text search of a filter with `$text`. */
@@ -93,7 +93,7 @@ export const parseFilter = (
       equalities: reader.equalities,
       isEmpty: Object.keys(condition).length === 0,
       condition,
-      effort: effortOf(sizeOf(condition))
+      relativeCost: relativeCostOf(sizeOf(condition))
     }
     return search === undefined
       ? Result.succeed(parsed)
@@ -120,14 +120,14 @@ class EqualityFilter implements Filter {
   readonly constraints: ReadonlyArray<Constraint>
   readonly matches: Filter["matches"]
   readonly isEmpty: boolean
-  readonly effort: number
+  readonly relativeCost: number
   readonly isComputed = false
   constructor(fields: Filter["equalities"]) {
     this.equalities = fields
     this.constraints = fields.map(([path, value]) => ({ kind: "in", path, values: [value] }))
     this.matches = everyTest(fields.map(([path, value]) => isEqual(path, value, documentOptions)))
     this.isEmpty = fields.length === 0
-    this.effort = effortOf(1 + 2 * fields.length)
+    this.relativeCost = relativeCostOf(1 + 2 * fields.length)
   }
   // Computed on demand: only positional updates need it.
   get condition(): Document {
@@ -137,7 +137,7 @@ class EqualityFilter implements Filter {
 
 const ordinarySize = 64
 
-const effortOf = (size: number): number => Math.max(1, size / ordinarySize)
+const relativeCostOf = (size: number): number => Math.max(1, size / ordinarySize)
 
 /**
  * The filter that every document matches.

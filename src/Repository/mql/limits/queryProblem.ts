@@ -6,7 +6,7 @@ import { QueryRejected, StoreUnavailable, Unsupported } from "../../RepositoryEr
 
 /** @internal */
 export interface Problem {
-  readonly kind: "rejected" | "unsupported" | "overtaken"
+  readonly kind: "rejected" | "unsupported" | "conflict"
   readonly text: string
   /** How the caller can avoid the refusal. */
   readonly advice?: string
@@ -24,7 +24,7 @@ export const unsupported = (feature: string): Problem => ({ kind: "unsupported",
  *
  * @internal
  */
-export const overtaken = (text: string): Problem => ({ kind: "overtaken", text })
+export const conflict = (text: string): Problem => ({ kind: "conflict", text })
 
 /** @internal */
 export const toError = (
@@ -38,7 +38,7 @@ export const toError = (
       )
     case "unsupported":
       return new Unsupported({ operation, feature: text })
-    case "overtaken":
+    case "conflict":
       return new StoreUnavailable({ operation, detail: text, retryable: true })
   }
 }

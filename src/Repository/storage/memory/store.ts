@@ -224,11 +224,13 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
   let current: LongJob | undefined
   const longJob = () => current
 
-  const inTurn = <A>(write: () => Effect.Effect<A>): Effect.Effect<A> =>
-    Effect.suspend(() => current === undefined ? write() : Effect.andThen(Deferred.await(current.done), inTurn(write)))
+  const serialized = <A>(write: () => Effect.Effect<A>): Effect.Effect<A> =>
+    Effect.suspend(() =>
+      current === undefined ? write() : Effect.andThen(Deferred.await(current.done), serialized(write))
+    )
 
   const write = <A>(job: () => A): Effect.Effect<A> =>
-    inTurn(() => {
+    serialized(() => {
       const result = job()
       listener?.committed()
       return Effect.succeed(result)
@@ -255,7 +257,7 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
     })
 
   const writeInSteps = <A>(makeSteps: () => Steps<A>): Effect.Effect<A> =>
-    Effect.uninterruptible(inTurn(() => {
+    Effect.uninterruptible(serialized(() => {
       const job = { isPaused: false, undo: [], done: Deferred.makeUnsafe<void>() }
       current = job
       return Effect.onExit(

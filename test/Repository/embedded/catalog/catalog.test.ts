@@ -3,7 +3,7 @@ import { Effect, Exit, Result } from "effect"
 import type { Document, DocumentStore } from "../../../../src/Repository/DocumentStore.ts"
 import { Catalog } from "../../../../src/Repository/embedded/catalog/catalog.ts"
 import { DocumentWriter, prepare } from "../../../../src/Repository/embedded/operations/documentWriter.ts"
-import type { Found } from "../../../../src/Repository/embedded/planner/planExecutor.ts"
+import type { StoredDocument } from "../../../../src/Repository/embedded/planner/planExecutor.ts"
 import * as EmbeddedStore from "../../../../src/Repository/EmbeddedStore.ts"
 import * as keyValueLmdb from "../../../../src/Repository/storage/lmdb/store.ts"
 import { everything } from "../../../../src/Repository/storage/orderedStore.ts"
@@ -24,7 +24,7 @@ it.effect("Catalog / embedded: does not reuse a record id freed by an aborted jo
       const insert = (_id: string) =>
         Result.getOrThrow(writer.insert(catalog.ensure("things"), Result.getOrThrow(prepare(store, { _id }))))
       const givenUp = yield* Effect.exit(store.write("test", () => {
-        const all: Array<Found> = []
+        const all: Array<StoredDocument> = []
         const collection = catalog.ensure("things")
         store.documents(collection.number).scan(
           everything,
