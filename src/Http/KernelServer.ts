@@ -250,11 +250,12 @@ const reasonOf = (error: unknown): string => {
 const signals: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     let stopping: number | undefined
-    const onSignal = (signal: "SIGINT" | "SIGTERM"): void => {
+    const onSignal = (signal: NodeJS.Signals): void => {
       if (stopping === undefined) stopping = process.uptime()
       else if (process.uptime() - stopping > sameSignal) process.exit(128 + constants.signals[signal])
     }
-    process.on("SIGINT", onSignal).on("SIGTERM", onSignal)
+    // `runMain` listens already, and its interruption may end the scope before the next listener runs.
+    process.prependListener("SIGINT", onSignal).prependListener("SIGTERM", onSignal)
     return { onSignal, isStopping: () => stopping !== undefined }
   }),
   ({ isStopping, onSignal }) =>

@@ -84,6 +84,18 @@ describe("KernelServer / a process that is stopped", () => {
     30_000
   )
 
+  it.live("exits with 0 as well when it is stopped before its start is complete", () =>
+    Effect.gen(function*() {
+      for (const signal of ["SIGTERM", "SIGINT"] as const) {
+        const service = yield* runProgram(program, {
+          START_STUCK: "1",
+          APPKERNEL_SERVER_PORT: String(yield* freePort)
+        })
+        yield* printed(service, "the start is stuck")
+        assert.strictEqual((yield* ending(service, signal)).code, 0)
+      }
+    }), 30_000)
+
   it.live("cuts off requests that exceed the shutdown timeout", () =>
     Effect.gen(function*() {
       const { port, service } = yield* start({ APPKERNEL_SERVER_SHUTDOWN_TIMEOUT: "0.3" })

@@ -1,9 +1,9 @@
 /**
  * A service with slow answers, for tests of shutdown: `/slow` takes a second and a half, `/stuck` never ends, and `/busy`
- * blocks the event loop for half a second.
+ * blocks the event loop for half a second. With `START_STUCK` in the environment it never finishes its start.
  */
 import { NodeRuntime } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import { Config, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as KernelLogger from "../../src/Http/KernelLogger.ts"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
@@ -35,7 +35,15 @@ const service = Layer.effectDiscard(Effect.gen(function*() {
   yield* HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log))
 }))
 
+const stuckStart = Layer.effectDiscard(
+  Effect.flatMap(
+    Config.option(Config.String("START_STUCK")),
+    (stuck) => Option.isNone(stuck) ? Effect.void : Effect.andThen(Effect.logInfo("the start is stuck"), Effect.never)
+  )
+)
+
 service.pipe(
+  Layer.provide(stuckStart),
   Layer.provide([KernelServer.layer, KernelLogger.layerAccess]),
   KernelServer.launch,
   NodeRuntime.runMain
