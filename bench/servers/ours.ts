@@ -2,7 +2,7 @@
  * The service as a user of the framework would write it, on the memory store.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { EmbeddedStore, Generator, KernelEngine, Model, Repository, Validator } from "appkernel"
+import { EmbeddedStore, Generator, KernelEngine, KernelServer, Model, Repository, Validator } from "appkernel"
 import * as Console from "effect/Console"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -47,10 +47,10 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
   yield* products.bulkInsert(instances)
 })).pipe(Layer.provide(Repository.layer(Product)))
 
-const ready = Layer.effectDiscard(Effect.gen(function*() {
+const ready = Layer.effectDiscard(KernelServer.whenListening(Effect.gen(function*() {
   const { address } = yield* HttpServer.HttpServer
   yield* Console.log(`listening ${"port" in address ? address.port : ""}`)
-}))
+})))
 
 const server = KernelEngine.layerServer({ address: "127.0.0.1", port: Number(process.argv[2]) })
 
