@@ -378,7 +378,7 @@ const modelsAt = new Map([
 const asWritten = (value: Json, model: string | undefined): Json => {
   if (Array.isArray(value)) return value.map((element) => asWritten(element, model))
   if (!isObject(value)) return value
-  const members = Object.entries(value).filter(([key, part]) => part !== null || !key.endsWith("Maybe"))
+  const members = Object.entries(value).filter(([key, part]) => part !== null || key === kindOf(key))
   return {
     ...(model === undefined ? {} : { _type: model }),
     ...(model === "Inner" ? { id: "I" } : {}),
