@@ -31,7 +31,7 @@ import type * as Scope from "effect/Scope"
 import { lookup } from "node:dns/promises"
 import { constants } from "node:os"
 import process from "node:process"
-import { Misdeclared } from "../internal/misdeclared.ts"
+import { DeclarationError } from "../internal/declarationError.ts"
 import { problemsOf } from "../Model/introspection.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import * as KernelLogger from "./KernelLogger.ts"
@@ -227,7 +227,7 @@ const cut = (server: NodeServer, time: Duration.Duration): Effect.Effect<void> =
 const reported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, StartFailed, R> =>
   Effect.catch(effect, (error) => report(error)).pipe(
     // Some mistakes in declarations are only found when a layer is built.
-    Effect.catchDefect((defect) => defect instanceof Misdeclared ? report(defect) : Effect.die(defect))
+    Effect.catchDefect((defect) => defect instanceof DeclarationError ? report(defect) : Effect.die(defect))
   )
 
 const report = (error: unknown): Effect.Effect<never, StartFailed> => {

@@ -12,7 +12,7 @@ import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
-import { immediate } from "../internal/immediate.ts"
+import { synchronous } from "../internal/synchronous.ts"
 
 /**
  * Supplies a value of type `A`.
@@ -28,7 +28,7 @@ export type Generator<A> = Effect.Effect<A>
  * @category constructors
  * @since 0.1.0
  */
-export const dateNow: Generator<DateTime.Utc> = immediate((fiber) =>
+export const dateNow: Generator<DateTime.Utc> = synchronous((fiber) =>
   momentOf(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
 )
 
@@ -68,7 +68,7 @@ export const CurrentUserId: Context.Reference<string | undefined> = Context.Refe
  * @category constructors
  * @since 0.1.0
  */
-export const currentUser: Generator<string | undefined> = immediate((fiber) => fiber.getRef(CurrentUserId))
+export const currentUser: Generator<string | undefined> = synchronous((fiber) => fiber.getRef(CurrentUserId))
 
 /**
  * A UUID (RFC 9562) after an optional prefix, for example one letter for each model. Version 4, the default, is random.
@@ -92,7 +92,7 @@ export const uuid = (
 ): Generator<string> => {
   const prefix = options?.prefix ?? ""
   if (options?.version === 7) return Effect.map(timeOrdered, (uuid) => prefix + uuid)
-  return immediate((fiber) => prefix + fiber.getRef(WebCrypto.WebCrypto).randomUUID())
+  return synchronous((fiber) => prefix + fiber.getRef(WebCrypto.WebCrypto).randomUUID())
 }
 
 /**
@@ -102,7 +102,7 @@ export const uuid = (
  * @category constructors
  * @since 0.1.0
  */
-export const objectId: Generator<string> = immediate((fiber) => {
+export const objectId: Generator<string> = synchronous((fiber) => {
   const seconds = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() / 1000)
   const random = fiber.getRef(WebCrypto.WebCrypto).getRandomValues(new Uint8Array(8))
   return seconds.toString(16).padStart(8, "0").slice(-8) + Hex.encode(random)

@@ -12,8 +12,8 @@ export { type FieldAttributes, relatedAnnotation, temporalKind, validatorAnnotat
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"
 export { kindOf } from "./shape/kind.ts"
+export { memoizeByModel } from "./shape/memoizeByModel.ts"
 export { childrenOf, withParts } from "./shape/nodes.ts"
-export { perModel } from "./shape/perModel.ts"
 export { jsonLinkOf, nameOf } from "./shape/storedForm.ts"
 export {
   assertSeparable,

@@ -30,27 +30,7 @@ import type {
   ValidatorOptions
 } from "./StoreTypes.ts"
 
-export type {
-  Counted,
-  Document,
-  Filter,
-  FindOneAndDeleteOptions,
-  FindOneAndReplaceOptions,
-  FindOneAndUpdateOptions,
-  FindOptions,
-  IndexChanges,
-  IndexDescription,
-  InsertManyResult,
-  ReadOptions,
-  SearchSort,
-  Sort,
-  TakeOptions,
-  Update,
-  UpdateManyOptions,
-  UpdateOneOptions,
-  UpdateResult,
-  ValidatorOptions
-} from "./StoreTypes.ts"
+export type * from "./StoreTypes.ts"
 
 /**
  * Stores documents in collections.

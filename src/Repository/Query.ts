@@ -33,7 +33,7 @@
 import type { BigDecimal } from "effect/BigDecimal"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import { perModel } from "../Model/introspection.ts"
+import { memoizeByModel } from "../Model/introspection.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Filter } from "./DocumentStore.ts"
 import { type Condition, native, operatorsOf } from "./query/condition.ts"
@@ -252,4 +252,4 @@ type Scalar<A, Encoded> = [NonNullable<A>] extends [never] ? Field<A>
   : [NonNullable<A>] extends [number | bigint | BigDecimal] ? Ordered<A>
   : Field<A>
 
-const fieldsOf = perModel((model: Model.Any) => fieldOperators(rootOf(model), operatorsOf, () => true))
+const fieldsOf = memoizeByModel((model: Model.Any) => fieldOperators(rootOf(model), operatorsOf, () => true))

@@ -6,7 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Misdeclared } from "../internal/misdeclared.ts"
+import { DeclarationError } from "../internal/declarationError.ts"
 import { managedField } from "../Model/introspection.ts"
 import * as JsonSchema from "../Model/JsonSchema.ts"
 import type * as Model from "../Model/Model.ts"
@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   model: M
 ): Effect.fn.Return<Repository<M>, StoreError, DocumentStore> {
   if (managedField(model, "id") === undefined) {
-    return yield* Effect.die(new Misdeclared(`The model ${model.modelName} has no field "id"`))
+    return yield* Effect.die(new DeclarationError(`The model ${model.modelName} has no field "id"`))
   }
   const store = yield* DocumentStore
   const collection = model.modelName

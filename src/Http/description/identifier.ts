@@ -2,7 +2,7 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { quote } from "../../internal/json.ts"
-import { managedField, type ModelLike, nameOf, perModel, unwrapped } from "../../Model/introspection.ts"
+import { managedField, memoizeByModel, type ModelLike, nameOf, unwrapped } from "../../Model/introspection.ts"
 import { idSchemaOf, instanceIdOf } from "../../Repository/introspection.ts"
 
 /**
@@ -24,7 +24,7 @@ export interface Identifier {
 }
 
 /** @internal */
-export const identifierOf: (model: ModelLike) => Identifier = perModel((model: ModelLike): Identifier => {
+export const identifierOf: (model: ModelLike) => Identifier = memoizeByModel((model: ModelLike): Identifier => {
   const stored = idSchemaOf(model)
   const seen = shownIdOf(model)
   if (stored === undefined || seen === undefined || isText(stored)) return plain

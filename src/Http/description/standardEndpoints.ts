@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import type * as Model from "../../Model/Model.ts"
 import { NotModifiedWire, Wire } from "../HttpError.ts"
 import { OperationCount } from "../Wire.ts"
+import { bodyFailures, failures } from "./declaredFailures.ts"
 import {
   byId,
   collection,
@@ -23,7 +24,6 @@ import {
   results,
   selection
 } from "./documents.ts"
-import { bodyFailures, failures } from "./failures.ts"
 import { AggregateQuery, Conditions, GetQuery, listQuery, SchemaQuery, WriteHeaders } from "./requests.ts"
 
 /**

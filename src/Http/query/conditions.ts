@@ -3,7 +3,7 @@ import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { compare } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { AccessibleField } from "./fieldAccess.ts"
-import type { Operand, Term } from "./term.ts"
+import type { FilterValue, Operand } from "./filterValue.ts"
 
 /**
  * How conditions are combined.
@@ -34,7 +34,7 @@ export const maxListLength = 1_000
  */
 export const conditionsOf = (
   field: AccessibleField,
-  terms: ReadonlyArray<Term>,
+  terms: ReadonlyArray<FilterValue>,
   logic: Logic,
   report: ReportProblem
 ): ReadonlyArray<Filter> => {

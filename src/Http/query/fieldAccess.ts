@@ -14,11 +14,11 @@ import {
   isNullValue,
   jsonLinkOf,
   managedField,
+  memoizeByModel,
   type ModelLike,
   modelOf,
   modelTypeId,
   nestedModel,
-  perModel,
   unwrapped
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -94,7 +94,7 @@ export interface FieldAccess {
  * @category constructors
  * @since 0.1.0
  */
-export const of: (model: Model.Any) => FieldAccess = perModel((model: Model.Any): FieldAccess => {
+export const of: (model: Model.Any) => FieldAccess = memoizeByModel((model: Model.Any): FieldAccess => {
   const fields = new Map<string, AccessibleField>()
   const id = managedField(model, "id")
   const field = (name: string): AccessibleField | undefined => {
@@ -326,7 +326,7 @@ const isBson = (value: unknown): boolean =>
   Object.getPrototypeOf(value) !== Object.prototype
 
 /** Whether the model omits a field at any depth. */
-const omitsFields = perModel((model: ModelLike): boolean => omitsFieldsIn(model, new Set()))
+const omitsFields = memoizeByModel((model: ModelLike): boolean => omitsFieldsIn(model, new Set()))
 
 const omitsFieldsIn = (model: ModelLike, seen: Set<ModelLike>): boolean => {
   if (seen.has(model)) return false

@@ -35,9 +35,9 @@ import { maxFields, maxSortFields } from "../description/limits.ts"
 import { collectionParameters, documentParameters, type Limits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
 import * as FieldAccess from "./fieldAccess.ts"
+import { type FilterValue, isList, parseFilterValue, quoted } from "./filterValue.ts"
 import * as QueryGuard from "./nativeQuery.ts"
 import { type Given, parameterReaders, type Parameters, queryReader } from "./parameterReader.ts"
-import { isList, parseTerm, quoted, type Term } from "./term.ts"
 
 export type { Parameters } from "./parameterReader.ts"
 
@@ -250,7 +250,7 @@ const filtersOf = (
   logic: Logic,
   report: ReportProblem
 ): ReadonlyArray<Filter> => {
-  const named = new Map<string, { readonly field: FieldAccess.AccessibleField; readonly terms: Array<Term> }>()
+  const named = new Map<string, { readonly field: FieldAccess.AccessibleField; readonly terms: Array<FilterValue> }>()
   for (const name of Object.keys(parameters)) {
     // Fields of such names are filtered by `page:[2]`.
     if (Object.hasOwn(readers, name)) continue
@@ -262,13 +262,13 @@ const filtersOf = (
       report(name, "is neither a field nor a parameter of the collection")
       continue
     }
-    const terms: Array<Term> = named.get(field.name)?.terms ?? []
+    const terms: Array<FilterValue> = named.get(field.name)?.terms ?? []
     named.set(field.name, { field, terms })
     for (const value of valuesOf(parameters[name])) {
       const text = end < 0 ? value : name.slice(end + 1) + (value === "" ? "" : `=${value}`)
       if (!text.isWellFormed()) report(field.name, "must be well-formed Unicode")
       else if (end >= 0 && !isList(text)) report(field.name, "needs a list in brackets behind the colon")
-      else terms.push(parseTerm(text, field.isList))
+      else terms.push(parseFilterValue(text, field.isList))
     }
   }
   return Array.from(

@@ -8,9 +8,9 @@ import {
   type Decoded,
   elementOf,
   type FieldProblem,
+  memoizeByModel,
   type ModelLike,
   nestedModel,
-  perModel,
   unwrapped
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -108,7 +108,7 @@ interface Kinds {
   readonly text: boolean
 }
 
-const fieldsOf = perModel((model: ModelLike): ReadonlyMap<string, FormField> =>
+const fieldsOf = memoizeByModel((model: ModelLike): ReadonlyMap<string, FormField> =>
   new Map(
     Object.entries(model.create.fields).map(([name, field]) => {
       // A field of a struct is a schema.

@@ -6,8 +6,8 @@ import { isUtf8 } from "node:buffer"
 import type { Readable } from "node:stream"
 import { type BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
 import { badRequest, translatable } from "../messages/message.ts"
+import { Request } from "./bufferedRequest.ts"
 import { isDeeper } from "./depth.ts"
-import { Request } from "./heldBody.ts"
 
 /**
  * The maximum nesting of a body: deeper than any real document, and safe for recursive functions.

@@ -6,7 +6,7 @@ import type { Repository } from "../../Repository/Repository.ts"
 import { identifierOf } from "../description/identifier.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { etagOf } from "../request/preconditions.ts"
-import type { Answer } from "./failures.ts"
+import type { Answer } from "./callFailures.ts"
 import * as answers from "./json.ts"
 import * as Links from "./links.ts"
 

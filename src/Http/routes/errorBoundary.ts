@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import type { BadRequest, Failure, HttpError } from "../HttpError.ts"
 import { badRequest, ownMessageOf } from "../messages/message.ts"
 import { requestIdOf } from "../request/requestId.ts"
-import { type CallFailure, handleCallFailures } from "../response/failures.ts"
+import { type CallFailure, handleCallFailures } from "../response/callFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
 import { allowedOf, type Route, shapeOf } from "./route.ts"
 

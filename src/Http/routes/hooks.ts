@@ -5,7 +5,7 @@ import * as Model from "../../Model/Model.ts"
 import type { Method } from "../Endpoint.ts"
 import type * as Hook from "../Hook.ts"
 import type { AnyHook } from "../Resource.ts"
-import type { CallFailure } from "../response/failures.ts"
+import type { CallFailure } from "../response/callFailures.ts"
 
 type Instance = Model.Any["Type"]
 

@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import { textOfId } from "../../Repository/introspection.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type * as preconditions from "../request/preconditions.ts"
-import type { WrittenDocument } from "../response/written.ts"
+import type { WrittenDocument } from "../response/writeResponse.ts"
 import { isHooked, type MethodHooks } from "./hooks.ts"
 import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
 

@@ -11,7 +11,7 @@ import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import { identifierOf } from "../description/identifier.ts"
 import type { Method } from "../Endpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import type { Answer } from "../response/failures.ts"
+import type { Answer } from "../response/callFailures.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 
 /**

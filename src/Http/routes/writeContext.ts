@@ -8,8 +8,8 @@ import type { Repository } from "../../Repository/Repository.ts"
 import { type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import * as preconditions from "../request/preconditions.ts"
-import type { CallFailure } from "../response/failures.ts"
-import type { WrittenDocument } from "../response/written.ts"
+import type { CallFailure } from "../response/callFailures.ts"
+import type { WrittenDocument } from "../response/writeResponse.ts"
 import type { HookFailed, MethodHooks } from "./hooks.ts"
 
 /** @internal */

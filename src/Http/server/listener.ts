@@ -1,6 +1,6 @@
 import { type IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { Request } from "../request/heldBody.ts"
+import { Request } from "../request/bufferedRequest.ts"
 
 /**
  * Node's server with two rules for the dispatch of requests:

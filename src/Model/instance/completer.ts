@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { immediateOf } from "../../internal/immediate.ts"
+import { synchronousOf } from "../../internal/synchronous.ts"
 import {
   childContext,
   collectingProblems,
@@ -14,7 +14,7 @@ import {
 import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
 import { convertAlways } from "../shape/conversion.ts"
-import { perModel } from "../shape/perModel.ts"
+import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import { hasRules, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { finaliser } from "./finaliser.ts"
 
@@ -51,7 +51,7 @@ export const completer = (model: ModelLike): Complete => {
   }
 }
 
-const planOf: (model: ModelLike) => Step = perModel((model) => compile(model))
+const planOf: (model: ModelLike) => Step = memoizeByModel((model) => compile(model))
 
 const isSupplied = ({ converter, default: byDefault, generator }: FieldAttributes): boolean =>
   generator !== undefined || byDefault !== undefined || converter !== undefined
@@ -89,7 +89,7 @@ const compile = (model: ModelLike): Step => {
 const supplyStep = (key: string, attributes: FieldAttributes, schema: Schema.Top): Step => {
   const { converter, default: byDefault, generator, omitted, optional } = attributes
   const supply = (generated: unknown): unknown => generated === undefined ? byDefault?.() : generated
-  const generate = generator === undefined ? undefined : immediateOf(generator)
+  const generate = generator === undefined ? undefined : synchronousOf(generator)
   const issueOf = issueFinder(Schema.toType(schema))
   const nullIsValue = isNullValue(schema, attributes)
   const setValue = (values: Values, context: ValidationContext, value: unknown): Effect.Effect<void> | void => {

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { problemsOf } from "../codec/issues.ts"
 import { modelErrorOf } from "../codec/validationContext.ts"
-import { perModel } from "../shape/perModel.ts"
+import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import type { ModelLike } from "../shape/variants.ts"
 
 /** @internal */
@@ -26,7 +26,7 @@ export const validatedArguments = (model: ModelLike, ...[input, options]: Argume
 }
 
 /** The struct of an instance's own values. */
-const makerOf: (model: ModelLike) => Schema.Struct<Schema.Struct.Fields> = perModel((model) =>
+const makerOf: (model: ModelLike) => Schema.Struct<Schema.Struct.Fields> = memoizeByModel((model) =>
   // The fields of a class are those of its struct.
   Schema.Struct((model as unknown as { readonly fields: Schema.Struct.Fields }).fields)
 )

@@ -13,7 +13,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { bodyDecoder } from "../codec/explainer.ts"
 import { modelErrorOf } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
-import { perModel } from "../shape/perModel.ts"
+import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import { isModelLike, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { constructorOf } from "./finaliser.ts"
 import { inspector } from "./inspector.ts"
@@ -296,9 +296,9 @@ const modelOfInstance = (self: object): ModelLike =>
     ? self.constructor
     : Effect.runSync(Effect.die(new Error("Only the instance of a model can be used here")))
 
-const decoderOf = perModel((model: ModelLike) => recordDecoder(model))
+const decoderOf = memoizeByModel((model: ModelLike) => recordDecoder(model))
 
-const wireDecoder = perModel((model) => bodyDecoder(model.wire))
+const wireDecoder = memoizeByModel((model) => bodyDecoder(model.wire))
 
 /** The decoded wire form has the values of the model's fields. */
 const seenInstance = (model: ModelLike, seen: { readonly [key: string]: unknown }): unknown => {
@@ -318,9 +318,9 @@ const seenInstance = (model: ModelLike, seen: { readonly [key: string]: unknown 
   return constructorOf(model)(values)
 }
 
-const encodersOf = perModel((model) => ({ id: recordEncoder(model, "id"), _id: recordEncoder(model, "_id") }))
+const encodersOf = memoizeByModel((model) => ({ id: recordEncoder(model, "id"), _id: recordEncoder(model, "_id") }))
 
-const wireEncoder = perModel((model) => {
+const wireEncoder = memoizeByModel((model) => {
   // Fields need no services.
   const codec = Schema.toCodecJson(model.wire as unknown as Schema.Codec<unknown>)
   SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))

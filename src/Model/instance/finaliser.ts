@@ -18,7 +18,7 @@ import type { ModelError } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
 import { convertAlways, outputGuardOf } from "../shape/conversion.ts"
 import { withoutChecks } from "../shape/fields.ts"
-import { perModel } from "../shape/perModel.ts"
+import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { isContainedIn, previousElements } from "./previousElements.ts"
 
@@ -56,7 +56,7 @@ export const finaliser = (
     collectingProblems(model, input, (context) => finalise(input, context, previous), isSent)
 }
 
-const planOf: (model: ModelLike) => Resolve = perModel((model) => compile(model))
+const planOf: (model: ModelLike) => Resolve = memoizeByModel((model) => compile(model))
 
 const compile = (model: ModelLike): Resolve => {
   const fields = resolversOf(model)
@@ -108,7 +108,7 @@ export const instantiatorOf = (model: ModelLike): Resolve => {
  *
  * @internal
  */
-export const resolversOf: (model: ModelLike) => ReadonlyArray<FieldResolver> = perModel((model) =>
+export const resolversOf: (model: ModelLike) => ReadonlyArray<FieldResolver> = memoizeByModel((model) =>
   Object.entries(model.store.fields).map(([key, field]) => {
     // Every struct field is a schema.
     const schema = field as Schema.Top

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as VariantSchema from "effect/schema/VariantSchema"
 import * as SchemaAST from "effect/SchemaAST"
-import { Misdeclared } from "../../internal/misdeclared.ts"
+import { DeclarationError } from "../../internal/declarationError.ts"
 import type { Problem } from "../ModelError.ts"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
 import { childrenOf } from "./nodes.ts"
@@ -278,7 +278,7 @@ export const assertSeparable = (model: string, field: string, schema: Schema.Top
  *
  * @internal
  */
-export const die = (message: string): never => Effect.runSync(Effect.die(new Misdeclared(message)))
+export const die = (message: string): never => Effect.runSync(Effect.die(new DeclarationError(message)))
 
 const storedModelIn = (
   ast: SchemaAST.AST,

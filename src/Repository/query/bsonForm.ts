@@ -6,7 +6,7 @@ import * as BigDecimal from "effect/BigDecimal"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type * as SchemaAST from "effect/SchemaAST"
-import { childrenOf, type ModelLike, ObjectIdText, perModel, recordEncoder } from "../../Model/introspection.ts"
+import { childrenOf, memoizeByModel, type ModelLike, ObjectIdText, recordEncoder } from "../../Model/introspection.ts"
 import { normaliseOperand } from "../bson/normalise.ts"
 import { isIdentical } from "../bson/value.ts"
 
@@ -15,7 +15,7 @@ import { isIdentical } from "../bson/value.ts"
  *
  * @internal
  */
-export const documentEncoder = perModel((
+export const documentEncoder = memoizeByModel((
   model: ModelLike
 ): (instance: unknown) => { readonly [key: string]: unknown } => encoderOf(model, "_id"))
 

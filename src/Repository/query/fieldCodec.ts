@@ -8,10 +8,10 @@ import {
   evolve,
   type FieldAttributes,
   isNullValue,
+  memoizeByModel,
   type ModelLike,
   modelTypeId,
   nestedModel,
-  perModel,
   unwrapped,
   variants,
   withoutChecks
@@ -97,7 +97,7 @@ export const fieldCodecOf = (name: string, schema: Schema.Top, attributes: Field
 // -----------------------------------------------------------------------------
 
 const compileCodecs = (hidesValues: boolean) =>
-  perModel((model: ModelLike): ReadonlyMap<string, FieldCodec> =>
+  memoizeByModel((model: ModelLike): ReadonlyMap<string, FieldCodec> =>
     new Map(
       Object.entries(model.store.fields).map(([name, schema]) => {
         const attributes = model[modelTypeId][name] ?? {}

@@ -14,10 +14,10 @@ import {
   type FieldAttributes,
   isModelLike,
   managedField,
+  memoizeByModel,
   type ModelLike,
   modelTypeId,
   nestedModel,
-  perModel,
   problemsOf,
   unwrapped
 } from "../../Model/introspection.ts"
@@ -106,7 +106,7 @@ const cachedSelection = (model: ModelLike, names: ReadonlyArray<string>): Select
 // Clients may choose the fields, so the number of different selections is not bounded.
 const maxCached = 100
 
-const selectionCacheOf = perModel(() => new Map<string, Selection<unknown>>())
+const selectionCacheOf = memoizeByModel(() => new Map<string, Selection<unknown>>())
 
 const makeSelection = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
   const tree: SelectionTree = new Map()

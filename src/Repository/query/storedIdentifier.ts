@@ -4,7 +4,7 @@
 import * as Exit from "effect/Exit"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import { managedField, type ModelLike, perModel, unwrapped } from "../../Model/introspection.ts"
+import { managedField, memoizeByModel, type ModelLike, unwrapped } from "../../Model/introspection.ts"
 import { toBson } from "./bsonForm.ts"
 
 /**
@@ -31,7 +31,7 @@ export const textOfId = (id: unknown): string => String(id)
  *
  * @internal
  */
-export const storedIdOf = perModel((model: ModelLike): (id: unknown) => unknown => {
+export const storedIdOf = memoizeByModel((model: ModelLike): (id: unknown) => unknown => {
   const schema = idSchemaOf(model)
   if (schema === undefined || schema.ast.encoding === undefined) return (id) => id
   const encode = SchemaParser.encodeUnknownExit(schema)
@@ -46,7 +46,7 @@ export const storedIdOf = perModel((model: ModelLike): (id: unknown) => unknown 
  *
  * @internal
  */
-export const instanceIdOf = perModel((model: ModelLike): (stored: unknown) => unknown => {
+export const instanceIdOf = memoizeByModel((model: ModelLike): (stored: unknown) => unknown => {
   const schema = idSchemaOf(model)
   if (schema === undefined || schema.ast.encoding === undefined) return (stored) => stored
   const decode = SchemaParser.decodeUnknownExit(schema, { disableChecks: true })

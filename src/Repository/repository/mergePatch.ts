@@ -5,12 +5,12 @@ import type * as Schema from "effect/Schema"
 import {
   elementOf,
   isPlainObject,
+  memoizeByModel,
   type Merge,
   mergeOf,
   mergeProperties,
   type ModelLike,
   nestedModel,
-  perModel,
   unwrapped
 } from "../../Model/introspection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
@@ -43,7 +43,7 @@ type Values = { readonly [key: string]: unknown }
 
 /** For each model, the merge function of each of its fields, compiled once. */
 const compileMerges = (mode: PatchMode) =>
-  perModel((model: ModelLike): (key: string) => Merge | undefined => {
+  memoizeByModel((model: ModelLike): (key: string) => Merge | undefined => {
     const merges = new Map<string, Merge>()
     for (const [key, field] of Object.entries(model.store.fields)) {
       // Each field of a struct is a schema.

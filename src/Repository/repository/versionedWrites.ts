@@ -18,7 +18,7 @@ import {
   VersionConflict
 } from "../RepositoryError.ts"
 import type { AuditFields } from "./auditFields.ts"
-import { mapInTurns } from "./mapInTurns.ts"
+import { mapInSteps } from "./mapInSteps.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
@@ -101,7 +101,7 @@ export const insertDocuments = (
 ): Effect.Effect<InsertManyResult, ReadError> =>
   Effect.withFiber((fiber) =>
     Effect.flatMap(
-      mapInTurns(all, (document) => insertedNow(context, fiber, document)),
+      mapInSteps(all, (document) => insertedNow(context, fiber, document)),
       (documents) => context.writer.insertMany(documents, options)
     )
   )

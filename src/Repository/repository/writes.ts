@@ -15,7 +15,7 @@ import * as Update from "../Update.ts"
 import type { AuditFields } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import { LostUpdate, makeRetryLostUpdates, type RetryLostUpdates, unchangedSince } from "./lostUpdate.ts"
-import { mapInTurns } from "./mapInTurns.ts"
+import { mapInSteps } from "./mapInSteps.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withOperands } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
@@ -197,7 +197,7 @@ const bulkInserter = <M extends Model.Any>(
       Result.isFailure(result) ? [{ index, error: result.failure }] : []
     )
     if (invalid.length === 0) {
-      return yield* insertAllDocuments(context, yield* mapInTurns(instances, toDocument), options)
+      return yield* insertAllDocuments(context, yield* mapInSteps(instances, toDocument), options)
     }
     const isOrdered = options?.ordered !== false
     const indexes = Array.from(instances.keys()).filter((i) =>
@@ -205,7 +205,7 @@ const bulkInserter = <M extends Model.Any>(
     )
     const { failures, insertedCount } = yield* insertDocuments(
       context,
-      yield* mapInTurns(indexes, (i) => toDocument(instances[i]!)),
+      yield* mapInSteps(indexes, (i) => toDocument(instances[i]!)),
       options
     )
     const refused = failures.map(({ error, index }) => ({ index: indexes[index]!, error }))

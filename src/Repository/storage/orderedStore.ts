@@ -6,7 +6,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
-import { beginStep, isStepDone } from "../../internal/steps.ts"
+import { beginStep, isStepDone } from "../../internal/stepBudget.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { StoreUnavailable } from "../RepositoryError.ts"
 

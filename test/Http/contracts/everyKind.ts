@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import Ajv04 from "ajv-draft-04"
 import { Arbitrary, Effect, type Layer, Order, Schema, SchemaAST } from "effect"
-import { quoted } from "../../../src/Http/query/term.ts"
+import { quoted } from "../../../src/Http/query/filterValue.ts"
 import { type DocumentStore, KernelEngine, Model, Repository } from "../../../src/index.ts"
 import { type Kind, kinds } from "../../support/everyKind.ts"
 import { type Answer, refused, send, serving } from "../../support/rest.ts"

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { mapInTurns } from "../../../src/Repository/repository/mapInTurns.ts"
+import { mapInSteps } from "../../../src/Repository/repository/mapInSteps.ts"
 
-describe("mapInTurns", () => {
+describe("mapInSteps", () => {
   for (const length of [0, 1, 32, 33, 10_000]) {
     it.effect(`gives ${length} items in their order, a few in each turn`, () =>
       Effect.gen(function*() {
@@ -12,7 +12,7 @@ describe("mapInTurns", () => {
           { startImmediately: true }
         )
         const items = Array.from({ length }, (_, i) => i)
-        const made = yield* mapInTurns(items, (item) => {
+        const made = yield* mapInSteps(items, (item) => {
           inTurn += 1
           most = Math.max(most, inTurn)
           return `item ${item}`

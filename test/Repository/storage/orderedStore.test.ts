@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Context, Effect, Exit, Fiber, Layer, Result, Schema } from "effect"
-import { spend } from "../../../src/internal/steps.ts"
+import { spend } from "../../../src/internal/stepBudget.ts"
 import { recordIdOf } from "../../../src/Repository/bson/keyEncoding.ts"
 import * as keyValueLmdb from "../../../src/Repository/storage/lmdb/store.ts"
 import * as keyValueMemory from "../../../src/Repository/storage/memory/store.ts"

@@ -3,7 +3,7 @@
  * checked before the first write, so that a refused document changes nothing.
  */
 import * as Result from "effect/Result"
-import { spend } from "../../../internal/steps.ts"
+import { spend } from "../../../internal/stepBudget.ts"
 import { documentKey } from "../../bson/keyEncoding.ts"
 import { isArray } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"

@@ -8,7 +8,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { beginStep, isStepDone } from "../../../internal/steps.ts"
+import { beginStep, isStepDone } from "../../../internal/stepBudget.ts"
 import { documentKey } from "../../bson/keyEncoding.ts"
 import type { Direction } from "../../bson/path.ts"
 import { mapChunks, slice } from "../../mql/execution/batchIterator.ts"

@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
-import { beginStep, isStepDone } from "../../../internal/steps.ts"
+import { beginStep, isStepDone } from "../../../internal/stepBudget.ts"
 import { normalise } from "../../bson/normalise.ts"
 import type { DocumentStore, IndexDescription } from "../../DocumentStore.ts"
 import { type Problem, toError, unsupported } from "../../mql/limits/queryProblem.ts"

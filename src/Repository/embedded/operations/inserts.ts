@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { beginStep, isStepDone } from "../../../internal/steps.ts"
+import { beginStep, isStepDone } from "../../../internal/stepBudget.ts"
 import { normalise } from "../../bson/normalise.ts"
 import type { Document, DocumentStore, InsertManyResult } from "../../DocumentStore.ts"
 import { type Problem, rejected, toError } from "../../mql/limits/queryProblem.ts"

@@ -1,4 +1,4 @@
-import { isStepDone, spend } from "../../../internal/steps.ts"
+import { isStepDone, spend } from "../../../internal/stepBudget.ts"
 import { encodeComponent, invert } from "../../bson/keyEncoding.ts"
 import type { LazySequence } from "../../mql/execution/batchIterator.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"

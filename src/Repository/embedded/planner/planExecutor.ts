@@ -5,7 +5,7 @@
  * matches during the whole scan is returned, unless it moves backwards, from a key ahead of the scan to one behind it.
  */
 import * as Result from "effect/Result"
-import { isStepDone } from "../../../internal/steps.ts"
+import { isStepDone } from "../../../internal/stepBudget.ts"
 import { numberOfRecord } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, type LazySequence, mapEach } from "../../mql/execution/batchIterator.ts"

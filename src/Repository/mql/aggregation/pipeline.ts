@@ -3,7 +3,7 @@
  * is short; mingo runs the other stages and evaluates all expressions.
  */
 import * as Result from "effect/Result"
-import { spend } from "../../../internal/steps.ts"
+import { spend } from "../../../internal/stepBudget.ts"
 import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
 import { compare, isArray, isDocument, isNumber, setField } from "../../bson/value.ts"
@@ -22,7 +22,7 @@ import {
 } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
 import { prepareExpression } from "../expression/fieldReferences.ts"
-import { thaw } from "../expression/mingoCopies.ts"
+import { thaw } from "../expression/mingoDocuments.ts"
 import { evaluationOptions, expressionProblem, isExpression, stageOf, tryMingo } from "../expression/operators.ts"
 import { parseFilter } from "../filter/parseFilter.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"

@@ -3,7 +3,7 @@
  * run between two steps. An iterator is used once.
  */
 import * as Result from "effect/Result"
-import { isStepDone } from "../../../internal/steps.ts"
+import { isStepDone } from "../../../internal/stepBudget.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { Problem } from "../limits/queryProblem.ts"
 import { type Memory, memoryOf } from "../limits/sizeLimits.ts"

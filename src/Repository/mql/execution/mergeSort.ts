@@ -4,7 +4,7 @@
  * With a small limit it keeps only the first items (top-k). Memory is reserved for each retained item.
  */
 import * as Result from "effect/Result"
-import { spend } from "../../../internal/steps.ts"
+import { spend } from "../../../internal/stepBudget.ts"
 import { compareKeys, type Direction, type KeyValues, sortKeyOf } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { rejected } from "../limits/queryProblem.ts"

@@ -5,7 +5,7 @@ import { evalExpr } from "mingo/core"
 import * as accumulatorOperators from "mingo/operators/accumulator"
 import * as expressionOperators from "mingo/operators/expression"
 import type { ExpressionOperator } from "mingo/types"
-import { spend } from "../../../internal/steps.ts"
+import { spend } from "../../../internal/stepBudget.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 
 /**

@@ -4,7 +4,7 @@
  * Its work is counted as that of the step that it is part of. An evaluation is refused after about 50 ms. The counters are
  * module-wide, since an evaluation is synchronous and nothing interrupts it.
  */
-import { spend } from "../../../internal/steps.ts"
+import { spend } from "../../../internal/stepBudget.ts"
 import { refuse } from "./queryProblem.ts"
 
 // About 50 milliseconds.

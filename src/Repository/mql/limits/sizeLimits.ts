@@ -3,7 +3,7 @@
  */
 import { Binary } from "bson"
 import * as Result from "effect/Result"
-import { spend } from "../../../internal/steps.ts"
+import { spend } from "../../../internal/stepBudget.ts"
 import { maxDepth, maxDocumentBytes } from "../../bson/limits.ts"
 import { escapedProto, isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"

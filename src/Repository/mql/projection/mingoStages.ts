@@ -3,11 +3,11 @@
  */
 import * as Result from "effect/Result"
 import { Lazy } from "mingo/lazy"
-import { isStepDone, spend } from "../../../internal/steps.ts"
+import { isStepDone, spend } from "../../../internal/stepBudget.ts"
 import { isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, ended, mapEach } from "../execution/batchIterator.ts"
-import { definedFields, readable, thaw } from "../expression/mingoCopies.ts"
+import { definedFields, readable, thaw } from "../expression/mingoDocuments.ts"
 import type { EvaluationOptions } from "../expression/operatorContext.ts"
 import { stageOf, tryMingo } from "../expression/operators.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"

@@ -2,7 +2,7 @@
  * Text search: the words of a document for a text index, and the operand of `$text`.
  */
 import * as Result from "effect/Result"
-import { spend } from "../../../internal/steps.ts"
+import { spend } from "../../../internal/stepBudget.ts"
 import { forEachValue, type Segments } from "../../bson/path.ts"
 import { isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"

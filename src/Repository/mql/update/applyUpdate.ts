@@ -11,7 +11,7 @@ import { childOf, compareKeys, isArrayIndex, segmentsOf, sortKeyOf } from "../..
 import { compare, fieldOf, isArray, isDocument, isIdentical, isNumber, setField } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { thaw } from "../expression/mingoCopies.ts"
+import { thaw } from "../expression/mingoDocuments.ts"
 import { tryMingo, updateContext } from "../expression/operators.ts"
 import type { Filter } from "../filter/parseFilter.ts"
 import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"

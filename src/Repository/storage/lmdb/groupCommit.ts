@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { constants } from "node:os"
-import { workDone } from "../../../internal/steps.ts"
+import { workDone } from "../../../internal/stepBudget.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 import { type Listener, type SteppedKeyValue, type Steps, takeSteps } from "../orderedStore.ts"
 import { codeOf } from "./preflight.ts"
@@ -45,9 +45,12 @@ const maxWork = 2_000_000
 export type Turn = "done" | "failed" | "more"
 
 /**
- * `transact` runs its argument in a transaction of its own, again in other turns while there is more, gives the transaction
- * up when it has failed, and resolves when it is on disk. `settled` is called when that is done or was in vain, before anybody hears of it. `obstacle` says why
- * nothing may be written now.
+ * Makes a writer.
+ *
+ * - `transact` runs its argument in a transaction, again in the following turns while it returns `"more"`. It aborts the
+ *   transaction after `"failed"`. It resolves when the transaction is on the disk.
+ * - `settled` is called after each transaction, committed or aborted, before its jobs succeed or fail.
+ * - `obstacle` returns why nothing can be written now, if so.
  *
  * @internal
  */

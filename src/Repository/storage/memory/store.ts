@@ -160,26 +160,31 @@ const positionOf = (block: ReadonlyArray<string>, key: string): number => {
 interface LongJob {
   /** Whether the job is between two turns, so that other fibers may read. */
   isPaused: boolean
-  /** Undoes the writes of the job, one function for each table. */
-  readonly undo: Array<() => void>
+  /** Ends the job in the tables that it has written: keeps its writes, or undoes them. */
+  readonly endings: Array<(isKept: boolean) => void>
   /** Succeeds when the job has ended. */
   readonly done: Deferred.Deferred<void>
 }
 
+const takeTurn = <A>(job: LongJob, steps: Steps<A>): IteratorResult<void, A> => {
+  job.isPaused = false
+  try {
+    return takeSteps(steps)
+  } finally {
+    // After the last turn, too: other fibers may run before the job has ended.
+    job.isPaused = true
+  }
+}
+
 /** A table that shows the state before a long job while the job is paused. */
 const steppedTable = <Value>(table: Table<Value>, current: () => LongJob | undefined): Table<Value> => {
-  let writtenBy: LongJob | undefined
-  let replaced = new MemoryTable<{ readonly before: Value | undefined }>()
-  const isHidden = () => writtenBy !== undefined && writtenBy === current() && writtenBy.isPaused
-  const changes: Changes<Value> = (range) => {
-    const next = replaced.keysIn(range)
-    return () => {
-      const key = next()
-      return key === undefined ? undefined : { key, value: replaced.get(key)?.before }
-    }
-  }
-  const undo = () => {
-    for (const [key, { before }] of replaced.entries()) {
+  // What the current job has replaced in this table.
+  let replaced: MemoryTable<{ readonly before: Value | undefined }> | undefined
+  const hidden = () => current()?.isPaused === true ? replaced : undefined
+  const end = (isKept: boolean) => {
+    const entries = isKept ? [] : replaced?.entries() ?? []
+    replaced = undefined
+    for (const [key, { before }] of entries) {
       if (before === undefined) table.remove(key, undefined)
       else table.put(key, before, undefined)
     }
@@ -187,15 +192,14 @@ const steppedTable = <Value>(table: Table<Value>, current: () => LongJob | undef
   const remember = (key: string, before: Value | undefined) => {
     const job = current()
     if (job === undefined) return
-    if (writtenBy !== job) {
-      writtenBy = job
+    if (replaced === undefined) {
       replaced = new MemoryTable()
-      job.undo.push(undo)
+      job.endings.push(end)
     }
     if (!replaced.has(key)) replaced.put(key, { before })
   }
   const get = (key: string): Value | undefined => {
-    const version = isHidden() ? replaced.get(key) : undefined
+    const version = hidden()?.get(key)
     return version === undefined ? table.get(key) : version.before
   }
   return {
@@ -210,8 +214,25 @@ const steppedTable = <Value>(table: Table<Value>, current: () => LongJob | undef
       remember(key, before)
       table.remove(key, before)
     },
-    scan: (range, visit) => isHidden() ? scanMerged(table, changes, range, visit) : table.scan(range, visit),
-    scanKeys: (range, visit) => isHidden() ? scanMergedKeys(table, changes, range, visit) : table.scanKeys(range, visit)
+    scan: (range, visit) => {
+      const versions = hidden()
+      if (versions === undefined) table.scan(range, visit)
+      else scanMerged(table, changesOf(versions), range, visit)
+    },
+    scanKeys: (range, visit) => {
+      const versions = hidden()
+      if (versions === undefined) table.scanKeys(range, visit)
+      else scanMergedKeys(table, changesOf(versions), range, visit)
+    }
+  }
+}
+
+/** The values before the job, as changes of the table. */
+const changesOf = <Value>(replaced: MemoryTable<{ readonly before: Value | undefined }>): Changes<Value> => (range) => {
+  const next = replaced.keysIn(range)
+  return () => {
+    const key = next()
+    return key === undefined ? undefined : { key, value: replaced.get(key)?.before }
   }
 }
 
@@ -236,29 +257,26 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
       return Effect.succeed(result)
     })
 
-  const end = (job: LongJob, isDone: boolean): Effect.Effect<unknown> =>
+  const end = (job: LongJob, isKept: boolean): Effect.Effect<unknown> =>
     Effect.suspend(() => {
       current = undefined
-      if (isDone) listener?.committed()
-      else {
-        for (const undo of job.undo) undo()
-        listener?.aborted()
-      }
+      for (const endIn of job.endings) endIn(isKept)
+      if (isKept) listener?.committed()
+      else listener?.aborted()
       return Deferred.succeed(job.done, undefined)
     })
 
   const goOn = <A>(job: LongJob, steps: Steps<A>): Effect.Effect<A> =>
     Effect.suspend(() => {
-      job.isPaused = false
-      const result = takeSteps(steps)
-      if (result.done === true) return Effect.succeed(result.value)
-      job.isPaused = true
-      return Effect.flatMap(Effect.yieldNow, () => goOn(job, steps))
+      const result = takeTurn(job, steps)
+      return result.done === true
+        ? Effect.succeed(result.value)
+        : Effect.flatMap(Effect.yieldNow, () => goOn(job, steps))
     })
 
   const writeInSteps = <A>(makeSteps: () => Steps<A>): Effect.Effect<A> =>
     Effect.uninterruptible(serialized(() => {
-      const job = { isPaused: false, undo: [], done: Deferred.makeUnsafe<void>() }
+      const job = { isPaused: false, endings: [], done: Deferred.makeUnsafe<void>() }
       current = job
       return Effect.onExit(
         Effect.suspend(() => goOn(job, makeSteps())),

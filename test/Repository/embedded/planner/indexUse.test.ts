@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Fiber, Schema, Stream } from "effect"
-import { workDone } from "../../../../src/internal/steps.ts"
+import { workDone } from "../../../../src/internal/stepBudget.ts"
 import type { Document, Filter, FindOptions, IndexDescription } from "../../../../src/Repository/DocumentStore.ts"
 import { Catalog } from "../../../../src/Repository/embedded/catalog/catalog.ts"
 import { DocumentWriter } from "../../../../src/Repository/embedded/operations/documentWriter.ts"

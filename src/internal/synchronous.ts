@@ -7,18 +7,18 @@ type Running = Fiber.Fiber<unknown, unknown>
 const evaluations = new WeakMap<Effect.Effect<unknown>, (fiber: Running) => unknown>()
 
 /**
- * An Effect whose value {@link immediateOf} computes without the fiber's run loop, for a caller that already runs in
+ * An Effect whose value {@link synchronousOf} computes without the fiber's run loop, for a caller that already runs in
  * the fiber and has many Effects to run.
  *
  * @internal
  */
-export const immediate = <A>(evaluate: (fiber: Running) => A): Effect.Effect<A> => {
+export const synchronous = <A>(evaluate: (fiber: Running) => A): Effect.Effect<A> => {
   const self = Effect.withFiber<A>((fiber) => Effect.succeed(evaluate(fiber)))
   evaluations.set(self, evaluate)
   return self
 }
 
 /** @internal */
-export const immediateOf = <A>(self: Effect.Effect<A>): ((fiber: Running) => A) | undefined =>
+export const synchronousOf = <A>(self: Effect.Effect<A>): ((fiber: Running) => A) | undefined =>
   // The map holds the evaluation of the same Effect.
   evaluations.get(self) as ((fiber: Running) => A) | undefined

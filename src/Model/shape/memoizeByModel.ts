@@ -5,7 +5,7 @@ import type { ModelLike } from "./variants.ts"
  *
  * @internal
  */
-export const perModel = <M extends ModelLike, A>(make: (model: M) => A): (model: M) => A => {
+export const memoizeByModel = <M extends ModelLike, A>(make: (model: M) => A): (model: M) => A => {
   const cache = new WeakMap<M, { readonly value: A }>()
   return (model) => {
     const cached = cache.get(model)

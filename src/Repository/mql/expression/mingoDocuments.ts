@@ -1,7 +1,7 @@
 /**
  * Copies documents for mingo, which changes them in place and can't read a key `__proto__`, and cleans its results.
  */
-import { spend } from "../../../internal/steps.ts"
+import { spend } from "../../../internal/stepBudget.ts"
 import { escapedProto, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { isReadyForMingo } from "../limits/sizeLimits.ts"

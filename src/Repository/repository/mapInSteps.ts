@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
  *
  * @internal
  */
-export const mapInTurns = <A, B>(
+export const mapInSteps = <A, B>(
   items: ReadonlyArray<A>,
   f: (item: A) => B
 ): Effect.Effect<ReadonlyArray<B>> =>

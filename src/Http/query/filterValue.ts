@@ -3,7 +3,7 @@
  *
  * @internal
  */
-export interface Term {
+export interface FilterValue {
   readonly operator: "=" | ">" | "<" | ">=" | "<=" | "~" | "!" | "[]" | "![]" | "#"
   /** One operand, or several in a list. */
   readonly operands: ReadonlyArray<Operand>
@@ -21,8 +21,8 @@ export interface Operand {
  *
  * @internal
  */
-export const parseTerm = (value: string, hasSize: boolean): Term => {
-  const compared = /^(?:[><]=?|~)/u.exec(value)?.[0] as Term["operator"] | undefined
+export const parseFilterValue = (value: string, hasSize: boolean): FilterValue => {
+  const compared = /^(?:[><]=?|~)/u.exec(value)?.[0] as FilterValue["operator"] | undefined
   if (compared !== undefined) return { operator: compared, operands: [operandOf(value.slice(compared.length))] }
   if (isList(value)) return { operator: "[]", operands: itemsOf(value) }
   if (value.startsWith("!")) {

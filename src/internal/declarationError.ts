@@ -4,6 +4,6 @@
  *
  * @internal
  */
-export class Misdeclared extends Error {
-  override readonly name = "Misdeclared"
+export class DeclarationError extends Error {
+  override readonly name = "DeclarationError"
 }
