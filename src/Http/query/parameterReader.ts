@@ -4,6 +4,7 @@
 import * as Result from "effect/Result"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaParser from "effect/SchemaParser"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type { AnyParameters, Parameter } from "../description/queryParameters.ts"
 import { copyProblem, problemOf } from "../messages/message.ts"
@@ -100,18 +101,13 @@ const decoderOf = <A>({ schema }: Parameter<A>): (given: string | ReadonlyArray<
     const exit = parse(given)
     return exit._tag === "Success" ? exit.value : undefined
   }
-  const known = new Map<string, A>()
-  return (given) => {
-    if (typeof given !== "string" || given.length > maxLength) return decode(given)
-    const value = known.get(given) ?? decode(given)
-    if (value !== undefined) {
-      if (known.size >= maxKnown) known.clear()
-      known.set(given, value)
-    }
-    return value
-  }
+  const cache = new BoundedCache<A | undefined>(maxCached)
+  return (given) =>
+    typeof given === "string" && given.length <= maxCachedLength
+      ? cache.get(given, () => decode(given))
+      : decode(given)
 }
 
-const maxLength = 32
+const maxCachedLength = 32
 
-const maxKnown = 256
+const maxCached = 256

@@ -1,4 +1,5 @@
 import * as SchemaAST from "effect/SchemaAST"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import { compileSerialiser, type ModelLike, type Serialiser, withParts } from "../../Model/introspection.ts"
 
 /**
@@ -8,20 +9,14 @@ import { compileSerialiser, type ModelLike, type Serialiser, withParts } from ".
  * @internal
  */
 export const selectionSerialisers = (model: ModelLike): (fields: ReadonlyArray<string>) => Serialiser => {
-  const compiled = new Map<string, Serialiser>()
+  const compiled = new BoundedCache<Serialiser>(maxSelections)
   const ast = SchemaAST.toEncoded(model.wire.ast)
-  return (fields) => {
-    const key = fields.join()
-    const cached = compiled.get(key)
-    if (cached !== undefined) return cached
-    const [oldest] = compiled.keys()
-    if (oldest !== undefined && compiled.size >= maxSelections) compiled.delete(oldest)
-    const part = partOf(ast, branchesOf(fields))
-    // The serialiser reads only this variant of a model.
-    const serialise = compileSerialiser({ wire: { ast: part, fields: {} } } as unknown as ModelLike)
-    compiled.set(key, serialise)
-    return serialise
-  }
+  return (fields) =>
+    compiled.get(fields.join(), () => {
+      const part = partOf(ast, branchesOf(fields))
+      // The serialiser reads only this variant of a model.
+      return compileSerialiser({ wire: { ast: part, fields: {} } } as unknown as ModelLike)
+    })
 }
 
 const maxSelections = 256

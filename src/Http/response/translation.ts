@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Formatter from "effect/Formatter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import { type FieldProblem, typeInMessage } from "../../Model/introspection.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
 import { type Failure, fromFailure, type HttpError, statusOf } from "../HttpError.ts"
@@ -155,20 +156,15 @@ const headersOf = ({ tag }: Language) => ({ "content-language": tag, "vary": "Ac
 
 /**
  * Caches the sentences of problems, since clients repeat their mistakes. Fields and messages may contain a client's own
- * text, so only short ones are cached, and a full cache is cleared.
+ * text, so only short ones are cached.
  */
 const sentencesFor = (resolveField: FieldResolver) => {
-  const cache = new Map<string, FieldProblem>()
+  const cache = new BoundedCache<FieldProblem>(maxCached)
   return (language: Language, problem: FieldProblem): FieldProblem => {
     const { field, message, validator } = problem
-    if (field.length + message.length > maxCachedLength) return sentenceOf(language, resolveField(field), problem)
-    const key = `${language.tag} ${field.length} ${field} ${validator} ${message}`
-    const cached = cache.get(key)
-    if (cached !== undefined) return cached
-    const made = sentenceOf(language, resolveField(field), problem)
-    if (cache.size === maxCached) cache.clear()
-    cache.set(key, made)
-    return made
+    const sentence = () => sentenceOf(language, resolveField(field), problem)
+    if (field.length + message.length > maxCachedLength) return sentence()
+    return cache.get(`${language.tag} ${field.length} ${field} ${validator} ${message}`, sentence)
   }
 }
 

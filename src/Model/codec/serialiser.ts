@@ -5,6 +5,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { escaped } from "../../internal/json.ts"
 import { temporalKind } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
+import { childrenOf } from "../shape/nodes.ts"
 import { assertStorable } from "../shape/storable.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
 import { formatDate, formatDateTime, isDate } from "./iso.ts"
@@ -184,17 +185,7 @@ const isMarshalled = (ast: SchemaAST.AST): boolean => {
     const { to } = ast.encoding[0]
     return ast.encoding.length > 1 || to.annotations?.[temporalKind] === undefined
   }
-  switch (ast._tag) {
-    case "Arrays":
-      return [...ast.elements, ...ast.rest].some(isMarshalled)
-    case "Objects":
-      return ast.propertySignatures.some(({ type }) => isMarshalled(type)) ||
-        ast.indexSignatures.some(({ type }) => isMarshalled(type))
-    case "Union":
-      return ast.types.some(isMarshalled)
-    default:
-      return false
-  }
+  return ast._tag !== "Declaration" && childrenOf(ast, false).some(isMarshalled)
 }
 
 const defaultWriter = (value: () => unknown, stored: unknown, write: Write): () => string | undefined => {

@@ -22,6 +22,7 @@ import { absentValue, objectFactoryOf } from "../codec/literal.ts"
 import * as Temporal from "../codec/temporal.ts"
 import { isNullValue } from "../codec/validationContext.ts"
 import { type FieldAttributes, temporalKind } from "../shape/annotations.ts"
+import { childrenOf } from "../shape/nodes.ts"
 import { elementOf, isModelLike, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
 import { constructorOf } from "./finaliser.ts"
 
@@ -219,18 +220,11 @@ const structEncoderOf = (schema: Schema.Top): Encode => {
 const isTransformed = (ast: SchemaAST.AST): boolean => {
   if (ast.encoding !== undefined) return true
   switch (ast._tag) {
-    case "Arrays":
-      return [...ast.elements, ...ast.rest].some(isTransformed)
-    case "Objects":
-      return ast.propertySignatures.some(({ type }) => isTransformed(type)) ||
-        ast.indexSignatures.some(({ type }) => isTransformed(type))
-    case "Union":
-      return ast.types.some(isTransformed)
     case "Declaration":
       return ast.typeParameters.length > 0
     case "Suspend":
       return true
     default:
-      return false
+      return childrenOf(ast, false).some(isTransformed)
   }
 }

@@ -8,6 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import * as Field from "../../Model/Field.ts"
 import {
   elementOf,
@@ -84,29 +85,17 @@ export const select = <M extends Model.Any, const P extends Path<M>>(
   fields: ReadonlyArray<P>
 ): Selection<Selected<M["Type"], P>> =>
   // The schema is made from the fields that the type selects.
-  cachedSelection(model, fields) as Selection<Selected<M["Type"], P>>
+  cachedSelections(model).get(fields.join(), () => makeSelection(model, fields)) as Selection<Selected<M["Type"], P>>
 
 // internal
 
 // The selected fields of a model, each complete or with selected fields of its own.
 interface SelectionTree extends Map<string, SelectionTree | "complete"> {}
 
-/** Makes the selection, or takes it from the model's cache of the most recently used selections. */
-const cachedSelection = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
-  const cache = selectionCacheOf(model)
-  const key = names.join()
-  const selection = cache.get(key) ?? makeSelection(model, names)
-  cache.delete(key)
-  cache.set(key, selection)
-  const [oldest] = cache.keys()
-  if (cache.size > maxCached && oldest !== undefined) cache.delete(oldest)
-  return selection
-}
-
 // Clients may choose the fields, so the number of different selections is not bounded.
-const maxCached = 100
+const maxCached = 256
 
-const selectionCacheOf = memoizeByModel(() => new Map<string, Selection<unknown>>())
+const cachedSelections = memoizeByModel((_: ModelLike) => new BoundedCache<Selection<unknown>>(maxCached))
 
 const makeSelection = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
   const tree: SelectionTree = new Map()

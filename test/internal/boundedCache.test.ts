@@ -1,0 +1,20 @@
+import { assert, it } from "@effect/vitest"
+import { Arbitrary, Schema } from "effect"
+import { BoundedCache } from "../../src/internal/boundedCache.ts"
+
+const keys = Arbitrary.array(Arbitrary.schema(Schema.Literals(["a", "b", "c", "d", "e"])), { maxLength: 30 })
+
+it.prop("BoundedCache computes a value again only after it was dropped, the oldest first", [keys], ([keys]) => {
+  const cache = new BoundedCache<string>(3)
+  let model: ReadonlyArray<string> = []
+  for (const key of keys) {
+    let computed = false
+    const value = cache.get(key, () => {
+      computed = true
+      return key.toUpperCase()
+    })
+    assert.strictEqual(value, key.toUpperCase())
+    assert.strictEqual(computed, !model.includes(key))
+    if (computed) model = [...model, key].slice(-3)
+  }
+})
