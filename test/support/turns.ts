@@ -3,13 +3,14 @@ import { Effect, Fiber } from "effect"
 
 /**
  * The CPU time that an effect takes of this thread in milliseconds: its total, and its longest turn before other fibers
- * run. It is not wall-clock time, since other processes share the machine. The longest turn is divided by
- * {@link slowness}.
+ * run. It is not wall-clock time, since other processes share the machine. The longest turn is divided by the
+ * {@link slowness} before or after it, whichever is greater.
  */
 export const turnsOf = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<{ readonly whole: number; readonly longest: number }, E, R> =>
   Effect.gen(function*() {
+    const slowBefore = slowness()
     let longest = 0
     const start = threadTime()
     let before = start
@@ -24,7 +25,7 @@ export const turnsOf = <A, E, R>(
     yield* effect
     yield* Fiber.interrupt(others)
     const end = threadTime()
-    return { whole: end - start, longest: Math.max(longest, end - before) / slowness() }
+    return { whole: end - start, longest: Math.max(longest, end - before) / Math.max(slowBefore, slowness()) }
   })
 
 /** The time for a fixed piece of work, relative to the machine that the limits are set for; at least 1. */
