@@ -95,7 +95,7 @@ interface SelectionTree extends Map<string, SelectionTree | "complete"> {}
 // Clients may choose the fields, so the number of different selections is not bounded.
 const maxCached = 256
 
-const cachedSelections = memoizeByModel((_: ModelLike) => new BoundedCache<Selection<unknown>>(maxCached))
+const cachedSelections = memoizeByModel(() => new BoundedCache<Selection<unknown>>(maxCached))
 
 const makeSelection = (model: ModelLike, names: ReadonlyArray<string>): Selection<unknown> => {
   const tree: SelectionTree = new Map()
