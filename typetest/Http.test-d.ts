@@ -267,7 +267,30 @@ describe("actions, hooks and services", () => {
     >()
     const complete = without.register(Category)
     expectTypeOf<Layer.Services<typeof complete.layer>>().toEqualTypeOf<DocumentStore.DocumentStore>()
-    expectTypeOf<Effect.Services<typeof complete.testClient>>().toEqualTypeOf<Scope.Scope>()
+  })
+
+  it("are asked for by a test, unless the layer of its store has them", () => {
+    const test = service.test()
+    expectTypeOf<Effect.Services<typeof test>>().toEqualTypeOf<Mailer | Scope.Scope>()
+    expectTypeOf<keyof Effect.Success<typeof test>["repositories"]>().toEqualTypeOf<"users" | "kinds">()
+    expectTypeOf<Effect.Success<typeof test>["repositories"]["users"]>().toEqualTypeOf<
+      Repository.Repository<typeof User>
+    >()
+    expectTypeOf<Effect.Success<typeof test>["client"]>().toEqualTypeOf<Client>()
+    const inFolder = service.test({ store: EmbeddedStore.layer })
+    expectTypeOf<Effect.Services<typeof inFolder>>().toEqualTypeOf<Mailer | Scope.Scope>()
+    expectTypeOf<Config.ConfigError>().toExtend<Effect.Error<typeof inFolder>>()
+    const mailing = service.test({
+      store: Layer.merge(Layer.effect(Mailer, Effect.service(Mailer)), EmbeddedStore.layerMemory)
+    })
+    expectTypeOf<Effect.Services<typeof mailing>>().toEqualTypeOf<Mailer | Scope.Scope>()
+    const mailer = Layer.succeed(Mailer, { send: Effect.void })
+    const complete = service.test({ store: Layer.merge(mailer, EmbeddedStore.layerMemory) })
+    expectTypeOf<Effect.Services<typeof complete>>().toEqualTypeOf<Scope.Scope>()
+    const named = KernelEngine.make("x").register(Service.make("Info").operation("meta", {}, () => Effect.void)).test()
+    expectTypeOf<keyof Effect.Success<typeof named>["repositories"]>().toBeNever()
+    // @ts-expect-error a layer without a store
+    void service.test({ store: mailer })
   })
 
   it("run around a method that is registered", () => {

@@ -23,11 +23,11 @@ describe("the interfaces of the standard endpoints", () => {
     expectTypeOf<ByMethod["PUT"]["identifier"]>().toEqualTypeOf<Brought<"PUT">>()
     expectTypeOf<ByMethod["PATCH"]["identifier"]>().toEqualTypeOf<Brought<"PATCH">>()
     expectTypeOf<ByMethod["DELETE"]["identifier"]>().toEqualTypeOf<Brought<"DELETE">>()
-    expectTypeOf<(Endpoint.JsonSchema | Endpoint.Meta)["identifier"]>().toEqualTypeOf<Brought<"any">>()
+    expectTypeOf<(Endpoint.JsonSchema | Endpoint.Meta<typeof Room>)["identifier"]>().toEqualTypeOf<Brought<"any">>()
   })
 
   it("have the methods and the paths of their rows", () => {
-    type All = ByMethod[Endpoint.Method] | Endpoint.JsonSchema | Endpoint.Meta
+    type All = ByMethod[Endpoint.Method] | Endpoint.JsonSchema | Endpoint.Meta<typeof Room>
     type Places = { readonly [N in keyof Table]: `${Table[N]["method"]} ${Table[N]["path"]}` }
     type Own = { readonly [E in All as E["identifier"]]: `${E["method"]} ${E["path"]}` }
     expectTypeOf<Own>().toEqualTypeOf<Places>()
@@ -43,7 +43,7 @@ describe("the interfaces of the standard endpoints", () => {
     expectTypeOf<Endpoint.Patch<typeof Room>["~Payload"]>().toEqualTypeOf<(typeof Room)["patch"]>()
     expectTypeOf<Endpoint.Get<typeof Room>["~Params"]>().toEqualTypeOf<Endpoint.ById<typeof Room>>()
     expectTypeOf<Endpoint.List<typeof Room>["~Params"]>().toBeNever()
-    expectTypeOf<Endpoint.Meta["~Query"]>().toBeNever()
+    expectTypeOf<Endpoint.Meta<typeof Room>["~Query"]>().toBeNever()
     expectTypeOf<Endpoint.Delete<typeof Room>["~Payload"]>().toBeNever()
     expectTypeOf<Endpoint.Aggregate["~Query"]["Type"]>().toEqualTypeOf<{ readonly pipe: string }>()
     expectTypeOf<Endpoint.JsonSchema["~Query"]["Type"]>().toEqualTypeOf<{
@@ -75,6 +75,8 @@ describe("the interfaces of the standard endpoints", () => {
     expectTypeOf<Endpoint.Aggregate["~Error"]["Type"]>().toEqualTypeOf<
       HttpError.BadRequest | HttpError.Forbidden | Always
     >()
-    expectTypeOf<Endpoint.Meta["~Error"]["Type"]>().toEqualTypeOf<HttpError.BadRequest | HttpError.NotAcceptable>()
+    expectTypeOf<Endpoint.Meta<typeof Room>["~Error"]["Type"]>().toEqualTypeOf<
+      HttpError.BadRequest | HttpError.NotAcceptable
+    >()
   })
 })

@@ -168,12 +168,16 @@ export interface JsonSchema
 {}
 
 /**
- * `GET` of the metadata.
+ * `GET` of the metadata. Every resource has it, so it tells the resource's model.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Meta extends Row<"meta", never, never, never, Each<typeof table.meta.success>, never> {}
+export interface Meta<M extends Model.Any>
+  extends Row<"meta", never, never, never, Each<typeof table.meta.success>, never>
+{
+  readonly "~Model"?: M
+}
 
 /**
  * The endpoints by method.

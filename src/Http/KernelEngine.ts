@@ -30,7 +30,7 @@ import type * as Scope from "effect/Scope"
 import type * as Model from "../Model/Model.ts"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../Repository/EmbeddedStore.ts"
-import type * as Repository from "../Repository/Repository.ts"
+import * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import type * as Documentation from "./Documentation.ts"
 import * as KernelClient from "./KernelClient.ts"
@@ -112,13 +112,54 @@ export interface KernelEngine<
     DocumentStore | HttpServer.HttpServer | Needed<Requirements, Repositories>
   >
   /**
-   * A typed client of the real server on a random port with the memory store, until the scope closes. For tests.
+   * Runs the service for a test, until the scope closes: the real server on a random port of this machine. `store` is a
+   * layer of its store, by default an empty one in memory. What that layer provides besides the store is for the
+   * handlers; the other services that they need are taken from the context.
    */
-  readonly testClient: Effect.Effect<
-    KernelClient.KernelClient<Groups>,
-    KernelServer.ListenFailed | StartFailure,
-    Scope.Scope | Exclude<Needed<Requirements, Repositories>, DocumentStore>
+  readonly test: <E = never, R = never, Provided = never>(
+    options?: KernelEngine.TestOptions<E, R, Provided>
+  ) => Effect.Effect<
+    KernelEngine.Test<Groups>,
+    KernelServer.ListenFailed | StartFailure | E,
+    Scope.Scope | R | Exclude<Needed<Requirements, Repositories>, Provided>
   >
+}
+
+/**
+ * Types of {@link KernelEngine}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export declare namespace KernelEngine {
+  /** The options of `engine.test`. */
+  export interface TestOptions<E, R, Provided> {
+    /** A layer of the store and of any services that handlers need. Defaults to an empty store in memory. */
+    readonly store?: Layer.Layer<DocumentStore | Provided, E, R> | undefined
+  }
+
+  /** A service that runs for a test. */
+  export interface Test<Groups extends HttpApiGroup.Constraint> {
+    /** The typed client of the service. */
+    readonly client: KernelClient.KernelClient<Groups>
+    /** The repositories of the registered models, by the names of their registrations: `repositories.users`. */
+    readonly repositories: TestRepositories<Groups>
+    /** The store of the service. */
+    readonly store: DocumentStore["Service"]
+    /** The address of the service, for clients of another kind: `http://127.0.0.1:41234`. */
+    readonly baseUrl: string
+  }
+
+  /** The repositories of the models that `Groups` are of. */
+  export type TestRepositories<Groups extends HttpApiGroup.Constraint> = {
+    readonly [Group in Groups as Group extends OfModel<infer _> ? Group["identifier"] : never]: Group extends
+      OfModel<infer M> ? Repository.Repository<M> : never
+  }
+
+  /** The part of a resource's group that tells its model. */
+  export interface OfModel<M extends Model.Any> {
+    readonly endpoints: { readonly meta: { readonly "~Model"?: M } }
+  }
 }
 
 /**
@@ -237,7 +278,7 @@ const makeEngine = (parts: Parts): never => {
     layerServe,
     layer: Layer.effectContext(readyLast(Layer.build(layer))),
     launch: KernelServer.launchWith(parts.options),
-    testClient: testClient(api, layerServe),
+    test: testWith(api, parts.registrations, layerServe),
     enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
     use: (addition: Parts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
     register: (target: Model.Any | Resource.Any | Service.Any, options?: RegisterOptions) => {
@@ -260,9 +301,25 @@ const whereabouts = Layer.effectDiscard(
 
 type RegisterOptions = Resource.Options<ReadonlyArray<Resource.Method>> & Registration.Options<string>
 
-const testClient = Effect.fnUntraced(function*(api: HttpApi.Top, layerServe: AnyEngine["layerServe"]) {
-  const server = KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
-  const context = yield* Layer.build(Layer.provideMerge(layerServe, Layer.merge(server, EmbeddedStore.layerMemory)))
-  const baseUrl = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
-  return yield* Effect.provide(KernelClient.make({ api }, { baseUrl }), FetchHttpClient.layer)
-})
+/** The engine's own layers are fresh: several tests in one scope, or within another service, share nothing. */
+const testWith = (
+  api: HttpApi.Top,
+  registrations: ReadonlyArray<Registration.Registration>,
+  layerServe: AnyEngine["layerServe"]
+) =>
+  Effect.fnUntraced(function*({ store = Layer.fresh(EmbeddedStore.layerMemory) }: AnyTestOptions = {}) {
+    const server = KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
+    const context = yield* Layer.build(Layer.provideMerge(Layer.fresh(layerServe), Layer.merge(server, store)))
+    const baseUrl = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
+    const resources = registrations.filter((registration) => registration._tag === "Resource")
+    return {
+      client: yield* Effect.provide(KernelClient.make({ api }, { baseUrl }), FetchHttpClient.layer),
+      repositories: Object.fromEntries(
+        resources.map(({ model, name }) => [name, Context.get(context, Repository.key(model))])
+      ),
+      store: Context.get(context, DocumentStore),
+      baseUrl
+    }
+  })
+
+type AnyTestOptions = KernelEngine.TestOptions<unknown, unknown, never>

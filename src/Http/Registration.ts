@@ -158,7 +158,7 @@ export type ResourceGroup<
   E extends Endpoint.ByMethod.Errors
 > = HttpApiGroup.HttpApiGroup<
   Name,
-  Endpoint.ByMethod<M, E>[Methods] | Endpoint.JsonSchema | Endpoint.Meta | Actions
+  Endpoint.ByMethod<M, E>[Methods] | Endpoint.JsonSchema | Endpoint.Meta<M> | Actions
 >
 
 /**

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Equal, Option, Schema } from "effect"
 import * as OpenApi from "../../src/Http/OpenApi.ts"
-import { EmbeddedStore, Generator, KernelEngine, Model, Resource, Service } from "../../src/index.ts"
+import { Generator, KernelEngine, Model, Resource, Service } from "../../src/index.ts"
 
 const fields = { note: Schema.String }
 
@@ -101,7 +101,7 @@ describe("the description of identifiers", () => {
 })
 
 describe("the typed client", () => {
-  const client = Effect.provide(engine.testClient, EmbeddedStore.layerMemory)
+  const client = Effect.map(engine.test(), (service) => service.client)
 
   it.effect("accepts and returns identifiers in their decoded form", () =>
     Effect.gen(function*() {

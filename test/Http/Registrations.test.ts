@@ -55,8 +55,8 @@ describe("paths whose methods name their parameters differently", () => {
 })
 
 /** What the start of an engine fails with. */
-const refusedAt = (engine: { readonly testClient: Effect.Effect<unknown, { readonly message: string }, never> }) =>
-  Effect.map(Effect.flip(Effect.scoped(engine.testClient)), ({ message }) => message)
+const refusedAt = (engine: { readonly test: () => Effect.Effect<unknown, { readonly message: string }, never> }) =>
+  Effect.map(Effect.flip(Effect.scoped(engine.test())), ({ message }) => message)
 
 /** A call that types refuse, as a program without types makes it. */
 const untyped = (value: unknown): never => value as never

@@ -12,7 +12,7 @@ onMongo("on a server", (layer) => hooksContract("mongodb", layer))
 
 it.effect("a typed client gets what a hook fails with as the class that it is, and as its endpoint's error", () =>
   Effect.gen(function*() {
-    const { tasks } = yield* engine.testClient
+    const { client: { tasks } } = yield* engine.test()
     const refused = yield* Effect.flip(tasks.create({ payload: { title: "refuse" } }))
     assert.deepStrictEqual(refused, new Refusal({ why: "beforePost" }))
     const { result } = yield* tasks.create({ payload: { title: "fine" } })

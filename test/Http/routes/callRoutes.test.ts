@@ -94,7 +94,7 @@ const greeter = Layer.succeed(Greeter, { greeting: "Hello" })
 describe("actions and services", () => {
   it.effect("are called by a typed client, whose errors are classes", () =>
     Effect.gen(function*() {
-      const client = yield* engine.testClient
+      const { client } = yield* engine.test()
       const { result: id } = yield* client.users.create({ payload: { name: "Jane", password: "secret" } })
       const payload = { current_password: Redacted.make("wrong"), new_password: Redacted.make("better") }
       const refused = yield* Effect.flip(client.users.change_password({ params: { id }, payload }))
@@ -124,7 +124,7 @@ describe("actions and services", () => {
 
   it.effect("have the paths that their options say", () =>
     Effect.gen(function*() {
-      const client = yield* engine.testClient
+      const { client } = yield* engine.test()
       const receipt = yield* client.payments.pay({ payload: { amount: 12 } })
       assert.strictEqual(receipt._type, "Receipt")
       assert.strictEqual(receipt.total, 12)
@@ -184,7 +184,7 @@ describe("actions and services", () => {
     Effect.gen(function*() {
       const twice = Service.make("UserService").operation("one", { path: "./{id}" }, () => Effect.void)
       const error = yield* Effect.flip(Effect.scoped(
-        KernelEngine.make("x").register(User).register(twice, { name: "others" }).testClient
+        KernelEngine.make("x").register(User).register(twice, { name: "others" }).test()
       ))
       assert.strictEqual(error._tag, "RouteConflict")
       assert.include(error.message, "GET /users/:id (the model User)")
@@ -196,17 +196,17 @@ describe("actions and services", () => {
       class Page extends Model.Class<Page>()("Page", { id: Model.id() }) {}
       const pages = Resource.make(Page)
       const self = pages.action("self", {}, () => Effect.void)
-      const error = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(self).testClient))
+      const error = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(self).test()))
       assert.strictEqual(error._tag, "RouteConflict")
       assert.include(error.message, `the link "self" of the model Page (/pages/:id/self)`)
       const collection = pages.action("turn", { rel: "collection" }, () => Effect.void)
-      const other = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(collection).testClient))
+      const other = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(collection).test()))
       assert.include(other.message, `the link "collection" of the model Page (/pages/:id/turn)`)
       const twice = pages.action("a", { rel: "x" }, () => Effect.void)
         .action("b", { rel: "x" }, () => Effect.void)
-      const third = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(twice).testClient))
+      const third = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(twice).test()))
       assert.include(third.message, `the link "x" of the model Page`)
-      yield* KernelEngine.make("x").register(twice, { enableHateoas: false }).testClient
+      yield* KernelEngine.make("x").register(twice, { enableHateoas: false }).test()
     }))
 
   it.effect("declare no error with a field that every error has", () =>
@@ -225,7 +225,7 @@ describe("actions and services", () => {
       const notes = Resource.make(Note).beforeGet(() => Effect.fail(new OutOfStock({ product: "p", left: 0 })), {
         error: [OutOfStock]
       })
-      const client = yield* KernelEngine.make("notes").register(notes).testClient
+      const { client } = yield* KernelEngine.make("notes").register(notes).test()
       for (const call of [client.notes.aggregate({ query: { pipe: "[]" } }), client.notes.list({ query: {} })]) {
         const error = yield* Effect.flip(call)
         assert.instanceOf(error, OutOfStock)
@@ -242,7 +242,7 @@ describe("actions and services", () => {
         ] as const
       ) {
         const service = Service.make("UserService").operation("x", { success, location }, () => Effect.never)
-        const error = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(service).testClient))
+        const error = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(service).test()))
         assert.match(error.message, /the location of x names (?:key|name|id), which its result does not have/u)
       }
     }))
@@ -251,7 +251,7 @@ describe("actions and services", () => {
     Effect.gen(function*() {
       const within = Service.make("UserService")
         .operation("x", { success: Schema.Struct({ user: User }) }, () => Effect.never)
-      const exit = yield* Effect.exit(Effect.scoped(KernelEngine.make("x").register(within).testClient))
+      const exit = yield* Effect.exit(Effect.scoped(KernelEngine.make("x").register(within).test()))
       assert.isTrue(Exit.hasDies(exit))
       assert.include(String(Exit.isFailure(exit) && Cause.squash(exit.cause)), "x.success holds the model User")
     }))

@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, DateTime, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { DocumentStore, KernelEngine, Model, Repository, Resource, Service } from "../../../src/index.ts"
+
+class Note extends Model.Class<Note>()("Note", {
+  id: Model.id({ prefix: "N" }),
+  text: Schema.String,
+  ...Model.audited
+}) {}
+
+/** A model that no registration exposes. */
+class Entry extends Model.Class<Entry>()("Entry", { id: Model.id(), line: Schema.String }) {}
+
+class Prefix extends Context.Service<Prefix, { readonly prefix: string }>()("test/Prefix") {}
+
+const Notes = Resource.make(Note, { methods: ["GET", "POST", "PATCH"] })
+  .beforePost((note) =>
+    Effect.gen(function*() {
+      const { prefix } = yield* Prefix
+      const entries = yield* Repository.for(Entry)
+      yield* entries.insert(new Entry({ id: note.text, line: `${prefix} ${note.text}` }))
+    })
+  )
+
+const Clocks = Service.make("ClockService")
+  .operation("now", { success: Schema.String }, () => Effect.map(DateTime.now, DateTime.formatIso))
+
+const engine = KernelEngine.make("tested").register(Notes, { urlBase: "/api/v1" }).register(Clocks)
+
+const prefix = Layer.succeed(Prefix, { prefix: "new:" })
+
+const entries = Repository.layer(Entry)
+
+/** What a test of a service gets, whichever store it is given. */
+export const engineTestContract = <E>(name: string, layer: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+  describe(`engine.test / ${name}`, () => {
+    const test = Effect.provide(engine.test({ store: Layer.provideMerge(entries, layer) }), prefix)
+
+    it.effect("its client, its repositories and its store have the same documents", () =>
+      Effect.gen(function*() {
+        const { client, repositories, store } = yield* test
+        assert.deepStrictEqual(Object.keys(repositories), ["notes"])
+        const { result: id } = yield* client.notes.create({ payload: { text: "a" } })
+        assert.strictEqual((yield* repositories.notes.findById(id)).text, "a")
+        yield* repositories.notes.patch(id, { text: "b" })
+        assert.strictEqual((yield* client.notes.get({ params: { id } })).text, "b")
+        assert.strictEqual((yield* store.findById("Note", id))?.["text"], "b")
+        assert.strictEqual((yield* store.findById("Entry", "a"))?.["line"], "new: a")
+      }))
+
+    it.effect("the clock of the test is that of the service", () =>
+      Effect.gen(function*() {
+        const { client } = yield* test
+        yield* TestClock.setTime(Date.UTC(2026, 0, 31, 9, 30))
+        assert.strictEqual((yield* client.clocks.now()).result, "2026-01-31T09:30:00.000Z")
+        const { result: id } = yield* client.notes.create({ payload: { text: "a" } })
+        yield* TestClock.adjust("1 hour")
+        yield* client.notes.patch({ params: { id }, payload: { text: "b" } })
+        const { inserted, updated } = yield* client.notes.get({ params: { id } })
+        assert.deepStrictEqual(
+          [inserted, updated].map((date) => date === undefined ? date : DateTime.formatIso(date)),
+          ["2026-01-31T09:30:00.000Z", "2026-01-31T10:30:00.000Z"]
+        )
+      }))
+
+    it.effect("many at once have a server and a store each, in another service's layer too", () =>
+      Effect.gen(function*() {
+        const service = Layer.provideMerge(engine.layerServe, [
+          Layer.provideMerge(entries, layer),
+          KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }),
+          prefix
+        ])
+        const within = Layer.effect(
+          Prefix,
+          Effect.gen(function*() {
+            const tests = yield* Effect.all(Array.from({ length: 5 }, () => engine.test()), { concurrency: 5 }).pipe(
+              Effect.provide([prefix, Layer.provide(entries, layer)])
+            )
+            assert.strictEqual(new Set(tests.map(({ baseUrl }) => baseUrl)).size, 5)
+            assert.strictEqual(new Set(tests.map(({ store }) => store)).size, 5)
+            yield* Effect.forEach(tests, ({ client }, i) => client.notes.create({ payload: { text: `${i}` } }), {
+              concurrency: 5
+            })
+            const texts = yield* Effect.forEach(tests, ({ repositories }) => repositories.notes.find())
+            assert.deepStrictEqual(texts.map((notes) => notes.map(({ text }) => text)), [["0"], ["1"], ["2"], ["3"], [
+              "4"
+            ]])
+            assert.strictEqual(yield* Effect.flatMap(Repository.for(Note), (notes) => notes.count()), 0)
+            return { prefix: "" }
+          })
+        )
+        yield* Layer.build(Layer.provide(within, service))
+      }))
+
+    it.effect("its server ends with the scope", () =>
+      Effect.gen(function*() {
+        const scope = yield* Scope.make()
+        const { baseUrl, client } = yield* Scope.provide(test, scope)
+        assert.deepStrictEqual((yield* client.notes.list())._items, [])
+        yield* Scope.close(scope, Exit.void)
+        const answer = yield* Effect.option(Effect.tryPromise(() => fetch(`${baseUrl}/api/v1/notes`)))
+        assert.isTrue(Option.isNone(answer))
+      }))
+  })
