@@ -61,6 +61,7 @@ export const folders: { readonly [name: string]: Folder } = {
       "embedded/planner": { on: ["embedded/catalog", "mql/execution", "storage/memory"] },
       "embedded/operations": { on: ["embedded/planner", "mql/aggregation", "mql/update"] },
       "embedded/transaction": { on: ["embedded/operations"] },
+      "embedded/store": { on: ["embedded/transaction", "storage/lmdb"] },
       mongo: { on: ["store"] },
       query: { on: ["bson"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },

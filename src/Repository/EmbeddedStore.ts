@@ -78,19 +78,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { DocumentStore } from "./DocumentStore.ts"
-import { Catalog } from "./embedded/catalog/catalog.ts"
-import { DocumentWriter } from "./embedded/operations/documentWriter.ts"
-import { makeIndexing } from "./embedded/operations/indexBuild.ts"
-import { makeEmbeddedReads } from "./embedded/operations/reads.ts"
-import { makeExpiry } from "./embedded/operations/ttl.ts"
-import { makeEmbeddedWrites } from "./embedded/operations/writes.ts"
-import { makeGate, makeTransactionPolicy } from "./embedded/transaction/optimisticTransaction.ts"
-import { makeVersions } from "./embedded/transaction/snapshots.ts"
 import type { StoreUnavailable } from "./RepositoryError.ts"
-import * as keyValueLmdb from "./storage/lmdb/store.ts"
-import * as keyValueMemory from "./storage/memory/store.ts"
-import type { SteppedKeyValue } from "./storage/orderedStore.ts"
-import { makeTransactional } from "./store/transactionRunner.ts"
 
 /**
  * Options of {@link make} and {@link layerWith}.
@@ -124,7 +112,8 @@ export const config: Config.Config<Options> = Config.all({
 export const make: (
   options: Options
 ) => Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> = (options) =>
-  Effect.flatMap(keyValueLmdb.make(options.path), (store) => fromKeyValue(store, `folder ${store.description}`))
+  // LMDB and mingo are loaded by programs that use them, and by no others.
+  Effect.flatMap(Effect.promise(() => import("./embedded/store/folder.ts")), ({ open }) => open(options.path))
 
 /**
  * A store in memory, which ends with the process. All reads of a document return the same frozen object.
@@ -132,8 +121,9 @@ export const make: (
  * @category constructors
  * @since 0.1.0
  */
-export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.orDie(
-  Effect.flatMap(keyValueMemory.make, (store) => fromKeyValue(store, "memory"))
+export const makeMemory: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.flatMap(
+  Effect.promise(() => import("./embedded/store/memory.ts")),
+  ({ open }) => open
 )
 
 /**
@@ -165,28 +155,3 @@ export const layer: Layer.Layer<DocumentStore, StoreUnavailable | Config.ConfigE
  * @since 0.1.0
  */
 export const layerMemory: Layer.Layer<DocumentStore> = Layer.effect(DocumentStore, makeMemory)
-
-// internal
-
-const fromKeyValue = (
-  store: SteppedKeyValue,
-  location: string
-): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
-  Effect.gen(function*() {
-    const versions = makeVersions(store)
-    const gate = makeGate(versions.store)
-    const { store: gated } = gate
-    const catalog = new Catalog(gated)
-    const writer = new DocumentWriter(gated, catalog)
-    const indexing = yield* makeIndexing(gated, catalog, writer, yield* makeExpiry(gated, catalog, writer))
-    const { operations, outside, transaction } = makeTransactional(
-      { ...makeEmbeddedReads(gated, catalog), ...makeEmbeddedWrites(gated, catalog, writer) },
-      makeTransactionPolicy(versions, gate, catalog)
-    )
-    return DocumentStore.of({
-      description: `the embedded store in ${location}`,
-      ...operations,
-      transaction,
-      ...outside(indexing)
-    })
-  })

@@ -35,18 +35,9 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { durationConfig } from "../internal/durationConfig.ts"
-import { type Document, DocumentStore, type IndexDescription, type ValidatorOptions } from "./DocumentStore.ts"
-import { dropIndex, setValidator } from "./mongo/collectionAdmin.ts"
-import { connect } from "./mongo/connection.ts"
+import { DocumentStore } from "./DocumentStore.ts"
 import { parseAddress } from "./mongo/connectionString.ts"
-import * as mongo from "./mongo/driverCall.ts"
-import { fromDriverIndex, toDriverIndex } from "./mongo/indexCodec.ts"
-import { makeMongoOperations } from "./mongo/operations.ts"
-import { mongoTransactions } from "./mongo/transaction.ts"
-import { type ReadError, type StoreError, StoreUnavailable } from "./RepositoryError.ts"
-import { missingIndexesOf } from "./store/indexDefinition.ts"
-import { makeSync } from "./store/indexSync.ts"
-import { makeTransactional } from "./store/transactionRunner.ts"
+import { StoreUnavailable } from "./RepositoryError.ts"
 
 /**
  * Options of {@link make} and {@link layerWith}.
@@ -132,12 +123,13 @@ export const make: (
     }
     const database = options.db ?? address.database ?? "app"
     const connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? "5 seconds")
-    const session = yield* connect(address, database, {
+    // The driver is loaded by programs that use it, and by no others.
+    const { open } = yield* Effect.promise(() => import("./mongo/store.ts"))
+    return yield* open(address, database, {
       connect: connectTimeout,
       serverSelection: Duration.fromInputUnsafe(options.serverSelectionTimeout ?? connectTimeout),
       socket: Duration.fromInputUnsafe(options.socketTimeout ?? "30 seconds")
     })
-    return makeStore(session, `MongoDB at ${address.hosts}/${database}`)
   }
 )
 
@@ -162,69 +154,3 @@ export const layer: Layer.Layer<DocumentStore, StoreUnavailable | Config.ConfigE
     return yield* make(yield* config)
   })
 )
-
-// internal
-
-const makeStore = (session: mongo.MongoSession, description: string): DocumentStore["Service"] => {
-  const call = (operation: string, collection: string): mongo.MongoCall => ({ session, operation, collection })
-
-  const listIndexes = (collection: string): Effect.Effect<ReadonlyArray<IndexDescription>, ReadError> =>
-    Effect.map(
-      mongo.listIndexes(call("listIndexes", collection)),
-      (infos) => infos.filter((info) => info.name !== "_id_").map((info) => fromDriverIndex(info))
-    )
-
-  const missingIndexes = Effect.fnUntraced(
-    function*(collection: string, indexes: ReadonlyArray<IndexDescription>) {
-      const installed = yield* listIndexes(collection)
-      return yield* Effect.fromResult(missingIndexesOf("createIndexes", collection, indexes, installed))
-    }
-  )
-
-  const createIndexes = Effect.fnUntraced(function*(
-    collection: string,
-    indexes: ReadonlyArray<IndexDescription>
-  ): Effect.fn.Return<void, StoreError> {
-    if (indexes.length === 0) return
-    const missing = yield* missingIndexes(collection, indexes)
-    if (missing.length === 0) return
-    // Interruptible and without a deadline: a build may take hours, and a repeated request is harmless.
-    yield* mongo.runCall(
-      call("createIndexes", collection),
-      (_) => _.createIndexes(missing.map(toDriverIndex)),
-      Infinity
-    ).pipe(
-      // Another client may have installed a different definition since. The second check reports both definitions.
-      Effect.catchTag(
-        "QueryRejected",
-        (rejected) => Effect.andThen(missingIndexes(collection, indexes), Effect.fail(rejected))
-      )
-    )
-  })
-
-  const operationsOf = (session: mongo.MongoSession) => makeMongoOperations(session, listIndexes)
-  const { operations, outside, transaction } = makeTransactional(
-    operationsOf(session),
-    mongoTransactions(session, operationsOf)
-  )
-
-  return DocumentStore.of({
-    description,
-    ...operations,
-    transaction,
-    ...outside({
-      createIndexes,
-      ...makeSync({
-        list: listIndexes,
-        create: (collection, index) => createIndexes(collection, [index]),
-        drop: (collection, name) => dropIndex(call("dropIndexes", collection), name)
-      }),
-      setValidator: (
-        collection: string,
-        jsonSchema: Document | undefined,
-        options?: ValidatorOptions
-      ) => setValidator(call("setValidator", collection), jsonSchema, options?.action ?? "error"),
-      listIndexes
-    })
-  })
-}

@@ -1,0 +1,13 @@
+/**
+ * The embedded store in memory.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { DocumentStore } from "../../DocumentStore.ts"
+import * as keyValueMemory from "../../storage/memory/store.ts"
+import { fromKeyValue } from "./fromKeyValue.ts"
+
+/** @internal */
+export const open: Effect.Effect<DocumentStore["Service"], never, Scope.Scope> = Effect.orDie(
+  Effect.flatMap(keyValueMemory.make, (store) => fromKeyValue(store, "memory"))
+)

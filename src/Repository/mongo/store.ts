@@ -1,0 +1,96 @@
+/**
+ * The store of a connected client. This module loads MongoDB's driver.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { type Document, DocumentStore, type IndexDescription, type ValidatorOptions } from "../DocumentStore.ts"
+import type { ReadError, StoreError, StoreUnavailable } from "../RepositoryError.ts"
+import { missingIndexesOf } from "../store/indexDefinition.ts"
+import { makeSync } from "../store/indexSync.ts"
+import { makeTransactional } from "../store/transactionRunner.ts"
+import { dropIndex, setValidator } from "./collectionAdmin.ts"
+import { connect, type Timeouts } from "./connection.ts"
+import type { MongoAddress } from "./connectionString.ts"
+import * as mongo from "./driverCall.ts"
+import { fromDriverIndex, toDriverIndex } from "./indexCodec.ts"
+import { makeMongoOperations } from "./operations.ts"
+import { mongoTransactions } from "./transaction.ts"
+
+/**
+ * Connects a client, which is closed with the scope, and makes the store of its database.
+ *
+ * @internal
+ */
+export const open = (
+  address: MongoAddress,
+  database: string,
+  timeouts: Timeouts
+): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
+  Effect.map(
+    connect(address, database, timeouts),
+    (session) => makeStore(session, `MongoDB at ${address.hosts}/${database}`)
+  )
+
+const makeStore = (session: mongo.MongoSession, description: string): DocumentStore["Service"] => {
+  const call = (operation: string, collection: string): mongo.MongoCall => ({ session, operation, collection })
+
+  const listIndexes = (collection: string): Effect.Effect<ReadonlyArray<IndexDescription>, ReadError> =>
+    Effect.map(
+      mongo.listIndexes(call("listIndexes", collection)),
+      (infos) => infos.filter((info) => info.name !== "_id_").map((info) => fromDriverIndex(info))
+    )
+
+  const missingIndexes = Effect.fnUntraced(
+    function*(collection: string, indexes: ReadonlyArray<IndexDescription>) {
+      const installed = yield* listIndexes(collection)
+      return yield* Effect.fromResult(missingIndexesOf("createIndexes", collection, indexes, installed))
+    }
+  )
+
+  const createIndexes = Effect.fnUntraced(function*(
+    collection: string,
+    indexes: ReadonlyArray<IndexDescription>
+  ): Effect.fn.Return<void, StoreError> {
+    if (indexes.length === 0) return
+    const missing = yield* missingIndexes(collection, indexes)
+    if (missing.length === 0) return
+    // Interruptible and without a deadline: a build may take hours, and a repeated request is harmless.
+    yield* mongo.runCall(
+      call("createIndexes", collection),
+      (_) => _.createIndexes(missing.map(toDriverIndex)),
+      Infinity
+    ).pipe(
+      // Another client may have installed a different definition since. The second check reports both definitions.
+      Effect.catchTag(
+        "QueryRejected",
+        (rejected) => Effect.andThen(missingIndexes(collection, indexes), Effect.fail(rejected))
+      )
+    )
+  })
+
+  const operationsOf = (session: mongo.MongoSession) => makeMongoOperations(session, listIndexes)
+  const { operations, outside, transaction } = makeTransactional(
+    operationsOf(session),
+    mongoTransactions(session, operationsOf)
+  )
+
+  return DocumentStore.of({
+    description,
+    ...operations,
+    transaction,
+    ...outside({
+      createIndexes,
+      ...makeSync({
+        list: listIndexes,
+        create: (collection, index) => createIndexes(collection, [index]),
+        drop: (collection, name) => dropIndex(call("dropIndexes", collection), name)
+      }),
+      setValidator: (
+        collection: string,
+        jsonSchema: Document | undefined,
+        options?: ValidatorOptions
+      ) => setValidator(call("setValidator", collection), jsonSchema, options?.action ?? "error"),
+      listIndexes
+    })
+  })
+}
