@@ -41,8 +41,8 @@ import * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
 import { readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
-import { refuseInvalid, type RegistrationInvalid } from "./startup/registrationInvalid.ts"
-import { refuseConflicts, type RouteConflict } from "./startup/routeConflict.ts"
+import { type RegistrationInvalid, rejectInvalid } from "./startup/registrationInvalid.ts"
+import { rejectConflicts, type RouteConflict } from "./startup/routeConflict.ts"
 import { serve } from "./startup/serve.ts"
 import type { TranslationsInvalid } from "./Translations.ts"
 
@@ -269,7 +269,7 @@ type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.Reposi
 const makeEngine = (parts: Parts): never => {
   const api = parts.api as HttpApi.Top
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(
-    Effect.andThen(refuseInvalid(parts.registrations), Effect.andThen(refuseConflicts(parts), serve(parts)))
+    Effect.andThen(rejectInvalid(parts.registrations), Effect.andThen(rejectConflicts(parts), serve(parts)))
   )
   const layer = Layer.provide(Layer.merge(layerServe, whereabouts), [KernelServer.layer, KernelLogger.layerAccess])
   const engine: { readonly [K in keyof AnyEngine]: unknown } = {

@@ -331,10 +331,10 @@ const secured = (
   if (isOpen === undefined) return operation
   return isOpen
     ? { ...operation, security: [] }
-    : { ...operation, responses: { ...refusals(errorMessage), ...Json.nodeOf(operation["responses"]) } }
+    : { ...operation, responses: { ...errorResponses(errorMessage), ...Json.nodeOf(operation["responses"]) } }
 }
 
-const refusals = (errorMessage: Json.Node): Json.Node => {
+const errorResponses = (errorMessage: Json.Node): Json.Node => {
   const content = { "application/json": { schema: errorMessage } }
   const challenge = { description: "How to identify oneself", required: true, schema: { type: "string" } }
   return {

@@ -168,16 +168,16 @@ const decodeCursor = (
   length: number,
   cursor: string
 ): Result.Result<ReadonlyArray<unknown>, QueryRejected> => {
-  const refusal = rejected("the cursor is not one of this query")
+  const rejection = rejected("the cursor is not one of this query")
   const text = Result.getOrElse(Base64Url.decodeString(cursor.slice(checksumLength)), () => "")
-  if (checksum(signature, text) !== cursor.slice(0, checksumLength)) return Result.fail(refusal)
-  return Result.try({ try: (): unknown => EJSON.parse(text, { relaxed: false }), catch: () => refusal }).pipe(
+  if (checksum(signature, text) !== cursor.slice(0, checksumLength)) return Result.fail(rejection)
+  return Result.try({ try: (): unknown => EJSON.parse(text, { relaxed: false }), catch: () => rejection }).pipe(
     // Sort values are scalars, never lists or documents.
     Result.filterOrFail(
       (values): values is ReadonlyArray<unknown> =>
         Array.isArray(values) && values.length === length &&
         values.every((value) => !Array.isArray(value) && !isDocument(value)),
-      () => refusal
+      () => rejection
     ),
     Result.map((values) =>
       values.map((value) => value instanceof Int32 || value instanceof Double ? value.value : value)

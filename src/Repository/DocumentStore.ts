@@ -86,8 +86,8 @@ export class DocumentStore extends Context.Service<DocumentStore, {
    */
   readonly insertOne: (collection: string, document: Document) => Effect.Effect<void, StoreError>
   /**
-   * Inserts documents, which have to have an `_id`. An `ordered` insert (the default) stops at the first refused document
-   * and does not remove those before it. An unordered insert writes every document that is not refused. Refusals are part
+   * Inserts documents, which have to have an `_id`. An `ordered` insert (the default) stops at the first rejected document
+   * and does not remove those before it. An unordered insert writes every document that is not rejected. Rejections are part
    * of the result, not failures.
    */
   readonly insertMany: (
@@ -160,7 +160,7 @@ export class DocumentStore extends Context.Service<DocumentStore, {
    * write is visible outside before the commit. The isolation level is at least snapshot isolation; transactions of the
    * embedded store are serializable. When the effect fails or dies, the transaction is rolled back. It is also rolled back
    * when one of its operations fails and the effect recovers: then it fails with the failure of that operation, and so do
-   * all later operations. A refusal in the result of `insertMany` counts as a failure. A nested transaction is part of the
+   * all later operations. A rejection in the result of `insertMany` counts as a failure. A nested transaction is part of the
    * outer one, which fails when the nested one fails.
    *
    * When the transaction conflicts with another writer, the effect runs again. After too many conflicts the transaction
@@ -203,7 +203,7 @@ export class DocumentStore extends Context.Service<DocumentStore, {
   readonly listIndexes: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
   /**
    * Installs a JSON schema (MongoDB's `$jsonSchema`) as the validator of written documents. `undefined` removes the
-   * validator. Stored documents are not validated. A refused write fails with a `QueryRejected` that names the fields and
+   * validator. Stored documents are not validated. A rejected write fails with a `QueryRejected` that names the fields and
    * the rules, never the values. Fails with `Unsupported` if the store has no validators.
    */
   readonly setValidator: (

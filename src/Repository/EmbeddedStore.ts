@@ -53,21 +53,21 @@
  * - A text index has no language: it has no stop words and no stemming, like MongoDB's with the language `none`. The
  *   `language` of a document has no effect.
  * - Regular expressions have RE2's syntax: no look-around, no back references, and no option `x`. `$` matches only at the very
- *   end. A long expression with a large repetition (`(…){500}`) is refused. `$range` returns a million numbers at most.
+ *   end. A long expression with a large repetition (`(…){500}`) is rejected. `$range` returns a million numbers at most.
  * - Numbers lose their type: a 64-bit integer or a double is read as a `number`. `$type` distinguishes only `int` and `double`,
  *   and `long` if a `number` would not be exact.
  * - Expressions of pipelines and of `$expr` compute with doubles, ignore `Decimal128` values and integers beyond the safe
  *   range, and return the names of BSON's own types in lower case.
- * - Pipelines are refused at limits, as MongoDB's are: a document or a computed value over 16 MiB, more than 100 MiB of memory
- *   for all stages together, more than 1000 stages. A `find` is refused when it computes more than 100 MiB of fields, or sorts
+ * - Pipelines are rejected at limits, as MongoDB's are: a document or a computed value over 16 MiB, more than 100 MiB of memory
+ *   for all stages together, more than 1000 stages. A `find` is rejected when it computes more than 100 MiB of fields, or sorts
  *   more than that without an index; of the first 8,192 documents in an order, only as many are retained. Unlike MongoDB, an
- *   expression that takes more than some 50 milliseconds for one document is refused, such as `$map` over a hundred thousand
+ *   expression that takes more than some 50 milliseconds for one document is rejected, such as `$map` over a hundred thousand
  *   elements, because nothing else can run in that time.
- * - `$setWindowFields` and the granularity of `$bucketAuto` are unsupported. `$densify` and `$fill` refuse more than 50,000
+ * - `$setWindowFields` and the granularity of `$bucketAuto` are unsupported. `$densify` and `$fill` reject more than 50,000
  *   documents.
  * - `updateMany` and `deleteMany` change many documents in several steps. When one fails, earlier changes are not undone, as in
  *   MongoDB.
- * - A unique index refuses duplicates while it is being built, even if the build fails later.
+ * - A unique index rejects duplicates while it is being built, even if the build fails later.
  * - When an index is dropped while it is read, the read fails immediately with a retryable `StoreUnavailable`, as in MongoDB.
  * - The size of a document in memory is not limited.
  *

@@ -103,7 +103,7 @@ export const configured: Config.Config<boolean> = Config.option(Config.Redacted(
 
 /**
  * A store with its own client. The server has answered a `ping`, and the client is closed with the scope. Fails with
- * `StoreUnavailable` when no server answers in time, the credentials are refused, or the host is malformed.
+ * `StoreUnavailable` when no server answers in time, the credentials are rejected, or the host is malformed.
  *
  * @category constructors
  * @since 0.1.0

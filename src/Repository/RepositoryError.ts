@@ -24,7 +24,7 @@ export class DuplicateKey extends Schema.TaggedError<DuplicateKey>()("DuplicateK
 }
 
 /**
- * Occurs when the store does not answer, refuses the connection, or has no disk space left. `retryable` says whether the
+ * Occurs when the store does not answer, rejects the connection, or has no disk space left. `retryable` says whether the
  * same call may succeed later without intervention.
  *
  * @category errors
@@ -55,7 +55,7 @@ export const IndexConflict = Schema.Struct({
 })
 
 /**
- * Occurs when the store refuses a filter, an update, a pipeline, an index or a document: because it is malformed, because it
+ * Occurs when the store rejects a filter, an update, a pipeline, an index or a document: because it is malformed, because it
  * violates the validator of its collection, or, with `conflict`, because an index is installed with a different definition.
  * A retry fails as well. `advice` tells the caller how to correct the request, and contains no stored values.
  *
@@ -152,7 +152,7 @@ export type StoreError = DuplicateKey | StoreUnavailable | QueryRejected | Query
 export type ReadError = Exclude<StoreError, DuplicateKey>
 
 /**
- * Occurs when a bulk insert refuses some of its instances. `failures` has each refusal with the instance's index, from 0, in
+ * Occurs when a bulk insert rejects some of its instances. `failures` has each rejection with the instance's index, from 0, in
  * order. `insertedCount` instances are inserted nevertheless.
  *
  * @category errors

@@ -153,7 +153,7 @@ export interface IndexChanges {
  * @since 0.1.0
  */
 export interface ValidatorOptions {
-  /** `error` refuses the document. `warn` writes it, and logs a warning on the server. Defaults to `error`. */
+  /** `error` rejects the document. `warn` writes it, and logs a warning on the server. Defaults to `error`. */
   readonly action?: "warn" | "error" | undefined
 }
 
@@ -166,7 +166,7 @@ export interface ValidatorOptions {
 export interface InsertManyResult {
   /** The number of documents that were inserted. */
   readonly insertedCount: number
-  /** The refused documents, by their index in the input. */
+  /** The rejected documents, by their index in the input. */
   readonly failures: ReadonlyArray<{ readonly index: number; readonly error: DuplicateKey | QueryRejected }>
 }
 

@@ -24,7 +24,7 @@ export interface Parameter<A> {
   /** Whether the parameter is required. */
   readonly isRequired?: boolean | undefined
   /** The message for an invalid value: a text, or the key of a translated one. */
-  readonly refusal: string | { readonly key: "errors.query.GivenOnce" }
+  readonly message: string | { readonly key: "errors.query.GivenOnce" }
   /** The type by the metadata's names. Defaults to that of the schema. */
   readonly type?: string | undefined
   /** The largest value, as an argument of translated messages. */
@@ -88,36 +88,36 @@ export const pageParameters = (limits?: Limits) => ({
     schema: wholeNumber(undefined),
     description: "The number of the page",
     byDefault: 1,
-    refusal: "must be a whole number from 1 upwards"
+    message: "must be a whole number from 1 upwards"
   } satisfies Parameter<number>,
   page_size: {
     schema: wholeNumber(limits?.maxPageSize),
     description: "How many documents a page has",
     byDefault: limits?.defaultPageSize,
-    refusal: `must be a whole number from 1 to ${limits?.maxPageSize}`,
+    message: `must be a whole number from 1 to ${limits?.maxPageSize}`,
     argument: limits?.maxPageSize
   } satisfies Parameter<number>,
   sort_by: {
     schema: names,
     description: "The field to sort by, or several, separated by commas; `-` before one turns it around",
-    refusal: "must be names of fields"
+    message: "must be names of fields"
   } satisfies Parameter<string>,
   sort_order: {
     schema: word(["ASC", "DESC"]),
     description: "The direction of all that `sort_by` names, in upper or lower case",
     byDefault: "ASC",
-    refusal: "must be ASC or DESC"
+    message: "must be ASC or DESC"
   } satisfies Parameter<"ASC" | "DESC">,
   query: {
     schema: Schema.String,
     description: "A condition in the document database's own language, as JSON",
-    refusal: { key: "errors.query.GivenOnce" }
+    message: { key: "errors.query.GivenOnce" }
   } satisfies Parameter<string>,
   logic: {
     schema: word(["AND", "OR"]),
     description: "How conditions on fields combine, in upper or lower case",
     byDefault: "AND",
-    refusal: "must be AND or OR"
+    message: "must be AND or OR"
   } satisfies Parameter<"AND" | "OR">
 })
 
@@ -131,18 +131,18 @@ export const yieldingParameters = {
     schema: names,
     description:
       "The fields to answer, separated by commas; documents then have no others, required ones neither. All without it",
-    refusal: "must be names of fields"
+    message: "must be names of fields"
   } satisfies Parameter<string>,
   cursor: {
     schema: Schema.String,
     description: "Where the page begins, as the link `next` of the page before has it; empty for the first page",
-    refusal: "can be given once"
+    message: "can be given once"
   } satisfies Parameter<string>,
   count: {
     schema: Schema.Literals(["exact", "estimated", "none"]),
     description: "Whether and how documents are counted, for the link `last`",
     byDefault: "exact",
-    refusal: "must be exact, estimated or none"
+    message: "must be exact, estimated or none"
   } satisfies Parameter<"exact" | "estimated" | "none">
 }
 
@@ -155,7 +155,7 @@ export const documentParameters = {
   fields: {
     schema: names,
     description: "The fields to answer, separated by commas, beside the identifier",
-    refusal: "must be names of fields"
+    message: "must be names of fields"
   } satisfies Parameter<string>
 }
 
@@ -169,7 +169,7 @@ export const aggregationParameters = {
     schema: Schema.String,
     description: "An aggregation pipeline: a JSON array of its stages",
     isRequired: true,
-    refusal: { key: "errors.query.GivenOnce" }
+    message: { key: "errors.query.GivenOnce" }
   } as const satisfies Parameter<string>
 }
 
@@ -182,13 +182,13 @@ export const schemaParameters = {
   mongo: {
     schema: flag,
     description: "Whether it is for MongoDB's own validation",
-    refusal: "must be true or false",
+    message: "must be true or false",
     type: "bool"
   } satisfies Parameter<"true" | "false">,
   additional_properties: {
     schema: flag,
     description: "Whether properties that are not the model's are accepted; they are, unless it says `false`",
-    refusal: "must be true or false",
+    message: "must be true or false",
     type: "bool"
   } satisfies Parameter<"true" | "false">
 }

@@ -81,10 +81,10 @@ type ValueOf<P> = P extends Parameter<infer A> ? A : never
 
 const readerOf = <A>(name: string, parameter: Parameter<A>): ParameterReader<A> => {
   const decode = decoderOf(parameter)
-  const { byDefault, isRequired = false, refusal } = parameter
-  const problem = typeof refusal === "string"
-    ? new Problem({ field: name, validator: "Parameter", message: refusal })
-    : ((said) => copyProblem(said, new Problem(said)))(problemOf(name, "Parameter", refusal.key))
+  const { byDefault, isRequired = false, message } = parameter
+  const problem = typeof message === "string"
+    ? new Problem({ field: name, validator: "Parameter", message })
+    : ((said) => copyProblem(said, new Problem(said)))(problemOf(name, "Parameter", message.key))
   return (given, problems) => {
     if (given === undefined && !isRequired) return byDefault
     const value = given === undefined ? undefined : decode(given)

@@ -96,7 +96,7 @@ export const insertAll = Effect.fnUntraced(function*(
   yield* Effect.catchIf(
     transaction(insertDocuments(documents)),
     (error): error is BulkInsertFailed => error._tag === "BulkInsertFailed",
-    ({ failures: [first] }) => Effect.fail(refusalOf(first?.index ?? 0, first?.error))
+    ({ failures: [first] }) => Effect.fail(rejectionOf(first?.index ?? 0, first?.error))
   )
   return documents.map(({ _id }) => _id)
 })
@@ -117,8 +117,8 @@ export const insertEach = <A>(
     Effect.forEach(instances, (instance, i) =>
       Effect.catchIf(
         insert(instance),
-        isRefusal,
-        (error) => Effect.fail(refusalOf(i, error))
+        isRejection,
+        (error) => Effect.fail(rejectionOf(i, error))
       ))
   )
 
@@ -130,13 +130,13 @@ export const insertEach = <A>(
 export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): BadRequest =>
   badRequestOf(limitProblems(under(index, problems)))
 
-type Refusal = BulkInsertFailed["failures"][number]["error"]
+type Rejection = BulkInsertFailed["failures"][number]["error"]
 
-const isRefusal = (error: ModelError | StoreError): error is Refusal =>
+const isRejection = (error: ModelError | StoreError): error is Rejection =>
   error._tag === "DuplicateKey" || error._tag === "QueryRejected" ||
   error._tag === "ValidationException" || error._tag === "PropertyRequiredException"
 
-const refusalOf = (index: number, error: Refusal | undefined): BadRequest | Conflict => {
+const rejectionOf = (index: number, error: Rejection | undefined): BadRequest | Conflict => {
   switch (error?._tag) {
     case "DuplicateKey":
       return translatable(

@@ -32,7 +32,7 @@ import type { Limits } from "../KernelConfig.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { Call } from "../Registration.ts"
 import { readJson } from "../request/jsonBody.ts"
-import { refusingExcess } from "../request/unknownKeys.ts"
+import { rejectExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import * as answers from "../response/json.ts"
 import type { DocumentLinks } from "../response/links.ts"
@@ -123,7 +123,7 @@ const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallCont
   const payload = payloadOf(options)
   if (payload === undefined) return undefined
   if (!hasBody(method)) return fromQuery(payload)
-  return fromBody(isStrict ? refusingExcess(payload, bodyDecoder(payload)) : bodyDecoder(payload), limits)
+  return fromBody(isStrict ? rejectExcess(payload, bodyDecoder(payload)) : bodyDecoder(payload), limits)
 }
 
 const addressed = (
@@ -136,7 +136,7 @@ const addressed = (
 
 /** The request does not match the declaration. */
 class InvalidRequest {
-  readonly _tag = "Refused"
+  readonly _tag = "InvalidRequest"
   readonly problems: ReadonlyArray<FieldProblem>
   constructor(problems: ReadonlyArray<FieldProblem>) {
     this.problems = problems

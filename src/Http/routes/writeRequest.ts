@@ -28,7 +28,7 @@ import { maxDepth, mediaTypeOf, readJson } from "../request/jsonBody.ts"
 import { isMultipart, readMultipart } from "../request/multipart.ts"
 import * as preconditions from "../request/preconditions.ts"
 import * as preference from "../request/prefer.ts"
-import { refusingExcess } from "../request/unknownKeys.ts"
+import { rejectExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Representation } from "../response/representation.ts"
 import { readItems } from "./bulkInsert.ts"
@@ -105,12 +105,12 @@ export const writeReaders = (
   const { model } = registration
   const identifier = identifierOf(model)
   const isStrict = registration.onExcessProperty === "error"
-  const refusing = (variant: "create" | "patch", decode: Decode): Decode =>
-    isStrict ? refusingExcess(model[variant], decode) : decode
+  const strict = (variant: "create" | "patch", decode: Decode): Decode =>
+    isStrict ? rejectExcess(model[variant], decode) : decode
   const decoders = {
-    create: refusing("create", bodyDecoder(model.create)),
-    replace: refusing("create", replacingDecoder(model, "create")),
-    patch: refusing("patch", replacingDecoder(model, "patch"))
+    create: strict("create", bodyDecoder(model.create)),
+    replace: strict("create", replacingDecoder(model, "create")),
+    patch: strict("patch", replacingDecoder(model, "patch"))
   }
   const patcher = documentPatcher(model, {
     serialise,

@@ -32,7 +32,7 @@ export class RegistrationInvalid extends Schema.TaggedError<RegistrationInvalid>
  *
  * @internal
  */
-export const refuseInvalid = Effect.fnUntraced(function*(
+export const rejectInvalid = Effect.fnUntraced(function*(
   registrations: ReadonlyArray<Registration>
 ): Effect.fn.Return<void, RegistrationInvalid> {
   const models = new Map<string, ResourceInfo["model"]>()

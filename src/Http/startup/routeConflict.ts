@@ -30,7 +30,7 @@ export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteCon
  *
  * @internal
  */
-export const refuseConflicts = Effect.fnUntraced(function*({ openApi, registrations }: {
+export const rejectConflicts = Effect.fnUntraced(function*({ openApi, registrations }: {
   readonly registrations: ReadonlyArray<Registration>
   readonly openApi: Documentation.Options | undefined
 }) {

@@ -39,6 +39,6 @@ const dieInvalid = (model: ModelLike, input: Arguments[0]): Effect.Effect<never>
   >
   return Effect.matchEffect(made, {
     onFailure: (issue) => Effect.die(modelErrorOf(model, input, problemsOf(issue))),
-    onSuccess: () => Effect.die(new Error(`${model.modelName} takes what it has refused before`))
+    onSuccess: () => Effect.die(new Error(`${model.modelName} accepts arguments that it has rejected before`))
   })
 }

@@ -93,7 +93,7 @@ const busyCodes = new Set([
 ])
 
 /** Codes for permanent conditions; some have a message of their own, since the server's may name the user. */
-const refusalCodes = new Map<number, string | undefined>([
+const permanentCodes = new Map<number, string | undefined>([
   [11, "the configured user is unknown"], // UserNotFound
   [13, "the configured user may not do this"], // Unauthorized
   [18, "authentication failed"], // AuthenticationFailed
@@ -226,15 +226,15 @@ const classifyCode = (
   const detail = explain(message, context)
   if (code === timeLimitCode && context.isLimited === true) return new QueryTimeout({ operation })
   if (busyCodes.has(code)) return new StoreUnavailable({ operation, detail, retryable: true })
-  if (refusalCodes.has(code)) {
-    return new StoreUnavailable({ operation, detail: refusalCodes.get(code) ?? detail, retryable: false })
+  if (permanentCodes.has(code)) {
+    return new StoreUnavailable({ operation, detail: permanentCodes.get(code) ?? detail, retryable: false })
   }
   if (unsupportedCodes.has(code)) return new Unsupported({ operation, feature: detail })
   return rejectionCodes.has(code) || code >= firstLocationCode ? new QueryRejected({ operation, detail }) : undefined
 }
 
 /**
- * Classifies the refusal of one document of several; `undefined` is a defect.
+ * Classifies the rejection of one document of several; `undefined` is a defect.
  *
  * @internal
  */

@@ -90,7 +90,7 @@ const timerOf = (timeout: Duration.Duration): number => Math.min(Duration.toMill
 
 const ping = (db: Db, signal: AbortSignal): Promise<Db> => db.command({ ping: 1 }, { signal }).then(() => db)
 
-// Before there is a connection, any refusal by the driver is a fault of the configuration.
+// Before the first connection, any rejection by the driver is a configuration error.
 const unconnected = (cause: unknown, context: FailureContext): StoreUnavailable | UnclassifiedError => {
   const error = classify(cause, context)
   if (error?._tag === "StoreUnavailable") return error

@@ -283,7 +283,7 @@ export const withSignal = <Options extends object>(options: Options, signal: Abo
 const isNamespaceNotFound = (cause: unknown): boolean => cause instanceof MongoServerError && cause.code === 26
 
 /**
- * Inserts documents; the refused ones are part of the result.
+ * Inserts documents; the rejected ones are part of the result.
  *
  * @internal
  */
@@ -297,12 +297,12 @@ export const insertMany = (
     call,
     (collection, signal) =>
       collection.insertMany(documents, withSignal({ ...options, ordered }, signal)).then(
-        ({ insertedCount }): BulkOutcome => ({ insertedCount, refusals: [] }),
-        (cause: unknown) => refusalsOf(cause)
+        ({ insertedCount }): BulkOutcome => ({ insertedCount, rejections: [] }),
+        (cause: unknown) => rejectionsOf(cause)
       )
-  ).pipe(Effect.flatMap(({ insertedCount, refusals }) =>
+  ).pipe(Effect.flatMap(({ insertedCount, rejections }) =>
     Effect.map(
-      Effect.forEach(refusals, ({ code, index, message }) => {
+      Effect.forEach(rejections, ({ code, index, message }) => {
         const error = classifyWriteError(code, message, contextOf(call))
         if (error === undefined) return Effect.die(defect(new Error(`Write error ${code}`), contextOf(call)))
         return error._tag === "DuplicateKey" || error._tag === "QueryRejected"
@@ -315,10 +315,10 @@ export const insertMany = (
 
 interface BulkOutcome {
   readonly insertedCount: number
-  readonly refusals: ReadonlyArray<{ readonly index: number; readonly code: number; readonly message: string }>
+  readonly rejections: ReadonlyArray<{ readonly index: number; readonly code: number; readonly message: string }>
 }
 
-const refusalsOf = (cause: unknown): Promise<BulkOutcome> => {
+const rejectionsOf = (cause: unknown): Promise<BulkOutcome> => {
   if (!(cause instanceof MongoBulkWriteError)) return Promise.reject(cause)
   const writeErrors = Arr.ensure(cause.writeErrors)
   // An unmet write concern affects the documents that were written, so it is a failure of the whole call.
@@ -326,7 +326,7 @@ const refusalsOf = (cause: unknown): Promise<BulkOutcome> => {
   if (writeErrors.length === 0 || unmet !== undefined) return Promise.reject(cause)
   return Promise.resolve({
     insertedCount: cause.insertedCount,
-    refusals: writeErrors
+    rejections: writeErrors
       .map(({ code, err, errmsg, index }) => ({
         code,
         index,

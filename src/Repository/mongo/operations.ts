@@ -89,7 +89,7 @@ const readOperations = (context: OperationContext): Pick<StoreOperations, Read> 
       }, { concurrency: isTransaction ? 1 : 2 }),
     stream: streamer(context),
     count,
-    // The server refuses an estimated count in a transaction.
+    // The server rejects an estimated count in a transaction.
     estimatedCount: isTransaction ? (collection) => count(collection, {}) : (collection) =>
       mongo.read(
         call("estimatedCount", collection),

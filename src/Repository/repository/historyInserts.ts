@@ -1,8 +1,8 @@
 /**
  * Inserts documents together with the first entries of their histories.
  *
- * A refused insert aborts the transaction that it is part of. So a chunk with a refused document is repeated without it:
- * an ordered insert repeats the documents before the refused one, an unordered insert repeats them one by one.
+ * A rejected insert aborts the transaction that it is part of. So a chunk with a rejected document is repeated without it:
+ * an ordered insert repeats the documents before the rejected one, an unordered insert repeats them one by one.
  */
 import * as Effect from "effect/Effect"
 import type { Document, InsertManyResult } from "../DocumentStore.ts"
@@ -50,8 +50,8 @@ export const insertMany = Effect.fnUntraced(function*(
 
 // internal
 
-class InsertRefused {
-  readonly _tag = "InsertRefused"
+class InsertRejected {
+  readonly _tag = "InsertRejected"
   readonly failures: InsertManyResult["failures"]
   constructor(failures: InsertManyResult["failures"]) {
     this.failures = failures
@@ -83,7 +83,7 @@ const withFirstRevisions = Effect.fnUntraced(function*(context: HistoryContext, 
   )
 })
 
-/** Inserts all documents in one transaction. When one is refused, none is inserted, and the result has the failures. */
+/** Inserts all documents in one transaction. When one is rejected, none is inserted, and the result has the failures. */
 const insertAllOrNone = (
   context: HistoryContext,
   documents: ReadonlyArray<Document>,
@@ -96,7 +96,7 @@ const insertAllOrNone = (
       Effect.fnUntraced(function*(changeContext) {
         const inserted = yield* withFirstRevisions(context, documents)
         const result = yield* context.collection.insertMany(inserted, options)
-        if (result.failures.length > 0) return yield* Effect.fail(new InsertRefused(result.failures))
+        if (result.failures.length > 0) return yield* Effect.fail(new InsertRejected(result.failures))
         yield* appendEntries(
           context,
           inserted.map((document) => entryOf("insert", document, revisionOf(context, document), changeContext))
@@ -104,32 +104,32 @@ const insertAllOrNone = (
         return result
       })
     ).pipe(Effect.catchIf(
-      (error) => error instanceof InsertRefused,
+      (error) => error instanceof InsertRejected,
       ({ failures }) => Effect.succeed({ insertedCount: 0, failures })
     ))
   )
 
-/** Inserts the documents before the first one that is refused. */
+/** Inserts the documents before the first one that is rejected. */
 const insertOrdered = Effect.fnUntraced(function*(
   context: HistoryContext,
   documents: ReadonlyArray<Document>
 ): Effect.fn.Return<InsertManyResult, ReadError> {
   const result = yield* insertAllOrNone(context, documents, { ordered: true })
-  const [refusal] = result.failures
-  if (refusal === undefined) return result
-  const before = documents.slice(0, refusal.index)
+  const [rejection] = result.failures
+  if (rejection === undefined) return result
+  const before = documents.slice(0, rejection.index)
   const { failures, insertedCount } = before.length === 0
     ? { failures: [], insertedCount: 0 }
-    // Within a transaction of the caller, the refusal may have aborted that transaction: report the refusal itself.
+    // Within a transaction of the caller, the rejection may have aborted that transaction: report the rejection itself.
     : yield* Effect.catchTag(
       insertOrdered(context, before),
       "QueryRejected",
       () => Effect.succeed({ ...result, failures: [] })
     )
-  return { insertedCount, failures: failures.length > 0 ? failures : [refusal] }
+  return { insertedCount, failures: failures.length > 0 ? failures : [rejection] }
 })
 
-/** Inserts every document that is not refused. */
+/** Inserts every document that is not rejected. */
 const insertUnordered = Effect.fnUntraced(function*(context: HistoryContext, documents: ReadonlyArray<Document>) {
   const result = yield* insertAllOrNone(context, documents, { ordered: false })
   if (result.failures.length === 0) return result

@@ -191,8 +191,8 @@ export interface Operations<M extends Model.Any> {
   ) => Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | ModelError | VersionConflict | StoreError, R>
   /**
    * Inserts instances, each of which has to be valid. Returns their number. An `ordered` insert (the default) stops at the
-   * first refused instance and does not remove those before it; an unordered one inserts every instance that is not
-   * refused. Fails with `BulkInsertFailed`, which has each refusal with its index.
+   * first rejected instance and does not remove those before it; an unordered one inserts every instance that is not
+   * rejected. Fails with `BulkInsertFailed`, which has each rejection with its index.
    */
   readonly bulkInsert: (
     instances: ReadonlyArray<M["Type"]>,

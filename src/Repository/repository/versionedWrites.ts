@@ -107,7 +107,7 @@ export const insertDocuments = (
   )
 
 /**
- * Inserts all documents; fails with `BulkInsertFailed` if one is refused.
+ * Inserts all documents; fails with `BulkInsertFailed` if one is rejected.
  *
  * @internal
  */

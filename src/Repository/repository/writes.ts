@@ -172,7 +172,7 @@ const saver = (context: WriteContext) =>
     const exists = Effect.map(context.documents.findById(document["_id"]), (stored) => stored !== undefined)
     const conflict = versionConflict(context, document["_id"], versionOf(context, document) ?? 0)
     // No document has this version: either none has the identifier, or another write came first. Asked before the
-    // insertion, since a refused insertion ends a transaction.
+    // insertion, since a rejected insertion ends a transaction.
     if (yield* exists) return yield* conflict
     return yield* Effect.catchTag(
       insertDocument(context, document),
@@ -184,7 +184,7 @@ const saver = (context: WriteContext) =>
     )
   })
 
-/** Inserts instances in bulk. In an ordered insertion, an invalid instance ends it like a refused document. */
+/** Inserts instances in bulk. In an ordered insertion, an invalid instance ends it like a rejected document. */
 const bulkInserter = <M extends Model.Any>(
   model: M,
   context: WriteContext,
@@ -208,13 +208,13 @@ const bulkInserter = <M extends Model.Any>(
       yield* mapInSteps(indexes, (i) => toDocument(instances[i]!)),
       options
     )
-    const refused = failures.map(({ error, index }) => ({ index: indexes[index]!, error }))
+    const rejected = failures.map(({ error, index }) => ({ index: indexes[index]!, error }))
     return yield* new BulkInsertFailed({
       collection: model.modelName,
       insertedCount,
       failures: isOrdered
-        ? [refused[0] ?? invalid[0]!]
-        : [...refused, ...invalid].toSorted((one, other) => one.index - other.index)
+        ? [rejected[0] ?? invalid[0]!]
+        : [...rejected, ...invalid].toSorted((one, other) => one.index - other.index)
     })
   })
 }

@@ -94,7 +94,7 @@ export interface Transactional {
   /** The store's operations. In a transaction, they are part of it. */
   readonly operations: StoreOperations
   readonly transaction: Store["transaction"]
-  /** Wraps operations that can't be part of a transaction, so that they are refused in one. */
+  /** Wraps operations that can't be part of a transaction, so that they are rejected in one. */
   readonly outside: <Members extends object>(members: Members) => Members
 }
 
@@ -166,17 +166,17 @@ class ActiveTransaction {
     const guarded = delegatingOperations(
       <A, E extends StoreError>(use: Use<Effect.Effect<A, E>>, operation: string) =>
         Effect.suspend((): Effect.Effect<A, E | ReadError> => {
-          const refusal = this.refusal(operation)
-          return refusal === undefined
+          const rejection = this.rejection(operation)
+          return rejection === undefined
             ? Effect.onExit(use(operations), (exit) => Effect.sync(() => this.#note(operation, exit)))
-            : Effect.fail(refusal)
+            : Effect.fail(rejection)
         }),
       (use, operation) =>
         Stream.suspend(() => {
-          const refusal = this.refusal(operation)
-          return refusal === undefined
+          const rejection = this.rejection(operation)
+          return rejection === undefined
             ? Stream.tapError(use(operations), (failure) => Effect.sync(() => this.fail(failure)))
-            : Stream.fail(refusal)
+            : Stream.fail(rejection)
         })
     )
     this.operations = {
@@ -189,7 +189,7 @@ class ActiveTransaction {
     }
   }
 
-  /** Ends the transaction: later operations are refused. Returns the failure of the transaction, if any. */
+  /** Ends the transaction: later operations are rejected. Returns the failure of the transaction, if any. */
   end(): StoreError | undefined {
     this.#isOver = true
     return this.#failure
@@ -200,8 +200,8 @@ class ActiveTransaction {
     this.#failure ??= failure
   }
 
-  /** Why an operation is refused, if it is. */
-  refusal(operation: string): ReadError | undefined {
+  /** Why an operation is rejected, if it is. */
+  rejection(operation: string): ReadError | undefined {
     if (this.#isOver) {
       return new StoreUnavailable({ operation, detail: "the transaction has ended", retryable: false })
     }
@@ -223,15 +223,15 @@ const joinOuter = <A, E, R>(
   outer: ActiveTransaction,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | StoreError, R> => {
-  const refusal = outer.refusal("transaction")
-  return refusal === undefined
+  const rejection = outer.rejection("transaction")
+  return rejection === undefined
     ? Effect.onExit(effect, (exit) =>
       Effect.sync(() => {
         if (Exit.isFailure(exit)) {
           outer.fail(new QueryRejected({ operation: "transaction", detail: "a transaction in it has failed" }))
         }
       }))
-    : Effect.fail(refusal)
+    : Effect.fail(rejection)
 }
 
 /** Begins an attempt, runs the effect in it, and commits or rolls back. Must run uninterruptibly. */

@@ -1,6 +1,6 @@
 /**
  * Writes a document together with its entries in all indexes, within a job. Unique indexes and all other conditions are
- * checked before the first write, so that a refused document changes nothing.
+ * checked before the first write, so that a rejected document changes nothing.
  */
 import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
@@ -190,7 +190,7 @@ type Previous = Partial<StoredDocument> | undefined
 
 const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
 
-// A stored document always has valid entries, since it was refused otherwise.
+// A stored document always has valid entries, since it was rejected otherwise.
 const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>
   Result.match(entriesOf(index, document, key), { onSuccess: ({ keys }) => keys, onFailure: () => new Set<string>() })
 

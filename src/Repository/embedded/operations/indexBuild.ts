@@ -2,7 +2,7 @@
  * Builds and drops the embedded store's indexes in small jobs, between which other reads and writes run.
  *
  * A new index is maintained by every write from its first job on, and read only when all documents are in it. A unique
- * index refuses duplicates while it is built. A failed build is dropped again. One build runs at a time. A build that a
+ * index rejects duplicates while it is built. A failed build is dropped again. One build runs at a time. A build that a
  * crash has interrupted is dropped when the store is opened, and an interrupted drop is completed.
  */
 import * as Effect from "effect/Effect"

@@ -63,9 +63,9 @@ const insertMany = (
       const chunk = waiting.length > 0 ? waiting : prepareChunk(context.store, documents, from)
       return insertChunk(context, name, chunk, from, isOrdered).pipe(
         Effect.tap((outcome) =>
-          Effect.map(Effect.forEach(outcome.failures, refusal), (refused) => {
+          Effect.map(Effect.forEach(outcome.failures, rejection), (rejections) => {
             insertedCount += outcome.insertedCount
-            failures.push(...refused)
+            failures.push(...rejections)
           })
         ),
         Effect.flatMap(({ attempted }) =>
@@ -110,7 +110,7 @@ const insertChunk = (
     catalog.ensure(name)
     let attempted = 0
     let insertedCount = 0
-    const failures: Array<Refusal> = []
+    const failures: Array<Rejection> = []
     for (const [i, prepared] of chunk.entries()) {
       if (isStepDone()) break
       attempted += 1
@@ -131,12 +131,12 @@ const insertChunk = (
 // Consecutive documents, prepared or rejected.
 type Chunk = ReadonlyArray<Result.Result<Prepared, Problem>>
 
-interface Refusal {
+interface Rejection {
   readonly index: number
   readonly failure: DuplicateKey | Problem
 }
 
-const refusal = ({ failure, index }: Refusal): Effect.Effect<InsertManyResult["failures"][number], ReadError> => {
+const rejection = ({ failure, index }: Rejection): Effect.Effect<InsertManyResult["failures"][number], ReadError> => {
   const error = failureOf(failure, "insertMany")
   return error._tag === "DuplicateKey" || error._tag === "QueryRejected"
     ? Effect.succeed({ index, error })

@@ -12,7 +12,7 @@ import { prepareExpression } from "../expression/fieldReferences.ts"
 import { evaluate, type EvaluationOptions, isNothing, mingoAccumulators } from "../expression/operatorContext.ts"
 import { expressionProblem, isAccumulator, isExpression } from "../expression/operators.ts"
 import { charge } from "../limits/costBudget.ts"
-import { type Problem, refuse, rejected, unsupported } from "../limits/queryProblem.ts"
+import { type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 
@@ -165,7 +165,7 @@ const $mergeObjects = ofValues(({ weigh }) => {
   return {
     add: (value) => {
       if (isNothing(value)) return
-      if (!isDocument(value)) return refuse("$mergeObjects needs documents")
+      if (!isDocument(value)) return reject("$mergeObjects needs documents")
       for (const [key, field] of Object.entries(value)) {
         if (field === undefined) continue
         weigh(memoryOf(field) - (merged.has(key) ? memoryOf(merged.get(key)) : -4 * slot - key.length))
@@ -206,7 +206,7 @@ const chosen = (
   }
   return {
     add: (document) => {
-      if (typeof n !== "number" || !Number.isInteger(n) || n < 1) return refuse("a whole number from 1 is needed as n")
+      if (typeof n !== "number" || !Number.isInteger(n) || n < 1) return reject("a whole number from 1 is needed as n")
       if (isFirst && kept.length === n) return
       const found = candidate(document, options)
       if (found === undefined) return
@@ -259,7 +259,7 @@ const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand) => {
     chosen(
       {
         candidate: (document, options) => ({
-          order: Result.getOrElse(sortKeyOf(document, directions), refuse),
+          order: Result.getOrElse(sortKeyOf(document, directions), reject),
           value: evaluate(document, output, options) ?? null
         }),
         best: (candidates, n) => {

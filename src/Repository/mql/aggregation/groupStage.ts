@@ -14,7 +14,7 @@ import { defined } from "../expression/mingoDocuments.ts"
 import { type EvaluationOptions, isNothing } from "../expression/operatorContext.ts"
 import { evaluationOptions, expressionProblem, isExpression, tryMingo } from "../expression/operators.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
-import { type Problem, refuse, rejected, unsupported } from "../limits/queryProblem.ts"
+import { type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import { type Accumulations, parseAccumulations, valueOf } from "./accumulators.ts"
 import type { StageParser } from "./stageContext.ts"
@@ -131,7 +131,7 @@ class Group {
     const weigh = (bytes: number) => {
       this.held += bytes
       const problem = memory.hold(bytes)
-      if (problem !== undefined) refuse(problem.text)
+      if (problem !== undefined) reject(problem.text)
     }
     weigh(groupSize + more + memoryOf(key))
     this.#states = accumulations.map(([field, accumulator]) => [field, accumulator({ key, options, weigh })])

@@ -8,7 +8,7 @@ import { compare, equals, escapedProto, fieldOf, isArray, isDocument } from "../
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { charge } from "../limits/costBudget.ts"
-import { refuse } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
 import {
   costOf,
@@ -24,7 +24,7 @@ import {
 } from "./operatorContext.ts"
 
 const listOf = (name: string, value: unknown): ReadonlyArray<unknown> =>
-  isArray(value) ? value : refuse(`${name} needs an array`)
+  isArray(value) ? value : reject(`${name} needs an array`)
 
 // The value of a reference was measured when it was made.
 const isReference = (expression: unknown): boolean =>
@@ -70,7 +70,7 @@ const $reduce: Operator = (document, operand, options) =>
     : mingo.$reduce(document, operand, options)
 
 const $let: Operator = (document, operand, options) => {
-  if (!isDocument(operand) || !isDocument(operand["vars"])) return refuse("$let needs vars and an expression")
+  if (!isDocument(operand) || !isDocument(operand["vars"])) return reject("$let needs vars and an expression")
   const vars = Object.fromEntries(
     Object.entries(operand["vars"]).map(([name, value]) => [name, literal(named(document, value, options))])
   )
@@ -95,7 +95,7 @@ const $concatArrays: Operator = (document, operand, options) => {
 }
 
 const $zip: Operator = (document, operand, options) => {
-  if (!isDocument(operand) || !Object.hasOwn(operand, "inputs")) return refuse("$zip needs inputs")
+  if (!isDocument(operand) || !Object.hasOwn(operand, "inputs")) return reject("$zip needs inputs")
   const inputs = evaluate(document, operand["inputs"], options)
   if (isArray(inputs)) {
     const longest = inputs.reduce<number>((most, input) => Math.max(most, isArray(input) ? input.length : 0), 0)
@@ -111,10 +111,10 @@ const $range: Operator = (document, operand, options) => {
   const [start, end, given] = operandsOf(document, operand, options)
   const step = given ?? 1
   if (!isWhole(start) || !isWhole(end) || !isWhole(step) || step === 0) {
-    return refuse("$range needs whole numbers, and a step other than 0")
+    return reject("$range needs whole numbers, and a step other than 0")
   }
   const length = Math.max(0, Math.ceil((end - start) / step))
-  if (length > maxRange) return refuse(`$range gives ${maxRange} numbers at most`)
+  if (length > maxRange) return reject(`$range gives ${maxRange} numbers at most`)
   charge(length)
   // Allocates exactly as many slots as needed, unlike an array that grows.
   const numbers = new Array<number>(length)
@@ -124,7 +124,7 @@ const $range: Operator = (document, operand, options) => {
 
 const $in: Operator = (document, operand, options) => {
   const [value, list] = operandsOf(document, operand, options)
-  if (!isArray(list)) return refuse("$in needs an array")
+  if (!isArray(list)) return reject("$in needs an array")
   chargeSearch(list, value)
   for (let i = 0; i < list.length; i++) if (equals(list[i], value)) return true
   return false
@@ -172,7 +172,7 @@ const $arrayToObject: Operator = (document, operand, options) => {
       : isDocument(item)
       ? [fieldOf(item, "k"), fieldOf(item, "v")]
       : []
-    if (typeof key !== "string") return refuse("$arrayToObject needs pairs of keys and values, all of one kind")
+    if (typeof key !== "string") return reject("$arrayToObject needs pairs of keys and values, all of one kind")
     result[key === "__proto__" ? escapedProto : key] = field
   }
   return result
@@ -191,7 +191,7 @@ const $slice: Operator = (document, operand, options) => {
   if (isNothing(list)) return null
   const items = listOf("$slice", list)
   if (!isWhole(n) || !(isNothing(limit) || (isWhole(limit) && limit > 0)) || others.length > 0) {
-    return refuse("$slice needs whole numbers, of which the last is 1 at least")
+    return reject("$slice needs whole numbers, of which the last is 1 at least")
   }
   const start = n < 0 ? Math.max(0, items.length + n) : n
   return isWhole(limit)
@@ -229,7 +229,7 @@ const someOf =
     if (isArray(document)) return original(document, operand, options)
     const { input, n } = namedOf(document, operand, options)
     if (isNothing(input)) return null
-    if (!isWhole(n) || n < 1) return refuse(`${name} needs a whole number from 1`)
+    if (!isWhole(n) || n < 1) return reject(`${name} needs a whole number from 1`)
     return take(listOf(name, input), n)
   }
 
@@ -253,7 +253,7 @@ const $sortArray: Operator = (document, operand, options) => {
   if (isNothing(input)) return null
   const items = listOf("$sortArray", input)
   if (sortBy === 1 || sortBy === -1) return inOrder(items, sortBy)
-  if (!isDocument(sortBy)) return refuse("$sortArray needs 1, -1 or fields to sort by")
+  if (!isDocument(sortBy)) return reject("$sortArray needs 1, -1 or fields to sort by")
   chargeSort(items)
   const directions = Object.entries(sortBy).map(([path, direction]): Direction => ({
     path: segmentsOf(path),
@@ -261,7 +261,7 @@ const $sortArray: Operator = (document, operand, options) => {
   }))
   const keyed = items.map((item) => ({
     item,
-    key: Result.getOrElse(sortKeyOf(isDocument(item) ? item : {}, directions), refuse)
+    key: Result.getOrElse(sortKeyOf(isDocument(item) ? item : {}, directions), reject)
   }))
   return keyed.toSorted((a, b) => compareKeys(a.key, b.key, directions)).map(({ item }) => item)
 }
@@ -324,7 +324,7 @@ export const percentiles = (values: unknown, parts: unknown, method: unknown): R
   charge(numbers.length * Math.log2(numbers.length + 1) / 2)
   numbers.sort()
   return listOf("a percentile's p", parts).map((part) => {
-    if (typeof part !== "number" || !(part >= 0 && part <= 1)) return refuse("a percentile's p is from 0 to 1")
+    if (typeof part !== "number" || !(part >= 0 && part <= 1)) return reject("a percentile's p is from 0 to 1")
     const place = part * (numbers.length - 1)
     const below = Math.floor(place)
     const [low = null, high = low] = numbers.subarray(below, below + 2)
@@ -336,7 +336,7 @@ export const percentiles = (values: unknown, parts: unknown, method: unknown): R
 
 const quantiles =
   (result: (values: unknown, operand: Document) => unknown): Operator => (document, operand, options) => {
-    if (!isDocument(operand)) return refuse("an input is needed")
+    if (!isDocument(operand)) return reject("an input is needed")
     const values = isArray(document)
       ? document.map((item) => evaluate(item, operand["input"], options))
       : evaluate(document, operand["input"], options)

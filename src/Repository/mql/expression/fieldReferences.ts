@@ -5,7 +5,7 @@ import { dateOf } from "../../bson/normalise.ts"
 import { isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
-import { refuse } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 import { evaluate, type Operator } from "./operatorContext.ts"
 
 /**
@@ -38,7 +38,7 @@ const literalOperators = new Set(["$literal", "$elemMatch"])
  */
 export const $path: Operator = (document, operand, options) => {
   const [head = "", ...rest] = segmentsOf(String(operand))
-  if (rest.includes("__proto__")) return refuse("__proto__ can't be used here")
+  if (rest.includes("__proto__")) return reject("__proto__ can't be used here")
   return head.startsWith("$$")
     ? follow(evaluate(document, head, options), rest)
     : follow(evaluate(document, "$$ROOT", options), [head.slice(1), ...rest])

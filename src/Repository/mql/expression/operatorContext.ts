@@ -16,7 +16,7 @@ import { isArray, isDocument } from "../../bson/value.ts"
 export type EvaluationOptions = Parameters<ExpressionOperator>[2]
 
 /**
- * An operator of expressions. It throws to refuse its operands.
+ * An operator of expressions. It throws to reject its operands.
  *
  * @internal
  */

@@ -13,7 +13,7 @@ import * as windowOperators from "mingo/operators/window"
 import type { CollectionResolver } from "mingo/types"
 import { compare, isArray, isDocument } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
-import { type Problem, refuse, rejected, unsupported } from "../limits/queryProblem.ts"
+import { type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
 import { filterOperators } from "../predicate/comparison.ts"
 import { $grown, arrayOperators, unique } from "./arrayOperators.ts"
@@ -159,7 +159,7 @@ export const evaluationOptions = (collectionResolver?: CollectionResolver): Eval
     ...collectionResolver === undefined ? {} : { collectionResolver }
   }
   new Aggregator([{ $prepared: "" }], options).stream([])
-  return prepared ?? refuse("mingo has no options")
+  return prepared ?? reject("mingo has no options")
 }
 
 /**

@@ -5,7 +5,7 @@
 import * as Result from "effect/Result"
 import { isArray } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
-import { refuse } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 import { checkLength } from "../limits/sizeLimits.ts"
 import { compilePattern, compileRegExp, type Pattern } from "../text/regularExpression.ts"
 import {
@@ -20,7 +20,7 @@ import {
 } from "./operatorContext.ts"
 
 const textOf = (name: string, value: unknown): string =>
-  typeof value === "string" ? value : refuse(`${name} needs a text`)
+  typeof value === "string" ? value : reject(`${name} needs a text`)
 
 const lengthOf = (value: unknown): number => typeof value === "string" ? value.length : 0
 
@@ -28,7 +28,7 @@ const lengthOf = (value: unknown): number => typeof value === "string" ? value.l
 const perUnit = 4
 
 const $concat: Operator = (document, operand, options) => {
-  if (!isArray(operand)) return refuse("$concat needs an array")
+  if (!isArray(operand)) return reject("$concat needs an array")
   const parts = operandsOf(document, operand, options)
   if (parts.some(isNothing)) return null
   const texts = parts.map((part) => textOf("$concat", part))
@@ -114,7 +114,7 @@ const $substrCP: Operator = (document, operand, options) => {
   const [text, index, count] = operandsOf(document, operand, options)
   if (isNothing(text)) return ""
   const whole = textOf("$substrCP", text)
-  if (!Number.isInteger(index) || !Number.isInteger(count)) return refuse("$substrCP needs whole numbers")
+  if (!Number.isInteger(index) || !Number.isInteger(count)) return reject("$substrCP needs whole numbers")
   charge(whole.length / perUnit)
   const [skipped, wanted] = [Number(index), Number(count)]
   if (skipped < 0) return ""
@@ -194,9 +194,9 @@ const searchCost = (text: string, from: number, { size }: Pattern): number => (t
 const searchOf = (...given: Parameters<Operator>): readonly [text: string, pattern: Pattern] | undefined => {
   const { input, options, regex } = namedOf(...given)
   if (isNothing(input)) return undefined
-  if (typeof input !== "string") return refuse("a regular expression needs a text as its input")
+  if (typeof input !== "string") return reject("a regular expression needs a text as its input")
   const pattern = patternOf(regex, options)
-  return Result.isFailure(pattern) ? refuse(pattern.failure) : [input, pattern.success]
+  return Result.isFailure(pattern) ? reject(pattern.failure) : [input, pattern.success]
 }
 
 const findAll = (limit: number, ...given: Parameters<Operator>): ReadonlyArray<Match> => {

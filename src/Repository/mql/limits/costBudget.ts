@@ -1,11 +1,11 @@
 /**
  * The budget of computation for the evaluation of one document.
  *
- * Its work is counted as that of the step that it is part of. An evaluation is refused after about 50 ms. The counters are
+ * Its work is counted as that of the step that it is part of. An evaluation is rejected after about 50 ms. The counters are
  * module-wide, since an evaluation is synchronous and nothing interrupts it.
  */
 import { spend } from "../../../internal/stepBudget.ts"
-import { refuse } from "./queryProblem.ts"
+import { reject } from "./queryProblem.ts"
 
 // About 50 milliseconds.
 const maxEvaluation = 5_000_000
@@ -31,12 +31,12 @@ export const beginEvaluation = (): void => {
 export const currentEvaluation = (): number => evaluations
 
 /**
- * Counts work of an evaluation before it is done; refuses it beyond the limit.
+ * Counts work of an evaluation before it is done; rejects it beyond the limit.
  *
  * @internal
  */
 export const charge = (units: number): void => {
   spend(units)
   evaluation += units
-  if (!(evaluation <= maxEvaluation)) refuse("an expression has too much to compute for one document")
+  if (!(evaluation <= maxEvaluation)) reject("an expression has too much to compute for one document")
 }

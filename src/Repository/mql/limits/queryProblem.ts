@@ -1,5 +1,5 @@
 /**
- * Why a query is refused, as data: the caller adds the operation and makes an error of it.
+ * Why a query is rejected, as data: the caller adds the operation and makes an error of it.
  */
 import * as Result from "effect/Result"
 import { QueryRejected, StoreUnavailable, Unsupported } from "../../RepositoryError.ts"
@@ -8,7 +8,7 @@ import { QueryRejected, StoreUnavailable, Unsupported } from "../../RepositoryEr
 export interface Problem {
   readonly kind: "rejected" | "unsupported" | "conflict"
   readonly text: string
-  /** How the caller can avoid the refusal. */
+  /** How the caller can avoid the rejection. */
   readonly advice?: string
 }
 
@@ -44,8 +44,8 @@ export const toError = (
 }
 
 /**
- * Throws a refusal out of a callback of mingo; the caller of mingo catches it and makes a {@link Problem} of it.
+ * Throws a rejection out of a callback of mingo; the caller of mingo catches it and makes a {@link Problem} of it.
  *
  * @internal
  */
-export const refuse = (reason: string): never => Result.getOrThrowWith(Result.fail(reason), (text) => new Error(text))
+export const reject = (reason: string): never => Result.getOrThrowWith(Result.fail(reason), (text) => new Error(text))

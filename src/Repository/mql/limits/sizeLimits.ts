@@ -8,7 +8,7 @@ import { maxDepth, maxDocumentBytes } from "../../bson/limits.ts"
 import { escapedProto, isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { charge, currentEvaluation } from "./costBudget.ts"
-import { type Problem, refuse, rejected } from "./queryProblem.ts"
+import { type Problem, reject, rejected } from "./queryProblem.ts"
 
 // MongoDB's limit for a stage that needs all its input at once.
 const maxMemory = 100 * 1024 * 1024
@@ -50,7 +50,7 @@ export const makeSize = (): (part: Document) => Problem | undefined => {
 }
 
 /**
- * A lower bound of the size of an expression's value as BSON; refuses values larger than a document may be. Sizes are
+ * A lower bound of the size of an expression's value as BSON; rejects values larger than a document may be. Sizes are
  * memoised within an evaluation, so that measuring a growing value takes time linear in its size.
  *
  * @internal
@@ -62,16 +62,16 @@ export const sizeOfValue = (value: unknown): number => {
     known = new WeakMap()
   }
   const bytes = bytesOf(value, 0, known)
-  return bytes > maxDocumentBytes ? refuse(tooLarge) : bytes
+  return bytes > maxDocumentBytes ? reject(tooLarge) : bytes
 }
 
 /**
- * Refuses a text that would be longer than a document may be, before it is made.
+ * Rejects a text that would be longer than a document may be, before it is made.
  *
  * @internal
  */
 export const checkLength = (length: number): void => {
-  if (length > maxDocumentBytes) refuse(tooLarge)
+  if (length > maxDocumentBytes) reject(tooLarge)
 }
 
 /**

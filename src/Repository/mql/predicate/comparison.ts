@@ -20,7 +20,7 @@ import {
 } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { refuse } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 import { compilePattern, compileRegExp, type Pattern } from "../text/regularExpression.ts"
 
 // A test of the value at the end of a path; `undefined` is a missing one.
@@ -194,7 +194,7 @@ const ofType = (operand: unknown): Parsed => {
 }
 
 /**
- * Compiles a path and an operand into a test of documents; refuses invalid operands.
+ * Compiles a path and an operand into a test of documents; rejects invalid operands.
  *
  * @internal
  */
@@ -242,7 +242,7 @@ const testOfField = (key: string, test: PathTest): (document: unknown) => boolea
 const not = (test: (document: unknown) => boolean) => (document: unknown): boolean => !test(document)
 
 const operator = (parse: (operand: unknown) => Parsed): FilterOperator => (path, operand) =>
-  testAt(path, itselfOrItem(orRefuse(parse(unwrap(operand)))))
+  testAt(path, itselfOrItem(orReject(parse(unwrap(operand)))))
 
 // A negation matches when no value at the path matches the positive operator.
 const negation = (positive: FilterOperator): FilterOperator => (path, operand, options) =>
@@ -268,7 +268,7 @@ const $elemMatch: FilterOperator = (path, operand, options) => {
 }
 
 const itemCondition = (operand: unknown, options: Partial<Options>): Condition => {
-  const condition = isDocument(operand) ? operand : refuse("$elemMatch needs a filter or operators")
+  const condition = isDocument(operand) ? operand : reject("$elemMatch needs a filter or operators")
   if (!isValueCondition(condition)) {
     const query = new Query(condition, options)
     // A filter reads an array in an array as a document whose keys are the indexes.
@@ -306,7 +306,7 @@ const $item: FilterOperator = (path, operand, options) => testAt(path, itemCondi
 
 /**
  * The operators for mingo's context. Three are internal: `$every` holds the conditions of `$all`, `$pattern` a `$regex`
- * with its `$options`, and `$item` the condition of `$pull`. They {@link refuse} invalid operands.
+ * with its `$options`, and `$item` the condition of `$pull`. They {@link reject} invalid operands.
  *
  * @internal
  */
@@ -323,7 +323,7 @@ export const filterOperators = {
   // Under another name, since mingo compiles the operand of a `$regex` into a V8 regular expression.
   $pattern: $regex,
   $exists,
-  $size: ((path, operand) => testAt(path, orRefuse(hasSize(unwrap(operand))))) satisfies FilterOperator,
+  $size: ((path, operand) => testAt(path, orReject(hasSize(unwrap(operand))))) satisfies FilterOperator,
   $mod: operator(remainder),
   $type: operator(ofType),
   $elemMatch,
@@ -341,5 +341,5 @@ const operatorsByName: ReadonlyMap<string, FilterOperator> = new Map(Object.entr
 export const filterOperatorOf = (name: string): FilterOperator | undefined => operatorsByName.get(name)
 
 // The caller of mingo catches what its operators throw.
-const orRefuse = <A>(parsed: Result.Result<A, string>): A =>
+const orReject = <A>(parsed: Result.Result<A, string>): A =>
   Result.getOrThrowWith(parsed, (reason) => new Error(reason))

@@ -21,7 +21,7 @@ interface Job {
   readonly succeed: () => void
   readonly fail: (cause: unknown) => void
   /** Ends the job without running it. */
-  readonly refuse: (detail: string) => void
+  readonly reject: (detail: string) => void
 }
 
 /** @internal */
@@ -29,7 +29,7 @@ export interface Writer {
   readonly write: SteppedKeyValue["write"]
   readonly writeInSteps: SteppedKeyValue["writeInSteps"]
   readonly listen: SteppedKeyValue["listen"]
-  /** Refuses further writes, and succeeds when the previous ones are done. */
+  /** Rejects further writes, and succeeds when the previous ones are done. */
   readonly finish: Effect.Effect<void>
 }
 
@@ -71,7 +71,7 @@ export const makeWriter = (
     const detail = obstacle()
     if (detail !== undefined) {
       retriedSingly = 0
-      for (const job of waiting.splice(0)) job.refuse(detail)
+      for (const job of waiting.splice(0)) job.reject(detail)
     }
     isBusy = waiting.length > 0
     if (!isBusy) {
@@ -151,7 +151,7 @@ export const makeWriter = (
         run: () => run(end),
         succeed: () => resume(result),
         fail: (cause) => resume(Effect.suspend(() => unavailable(operation, cause) ?? Effect.die(cause))),
-        refuse: (detail) => resume(new StoreUnavailable({ operation, detail, retryable: false }))
+        reject: (detail) => resume(new StoreUnavailable({ operation, detail, retryable: false }))
       })
       if (!isBusy) next()
     }))

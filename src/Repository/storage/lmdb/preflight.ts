@@ -45,7 +45,7 @@ export const problemOfFolder = (folder: string): string | undefined =>
   })
 
 /**
- * Watches an open folder until the scope closes. The returned function tells why writes must be refused, if they must: an
+ * Watches an open folder until the scope closes. The returned function tells why writes must be rejected, if they must: an
  * open file or its folder was removed or replaced, so that a write would be lost with the process. It is logged, too.
  *
  * @internal

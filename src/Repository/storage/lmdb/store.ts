@@ -170,7 +170,7 @@ const openTables = Effect.fnUntraced(function*(
     environment.openDB<Uint8Array, string>({ name, ...encodingBehind(prefixLength) })
   const reading = () => state.isWriting ? undefined : state.committed
   const caching = { cache, isWriting: () => state.isWriting, reading }
-  const { catalog, documents, entries, refusal } = yield* Effect.try({
+  const { catalog, documents, entries, rejection } = yield* Effect.try({
     try: () => {
       const catalog = tableOf(database("catalog", 0), "", documentForm, reading)
       return {
@@ -183,12 +183,12 @@ const openTables = Effect.fnUntraced(function*(
           database("entries"),
           (database, prefix) => cachedTableOf(database, prefix, recordIdForm, caching)
         ),
-        refusal: takeFormat(environment, catalog, location)
+        rejection: takeFormat(environment, catalog, location)
       }
     },
     catch: (cause) => openFailed(location, messageOf(cause))
   })
-  if (refusal !== undefined) return yield* refusal
+  if (rejection !== undefined) return yield* rejection
   return { catalog, documents, entries }
 })
 
