@@ -148,9 +148,44 @@ describe("a selection", () => {
 describe("orders", () => {
   it("are of fields", () => {
     expectTypeOf(Query.toSort(Order, [])).toEqualTypeOf<DocumentStore.Sort>()
-    Query.toSort(Order, [{ field: "address.city" }, { field: "id", order: "DESC" }])
+    Query.toSort(Order, ["address.city", "-id"])
     // @ts-expect-error no such field
-    Query.toSort(Order, [{ field: "town" }])
+    Query.toSort(Order, ["town"])
+  })
+
+  it("are written in one way wherever one is taken", () => {
+    expectTypeOf(orders.find).toBeCallableWith(undefined, { sort: "customer", select: ["total"] })
+    expectTypeOf(orders.find).toBeCallableWith(undefined, { sort: ["status", "-placed"] })
+    expectTypeOf(orders.findOne).toBeCallableWith(undefined, { sort: "-billing.city" })
+    expectTypeOf(orders.findPage).toBeCallableWith(undefined, { sort: "-total", pageSize: 10 })
+    expectTypeOf(orders.stream).toBeCallableWith(undefined, { sort: ["rating", "id"] })
+    expectTypeOf(orders.findOneAndUpdate).toBeCallableWith(undefined, () => [], { sort: "-weight" })
+    expectTypeOf<Query.SortTerm<typeof Page>>().toEqualTypeOf<
+      "id" | "-id" | "title" | "-title" | "deleted" | "-deleted" | "revision" | "-revision"
+    >()
+  })
+
+  it("are of fields with a single value", () => {
+    // @ts-expect-error a list has many values
+    Query.toSort(Order, "tags")
+    // @ts-expect-error and so has what is in one
+    Query.toSort(Order, "lines.product")
+    // @ts-expect-error a model has fields of its own
+    Query.toSort(Order, "address")
+    // @ts-expect-error a direction is a sign
+    Query.toSort(Order, "+total")
+  })
+
+  it("leave the result its type", () => {
+    expectTypeOf(orders.find(undefined, { sort: "-total", pageSize: 3 })).toEqualTypeOf<
+      Effect.Effect<ReadonlyArray<Order>, RepositoryError.DocumentInvalid | RepositoryError.ReadError>
+    >()
+    expectTypeOf(orders.find(undefined, { sort: "-total", select: ["id", "address.city"] })).toEqualTypeOf<
+      Effect.Effect<
+        ReadonlyArray<{ readonly id: string; readonly address?: { readonly city: string } }>,
+        RepositoryError.DocumentInvalid | RepositoryError.ReadError
+      >
+    >()
   })
 })
 

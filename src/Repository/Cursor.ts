@@ -18,7 +18,7 @@
  *
  * class Note extends Model.Class<Note>()("Note", { id: Model.id(), rank: Schema.Int }) {}
  *
- * const keyset = Result.getOrThrow(Cursor.make(Note, Query.toSort(Note, [{ field: "rank", order: "DESC" }])))
+ * const keyset = Result.getOrThrow(Cursor.make(Note, Query.toSort(Note, "-rank")))
  * keyset.sort // => { rank: -1, _id: -1 }
  *
  * const cursor = keyset.cursor({ _id: "N1", rank: 3 })

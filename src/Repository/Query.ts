@@ -43,7 +43,7 @@ import type { AnyList, AnyModel, AnyMoment, EncodedOf, FieldsOf, Own, TypeOf } f
 
 export { and, type Condition, native, not, or } from "./query/condition.ts"
 export { type Path, select, type Selection } from "./query/selection.ts"
-export { type SortKey, toSort } from "./query/sortKeys.ts"
+export { type Sort, type SortTerm, toSort } from "./query/sort.ts"
 
 /**
  * The operators of a field whose values are of type `A`.

@@ -111,9 +111,18 @@ describe("a filter", () => {
 describe("an order", () => {
   it("ends with the identifier, in the direction of the last field", () => {
     assert.deepStrictEqual(Query.toSort(Order, []), { _id: 1 })
-    const sort = Query.toSort(Order, [{ field: "address.city" }, { field: "total", order: "DESC" }])
+    const sort = Query.toSort(Order, ["address.city", "-total"])
     assert.deepStrictEqual(Object.entries(sort), [["address.city", 1], ["total", -1], ["_id", -1]])
-    assert.deepStrictEqual(Query.toSort(Order, [{ field: "id", order: "DESC" }, { field: "total" }]), { _id: -1 })
+    assert.deepStrictEqual(Query.toSort(Order, ["-id", "total"]), { _id: -1 })
+  })
+
+  it("is that of a single field, too", () => {
+    assert.deepStrictEqual(Object.entries(Query.toSort(Order, "customer")), [["customer", 1], ["_id", 1]])
+    assert.deepStrictEqual(Object.entries(Query.toSort(Order, "-address.city")), [["address.city", -1], ["_id", -1]])
+  })
+
+  it("takes the first of two terms for one field", () => {
+    assert.deepStrictEqual(Object.entries(Query.toSort(Order, ["-total", "total"])), [["total", -1], ["_id", 1]])
   })
 })
 

@@ -19,7 +19,7 @@ export const UsersV2 = Service.make("UserService")
     Effect.gen(function*() {
       const users = yield* Repository.for(User)
       const page = yield* users.find(undefined, {
-        sortBy: "name",
+        sort: "name",
         page: query.page ?? 1,
         pageSize: query.page_size ?? 50
       })

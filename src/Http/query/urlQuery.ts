@@ -31,6 +31,7 @@ import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import * as Cursor from "../../Repository/Cursor.ts"
 import type { Document, Filter, FindOptions, Sort } from "../../Repository/DocumentStore.ts"
+import { parseSortTerm, type SortKey, totalOrder } from "../../Repository/introspection.ts"
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { collectionParameters, documentParameters, type Limits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
@@ -287,22 +288,14 @@ const sortOf = (
   const direction = order === "DESC" ? -1 : 1
   const names = by === undefined ? [] : by.split(",", maxSortFields + 1)
   if (names.length > maxSortFields) report("sort_by", `can't take more than ${maxSortFields} fields`, "Limit")
-  const sort: { [path: string]: 1 | -1 } = {}
-  let last: 1 | -1 = direction
+  const keys: Array<SortKey> = []
   for (const listed of names.slice(0, maxSortFields)) {
-    const name = listed.trim()
-    const isDescending = name.startsWith("-")
-    const field = access.field(isDescending ? name.slice(1) : name)
-    if (field === undefined || !field.sortable) {
-      report("sort_by", `"${name}" is not a field to sort by`)
-      continue
-    }
-    last = isDescending ? -1 : direction
-    sort[field.path] ??= last
-    // The identifier is unique, so a further sort key has no effect.
-    if (field.path === "_id") return sort
+    const term = parseSortTerm(listed.trim())
+    const field = access.field(term.name)
+    if (field?.sortable === true) keys.push({ path: field.path, direction: term.direction ?? direction })
+    else report("sort_by", `"${listed.trim()}" is not a field to sort by`)
   }
-  return { ...sort, _id: last }
+  return totalOrder(keys, direction)
 }
 
 const fieldsOf = (

@@ -89,6 +89,31 @@ type PathWithin<F, Depth extends ReadonlyArray<0>> = {
 }[keyof F & string]
 
 /**
+ * The names of the fields that have a single value to sort by and, after dots, of such nested fields, up to three levels
+ * deep, each with and without a `-` before it. No list, no nested model or struct as a whole, and nothing in a list has a
+ * single value.
+ *
+ * @internal
+ */
+export type SortTermOf<F> = SortableWithin<F, [0, 0]> extends infer P ? P extends string ? P | `-${P}` : never
+  : never
+
+type SortableWithin<F, Depth extends ReadonlyArray<0>> = {
+  readonly [K in keyof F & string]: Own<F[K]> extends infer O
+    ? O extends AnyModel
+      ? Depth extends readonly [0, ...infer Less extends ReadonlyArray<0>] ? `${K}.${SortableWithin<FieldsOf<O>, Less>}`
+      : never
+    : O extends AnyCollection ? never
+    : K
+    : never
+}[keyof F & string]
+
+/** A list, a tuple, a struct or a record. */
+interface AnyCollection {
+  readonly ast: SchemaAST.Arrays | SchemaAST.Objects
+}
+
+/**
  * `A` with the values at the paths only.
  *
  * @internal

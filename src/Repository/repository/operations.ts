@@ -39,12 +39,11 @@ import type { DeletedOptions } from "./softDeletion.ts"
  * @since 0.1.0
  */
 export interface SortOptions<M extends Model.Any> extends DeletedOptions<M> {
-  /** The field to sort by. Defaults to the identifier. */
-  readonly sortBy?: (keyof M["store"]["fields"] & string) | undefined
-  /** Defaults to `"ASC"`. */
-  readonly sortOrder?: "ASC" | "DESC" | undefined
-  /** Several fields to sort by, the most significant first. Takes precedence over `sortBy`. */
-  readonly sort?: ReadonlyArray<Query.SortKey<M>> | undefined
+  /**
+   * The field to sort by, or several with the most significant first. A `-` before a field sorts in descending order:
+   * `"name"`, `"-address.city"`, `["state", "-placed"]`. Defaults to the identifier.
+   */
+  readonly sort?: Query.Sort<M> | undefined
 }
 
 /**
@@ -113,16 +112,13 @@ export interface Operations<M extends Model.Any> {
    * Finds the instances that match the condition. All are held in memory, so bound their number by `pageSize`. With
    * `select`, the results have the selected fields only.
    */
-  readonly find: {
-    <const P extends Query.Path<M>>(
-      where: Query.Where<M> | undefined,
-      options: FindOptions<M> & { readonly select: ReadonlyArray<P> }
-    ): Effect.Effect<ReadonlyArray<Selected<M["Type"], P>>, DocumentInvalid | ReadError>
-    (
-      where?: Query.Where<M>,
-      options?: FindOptions<M>
-    ): Effect.Effect<ReadonlyArray<M["Type"]>, DocumentInvalid | ReadError>
-  }
+  readonly find: <const P extends Query.Path<M> = never>(
+    where?: Query.Where<M>,
+    options?: FindOptions<M> & { readonly select?: ReadonlyArray<P> | undefined }
+  ) => Effect.Effect<
+    ReadonlyArray<[P] extends [never] ? M["Type"] : Selected<M["Type"], P>>,
+    DocumentInvalid | ReadError
+  >
   /** Finds the page after a cursor. Fails with `QueryRejected` when the cursor belongs to a different order. */
   readonly findPage: (
     where: Query.Where<M> | undefined,
@@ -213,7 +209,8 @@ export interface Operations<M extends Model.Any> {
     where: Query.Where<M> | undefined,
     changes: Update.Changes<M>,
     options?: {
-      readonly sort?: ReadonlyArray<Query.SortKey<M>> | undefined
+      /** The first matching instance in this order is updated. Defaults to an arbitrary one. */
+      readonly sort?: Query.Sort<M> | undefined
       readonly returnDocument?: "before" | "after" | undefined
     }
   ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ModelError | StoreError>

@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import { elementOf, unwrapped } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import * as Cursor from "../Cursor.ts"
-import type { FindOptions } from "../DocumentStore.ts"
+import type { FindOptions, Sort } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { fieldNamed } from "../query/fieldPath.ts"
 import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
@@ -163,7 +163,7 @@ const findPage = Effect.fnUntraced(function*<M extends Model.Any>(
   { codec, documents, model }: ReadContext<M>,
   ...[where, options]: Parameters<Operations<M>["findPage"]>
 ) {
-  const keyset = yield* Effect.fromResult(Cursor.make(model, sortOf(model, options)))
+  const keyset = yield* Effect.fromResult(Cursor.make(model, sortOf(model, options.sort)))
   const filter = Query.toFilter(model, where)
   const after = options.cursor === undefined ? undefined : yield* Effect.fromResult(keyset.after(options.cursor))
   // One document more than the page tells whether a next page exists.
@@ -228,22 +228,20 @@ const valueDecoder = (model: Model.Any, name: string) => {
 
 const deletedOf = <M extends Model.Any>(options: DeletedOptions<M> | undefined): Deleted | undefined => options?.deleted
 
-const sortOf = <M extends Model.Any>(
-  model: M,
-  { sort, sortBy, sortOrder }: Pick<RepositoryFindOptions<M>, "sort" | "sortBy" | "sortOrder">
-) => Query.toSort(model, sort ?? (sortBy === undefined ? [] : [{ field: sortBy, order: sortOrder }]))
+const sortOf = <M extends Model.Any>(model: M, sort: Query.Sort<M> | undefined): Sort =>
+  sort === undefined ? byIdentifier : Query.toSort(model, sort)
+
+const byIdentifier: Sort = { _id: 1 }
 
 const storeOptionsOf = <M extends Model.Any>(
   model: M,
   where: Query.Where<M> | undefined,
   options: RepositoryFindOptions<M>
 ): FindOptions => {
-  const { page = 1, pageSize, sort, sortBy, sortOrder, timeLimit } = options
+  const { page = 1, pageSize, sort, timeLimit } = options
   return {
     filter: Query.toFilter(model, where),
-    sort: sort === undefined && sortBy === undefined
-      ? { _id: sortOrder === "DESC" ? -1 : 1 }
-      : sortOf(model, { sort, sortBy, sortOrder }),
+    sort: sortOf(model, sort),
     timeLimit,
     ...(pageSize === undefined ? {} : { skip: (page - 1) * pageSize, limit: pageSize })
   }

@@ -113,7 +113,7 @@ const ProductsV2 = Service.make("ProductController")
   }, ({ query }) =>
     Effect.gen(function*() {
       const products = yield* Repository.for(Product)
-      return (yield* products.find(undefined, { sortBy: "name", pageSize: query.page_size ?? 50 })).map(viewOf)
+      return (yield* products.find(undefined, { sort: "name", pageSize: query.page_size ?? 50 })).map(viewOf)
     }))
   .operation("get", { path: "./{product_id}", responseModel: ProductV2 }, ({ params }) =>
     Effect.gen(function*() {

@@ -26,16 +26,16 @@ const places = [
   new Place({ id: "P5", name: "Z", rank: 1, open: true, at: new Point({ x: 0 }) })
 ]
 
-const orders: ReadonlyArray<ReadonlyArray<Query.SortKey<typeof Place>>> = [
+const orders: ReadonlyArray<Query.Sort<typeof Place>> = [
   [],
-  [{ field: "name" }],
-  [{ field: "name", order: "DESC" }, { field: "rank" }],
-  [{ field: "rank" }, { field: "day", order: "DESC" }],
-  [{ field: "rank", order: "DESC" }],
-  [{ field: "weight" }],
-  [{ field: "weight", order: "DESC" }],
-  [{ field: "open" }, { field: "id", order: "DESC" }],
-  [{ field: "at.x", order: "DESC" }, { field: "open", order: "DESC" }]
+  "name",
+  ["-name", "rank"],
+  ["rank", "-day"],
+  "-rank",
+  "weight",
+  "-weight",
+  ["open", "-id"],
+  ["-at.x", "-open"]
 ]
 
 /** What lies behind a cursor, whichever store is asked. */

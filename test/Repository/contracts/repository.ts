@@ -91,15 +91,15 @@ export const repositoryContract = <E>(name: string, store: Layer.Layer<DocumentS
             (text, rank) => Model.finalise(Note, { text, rank: rank % 2 })
           )
           assert.strictEqual(yield* notes.bulkInsert(all), 5)
-          const texts = (page: number, sortOrder?: "ASC" | "DESC") =>
+          const texts = (page: number, sort: "text" | "-text" = "text") =>
             Effect.map(
-              notes.find(undefined, { sortBy: "text", sortOrder, page, pageSize: 2 }),
+              notes.find(undefined, { sort, page, pageSize: 2 }),
               (found) => found.map(({ text }) => text)
             )
           assert.deepStrictEqual(yield* texts(1), ["a", "b"])
           assert.deepStrictEqual(yield* texts(3), ["e"])
-          assert.deepStrictEqual(yield* texts(1, "DESC"), ["e", "d"])
-          const odd = yield* notes.find(($) => $.rank.equals(1), { sortBy: "text" })
+          assert.deepStrictEqual(yield* texts(1, "-text"), ["e", "d"])
+          const odd = yield* notes.find(($) => $.rank.equals(1), { sort: "text" })
           assert.deepStrictEqual(odd.map(({ text }) => text), ["a", "b"])
           assert.strictEqual(yield* notes.count(($) => $.rank.equals(0)), 3)
           assert.strictEqual(yield* notes.count(($) => $.rank.equals(0).and($.text.in(["d", "e", "b"]))), 2)

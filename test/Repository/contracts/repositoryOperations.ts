@@ -63,7 +63,7 @@ export const repositoryOperationsContract = <E>(
       it.effect("finds one document, or fails with DocumentNotFound", () =>
         Effect.gen(function*() {
           const items = yield* fill("one", 3)
-          const last = yield* items.findOne(($) => $.group.equals("one"), { sortBy: "rank", sortOrder: "DESC" })
+          const last = yield* items.findOne(($) => $.group.equals("one"), { sort: "-rank" })
           assert.deepStrictEqual(Option.map(last, ({ rank }) => rank), Option.some(2))
           assert.deepStrictEqual(yield* items.findOne(($) => $.group.equals("none")), Option.none())
           assert.isTrue(yield* items.exists(($) => $.group.equals("one")))
@@ -85,7 +85,7 @@ export const repositoryOperationsContract = <E>(
             yield* items.insert(yield* item("sorted", rank, { main: { name: "m", size } }))
           }
           const found = yield* items.find(($) => $.group.equals("sorted"), {
-            sort: [{ field: "main.size", order: "DESC" }, { field: "rank" }]
+            sort: ["-main.size", "rank"]
           })
           assert.deepStrictEqual(found.map(({ main, rank }) => [main?.size, rank]), [[2, 1], [1, 1], [1, 2]])
         }))
@@ -96,15 +96,15 @@ export const repositoryOperationsContract = <E>(
           const seen: Array<number> = []
           let cursor: string | undefined
           do {
-            const page = yield* items.findPage(($) => $.group.equals("cursor"), { sortBy: "rank", pageSize: 3, cursor })
+            const page = yield* items.findPage(($) => $.group.equals("cursor"), { sort: "rank", pageSize: 3, cursor })
             seen.push(...page.items.map(({ rank }) => rank))
             yield* items.insert(yield* item("cursor", -1))
             cursor = Option.getOrUndefined(page.next)
           } while (cursor !== undefined)
           assert.deepStrictEqual(seen, [0, 1, 2, 3, 4, 5, 6])
-          const page = yield* items.findPage(($) => $.group.equals("cursor"), { sortBy: "rank", pageSize: 2 })
+          const page = yield* items.findPage(($) => $.group.equals("cursor"), { sort: "rank", pageSize: 2 })
           const other = yield* Effect.flip(
-            items.findPage(undefined, { sortBy: "name", pageSize: 2, cursor: Option.getOrThrow(page.next) })
+            items.findPage(undefined, { sort: "name", pageSize: 2, cursor: Option.getOrThrow(page.next) })
           )
           assert.strictEqual(other._tag, "QueryRejected")
         }))
@@ -112,7 +112,7 @@ export const repositoryOperationsContract = <E>(
       it.effect("streams in order, up to the limit", () =>
         Effect.gen(function*() {
           const items = yield* fill("stream", 300)
-          const ranks = items.stream(($) => $.group.equals("stream"), { sortBy: "rank" }).pipe(
+          const ranks = items.stream(($) => $.group.equals("stream"), { sort: "rank" }).pipe(
             Stream.map(({ rank }) => rank)
           )
           assert.deepStrictEqual(yield* Stream.runCollect(ranks), Array.from({ length: 300 }, (_, i) => i))
@@ -193,7 +193,7 @@ export const repositoryOperationsContract = <E>(
           const after = yield* items.findOneAndUpdate(
             ($) => $.group.equals("give"),
             ($) => [$.rank.increment(10)],
-            { sort: [{ field: "rank", order: "DESC" }] }
+            { sort: "-rank" }
           )
           assert.deepStrictEqual(Option.map(after, ({ rank }) => rank), Option.some(11))
           const before = yield* items.findOneAndUpdate(

@@ -53,20 +53,20 @@ export const repositorySoftDeletionContract = <E>(
       Effect.gen(function*() {
         const { all, members } = yield* clubOf("reads")
         const where = ($: Parameters<Parameters<typeof members.find>[0] & {}>[0]) => $.club.equals("reads")
-        assert.deepStrictEqual(pointsOf(yield* members.find(where, { sortBy: "points" })), [0, 2])
-        const selected = yield* members.find(where, { sortBy: "points", select: ["points"] })
+        assert.deepStrictEqual(pointsOf(yield* members.find(where, { sort: "points" })), [0, 2])
+        const selected = yield* members.find(where, { sort: "points", select: ["points"] })
         assert.deepStrictEqual(selected.map(({ points }) => points), [0, 2])
-        const last = yield* members.findOne(where, { sortBy: "points", sortOrder: "DESC" })
+        const last = yield* members.findOne(where, { sort: "-points" })
         assert.deepStrictEqual(Option.map(last, ({ points }) => points), Option.some(2))
-        const first = yield* members.findPage(where, { sortBy: "points", pageSize: 1 })
+        const first = yield* members.findPage(where, { sort: "points", pageSize: 1 })
         const second = yield* members.findPage(where, {
-          sortBy: "points",
+          sort: "points",
           pageSize: 1,
           cursor: Option.getOrThrow(first.next)
         })
         assert.deepStrictEqual([pointsOf(first.items), pointsOf(second.items)], [[0], [2]])
         assert.isTrue(Option.isNone(second.next))
-        assert.deepStrictEqual(pointsOf(yield* Stream.runCollect(members.stream(where, { sortBy: "points" }))), [0, 2])
+        assert.deepStrictEqual(pointsOf(yield* Stream.runCollect(members.stream(where, { sort: "points" }))), [0, 2])
         assert.strictEqual(yield* members.count(where), 2)
         assert.isFalse(yield* members.exists(($) => where($).and($.points.equals(1))))
         assert.sameMembers([...(yield* members.distinct("points", where))], [0, 2])
@@ -93,8 +93,8 @@ export const repositorySoftDeletionContract = <E>(
       Effect.gen(function*() {
         const { all, members } = yield* clubOf("asked")
         const where = ($: Parameters<Parameters<typeof members.find>[0] & {}>[0]) => $.club.equals("asked")
-        const including = { sortBy: "points", deleted: "include" } as const
-        const only = { sortBy: "points", deleted: "only" } as const
+        const including = { sort: "points", deleted: "include" } as const
+        const only = { sort: "points", deleted: "only" } as const
         assert.deepStrictEqual(pointsOf(yield* members.find(where, including)), [0, 1, 2, 3])
         assert.deepStrictEqual(pointsOf(yield* members.find(where, only)), [1, 3])
         assert.deepStrictEqual(pointsOf(yield* members.find(where, { ...only, deleted: "exclude" })), [0, 2])

@@ -1,0 +1,21 @@
+/** What the compiler says of a repository that is used wrongly: each message names the field or the identifier. */
+import { Schema } from "effect"
+import { Model, type Repository } from "../../src/index.ts"
+
+class Address extends Model.Class<Address>()("Address", { city: Schema.String }) {}
+
+class User extends Model.Class<User>()("User", {
+  id: Model.id(),
+  name: Schema.String,
+  roles: Schema.Array(Schema.String),
+  address: Address.pipe(Model.optional)
+}) {}
+
+declare const users: Repository.Repository<typeof User>
+
+void users.find(undefined, { sort: "nmae" })
+void users.find(undefined, { sort: ["name", "-adress.city"] })
+void users.findPage(undefined, { sort: "roles", pageSize: 20 })
+void users.findOneAndUpdate(undefined, () => [], { sort: "-address" })
+void users.find(undefined, { sortBy: "name" })
+void users.find(($) => $.nmae.equals("Jane"))
