@@ -64,9 +64,9 @@ const Bookings = Resource.make(Booking, { methods: ["GET", "POST", "DELETE"], tr
   .action("reschedule", {
     summary: "Move a booking to another time",
     payload: { from: Model.DateTime, to: Model.DateTime },
-    responseModel: Booking,
+    success: Booking,
     error: RoomTaken
-  }, (booking, { from, to }) =>
+  }, (booking, { payload: { from, to } }) =>
     Repository.transaction(Effect.gen(function*() {
       const bookings = yield* Repository.for(Booking)
       const moved = yield* bookings.patch(booking.id, { from, to, version: booking.version })

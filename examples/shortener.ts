@@ -45,7 +45,7 @@ const Links = Service.make("LinkService")
     payload: { url: Link.create.fields.url },
     success: Schema.String,
     summary: "A short address for a long one"
-  }, ({ url }) =>
+  }, ({ payload: { url } }) =>
     Effect.gen(function*() {
       const links = yield* Repository.for(Link)
       const { publicUrl } = yield* Settings
@@ -58,7 +58,7 @@ const Links = Service.make("LinkService")
     }))
   .operation("show", {
     path: "./{code}",
-    responseModel: Link,
+    success: Link,
     error: UnknownLink,
     summary: "Where a short address leads"
   }, ({ params }) =>

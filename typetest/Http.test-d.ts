@@ -173,22 +173,35 @@ const Users = Resource.make(User, { methods: ["GET", "POST"] })
     payload: { new_password: Schema.Redacted(Schema.String) },
     success: Schema.String,
     error: WrongPassword
-  }, (user, { new_password }) => {
+  }, (user, { payload: { new_password } }) => {
     expectTypeOf(user).toEqualTypeOf<User>()
     expectTypeOf(new_password).toEqualTypeOf<Redacted.Redacted<string>>()
     return user.name === "" ? Effect.fail(new WrongPassword()) : Effect.succeed("changed")
   })
-  .action("friends", { responseModel: Schema.Array(User) }, (user) => Effect.succeed([user]))
+  .action("friends", { success: Schema.Array(User) }, (user) => Effect.succeed([user]))
   .beforePost(() => Effect.fail(new WrongPassword()), { error: [WrongPassword] })
   .afterPost(() => Effect.flatMap(Mailer, ({ send }) => send))
 
 const Payments = Service.make("PaymentService")
-  .operation("status", { path: "./{payment_id}/of/:order", queryParams: { deep: Schema.Int } }, ({ params, query }) => {
+  .operation("status", { path: "./{payment_id}/of/:order", query: { deep: Schema.Int } }, ({ params, query }) => {
     expectTypeOf(params).toEqualTypeOf<{ readonly payment_id: string; readonly order: string }>()
     expectTypeOf(query.deep).toEqualTypeOf<number>()
     return Effect.void
   })
-  .operation("pay", { requestModel: User, responseModel: User }, (user, { params }) => {
+  .operation("seat", {
+    path: "./{row}/{side}",
+    params: { row: Schema.Int },
+    query: Schema.Struct({ open: Schema.Boolean }),
+    payload: Schema.Array(Schema.Int),
+    success: { left: Schema.Int }
+  }, ({ params, payload, query }) => {
+    expectTypeOf(params.row).toEqualTypeOf<number>()
+    expectTypeOf(params.side).toEqualTypeOf<string>()
+    expectTypeOf(query.open).toEqualTypeOf<boolean>()
+    expectTypeOf(payload).toEqualTypeOf<ReadonlyArray<number>>()
+    return Effect.succeed({ left: params.row })
+  })
+  .operation("pay", { payload: User, success: User }, ({ params, payload: user }) => {
     expectTypeOf(user).toEqualTypeOf<User>()
     expectTypeOf(params).toEqualTypeOf<{}>()
     return Effect.succeed(user)
@@ -202,7 +215,7 @@ describe("actions, hooks and services", () => {
 
   it("are methods of the client, by the names of their registrations", () => {
     expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "payments" | "kinds">()
-    expectTypeOf<keyof Client["payments"]>().toEqualTypeOf<"status" | "pay">()
+    expectTypeOf<keyof Client["payments"]>().toEqualTypeOf<"status" | "seat" | "pay">()
     const changed = client.users.change_password({ params: { id: "U1" }, payload: { new_password: null! } })
     expectTypeOf<Effect.Success<typeof changed>["result"]>().toEqualTypeOf<string>()
     const friends = client.users.friends({ params: { id: "U1" } })
@@ -210,6 +223,10 @@ describe("actions, hooks and services", () => {
     const paid = client.payments.pay({ payload: { name: "x", password: "y", created: null! } })
     expectTypeOf<Effect.Success<typeof paid>["_type"]>().toEqualTypeOf<"User">()
     void client.payments.status({ params: { payment_id: "1", order: "2" }, query: { deep: 1 } })
+    const seat = client.payments.seat({ params: { row: 1, side: "left" }, query: { open: true }, payload: [1] })
+    expectTypeOf<Effect.Success<typeof seat>>().toEqualTypeOf<{ readonly left: number }>()
+    // @ts-expect-error a text is no number
+    void client.payments.seat({ params: { row: "1", side: "left" }, query: { open: true }, payload: [1] })
     // @ts-expect-error the path has two parameters
     void client.payments.status({ params: { payment_id: "1" }, query: { deep: 1 } })
     // @ts-expect-error the answer shows nothing that is omitted

@@ -23,14 +23,14 @@ export interface Options extends Operation.Options {
 }
 
 /**
- * Performs an action. It receives the document, the payload if there is one, and the rest of the request.
+ * Performs an action. It receives the document and the parts of the request.
  *
  * @category models
  * @since 0.1.0
  */
 export type Handler<M extends Model.Any, O extends Options, R> = (
   model: M["Type"],
-  ...args: Operation.Arguments<O>
+  request: Operation.Request<O>
 ) => Effect.Effect<Operation.SuccessOf<O>["Type"], Operation.ErrorOf<O>["Type"] | Operation.CommonFailure, R>
 
 /**
@@ -86,7 +86,7 @@ export interface Endpoint<M extends Model.Any, Name extends string, O extends Op
       `/${string}`,
       Schema.Struct<
         & { readonly id: Id<M> }
-        & { readonly [K in Exclude<Operation.PathParameters<O["path"]>, "id">]: Schema.String }
+        & Omit<Operation.ParamFieldsOf<O>, "id">
       >,
       Operation.QueryOf<O>,
       Operation.PayloadSchemaOf<O>,

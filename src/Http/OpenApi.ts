@@ -14,8 +14,8 @@ import { Tags } from "./description/tags.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import * as Json from "./openapi/node.ts"
 import { type Tag, tagsOf } from "./openapi/operationTags.ts"
+import { bracedOf, type Call, parametersOf, withParameters } from "./openapi/parameters.ts"
 import { inReadingOrder, joined } from "./openapi/paths.ts"
-import { bracedOf, type Call, queriesOf, withQuery } from "./openapi/queries.ts"
 import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
 import { completeStandard, isBelow, withId } from "./openapi/standardOperations.ts"
@@ -23,7 +23,7 @@ import { closing, strictOperations } from "./openapi/strictSchemas.ts"
 import { describeStatus, statusTexts, summaryOf } from "./openapi/texts.ts"
 
 export type { Tag } from "./openapi/operationTags.ts"
-export type { Call } from "./openapi/queries.ts"
+export type { Call } from "./openapi/parameters.ts"
 
 /**
  * An OpenAPI 3.1.0 document as a plain object, for `JSON.stringify` and for tools.
@@ -221,9 +221,9 @@ export const make = ({ api: described, registrations }: Source, options: Options
   // The source is an `HttpApi` with hidden type parameters.
   const api = described as HttpApi.Top
   const resources = registrations.filter((registration) => registration._tag === "Resource")
-  const schemas = Schemas.make(api, resources, queriesOf(registrations.flatMap(({ calls }) => calls)))
+  const schemas = Schemas.make(api, resources, parametersOf(registrations.flatMap(({ calls }) => calls)))
   const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
-  const { complete, components: open, generated: made, ignored, known, queryOf } = schemas.finish(generated)
+  const { complete, components: open, generated: made, ignored, known, declaredOf } = schemas.finish(generated)
   const { close, finish } = closing(open, ignored)
   const withSamples = sampling(open, made)
   const isStrict = strictOperations(registrations)
@@ -234,7 +234,7 @@ export const make = ({ api: described, registrations }: Source, options: Options
     (item, path) =>
       Json.mapValues(Json.nodeOf(item), (value, method) => {
         const { name, tags } = details.get(`${method} ${path}`) ?? { name: `${method} ${path}`, tags: [] }
-        const operation = Json.mapSchemas(withQuery(Json.nodeOf(value), queryOf(`${method} ${path}`)), complete)
+        const operation = Json.mapSchemas(withParameters(Json.nodeOf(value), declaredOf(`${method} ${path}`)), complete)
         const resource = resources.find((resource) => isBelow(resource, path))
         const given = resource === undefined ? undefined : { resource, limits, known }
         const completed = withSamples(

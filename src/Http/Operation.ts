@@ -9,33 +9,26 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../Repository/RepositoryError.ts"
-import type { Options } from "./description/callOptions.ts"
+import type { Options, Part } from "./description/callOptions.ts"
 import type { Collection, Method, Representation } from "./Endpoint.ts"
 import type { BadRequest, Conflict, Failure, NotFound, NotImplemented, ServiceUnavailable, Wire } from "./HttpError.ts"
 import type { ServiceError } from "./ServiceError.ts"
 
-export type { Options } from "./description/callOptions.ts"
+export type { Members, Options, Part } from "./description/callOptions.ts"
 
 /**
- * The arguments of a handler for the options `O`: the payload if there is one, and the rest of the request.
- *
- * @category models
- * @since 0.1.0
- */
-export type Arguments<O extends Options> = [PayloadOf<O>] extends [never] ? readonly [request: Request<O>]
-  : readonly [payload: PayloadOf<O>, request: Request<O>]
-
-/**
- * The parts of a request besides its payload.
+ * The parts of a request, decoded.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Request<O extends Options> {
+  /** What the caller sent; of a model, an instance. `undefined` without the option `payload`. */
+  readonly payload: PayloadOf<O>
   /** The parameters of the path. */
-  readonly params: { readonly [K in PathParameters<O["path"]>]: string }
-  /** The parameters of the query, decoded. */
-  readonly query: O extends { readonly queryParams: infer F extends Schema.Struct.Fields } ? Schema.Struct.Type<F> : {}
+  readonly params: ParamsOf<O>
+  /** The parameters of the query. */
+  readonly query: O extends { readonly query: infer P extends Part } ? TypeOf<P> : {}
 }
 
 /**
@@ -61,7 +54,7 @@ export type CommonFailure =
  * @since 0.1.0
  */
 export type Handler<O extends Options, R> = (
-  ...args: Arguments<O>
+  request: Request<O>
 ) => Effect.Effect<SuccessOf<O>["Type"], ErrorOf<O>["Type"] | CommonFailure, R>
 
 /**
@@ -111,7 +104,7 @@ export interface Endpoint<Name extends string, O extends Options> extends
     Name,
     MethodOf<O>,
     `/${string}`,
-    [PathParameters<O["path"]>] extends [never] ? never : ParametersOf<PathParameters<O["path"]>>,
+    [PathParameters<O["path"]>] extends [never] ? never : Schema.Struct<ParamFieldsOf<O>>,
     QueryOf<O>,
     PayloadSchemaOf<O>,
     never,
@@ -131,18 +124,48 @@ export interface Endpoint<Name extends string, O extends Options> extends
  * @since 0.1.0
  */
 export type MethodOf<O extends Options> = O extends { readonly method: infer M extends Method } ? M
-  : [PayloadOf<O>] extends [never] ? "GET"
-  : "POST"
+  : O extends { readonly payload: Part } ? "POST"
+  : "GET"
 
 /**
- * The decoded payload; `never` if there is none.
+ * The decoded form of a part: an instance of a model, or the value of fields or a schema.
  *
  * @category models
  * @since 0.1.0
  */
-export type PayloadOf<O extends Options> = O extends { readonly requestModel: infer M extends Model.Any } ? M["Type"]
-  : O extends { readonly payload: infer F extends Schema.Struct.Fields } ? Schema.Struct.Type<F>
+export type TypeOf<P extends Part> = P extends Schema.Top ? P["Type"]
+  : P extends Schema.Struct.Fields ? Schema.Struct.Type<P>
   : never
+
+/**
+ * The schema of what callers send for a part: the `create` form of a model.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type SentOf<P extends Part> = P extends Model.Any ? P["create"]
+  : P extends Schema.Top ? P
+  : P extends Schema.Struct.Fields ? Schema.Struct<P>
+  : never
+
+/**
+ * The fields of a part.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type FieldsOf<P> = P extends Model.Any ? P["create"]["fields"]
+  : P extends { readonly fields: infer F extends Schema.Struct.Fields } ? F
+  : P extends Schema.Struct.Fields ? P
+  : {}
+
+/**
+ * The decoded payload; `undefined` if there is none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type PayloadOf<O extends Options> = O extends { readonly payload: infer P extends Part } ? TypeOf<P> : undefined
 
 /**
  * The schema of the payload; `never` if there is none, or if it is part of the query, as for a `DELETE`.
@@ -151,9 +174,29 @@ export type PayloadOf<O extends Options> = O extends { readonly requestModel: in
  * @since 0.1.0
  */
 export type PayloadSchemaOf<O extends Options> = MethodOf<O> extends "DELETE" ? never
-  : O extends { readonly requestModel: infer M extends Model.Any } ? M["create"]
-  : O extends { readonly payload: infer F extends Schema.Struct.Fields } ? Schema.Struct<F>
+  : O extends { readonly payload: infer P extends Part } ? SentOf<P>
   : never
+
+/**
+ * The decoded parameters of the path.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ParamsOf<O extends Options> = O extends { readonly params: infer P extends Schema.Top } ? P["Type"]
+  : { readonly [K in PathParameters<O["path"]>]: ParamFieldsOf<O>[K]["Type"] }
+
+/**
+ * The schemas of the parameters of the path. Those without one of their own are texts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ParamFieldsOf<O extends Options> = {
+  readonly [K in PathParameters<O["path"]>]: FieldsOf<O["params"]> extends
+    { readonly [_ in K]: infer S extends Schema.Top } ? S
+    : Schema.String
+}
 
 /**
  * The schema of the query; `never` if there is none.
@@ -162,28 +205,20 @@ export type PayloadSchemaOf<O extends Options> = MethodOf<O> extends "DELETE" ? 
  * @since 0.1.0
  */
 export type QueryOf<O extends Options> = MethodOf<O> extends "DELETE" ? DeleteQueryOf<O>
-  : O extends { readonly queryParams: infer F extends Schema.Struct.Fields } ? Schema.Struct<F>
+  : O extends { readonly query: infer P extends Part } ? SentOf<P>
   : never
 
-type DeleteQueryOf<O extends Options> = keyof (PayloadFieldsOf<O> & QueryFieldsOf<O>) extends never ? never
-  : Schema.Struct<PayloadFieldsOf<O> & QueryFieldsOf<O>>
-
-type PayloadFieldsOf<O extends Options> = O extends { readonly requestModel: infer M extends Model.Any }
-  ? M["create"]["fields"]
-  : O extends { readonly payload: infer F extends Schema.Struct.Fields } ? F
-  : {}
-
-type QueryFieldsOf<O extends Options> = O extends { readonly queryParams: infer F extends Schema.Struct.Fields } ? F
-  : {}
+type DeleteQueryOf<O extends Options> = keyof (FieldsOf<O["payload"]> & FieldsOf<O["query"]>) extends never ? never
+  : Schema.Struct<FieldsOf<O["payload"]> & FieldsOf<O["query"]>>
 
 /**
- * The result of a handler.
+ * The schema of the result of a handler.
  *
  * @category models
  * @since 0.1.0
  */
-export type SuccessOf<O extends Options> = O extends { readonly responseModel: infer S extends Schema.Top } ? S
-  : O extends { readonly success: infer S extends Schema.Top } ? S
+export type SuccessOf<O extends Options> = O extends { readonly success: infer P extends Part }
+  ? P extends Schema.Top ? P : P extends Schema.Struct.Fields ? Schema.Struct<P> : never
   : Schema.Void
 
 /**
@@ -247,9 +282,9 @@ export type FailureOf<O extends Options> =
     | "NotImplemented"
     | "ServiceUnavailable"
     | "InternalServerError"
-    | ([PayloadOf<O>] extends [never] ? never
-      : MethodOf<O> extends "GET" | "DELETE" ? never
-      : "PayloadTooLarge" | "UnsupportedMediaType")
+    | (O extends { readonly payload: Part }
+      ? MethodOf<O> extends "GET" | "DELETE" ? never : "PayloadTooLarge" | "UnsupportedMediaType"
+      : never)
   ]
 
 /**
@@ -265,5 +300,3 @@ export type PathParameters<Path> = Path extends `${infer Segment}/${infer Rest}`
 type PathParameter<Segment> = Segment extends `:${infer Name}` ? Name
   : Segment extends `{${infer Name}}` ? Name
   : never
-
-type ParametersOf<Names extends string> = Schema.Struct<{ readonly [K in Names]: Schema.String }>

@@ -320,8 +320,8 @@ const placeOf = (name: string, options: Options<string>) => {
   }
 }
 
-const methodOf = ({ method, payload, requestModel }: Operation.Options): Endpoint.Method =>
-  method ?? (payload === undefined && requestModel === undefined ? "GET" : "POST")
+const methodOf = ({ method, payload }: Operation.Options): Endpoint.Method =>
+  method ?? (payload === undefined ? "GET" : "POST")
 
 /** Joins the parts into one path of the router, without empty parts and with parameters as `:name`. */
 const routeOf = (parts: ReadonlyArray<string>): `/${string}` => {

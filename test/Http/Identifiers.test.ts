@@ -37,8 +37,8 @@ const engine = KernelEngine.make("identifiers")
     Resource.make(Count, { methods })
       .action(
         "add",
-        { path: "add/{by}", success: Schema.Int },
-        ({ id }, { params }) => Effect.succeed(id + Number(params.by))
+        { path: "add/{by}", params: { by: Schema.Int }, success: Schema.Int },
+        ({ id }, { params }) => Effect.succeed(id + params.by)
       )
       .beforeGet(({ id }) => Effect.sync(() => void seen.push(Option.getOrUndefined(id))))
   )
@@ -94,7 +94,7 @@ describe("the description of identifiers", () => {
     const { parameters } = paths["/counts/{id}/add/{by}"].get
     assert.deepStrictEqual(parameters.map(({ name, schema }: Json) => [name, schema]), [
       ["id", integer],
-      ["by", { type: "string" }]
+      ["by", integer]
     ])
     assert.deepStrictEqual(paths["/others/{id}"].get.parameters[0].schema, { type: "string" })
   })
@@ -114,7 +114,7 @@ describe("the typed client", () => {
       assert.deepStrictEqual(seen, [-9])
       assert.strictEqual((yield* counts.patch({ params: { id: 7 }, payload: { note: "d" } })).result, 7)
       assert.strictEqual((yield* counts.replace({ params: { id: 7 }, payload: { id: 7, note: "e" } })).result, 7)
-      assert.strictEqual((yield* counts.add({ params: { id: 7, by: "2" } })).result, 9)
+      assert.strictEqual((yield* counts.add({ params: { id: 7, by: 2 } })).result, 9)
       assert.strictEqual((yield* counts.delete({ params: { id: 7 } })).result, 1)
 
       const { result } = yield* crates.create({ payload: { note: "a" } })

@@ -37,7 +37,7 @@ const engine = KernelEngine.make("messages")
   .register(
     Service.make("SearchService").operation(
       "find",
-      { queryParams: { limit: Schema.Int, kind: Schema.Literals(["big", "small"]) } },
+      { query: { limit: Schema.Int, kind: Schema.Literals(["big", "small"]) } },
       () => Effect.void
     )
   )

@@ -53,12 +53,12 @@ const Payments = Service.make("PaymentService")
     summary: "Pay an order",
     description: "Once.",
     tags: ["orders", "money"],
-    requestModel: Receipt,
-    responseModel: Receipt
+    payload: Receipt,
+    success: Receipt
   }, () => Effect.die("not called"))
   .operation("rates", {
     path: "./{currency}",
-    queryParams: { day: Schema.optionalKey(Schema.String) },
+    query: { day: Schema.optionalKey(Schema.String) },
     success: Schema.Struct({ rate: Schema.Finite })
   }, () => Effect.succeed({ rate: 1 }))
   .operation("ping", {}, () => Effect.void)
@@ -251,7 +251,7 @@ describe("OpenApi", () => {
 
     it("of queries are the numbers, booleans and lists that they stand for", () => {
       const Search = Service.make("Search").operation("search", {
-        queryParams: {
+        query: {
           limit: Schema.Int.pipe(Validator.min(1), Validator.max(9), Schema.optionalKey),
           open: Schema.Boolean,
           tags: Schema.Array(Schema.String)
@@ -263,6 +263,22 @@ describe("OpenApi", () => {
         { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 9 }, required: false },
         { name: "open", in: "query", schema: { type: "boolean" }, required: true },
         { name: "tags", in: "query", schema: { type: "array", items: { type: "string" } }, required: true }
+      ])
+    })
+
+    it("of paths are the numbers and booleans that they stand for, and texts without a schema", () => {
+      const Seats = Service.make("Seat").operation("seat", {
+        path: "./{row}/{taken}/{side}",
+        params: { row: Schema.Int.pipe(Validator.min(1), Validator.max(9)), taken: Schema.Boolean },
+        query: { row: Schema.optionalKey(Schema.Boolean) }
+      }, () => Effect.void)
+      // oxlint-disable-next-line typescript/no-explicit-any
+      const { paths }: any = OpenApi.make(KernelEngine.make("x").register(Seats), { title: "", version: "" })
+      assert.deepStrictEqual(paths["/seats/{row}/{taken}/{side}"].get.parameters, [
+        { name: "row", in: "path", schema: { type: "integer", minimum: 1, maximum: 9 }, required: true },
+        { name: "taken", in: "path", schema: { type: "boolean" }, required: true },
+        { name: "side", in: "path", schema: { type: "string" }, required: true },
+        { name: "row", in: "query", schema: { type: "boolean" }, required: false }
       ])
     })
 
@@ -312,7 +328,7 @@ describe("OpenApi", () => {
       const Things = Resource.make(Note).action("forget", {
         method: "DELETE",
         payload: { really: Schema.Boolean },
-        queryParams: { days: Schema.optionalKey(Schema.Int) }
+        query: { days: Schema.optionalKey(Schema.Int) }
       }, () => Effect.void)
       // oxlint-disable-next-line typescript/no-explicit-any
       const { paths }: any = OpenApi.make(KernelEngine.make("x").register(Things), { title: "", version: "" })

@@ -21,10 +21,10 @@ class Money extends Schema.Class<Money>("Money")({ amount: Schema.Finite }) {}
 const methods = ["GET", "POST", "PUT", "PATCH"] as const
 
 const Chests = Resource.make(Chest, { methods })
-  .action("pay", { payload: { price: Money }, success: Money }, (_, { price }) => Effect.succeed(price))
+  .action("pay", { payload: { price: Money }, success: Money }, (_, { payload: { price } }) => Effect.succeed(price))
 
 const Tools = Service.make("ToolService")
-  .operation("check", { requestModel: Chest, responseModel: Chest }, (chest) => Effect.succeed(chest))
+  .operation("check", { payload: Chest, success: Chest }, ({ payload }) => Effect.succeed(payload))
   .operation("pay", { payload: { price: Money, note: Schema.String } }, () => Effect.void)
 
 const strict = { urlBase: "/strict", onExcessProperty: "error" } as const

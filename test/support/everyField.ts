@@ -113,27 +113,32 @@ const Things = Resource.make(Thing, { methods: ["GET", "POST", "PUT", "PATCH", "
   .beforePatch((thing) => thing.flag ? Effect.void : Effect.fail(refused(thing.count)), { error: [Refused, Locked] })
   .afterDelete((thing) => thing.count === 1 ? Effect.fail(new Locked()) : Effect.void, { error: [Locked] })
   .action("summary", { success: Schema.String, summary: "In one line" }, ({ text }) => Effect.succeed(text))
-  .action("itself", { method: "PUT", responseModel: Thing }, (thing) => Effect.succeed(thing))
+  .action("itself", { method: "PUT", success: Thing }, (thing) => Effect.succeed(thing))
   .action("neighbours", { success: Schema.Array(Thing), deprecated: true }, (thing) => Effect.succeed([thing, thing]))
-  .action("rename", {
-    payload: { text: Schema.String.pipe(Validator.notEmpty), from: Schema.optionalKey(Model.Date) },
-    success: Schema.Struct({ text: Schema.String, at: Model.DateTime, day: Schema.optionalKey(Model.Date) }),
-    error: [Refused, Missing]
-  }, ({ count }, { text }) => count < 0 ? Effect.fail(refused(count)) : Effect.succeed({ text, at, day: at }))
+  .action(
+    "rename",
+    {
+      payload: { text: Schema.String.pipe(Validator.notEmpty), from: Schema.optionalKey(Model.Date) },
+      success: Schema.Struct({ text: Schema.String, at: Model.DateTime, day: Schema.optionalKey(Model.Date) }),
+      error: [Refused, Missing]
+    },
+    ({ count }, { payload: { text } }) =>
+      count < 0 ? Effect.fail(refused(count)) : Effect.succeed({ text, at, day: at })
+  )
   .action("compare", {
     method: "GET",
     payload: { other: Schema.String, times: Schema.optionalKey(Schema.Int.pipe(Validator.min(1), Validator.max(9))) },
     success: Schema.Boolean
-  }, ({ id }, { other }) => Effect.succeed(id === other))
+  }, ({ id }, { payload: { other } }) => Effect.succeed(id === other))
   .action(
     "forget",
     { method: "DELETE", payload: { really: Schema.Boolean }, error: Missing },
-    (_, { really }) => really ? Effect.void : Effect.fail(new Missing())
+    (_, { payload: { really } }) => really ? Effect.void : Effect.fail(new Missing())
   )
   .action(
     "attach",
-    { method: "PATCH", path: "./attach/{place}", requestModel: Part, responseModel: Part },
-    (_, part) => Effect.succeed(part)
+    { method: "PATCH", path: "./attach/{place}", payload: Part, success: Part },
+    (_, { payload }) => Effect.succeed(payload)
   )
 
 const Slots = Resource.make(Slot, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
@@ -148,14 +153,14 @@ const Services = Service.make("ProbeService")
   .operation("echo", {
     method: "POST",
     path: "./",
-    requestModel: View,
-    responseModel: View,
+    payload: View,
+    success: View,
     tags: ["echo", "probes"],
     description: "Gives back what it gets."
-  }, (view) => Effect.succeed(view))
+  }, ({ payload }) => Effect.succeed(payload))
   .operation("list", {
     path: "./",
-    queryParams: {
+    query: {
       limit: Schema.optionalKey(Schema.Int.pipe(Validator.min(0), Validator.max(3))),
       ratio: Schema.optionalKey(Schema.Finite),
       flag: Schema.optionalKey(Schema.Boolean),
@@ -164,14 +169,14 @@ const Services = Service.make("ProbeService")
       names: Schema.optionalKey(Schema.Array(Schema.String)),
       text: Schema.optionalKey(Schema.String.pipe(Validator.notEmpty))
     },
-    responseModel: Schema.Array(View)
+    success: Schema.Array(View)
   }, ({ query }) =>
     Effect.succeed(
       Array.from({ length: query.limit ?? 1 }, (_, i) => new View({ id: String(i), name: "x", at, pin: "1234" }))
     ))
   .operation(
     "needed",
-    { queryParams: { count: Schema.Int, name: Schema.String }, success: Schema.Int },
+    { query: { count: Schema.Int, name: Schema.String }, success: Schema.Int },
     ({ query }) => Effect.succeed(query.count)
   )
   .operation("below", {
@@ -188,7 +193,7 @@ const Services = Service.make("ProbeService")
     payload: { numbers: Schema.Array(Schema.Int), part: Part, at: Schema.optionalKey(Model.DateTime) },
     success: Schema.Array(Schema.Int),
     error: [Refused, Locked]
-  }, ({ numbers }) => numbers.length === 1 ? Effect.fail(refused(1)) : Effect.succeed(numbers))
+  }, ({ payload: { numbers } }) => numbers.length === 1 ? Effect.fail(refused(1)) : Effect.succeed(numbers))
   .operation("count", { success: Schema.Int }, () => Effect.flatMap(Repository.for(Thing), (things) => things.count()))
 
 export const engine = KernelEngine.make("every-field")

@@ -16,7 +16,7 @@ export const Users = Resource.make(User, { methods: ["GET", "POST", "PUT", "PATC
     payload: { current_password: Schema.Redacted(Schema.String), new_password: Password },
     success: Schema.String,
     error: WrongPassword
-  }, (user, { current_password, new_password }) =>
+  }, (user, { payload: { current_password, new_password } }) =>
     Effect.gen(function*() {
       const right = yield* Converter.verifyContent(Redacted.value(current_password), user.password)
       if (!right) return yield* new WrongPassword()

@@ -38,14 +38,14 @@ export const Payments = Service.make("PaymentService")
   .operation("pay", {
     method: "POST",
     path: "./pay",
-    requestModel: Payment,
-    responseModel: Receipt,
+    payload: Payment,
+    success: Receipt,
     error: [NotPayable, WrongAmount],
     summary: "Pay an order"
-  }, pay)
+  }, ({ payload }) => pay(payload))
   .operation("status", {
     path: "./{payment_id}",
-    responseModel: Receipt,
+    success: Receipt,
     summary: "The receipt of a payment"
   }, ({ params }) =>
     Effect.gen(function*() {

@@ -10,11 +10,11 @@ const viewOf = ({ email, id, name, password, roles }: User) =>
 export const UsersV2 = Service.make("UserService")
   .operation("list", {
     path: "./",
-    queryParams: {
+    query: {
       page: Schema.Int.pipe(Validator.min(1), Schema.optionalKey),
       page_size: Schema.Int.pipe(Validator.min(1), Validator.max(100), Schema.optionalKey)
     },
-    responseModel: Schema.Array(UserV2)
+    success: Schema.Array(UserV2)
   }, ({ query }) =>
     Effect.gen(function*() {
       const users = yield* Repository.for(User)
@@ -25,17 +25,16 @@ export const UsersV2 = Service.make("UserService")
       })
       return page.map(viewOf)
     }))
-  .operation("get", { path: "./{user_id}", responseModel: UserV2 }, ({ params }) =>
+  .operation("get", { path: "./{user_id}", success: UserV2 }, ({ params }) =>
     Effect.gen(function*() {
       const users = yield* Repository.for(User)
       return viewOf(yield* users.findById(params.user_id))
     }))
   .operation(
     "create",
-    { method: "POST", path: "./", requestModel: UserV2, responseModel: UserV2 },
-    (view) =>
+    { method: "POST", path: "./", payload: UserV2, success: UserV2 },
+    ({ payload: { email, full_name: name, id, password, roles } }) =>
       Effect.gen(function*() {
-        const { email, full_name: name, id, password, roles } = view
         const users = yield* Repository.for(User)
         return viewOf(yield* users.insert(yield* Model.finalise(User, { id, name, email, password, roles })))
       })

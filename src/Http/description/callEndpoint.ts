@@ -6,7 +6,7 @@ import { elementOf, isModelLike } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Wire } from "../HttpError.ts"
 import { type ServiceError, wireOf } from "../ServiceError.ts"
-import type { Options } from "./callOptions.ts"
+import type { Members, Options, Part } from "./callOptions.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import { byId, collection, representation } from "./documents.ts"
 import type { Method } from "./standardEndpoints.ts"
@@ -15,13 +15,49 @@ import { Tags } from "./tags.ts"
 const errorsOf = ({ error = [] }: Options): ReadonlyArray<ServiceError.Any> => "ast" in error ? [error] : error
 
 /** @internal */
-export const successOf = ({ responseModel, success }: Options): Schema.Top => responseModel ?? success ?? Schema.Void
+export const successOf = ({ success = Schema.Void }: Options): Schema.Top =>
+  Schema.isSchema(success) ? success : Schema.Struct(success)
+
+/**
+ * The schema of what callers send for a part of the request: the `create` form of a model.
+ *
+ * @internal
+ */
+export const sentOf = (part: Part): Schema.Top =>
+  !Schema.isSchema(part) ? Schema.Struct(part) : isModelLike(part) ? part.create : part
 
 /** @internal */
-export const payloadOf = (
-  { payload, requestModel }: Options
-): Schema.Struct<Schema.Struct.Fields> | undefined =>
-  requestModel?.create ?? (payload === undefined ? undefined : Schema.Struct(payload))
+export const payloadOf = ({ payload }: Options): Schema.Top | undefined =>
+  payload === undefined ? undefined : sentOf(payload)
+
+/**
+ * The fields of a part of the request; none if there is no such part, or if its members have no names.
+ *
+ * @internal
+ */
+export const fieldsOf = (part: Part | undefined): Schema.Struct.Fields => {
+  const sent = part === undefined ? undefined : sentOf(part)
+  // The fields of a struct or a class.
+  return sent !== undefined && "fields" in sent ? sent.fields as Schema.Struct.Fields : {}
+}
+
+/**
+ * The names of the parameters in a path of the router.
+ *
+ * @internal
+ */
+export const parametersIn = (path: string): ReadonlyArray<string> =>
+  path.split("/").filter((segment) => segment.startsWith(":")).map((segment) => segment.slice(1))
+
+/**
+ * The schema of the parameters with the names. Those without a schema of their own are texts.
+ *
+ * @internal
+ */
+export const paramsOf = (names: ReadonlyArray<string>, declared: Members | undefined): Schema.Top => {
+  if (Schema.isSchema(declared)) return sentOf(declared)
+  return Schema.Struct({ ...Object.fromEntries(names.map((name) => [name, Schema.String])), ...declared })
+}
 
 /**
  * Whether the payload is in the body; otherwise it is in the query.
@@ -50,7 +86,7 @@ export const endpointOf = (
   model?: Model.Any
 ): HttpApiEndpoint.Constraint => {
   const payload = payloadOf(options)
-  const parameters = path.split("/").filter((segment) => segment.startsWith(":")).map((segment) => segment.slice(1))
+  const parameters = parametersIn(path)
   // A client decodes a response as the first matching error. The application's errors have more fields than the
   // engine's, so they come first.
   const errors: ReadonlyArray<Schema.Top> = [
@@ -62,12 +98,12 @@ export const endpointOf = (
   ]
   // The platform sends the payload of a DELETE in the body. Here it is in the query, as for a GET.
   const isPayloadInQuery = method === "DELETE" && payload !== undefined
-  const query = { ...(isPayloadInQuery ? payload.fields : {}), ...options.queryParams }
+  const query = { ...(isPayloadInQuery ? fieldsOf(options.payload) : {}), ...fieldsOf(options.query) }
   const endpoint = HttpApiEndpoint.make(method)(name, path, {
     params: parameters.length === 0
       ? undefined
       : Schema.Struct({
-        ...Object.fromEntries(parameters.map((name) => [name, Schema.String])),
+        ...fieldsOf(paramsOf(parameters, fieldsOf(options.params))),
         ...model === undefined ? {} : byId(model).fields
       }),
     // The type of a dynamic method does not express whether the schemas are valid for the query or the payload.
@@ -114,4 +150,19 @@ export const unknownInLocation = (options: Options): ReadonlyArray<string> => {
   const success = successOf(options)
   const fields = "fields" in success ? Object.keys(Object(success.fields)) : isObject(success) ? undefined : ["result"]
   return partsOf(options.location ?? "").filter((part, i) => i % 2 === 1 && fields?.includes(part) === false)
+}
+
+/**
+ * What is wrong with the parts of the request, in a sentence.
+ *
+ * @internal
+ */
+export const partProblem = ({ method, name, options, path }: Call): string | undefined => {
+  const { params, payload } = options
+  if (payload !== undefined && !hasBody(method) && !("fields" in sentOf(payload))) {
+    return `the payload of ${name} is in the query, since its method is ${method}, and has no named members`
+  }
+  const parameters = parametersIn(path)
+  const surplus = Object.keys(fieldsOf(params)).find((param) => !parameters.includes(param))
+  return surplus === undefined ? undefined : `the path of ${name} has no parameter ${surplus}`
 }

@@ -4,9 +4,24 @@
  * @since 0.1.0
  */
 import type * as Schema from "effect/Schema"
-import type * as Model from "../../Model/Model.ts"
 import type { ServiceError } from "../ServiceError.ts"
 import type { Method } from "./standardEndpoints.ts"
+
+/**
+ * A part of a request or a response: a model, the fields of an object, or any other schema.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Part = Schema.Top | Schema.Struct.Fields
+
+/**
+ * A part of a request whose members have names: a model, fields, or a schema of an object.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Members = Schema.Struct.Fields | Schema.Top & { readonly fields: Schema.Struct.Fields }
 
 /**
  * The options of an operation. Missing ones are derived: the method is `POST` with a payload and `GET` without one, and
@@ -22,19 +37,20 @@ export interface Options {
    * Parameters are written as `:user_id` or `{user_id}`. An action's path is below the identifier of the document.
    */
   readonly path?: string | undefined
-  /** The arguments by name. */
-  readonly payload?: Schema.Struct.Fields | undefined
-  /** A model as the only argument: callers send its `create` form, and handlers get an instance. */
-  readonly requestModel?: Model.Any | undefined
-  /** The parameters of the query by name. */
-  readonly queryParams?: Schema.Struct.Fields | undefined
+  /**
+   * What callers send. Of a model they send the `create` form, and handlers get an instance. The payload of a `GET` or a
+   * `DELETE` is in the query, so it has named members.
+   */
+  readonly payload?: Part | undefined
+  /** The parameters of the path. Those without a schema are texts. */
+  readonly params?: Members | undefined
+  /** The parameters of the query. */
+  readonly query?: Members | undefined
   /**
    * The result. A model is sent in its wire form, a list as a collection, any other object unchanged, and any other
    * value in an `OperationResult`. Defaults to no result; its `result` is `null`.
    */
-  readonly success?: Schema.Top | undefined
-  /** The same as `success`, for a model or a list of models. */
-  readonly responseModel?: Schema.Top | undefined
+  readonly success?: Part | undefined
   /** The status of the response: 201 for created, 202 for accepted, or 200, the default. */
   readonly status?: 200 | 201 | 202 | undefined
   /**
@@ -42,7 +58,7 @@ export interface Options {
    * `/api/v1/jobs/{id}`. For a result that is no object, `{result}` is the result itself.
    */
   readonly location?: string | undefined
-  /** The application's own errors that the operation may fail with. */
+  /** The application's own errors that the operation may fail with: one class or several. */
   readonly error?: ServiceError.Any | ReadonlyArray<ServiceError.Any> | undefined
   /** One line for the documentation. */
   readonly summary?: string | undefined

@@ -57,8 +57,8 @@ interface Finished {
   readonly complete: (schema: Node) => Node
   /** References to the schemas that every document has. */
   readonly known: Known
-  /** The typed query parameters of an operation by name. */
-  readonly queryOf: (operation: string) => Node
+  /** The schemas of an operation's parameters by place and name. */
+  readonly declaredOf: (operation: string) => Node
 }
 
 /** @internal */
@@ -75,7 +75,7 @@ export interface Known {
 }
 
 /**
- * Derives the schemas of an `HttpApi`, of the models of `resources`, and of the queries of operations by method and
+ * Derives the schemas of an `HttpApi`, of the models of `resources`, and of the parameters of operations by method and
  * path.
  *
  * @internal
@@ -83,18 +83,18 @@ export interface Known {
 export const make = (
   api: HttpApi.Top,
   resources: ReadonlyArray<Resource>,
-  queries: ReadonlyMap<string, Schema.Struct.Fields>
+  parameters: ReadonlyMap<string, Schema.Struct.Fields>
 ): Schemas => {
   const models = new Set<Model.Any>()
   for (const { model } of resources) addModels(model, models)
   const withoutLinks = new Set(resources.flatMap(({ enableHateoas, model }) => enableHateoas ? [] : [model]))
   for (const { enableHateoas, model } of resources) if (enableHateoas) withoutLinks.delete(model)
   const documents = [...new Set(resources.map(({ model }) => model))]
-  const described: Described = { documents, models, queries, wantedNames: new Map(), withoutLinks }
+  const described: Described = { documents, models, parameters, wantedNames: new Map(), withoutLinks }
   const all = [
     ...sharedSchemas,
     ...[documentOf, result, results, byId].flatMap((schemaOf) => documents.map(schemaOf)),
-    ...Array.from(queries.values(), (fields) => Schema.Struct(fields))
+    ...Array.from(parameters.values(), (fields) => Schema.Struct(fields))
   ]
   return {
     api: withSchemas(api, all),
@@ -110,7 +110,7 @@ interface Described {
   /** The models of resources and those that they or other schemas contain. */
   readonly models: Set<Model.Any>
   readonly withoutLinks: ReadonlySet<Model.Any>
-  readonly queries: ReadonlyMap<string, Schema.Struct.Fields>
+  readonly parameters: ReadonlyMap<string, Schema.Struct.Fields>
   /** The names that components should have, by the unique names under which they are generated. */
   readonly wantedNames: Map<string, string>
 }
@@ -131,7 +131,7 @@ const namingPolicy =
   }
 
 const finish = (
-  { documents, models, queries, wantedNames, withoutLinks }: Described,
+  { documents, models, parameters, wantedNames, withoutLinks }: Described,
   { components: { schemas }, paths }: Generated
 ): Finished => {
   const sent = new Map<string, Found>()
@@ -160,8 +160,8 @@ const finish = (
       ]]
     })
   )
-  const queryOf = (operation: string): Node => {
-    const index = [...queries.keys()].indexOf(operation)
+  const declaredOf = (operation: string): Node => {
+    const index = [...parameters.keys()].indexOf(operation)
     return index < 0 ? {} : propertiesAt(paths, sharedSchemas.length + 4 * documents.length + index)
   }
   const keysBy = (keysOf: (found: Found) => ReadonlyArray<string>) =>
@@ -172,7 +172,7 @@ const finish = (
     ignored: keysBy(({ form, model }) => form === "wire" ? [] : ignoredKeysOf(model, form)),
     generated: keysBy(({ model }) => generatedKeysOf(model)),
     known: knownSchemas(documents, refOf(errorName), (index) => complete(schemasAt(paths, index)[0] ?? {})),
-    queryOf
+    declaredOf
   }
 }
 

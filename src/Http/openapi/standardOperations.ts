@@ -14,7 +14,7 @@ import type { Limits } from "../KernelConfig.ts"
 import * as FieldAccess from "../query/fieldAccess.ts"
 import { stageNames } from "../query/pipelineGuard.ts"
 import * as Document from "./node.ts"
-import { bracedOf } from "./queries.ts"
+import { bracedOf } from "./parameters.ts"
 import type { Known, Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 

@@ -22,7 +22,7 @@ type Decode = ReturnType<typeof bodyDecoder>
  *
  * @internal
  */
-export const rejectExcess = (schema: Schema.Struct<Schema.Struct.Fields>, decode: Decode): Decode => {
+export const rejectExcess = (schema: Schema.Top, decode: Decode): Decode => {
   // Fields need no services.
   const excessIn = excessFinder(Schema.toCodecJson(schema as unknown as Schema.Codec<unknown>).ast)
   return (body) => {

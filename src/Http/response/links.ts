@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import { quote } from "../../internal/json.ts"
+import { fieldsOf } from "../description/callEndpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
 
@@ -32,8 +33,8 @@ export const ofResource = (
   const prefix = `${path}/:id`
   const actions = calls.map(({ method, name, options, path }) => {
     const args = [
-      ...Object.keys(options.requestModel?.create.fields ?? options.payload ?? {}),
-      ...Object.keys(options.queryParams ?? {})
+      ...Object.keys(fieldsOf(options.payload)),
+      ...Object.keys(fieldsOf(options.query))
     ]
     const rest = JSON.stringify({ methods: method, ...(args.length === 0 ? {} : { args }) }).slice(1)
     return [

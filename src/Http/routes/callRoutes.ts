@@ -25,9 +25,20 @@ import {
 import type * as Model from "../../Model/Model.ts"
 import { documentEncoder } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import { hasBody, isObject, partsOf, payloadOf, successOf } from "../description/callEndpoint.ts"
+import {
+  fieldsOf,
+  hasBody,
+  isObject,
+  parametersIn,
+  paramsOf,
+  partsOf,
+  payloadOf,
+  sentOf,
+  successOf
+} from "../description/callEndpoint.ts"
+import type { Part } from "../description/callOptions.ts"
 import { identifierOf } from "../description/identifier.ts"
-import type { HttpError, ServiceUnavailable } from "../HttpError.ts"
+import type { ServiceUnavailable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { Call } from "../Registration.ts"
@@ -68,23 +79,23 @@ export interface CallContext {
 const routeOf = (call: Call, surroundings: CallContext): Route => {
   const { handler, method, name, options, path } = call
   const { repository, translations } = surroundings
-  const payload = payloadOf(options)
-  const model = options.requestModel
-  const sent = model ?? payload
-  const query = Object.entries(options.queryParams ?? {}).map(([name, { ast }]) => [name, expectationOf(ast)])
-  const places = parametersOf(Object.fromEntries(query), inputFields(...sent === undefined ? [] : [sent]))
+  const { payload } = options
+  const sent = payload !== undefined && isModelLike(payload) ? payload : payloadOf(options)
+  const parameters = Object.entries({ ...fieldsOf(options.params), ...fieldsOf(options.query) })
+    .map(([name, { ast }]) => [name, expectationOf(ast)])
+  const places = parametersOf(Object.fromEntries(parameters), inputFields(...sent === undefined ? [] : [sent]))
   const respondBadRequest = makeBadRequest(translations, places)
   const readPayload = payloadReader(call, surroundings)
-  const readParameters = options.queryParams === undefined ? undefined : fromQuery(Schema.Struct(options.queryParams))
-  const finalise = model === undefined ? undefined : sentFinaliser(model)
+  const readParams = paramsReader(call, repository !== undefined)
+  const readQuery = options.query === undefined ? undefined : textReader(options.query)
   assertShowable(name, options)
   const finished = resultWriter(options, surroundings)
   // The types of `Operation` and `Action` declare the arguments and the result of their handlers.
   const run = handler as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
 
   const known: ReadonlySet<string> = new Set([
-    ...Object.keys(options.queryParams ?? {}),
-    ...(payload === undefined || hasBody(method) ? [] : Object.keys(payload.fields))
+    ...Object.keys(fieldsOf(options.query)),
+    ...(hasBody(method) ? [] : Object.keys(fieldsOf(payload)))
   ])
 
   const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, CallFailure | InvalidRequest>((fiber) => {
@@ -95,20 +106,23 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
     const unknown = unknownParameters(search, known)
     if (unknown.length > 0) return Effect.fail(new InvalidRequest(unknown))
     const instance = repository === undefined ? none : Effect.map(addressed(repository, params["id"] ?? ""), one)
-    const query = readParameters === undefined ? Effect.succeed({}) : readParameters({ request, search })
-    const body = readPayload === undefined
-      ? none
-      : Effect.map(Effect.flatMap(readPayload({ request, search }), finalise ?? Effect.succeed), one)
+    const read = Effect.flatMap(
+      readParams(params),
+      (params) =>
+        Effect.flatMap(
+          readQuery === undefined ? noMembers : readQuery(search),
+          (query) =>
+            Effect.map(readPayload === undefined ? nothing : readPayload({ request, search }), (payload) => ({
+              payload,
+              params,
+              query
+            }))
+        )
+    )
     return Effect.flatMap(
       instance,
       (first) =>
-        Effect.flatMap(
-          query,
-          (query) =>
-            Effect.flatMap(body, (second) =>
-              Effect.flatMap(run(...first, ...second, { params, query }), (value) =>
-                finished(value, request.url)))
-        )
+        Effect.flatMap(read, (parts) => Effect.flatMap(run(...first, parts), (value) => finished(value, request.url)))
     )
   })
   const answered = Effect.catch(
@@ -120,10 +134,34 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
 
 /** Reads the payload from the body or from the query parameters. */
 const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallContext): Read | undefined => {
-  const payload = payloadOf(options)
+  const { payload } = options
   if (payload === undefined) return undefined
-  if (!hasBody(method)) return fromQuery(payload)
-  return fromBody(isStrict ? rejectExcess(payload, bodyDecoder(payload)) : bodyDecoder(payload), limits)
+  if (!hasBody(method)) {
+    const read = textReader(payload)
+    return ({ search }) => read(search)
+  }
+  const sent = sentOf(payload)
+  const decode = isStrict ? rejectExcess(sent, bodyDecoder(sent)) : bodyDecoder(sent)
+  const finish = finisherOf(payload)
+  return ({ request }) =>
+    Effect.flatMap(
+      readJson(request, ["application/json"], limits.maxBodySize),
+      (body): Effect.Effect<unknown, CallFailure | InvalidRequest> => {
+        const decoded = decode(body)
+        return decoded._tag === "Valid" ? finish(decoded.value) : Effect.fail(new InvalidRequest(decoded.problems))
+      }
+    )
+}
+
+/** Reads the parameters of the path, except the identifier of an action's document. */
+const paramsReader = (
+  { options: { params }, path }: Call,
+  isAction: boolean
+): (values: Texts) => Effect.Effect<unknown, CallFailure | InvalidRequest> => {
+  const names = parametersIn(path).filter((name) => !isAction || name !== "id")
+  if (params !== undefined) return textReader(isModelLike(params) ? params : paramsOf(names, params))
+  if (names.length === 0) return () => noMembers
+  return (values) => Effect.succeed(Object.fromEntries(names.map((name) => [name, values[name]])))
 }
 
 const addressed = (
@@ -147,28 +185,31 @@ const none: Effect.Effect<ReadonlyArray<unknown>> = Effect.succeed([])
 
 const one = (value: unknown): ReadonlyArray<unknown> => [value]
 
+const noMembers = Effect.succeed({})
+
+const nothing = Effect.succeed(undefined)
+
 interface Sent {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly search: Parameters
 }
 
-type Read = (sent: Sent) => Effect.Effect<unknown, HttpError | InvalidRequest>
+type Read = (sent: Sent) => Effect.Effect<unknown, CallFailure | InvalidRequest>
 
-const fromBody = (decode: ReturnType<typeof bodyDecoder>, limits: Limits): Read => ({ request }) =>
-  Effect.flatMap(readJson(request, ["application/json"], limits.maxBodySize), (body) => {
-    const decoded = decode(body)
-    return decoded._tag === "Valid" ? Effect.succeed(decoded.value) : Effect.fail(new InvalidRequest(decoded.problems))
-  })
+type Texts = { readonly [name: string]: string | ReadonlyArray<string> | undefined }
 
-const fromQuery = (schema: Schema.Top): Read => {
+/** Reads a part of the request from the texts of a URL. */
+const textReader = (part: Part): (values: Texts) => Effect.Effect<unknown, CallFailure | InvalidRequest> => {
+  const schema = sentOf(part)
+  const finish = finisherOf(part)
   // Fields need no services.
   const codec = Schema.toCodecStringTree(schema as Schema.Codec<unknown>)
   // A single value may be a list of one element.
   const decode = SchemaParser.decodeUnknownExit(Schema.toCodecArrayFromSingle(codec), { errors: "all" })
   const booleans = booleansIn(schema)
-  return ({ search }) => {
-    const exit = decode(booleans.length === 0 ? search : withBooleans(search, booleans))
-    if (exit._tag === "Success") return Effect.succeed(exit.value)
+  return (values) => {
+    const exit = decode(booleans.length === 0 ? values : withBooleans(values, booleans))
+    if (exit._tag === "Success") return finish(exit.value)
     const issue = Cause.findErrorOption(exit.cause)
     const problems = issue._tag === "Some" ? problemsOf(issue.value) : []
     return Effect.fail(
@@ -186,8 +227,8 @@ const booleansIn = (schema: Schema.Top): ReadonlyArray<string> =>
     : []
 
 /** Rewrites boolean parameters to the text that the schema accepts. */
-const withBooleans = (search: Parameters, names: ReadonlyArray<string>): Parameters => {
-  const read: Record<string, Parameters[string]> = { ...search }
+const withBooleans = (values: Texts, names: ReadonlyArray<string>): Texts => {
+  const read: Record<string, Texts[string]> = { ...values }
   for (const name of names) {
     const value = read[name]
     const boolean = typeof value === "string" ? booleanOf(value) : undefined
@@ -280,8 +321,9 @@ const valueWriter = (schema: Schema.Top): Write => {
   return (value) => Effect.orDie(Effect.map(encode(value), (json) => JSON.stringify(json) ?? "null"))
 }
 
-/** Makes instances of decoded `create` documents. */
-const sentFinaliser = (model: Model.Any) => {
-  const finalise = finaliser(model)
+/** Makes an instance of what was sent for a model. */
+const finisherOf = (part: Part): (value: unknown) => Effect.Effect<unknown, CallFailure> => {
+  if (!isModelLike(part)) return (value) => Effect.succeed(value)
+  const finalise = finaliser(part)
   return (value: unknown) => finalise(value, { isSent: true })
 }

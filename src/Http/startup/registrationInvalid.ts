@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { managedField } from "../../Model/introspection.ts"
-import { unknownInLocation } from "../description/callEndpoint.ts"
+import { partProblem, unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import { methodOfHook } from "../Resource.ts"
 
@@ -37,7 +37,7 @@ export const rejectInvalid = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, RegistrationInvalid> {
   const models = new Map<string, ResourceInfo["model"]>()
   for (const registration of registrations) {
-    const detail = unknownOptionOf(registration) ?? locationProblemOf(registration) ??
+    const detail = unknownOptionOf(registration) ?? callProblemOf(registration) ??
       (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
     if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
     if (registration._tag === "Resource") models.set(registration.model.modelName, registration.model)
@@ -68,10 +68,13 @@ const knownOptions: ReadonlySet<string> = new Set([
   "transactional"
 ])
 
-const locationProblemOf = ({ calls }: Registration): string | undefined => {
-  for (const { name, options } of calls) {
+const callProblemOf = ({ calls }: Registration): string | undefined => {
+  for (const call of calls) {
+    const { name, options } = call
     const [unknown] = unknownInLocation(options)
     if (unknown !== undefined) return `the location of ${name} names ${unknown}, which its result does not have`
+    const problem = partProblem(call)
+    if (problem !== undefined) return problem
   }
   return undefined
 }

@@ -1,7 +1,7 @@
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { type ModelLike, modelOf, ruleOf, validationTypeId } from "../../Model/introspection.ts"
-import { payloadOf, successOf } from "../description/callEndpoint.ts"
+import { fieldsOf, payloadOf, successOf } from "../description/callEndpoint.ts"
 import {
   aggregationParameters,
   documentParameters,
@@ -57,10 +57,10 @@ const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
   const found: Found = { models: new Set(), names: new Set(parameters), validators: new Set(), seen: new Set() }
   for (const { model } of resources) collect(model.ast, found)
   for (const { options } of calls) {
-    const payload = payloadOf(options)
-    const parts: ReadonlyArray<Schema.Top | undefined> = [options.requestModel, payload, successOf(options)]
+    const { params, payload, query } = options
+    const parts = [Schema.isSchema(payload) ? payload : undefined, payloadOf(options), successOf(options)]
     for (const part of parts) if (part !== undefined) collect(part.ast, found)
-    for (const [name, schema] of Object.entries(options.queryParams ?? {})) {
+    for (const [name, schema] of Object.entries({ ...fieldsOf(params), ...fieldsOf(query) })) {
       found.names.add(name)
       collect(schema.ast, found)
     }

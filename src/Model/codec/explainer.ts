@@ -17,7 +17,7 @@ export type Decoded =
  *
  * @internal
  */
-export const bodyDecoder = (schema: Schema.Struct<Schema.Struct.Fields>): (body: unknown) => Decoded => {
+export const bodyDecoder = (schema: Schema.Top): (body: unknown) => Decoded => {
   // Fields need no services.
   const codec = Schema.toCodecJson(schema as unknown as Schema.Codec<Values>)
   SchemaJITCompiler.enable(codec.ast)

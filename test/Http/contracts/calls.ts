@@ -48,7 +48,7 @@ const Products = Resource.make(Product, { methods: ["GET", "POST", "DELETE"] })
   .action(summary)
   .action("copy", {
     method: "POST",
-    responseModel: Product,
+    success: Product,
     status: 201,
     location: "/api/v1/products/{id}"
   }, (product) =>
@@ -57,7 +57,7 @@ const Products = Resource.make(Product, { methods: ["GET", "POST", "DELETE"] })
       return yield* products.insert(yield* Model.finalise(Product, { name: `${product.name} 2` }))
     }))
   .action("touch", { method: "POST" }, () => Effect.void)
-  .action("itself", { responseModel: Product }, (product) => Effect.succeed(product))
+  .action("itself", { success: Product }, (product) => Effect.succeed(product))
   .action("twice", { success: Schema.Array(Product), rel: "copies" }, (product) => Effect.succeed([product, product]))
   .action(
     "digits",
@@ -67,7 +67,7 @@ const Products = Resource.make(Product, { methods: ["GET", "POST", "DELETE"] })
   .action("raise", {
     payload: { by: Schema.Int.pipe(Validator.min(1)), note: Schema.optionalKey(Schema.String) },
     success: Schema.Struct({ price: Schema.Int, note: Schema.NullOr(Schema.String) })
-  }, (product, { by, note }) =>
+  }, (product, { payload: { by, note } }) =>
     Effect.gen(function*() {
       const products = yield* Repository.for(Product)
       const { price } = yield* products.modify(product.id, (current) =>
@@ -78,21 +78,21 @@ const Products = Resource.make(Product, { methods: ["GET", "POST", "DELETE"] })
     method: "GET",
     payload: { term: Schema.String, limit: Schema.Int, exact: Schema.optionalKey(Schema.Boolean) },
     success: Schema.Unknown
-  }, (_, payload) => Effect.succeed(payload))
+  }, (_, { payload }) => Effect.succeed(payload))
   .action(
     "forget",
     { method: "DELETE", payload: { reason: Schema.String }, success: Schema.String },
-    (_, { reason }) => Effect.succeed(reason)
+    (_, { payload }) => Effect.succeed(payload.reason)
   )
   .action(
     "part",
-    { path: "parts/{part}/:side", queryParams: { zoom: Schema.optionalKey(Schema.Finite) }, success: Schema.Unknown },
+    { path: "parts/{part}/:side", query: { zoom: Schema.optionalKey(Schema.Finite) }, success: Schema.Unknown },
     ({ id }, { params, query }) => Effect.succeed({ id, ...params, ...query })
   )
   .action(
     "wish",
-    { requestModel: Wish, responseModel: Wish },
-    ({ name }, wish) => Effect.succeed(new Wish({ ...wish, what: `${wish.what} of ${name}` }))
+    { payload: Wish, success: Wish },
+    ({ name }, { payload }) => Effect.succeed(new Wish({ ...payload, what: `${payload.what} of ${name}` }))
   )
   .action("sold_out", { method: "PUT", error: SoldOut, deprecated: true }, () => Effect.fail(new SoldOut({ since: 3 })))
   .action(
@@ -108,22 +108,22 @@ const viewOf = ({ id, name, price }: Product) =>
 const ProductsV2 = Service.make("ProductController")
   .operation("list", {
     path: "./",
-    queryParams: { page_size: Schema.Int.pipe(Validator.min(1), Schema.optionalKey) },
-    responseModel: Schema.Array(ProductV2)
+    query: { page_size: Schema.Int.pipe(Validator.min(1), Schema.optionalKey) },
+    success: Schema.Array(ProductV2)
   }, ({ query }) =>
     Effect.gen(function*() {
       const products = yield* Repository.for(Product)
       return (yield* products.find(undefined, { sort: "name", pageSize: query.page_size ?? 50 })).map(viewOf)
     }))
-  .operation("get", { path: "./{product_id}", responseModel: ProductV2 }, ({ params }) =>
+  .operation("get", { path: "./{product_id}", success: ProductV2 }, ({ params }) =>
     Effect.gen(function*() {
       const products = yield* Repository.for(Product)
       return viewOf(yield* products.findById(params.product_id))
     }))
   .operation(
     "create",
-    { method: "POST", path: "./", requestModel: ProductV2, responseModel: ProductV2 },
-    (view) =>
+    { method: "POST", path: "./", payload: ProductV2, success: ProductV2 },
+    ({ payload: view }) =>
       Effect.gen(function*() {
         const products = yield* Repository.for(Product)
         const product = yield* Model.finalise(Product, { id: view.id, name: view.title, price: view.price.amount })
@@ -145,8 +145,42 @@ const Odds = Service.make("OddService")
     success: Schema.Struct({ name: Schema.String, done: Schema.Boolean }),
     status: 202,
     location: "/api/v1/odds/jobs/{name}"
-  }, ({ name }) => Effect.succeed({ name, done: false }))
+  }, ({ payload: { name } }) => Effect.succeed({ name, done: false }))
   .operation("absolute", { path: "/pay", method: "POST", payload: { sum: Schema.Int } }, () => Effect.void)
+
+/** Each part of a request as fields and as a schema. */
+const Parts = Service.make("PartService")
+  .operation("seat", {
+    path: "./seats/{row}/:taken/{side}",
+    params: { row: Schema.Int.pipe(Validator.min(1)), taken: Schema.Boolean },
+    success: { row: Schema.Int, taken: Schema.Boolean, side: Schema.String }
+  }, ({ params }) => Effect.succeed(params))
+  .operation("range", {
+    path: "./ranges/{from}/{to}",
+    params: Schema.Struct({ from: Schema.Int, to: Schema.Int }),
+    query: Schema.Struct({ step: Schema.Int }),
+    success: Schema.Array(Schema.Int)
+  }, ({ params: { from, to }, query: { step } }) => Effect.succeed([from, to, step]))
+  .operation(
+    "sum",
+    { payload: Schema.Array(Schema.Int), success: Schema.Int },
+    ({ payload }) => Effect.succeed(payload.reduce((sum, number) => sum + number, 0))
+  )
+  .operation(
+    "find",
+    {
+      method: "GET",
+      payload: Schema.Struct({ limit: Schema.Int }),
+      query: { open: Schema.Boolean },
+      success: Schema.Unknown
+    },
+    ({ payload, query }) => Effect.succeed({ ...payload, ...query })
+  )
+  .operation(
+    "count",
+    { method: "GET", payload: Wish, success: Wish },
+    ({ payload }) => Effect.succeed(payload)
+  )
 
 const engine = KernelEngine.make("calls")
   .register(Products, { urlBase: "/api/v1" })
@@ -154,6 +188,7 @@ const engine = KernelEngine.make("calls")
   .register(Product, { urlBase: "/internal", segment: "things", name: "things" })
   .register(ProductsV2, { urlBase: "/api/v2/", name: "products_v2" })
   .register(Odds, { urlBase: "api/v1" })
+  .register(Parts)
 
 const products = "/api/v1/products"
 
@@ -195,6 +230,31 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           _items: [4, 2],
           _links: { self: { href: `${path}/digits` } }
         })
+      }))
+
+    it.effect("parameters of a path have the types of their schemas, and are texts without one", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(okay(yield* send("GET", "/parts/seats/7/yes/left")).body, {
+          row: 7,
+          taken: true,
+          side: "left"
+        })
+        assert.deepStrictEqual(okay(yield* send("GET", "/parts/ranges/1/9?step=2")).body._items, [1, 9, 2])
+        const wrong = yield* send("GET", "/parts/seats/0/perhaps/left")
+        assert.strictEqual(wrong.status, 400, wrong.text)
+        assert.deepStrictEqual(fieldsIn(wrong), ["row", "taken"])
+        const text = yield* send("GET", "/parts/ranges/one/9?step=2")
+        assert.deepStrictEqual(problemsIn(text), ["from Type"])
+      }))
+
+    it.effect("a payload is any schema, and what a GET has is in its query", () =>
+      Effect.gen(function*() {
+        assert.strictEqual(resultOf(yield* send("POST", "/parts/sum", [1, 2, 3])), 6)
+        const wrong = yield* send("POST", "/parts/sum", [1, "2"])
+        assert.strictEqual(wrong.status, 400, wrong.text)
+        assert.deepStrictEqual(resultOf(yield* send("GET", "/parts/find?limit=3&open=no")), { limit: 3, open: false })
+        const wish = okay(yield* send("GET", "/parts/count?what=Tea")).body
+        assert.deepStrictEqual([wish._type, wish.what, wish.many], ["Wish", "Tea", 1])
       }))
 
     it.effect("documents link to their actions, with methods and arguments, unless links are turned off", () =>

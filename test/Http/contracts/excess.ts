@@ -33,12 +33,12 @@ const methods = ["GET", "POST", "PUT", "PATCH"] as const
 const payload = { size: Size, sizes: Schema.Array(Size), shape: Schema.optionalKey(Shape) }
 
 const Chests = Resource.make(Chest, { methods })
-  .action("fit", { payload, success: Schema.Finite }, (_, { size }) => Effect.succeed(size.width))
-  .action("swap", { requestModel: Chest, responseModel: Chest }, (_, other) => Effect.succeed(other))
+  .action("fit", { payload, success: Schema.Finite }, (_, { payload: { size } }) => Effect.succeed(size.width))
+  .action("swap", { payload: Chest, success: Chest }, (_, { payload }) => Effect.succeed(payload))
 
 const Tools = Service.make("ToolService")
-  .operation("measure", { payload, success: Schema.Finite }, ({ size }) => Effect.succeed(size.width))
-  .operation("check", { requestModel: Chest, responseModel: Chest }, (chest) => Effect.succeed(chest))
+  .operation("measure", { payload, success: Schema.Finite }, ({ payload: { size } }) => Effect.succeed(size.width))
+  .operation("check", { payload: Chest, success: Chest }, ({ payload }) => Effect.succeed(payload))
   .operation("change", { method: "PUT", payload: { free: Schema.Unknown } }, () => Effect.void)
 
 const strict = { urlBase: "/strict", onExcessProperty: "error" } as const

@@ -65,8 +65,8 @@ const engine = KernelEngine.make("field values")
   .register(
     Service.make("LoginService").operation(
       "hashed",
-      { method: "POST", requestModel: Login, success: Schema.String },
-      (login) => Effect.succeed(login.password)
+      { method: "POST", payload: Login, success: Schema.String },
+      ({ payload }) => Effect.succeed(payload.password)
     )
   )
 

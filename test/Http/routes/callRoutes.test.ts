@@ -45,7 +45,7 @@ const Users = Resource.make(User, { methods: ["GET", "POST"] })
     payload: { current_password: Schema.Redacted(Schema.String), new_password: Schema.Redacted(Schema.String) },
     success: Schema.String,
     error: WrongPassword
-  }, (user, { current_password, new_password }) =>
+  }, (user, { payload: { current_password, new_password } }) =>
     Effect.gen(function*() {
       if (Redacted.value(current_password) !== user.password) return yield* new WrongPassword()
       const users = yield* Repository.for(User)
@@ -53,14 +53,14 @@ const Users = Resource.make(User, { methods: ["GET", "POST"] })
       return "Password changed"
     }))
   .action(
-    Action.make(User, "greet", { queryParams: { times: Schema.Int } }, (user, { query }) =>
+    Action.make(User, "greet", { query: { times: Schema.Int } }, (user, { query }) =>
       Effect.gen(function*() {
         const { greeting } = yield* Greeter
         yield* Effect.logDebug(`${greeting} ${user.name}`.repeat(query.times))
       }))
   )
-  .action("same", { responseModel: User, rel: "copy" }, (user) => Effect.succeed(user))
-  .action("friends", { responseModel: Schema.Array(User) }, (user) => Effect.succeed([user, user]))
+  .action("same", { success: User, rel: "copy" }, (user) => Effect.succeed(user))
+  .action("friends", { success: Schema.Array(User) }, (user) => Effect.succeed([user, user]))
   .action(
     "fail",
     { method: "PUT", error: [WrongPassword, OutOfStock] },
@@ -70,8 +70,8 @@ const Users = Resource.make(User, { methods: ["GET", "POST"] })
 const Payments = Service.make("PaymentService")
   .operation(
     "pay",
-    { method: "POST", requestModel: Payment, responseModel: Receipt },
-    (payment) => Effect.succeed(new Receipt({ payment: payment.id, total: payment.amount }))
+    { method: "POST", payload: Payment, success: Receipt },
+    ({ payload: payment }) => Effect.succeed(new Receipt({ payment: payment.id, total: payment.amount }))
   )
   .operation(Operation.make("status", { path: "./{payment_id}", success: Schema.Struct({ paid: Schema.Boolean }) }, (
     { params }
@@ -244,6 +244,23 @@ describe("actions and services", () => {
         const service = Service.make("UserService").operation("x", { success, location }, () => Effect.never)
         const error = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(service).test()))
         assert.match(error.message, /the location of x names (?:key|name|id), which its result does not have/u)
+      }
+    }))
+
+  it.effect("fail at the start if a part of the request has no place", () =>
+    Effect.gen(function*() {
+      for (
+        const [options, detail] of [
+          [{ path: "./{x}", params: { x: Schema.Int, y: Schema.Int } }, "the path of one has no parameter y"],
+          [
+            { method: "GET", payload: Schema.Array(Schema.Int) },
+            "the payload of one is in the query, since its method is GET, and has no named members"
+          ]
+        ] as const
+      ) {
+        const service = Service.make("UserService").operation("one", options, () => Effect.void)
+        const error = yield* Effect.flip(Effect.scoped(KernelEngine.make("x").register(service).test()))
+        assert.include(error.message, detail)
       }
     }))
 
