@@ -16,6 +16,6 @@ const engine = KernelEngine.make("notes")
 
 engine.layer.pipe(
   Layer.provide(EmbeddedStore.layer),
-  KernelEngine.launch,
+  engine.launch,
   NodeRuntime.runMain
 )

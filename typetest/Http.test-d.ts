@@ -5,6 +5,7 @@ import {
   type HttpError,
   KernelClient,
   KernelEngine,
+  type KernelServer,
   Model,
   Repository,
   type RepositoryError,
@@ -136,7 +137,7 @@ describe("KernelEngine", () => {
   it("needs a store, and fails to start with what it says", () => {
     expectTypeOf<Layer.Services<typeof engine.layer>>().toEqualTypeOf<DocumentStore.DocumentStore>()
     expectTypeOf<Layer.Error<typeof engine.layer>>().toEqualTypeOf<
-      | KernelEngine.ListenFailed
+      | KernelServer.ListenFailed
       | KernelEngine.RegistrationInvalid
       | KernelEngine.RouteConflict
       | Translations.TranslationsInvalid
@@ -146,7 +147,7 @@ describe("KernelEngine", () => {
     expectTypeOf<Layer.Services<typeof engine.layerServe>>().toEqualTypeOf<
       DocumentStore.DocumentStore | HttpServer.HttpServer
     >()
-    expectTypeOf(engine.layer.pipe(Layer.provide(EmbeddedStore.layerMemory), KernelEngine.launch)).toEqualTypeOf<
+    expectTypeOf(engine.layer.pipe(Layer.provide(EmbeddedStore.layerMemory), engine.launch)).toEqualTypeOf<
       Effect.Effect<never, KernelEngine.StartFailed>
     >()
     // Handlers find the repositories of the registered models, and of no others.

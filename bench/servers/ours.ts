@@ -52,12 +52,12 @@ const ready = Layer.effectDiscard(KernelServer.whenListening(Effect.gen(function
   yield* Console.log(`listening ${"port" in address ? address.port : ""}`)
 })))
 
-const server = KernelEngine.layerServer({ address: "127.0.0.1", port: Number(process.argv[2]) })
+const server = KernelServer.layerWith({ address: "127.0.0.1", port: Number(process.argv[2]) })
 
 ready.pipe(
   Layer.provide(engine.layerServe),
   Layer.provide(seed),
   Layer.provide([EmbeddedStore.layerMemory, server]),
-  KernelEngine.launch,
+  engine.launch,
   NodeRuntime.runMain
 )

@@ -1,5 +1,5 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { KernelEngine, Repository } from "appkernel"
+import { Repository } from "appkernel"
 import { Layer } from "effect"
 import { engine, translations } from "./engine.ts"
 import { Payment } from "./models/Payment.ts"
@@ -11,6 +11,6 @@ welcome.pipe(
   Layer.provide(engine.layer),
   Layer.provide([seed, translations, Repository.layer(Payment)]),
   Layer.provide([store, NodeServices.layer]),
-  KernelEngine.launch,
+  engine.launch,
   NodeRuntime.runMain
 )

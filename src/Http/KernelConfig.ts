@@ -288,7 +288,7 @@ export const load: (
 
 /**
  * {@link load} as a layer: it provides all `Config` and the {@link Limits} to everything it is provided to, including
- * stores. It logs which file was read, and a warning for each unknown key. `KernelServer.launch` includes it.
+ * stores. It logs which file was read, and a warning for each unknown key. `engine.launch` includes it.
  *
  * @category layers
  * @since 0.1.0

@@ -10,9 +10,9 @@
  *
  * class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
  *
- * KernelEngine.make("notes")
- *   .register(Note, { methods: ["GET", "POST"], urlBase: "/api/v1" })
- *   .layer.pipe(Layer.provide(EmbeddedStore.layer), KernelEngine.launch, NodeRuntime.runMain)
+ * const engine = KernelEngine.make("notes").register(Note, { methods: ["GET", "POST"], urlBase: "/api/v1" })
+ *
+ * engine.layer.pipe(Layer.provide(EmbeddedStore.layer), engine.launch, NodeRuntime.runMain)
  * ```
  *
  * @since 0.1.0
@@ -41,6 +41,7 @@ import * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
 import { readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
+import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
 import { type RegistrationInvalid, rejectInvalid } from "./startup/registrationInvalid.ts"
 import { rejectConflicts, type RouteConflict } from "./startup/routeConflict.ts"
 import { serve } from "./startup/serve.ts"
@@ -101,10 +102,11 @@ export interface KernelEngine<
     DocumentStore | Needed<Requirements, Repositories>
   >
   /**
-   * Runs a service until it is stopped, with the configuration and the log given in the options of `make`.
-   * `KernelEngine.launch` does the same for an engine without options. It takes the layer of the complete service.
+   * Runs a service until it is stopped, with the configuration next to the start script, or where the options of `make`
+   * say, and with its log. It takes the layer of the complete service, for `NodeRuntime.runMain`. A failure to start is one
+   * line in the log and a non-zero exit code.
    */
-  readonly launch: <A, E, R>(layer: Layer.Layer<A, E, R>) => Effect.Effect<never, KernelServer.StartFailed, R>
+  readonly launch: <A, E, R>(layer: Layer.Layer<A, E, R>) => Effect.Effect<never, StartFailed, R>
   /** Serves the resources on the current HTTP server: one on a random port, or a shared one. */
   readonly layerServe: Layer.Layer<
     Repositories,
@@ -196,40 +198,26 @@ export type Needed<Requirements, Repositories> = Exclude<
  */
 export const make = <const Id extends string>(
   id: Id,
-  options: KernelServer.LaunchOptions = {}
+  options: Options = {}
 ): KernelEngine<Id, never> =>
   makeEngine({ options, api: HttpApi.make(id), registrations: [], additions: [], openApi: undefined })
 
 export {
   /**
-   * Runs a service until it is stopped, with the configuration next to the start script and its log.
+   * The options of {@link make}: how the configuration is found, and how the service logs.
    *
-   * @category running
+   * @category models
    * @since 0.1.0
    */
-  launch,
+  type Options,
   /**
-   * An HTTP server that listens on an address, for `layerServe`. `engine.layer` combines both.
-   *
-   * @category layers
-   * @since 0.1.0
-   */
-  layerWith as layerServer,
-  /**
-   * Occurs when the server can't listen on its address.
-   *
-   * @category errors
-   * @since 0.1.0
-   */
-  ListenFailed,
-  /**
-   * Occurs when a service could not start.
+   * Occurs when a service could not start. The reason has already been logged.
    *
    * @category errors
    * @since 0.1.0
    */
   StartFailed
-} from "./KernelServer.ts"
+} from "./startup/launch.ts"
 
 export {
   /**
@@ -259,7 +247,7 @@ interface Parts {
   readonly api: HttpApi.Constraint
   readonly registrations: ReadonlyArray<Registration.Registration>
   readonly additions: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
-  readonly options: KernelServer.LaunchOptions
+  readonly options: Options
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
 }
 
@@ -277,7 +265,7 @@ const makeEngine = (parts: Parts): never => {
     registrations: parts.registrations,
     layerServe,
     layer: Layer.effectContext(readyLast(Layer.build(layer))),
-    launch: KernelServer.launchWith(parts.options),
+    launch: launchWith(parts.options),
     test: testWith(api, parts.registrations, layerServe),
     enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
     use: (addition: Parts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),

@@ -38,10 +38,12 @@
  *
  * class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
  *
- * KernelEngine.make("notes").register(Note).layer.pipe(
+ * const engine = KernelEngine.make("notes").register(Note)
+ *
+ * engine.layer.pipe(
  *   Layer.provide(Translations.layerWith({ path: "./translations", languages: ["en", "de"] })),
  *   Layer.provide([EmbeddedStore.layer, NodeServices.layer]),
- *   KernelEngine.launch,
+ *   engine.launch,
  *   NodeRuntime.runMain
  * )
  * ```

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { engine as shop } from "../../examples/shop/engine.ts"
 import { Payment } from "../../examples/shop/models/Payment.ts"
-import { EmbeddedStore, KernelEngine, OpenApi, Repository } from "../../src/index.ts"
+import { EmbeddedStore, KernelServer, OpenApi, Repository } from "../../src/index.ts"
 import { type Installed, installed } from "../support/installed.ts"
 
 const document = OpenApi.make(shop, { title: "Shop", version: "1.0.0" })
@@ -18,7 +18,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 
 const layer = shop.layerServe.pipe(
   Layer.provide(Repository.layer(Payment)),
-  Layer.provideMerge(KernelEngine.layerServer({ address: "127.0.0.1", port: 0 })),
+  Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 })),
   Layer.provide(EmbeddedStore.layerMemory)
 )
 

@@ -75,7 +75,7 @@ describe("KernelEngine / the port of a start", () => {
         Layer.provide([Layer.fresh(probe), announcement, EmbeddedStore.layerMemory])
       )
       const launched = yield* Effect.forkScoped(Effect.provide(
-        KernelServer.launch(service),
+        engine.launch(service),
         [ConfigProvider.layer(environment), Logger.layer([])]
       ))
       yield* connected.pipe(

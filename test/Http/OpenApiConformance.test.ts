@@ -6,7 +6,7 @@ import { HttpServer } from "effect/http"
 import * as Http from "node:http"
 import { engine as shop } from "../../examples/shop/engine.ts"
 import { Payment } from "../../examples/shop/models/Payment.ts"
-import { EmbeddedStore, KernelEngine, Repository } from "../../src/index.ts"
+import { EmbeddedStore, KernelServer, Repository } from "../../src/index.ts"
 import * as Conformance from "../support/conformance.ts"
 import { checksOf } from "../support/conformanceChecks.ts"
 import { engine as everyField } from "../support/everyField.ts"
@@ -168,7 +168,7 @@ const learn = (
   pool.set(path, [...new Set([...pool.get(path) ?? [], ...ids])])
 }
 
-const serverLayer = KernelEngine.layerServer({ address: "127.0.0.1", port: 0 })
+const serverLayer = KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
 
 describe("OpenApi, held against the server", () => {
   suite(

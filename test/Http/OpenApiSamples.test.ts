@@ -4,7 +4,7 @@ import { Effect, Layer, Schema } from "effect"
 import { engine as shop } from "../../examples/shop/engine.ts"
 import { Payment } from "../../examples/shop/models/Payment.ts"
 import { textOf } from "../../src/Http/openapi/sampleText.ts"
-import { EmbeddedStore, KernelEngine, Model, OpenApi, Repository, Validator } from "../../src/index.ts"
+import { EmbeddedStore, KernelEngine, KernelServer, Model, OpenApi, Repository, Validator } from "../../src/index.ts"
 import { send } from "../support/rest.ts"
 
 // The tests look into bodies of every shape.
@@ -97,7 +97,7 @@ describe("samples of request bodies", () => {
 
   const served = shop.layerServe.pipe(
     Layer.provide(Repository.layer(Payment)),
-    Layer.provideMerge(KernelEngine.layerServer({ address: "127.0.0.1", port: 0 })),
+    Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 })),
     Layer.provideMerge(EmbeddedStore.layerMemory)
   )
   it.layer(served)((it) => {

@@ -132,7 +132,7 @@ describe("registrations that can't be served", () => {
     ]
     return Effect.gen(function*() {
       for (const layer of layers) {
-        const exit = yield* Effect.exit(KernelEngine.launch(Layer.provideMerge(layer, logger)))
+        const exit = yield* Effect.exit(engine.launch(Layer.provideMerge(layer, logger)))
         assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
         assert.include(Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "", "model Nameless has no field")
       }

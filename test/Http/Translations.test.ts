@@ -478,7 +478,7 @@ describe("translations", () => {
 
   it.effect("end the start of a service in one clear line", () =>
     Effect.gen(function*() {
-      const launched = KernelEngine.launch(served(translated(["de"], { de: { "Item.name": "{" } })))
+      const launched = KernelEngine.make("translated").launch(served(translated(["de"], { de: { "Item.name": "{" } })))
       const error = yield* Effect.flip(launched)
       assert.strictEqual(error._tag, "StartFailed")
       assert.match(error.message, /^Can't translate to "de": .*de\.json, Item\.name: it is no ICU message: .*$/)

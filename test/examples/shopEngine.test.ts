@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type DocumentStore, EmbeddedStore, KernelClient, KernelEngine, Repository } from "appkernel"
+import { type DocumentStore, EmbeddedStore, KernelClient, KernelServer, Repository } from "appkernel"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpServer } from "effect/http"
 import { engine } from "../../examples/shop/engine.ts"
@@ -33,7 +33,7 @@ type Store = Layer.Layer<DocumentStore.DocumentStore, unknown>
 const suite = (store: string, layerStore: Store) => {
   const served = engine.layerServe.pipe(
     Layer.provide(Repository.layer(Payment)),
-    Layer.provideMerge([KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }), layerStore, FetchHttpClient.layer])
+    Layer.provideMerge([KernelServer.layerWith({ address: "127.0.0.1", port: 0 }), layerStore, FetchHttpClient.layer])
   )
 
   // Transactions that meet wait a moment, in real time, before they begin again.

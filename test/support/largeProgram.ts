@@ -9,6 +9,7 @@ import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as fs from "node:fs"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as KernelEngine from "../../src/Http/KernelEngine.ts"
+import * as KernelServer from "../../src/Http/KernelServer.ts"
 import * as Service from "../../src/Http/Service.ts"
 import * as Model from "../../src/Model/Model.ts"
 import { DocumentStore } from "../../src/Repository/DocumentStore.ts"
@@ -63,7 +64,7 @@ const listening = Effect.flatMap(
 const serve = Layer.launch(
   Layer.effectDiscard(listening).pipe(
     Layer.provide(engine.layerServe),
-    Layer.provide(KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }))
+    Layer.provide(KernelServer.layerWith({ address: "127.0.0.1", port: 0 }))
   )
 )
 

@@ -6,7 +6,7 @@ import type { HttpApiGroup } from "effect/http-api"
 import { Agent, request as httpRequest } from "node:http"
 import { connect } from "node:net"
 import type { KernelEngine as Engine } from "../../src/Http/KernelEngine.ts"
-import { type DocumentStore, KernelEngine, type Repository } from "../../src/index.ts"
+import { type DocumentStore, KernelServer, type Repository } from "../../src/index.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "HEAD" | "TRACE"
 
@@ -32,7 +32,7 @@ export const serving = <
 ) =>
   engine.layerServe.pipe(
     Layer.provideMerge(store),
-    Layer.provideMerge(KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }))
+    Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 }))
   )
 
 const portOf = Effect.map(HttpServer.HttpServer, ({ address }) => "port" in address ? address.port : 0)

@@ -5,6 +5,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Config, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import * as KernelEngine from "../../src/Http/KernelEngine.ts"
 import * as KernelLogger from "../../src/Http/KernelLogger.ts"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
 import { accessLogged } from "../../src/Http/server/accessLog.ts"
@@ -45,6 +46,6 @@ const stuckStart = Layer.effectDiscard(
 service.pipe(
   Layer.provide(stuckStart),
   Layer.provide([KernelServer.layer, KernelLogger.layerAccess]),
-  KernelServer.launch,
+  KernelEngine.make("slow").launch,
   NodeRuntime.runMain
 )

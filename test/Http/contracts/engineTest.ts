@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { DocumentStore, KernelEngine, Model, Repository, Resource, Service } from "../../../src/index.ts"
+import { DocumentStore, KernelEngine, KernelServer, Model, Repository, Resource, Service } from "../../../src/index.ts"
 
 class Note extends Model.Class<Note>()("Note", {
   id: Model.id({ prefix: "N" }),
@@ -68,7 +68,7 @@ export const engineTestContract = <E>(name: string, layer: Layer.Layer<DocumentS
       Effect.gen(function*() {
         const service = Layer.provideMerge(engine.layerServe, [
           Layer.provideMerge(entries, layer),
-          KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }),
+          KernelServer.layerWith({ address: "127.0.0.1", port: 0 }),
           prefix
         ])
         const within = Layer.effect(

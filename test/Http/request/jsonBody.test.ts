@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { connect } from "node:net"
-import { EmbeddedStore, KernelEngine } from "../../../src/index.ts"
+import { EmbeddedStore, KernelEngine, KernelServer } from "../../../src/index.ts"
 import { Note } from "../../support/models.ts"
 
 const engine = KernelEngine.make("bodies").register(Note, { methods: ["GET", "POST"] })
@@ -37,7 +37,7 @@ const head = (lines: ReadonlyArray<string>) =>
   `POST /notes HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${lines.join("\r\n")}\r\n\r\n`
 
 const servers: ReadonlyArray<readonly [name: string, layer: Layer.Layer<HttpServer.HttpServer>]> = [
-  ["of the engine", Layer.orDie(KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }))],
+  ["of the engine", Layer.orDie(KernelServer.layerWith({ address: "127.0.0.1", port: 0 }))],
   ["of others", Layer.orDie(NodeHttpServer.layerTest)]
 ]
 

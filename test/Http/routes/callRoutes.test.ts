@@ -3,6 +3,7 @@ import {
   Action,
   EmbeddedStore,
   KernelEngine,
+  KernelServer,
   Model,
   Operation,
   Repository,
@@ -174,7 +175,7 @@ describe("actions and services", () => {
       })
     }).pipe(Effect.provide(
       Layer.provideMerge(engine.layerServe, [
-        KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }),
+        KernelServer.layerWith({ address: "127.0.0.1", port: 0 }),
         EmbeddedStore.layerMemory,
         greeter
       ])

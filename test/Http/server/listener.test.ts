@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { KernelEngine } from "../../../src/index.ts"
+import { KernelServer } from "../../../src/index.ts"
 
 // Reads the body as whatever else is on this server does: as a stream.
 const echo = Layer.effectDiscard(HttpServer.serveEffect(
@@ -11,7 +11,7 @@ const echo = Layer.effectDiscard(HttpServer.serveEffect(
   })
 ))
 
-const layer = Layer.provideMerge(echo, KernelEngine.layerServer({ address: "127.0.0.1", port: 0 }))
+const layer = Layer.provideMerge(echo, KernelServer.layerWith({ address: "127.0.0.1", port: 0 }))
 
 const send = (init: RequestInit & { readonly duplex?: "half" }) =>
   Effect.gen(function*() {

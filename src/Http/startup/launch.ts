@@ -1,0 +1,111 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { constants } from "node:os"
+import process from "node:process"
+import { DeclarationError } from "../../internal/declarationError.ts"
+import { problemsOf } from "../../Model/introspection.ts"
+import * as KernelConfig from "../KernelConfig.ts"
+import * as KernelLogger from "../KernelLogger.ts"
+import { readyLast } from "../server/readiness.ts"
+
+/**
+ * The options of an engine.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options extends KernelConfig.Options, KernelLogger.Options {}
+
+/**
+ * Occurs when a service could not start. The reason has already been logged.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed", { detail: Schema.String }) {
+  override readonly [Runtime.errorReported] = false
+  override get message(): string {
+    return this.detail
+  }
+}
+
+/**
+ * Runs a service until it is stopped, with its configuration and its log. A failure to start is one line in the log and a
+ * non-zero exit code. For `NodeRuntime.runMain`.
+ *
+ * @internal
+ */
+export const launchWith =
+  (options: Options) => <A, E, R>(layer: Layer.Layer<A, E, R>): Effect.Effect<never, StartFailed, R> => {
+    const stopping = Effect.logInfo("Stopping: no more requests, the running ones are answered")
+    const running = Effect.scoped(
+      Effect.andThen(readyLast(Layer.build(layer)), Effect.onInterrupt(Effect.never, () => stopping))
+    )
+    return Effect.scoped(Effect.gen(function*() {
+      yield* signals
+      const { context, log } = yield* Effect.provide(KernelConfig.load(options), NodeFileSystem.layer)
+      return yield* log.pipe(
+        Effect.andThen(reported(running)),
+        Effect.provide(KernelLogger.layer(options)),
+        Effect.provideContext(context)
+      )
+    })).pipe(
+      Effect.catch((error) => error instanceof StartFailed ? Effect.fail(error) : report(error))
+    )
+  }
+
+const reported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, StartFailed, R> =>
+  Effect.catch(effect, (error) => report(error)).pipe(
+    // Some mistakes in declarations are only found when a layer is built.
+    Effect.catchDefect((defect) => defect instanceof DeclarationError ? report(defect) : Effect.die(defect))
+  )
+
+const report = (error: unknown): Effect.Effect<never, StartFailed> => {
+  const detail = reasonOf(error)
+  return Effect.andThen(Effect.logFatal(detail), Effect.fail(new StartFailed({ detail })))
+}
+
+const reasonOf = (error: unknown): string => {
+  if (error instanceof Config.ConfigError) {
+    if (!Schema.isSchemaError(error.cause)) return `The configuration is wrong: ${error.cause.message}`
+    const wrong = problemsOf(error.cause.issue).map(({ field, message }) => `${field.replaceAll(".", "_")}: ${message}`)
+    return `The configuration is wrong: ${wrong.length === 0 ? error.message : wrong.join("; ")}`
+  }
+  return error instanceof Error ? error.message : String(error)
+}
+
+/**
+ * `runMain` handles the interruption. It would treat the second signal like the first, and a clean stop as a failure.
+ */
+const signals: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => {
+    let stopping: number | undefined
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (stopping === undefined) stopping = process.uptime()
+      else if (process.uptime() - stopping > sameSignal) process.exit(128 + constants.signals[signal])
+    }
+    // `runMain` listens already, and its interruption may end the scope before the next listener runs.
+    process.prependListener("SIGINT", onSignal).prependListener("SIGTERM", onSignal)
+    return { onSignal, isStopping: () => stopping !== undefined }
+  }),
+  ({ isStopping, onSignal }) =>
+    Effect.sync(() => {
+      process.off("SIGINT", onSignal).off("SIGTERM", onSignal)
+      if (isStopping()) {
+        process.once("exit", (code) => {
+          if (code === interrupted) process.exitCode = 0
+        })
+      }
+    })
+).pipe(Effect.asVoid)
+
+/** In seconds. A Ctrl-C on a terminal reaches a process that `npm` started twice. */
+const sameSignal = 0.2
+
+/** The exit code of `runMain` for an interrupted effect. */
+const interrupted = 130
