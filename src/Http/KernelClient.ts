@@ -63,52 +63,58 @@ export declare namespace KernelClient {
   /** The call of any other endpoint. A part of the request with only optional members may be left out. */
   export interface Call<E extends HttpApiEndpoint.ConstraintRequest> {
     <M extends Mode = "decoded-only">(
-      ...request: {} extends Parts<E> ? [request?: Types.Simplify<Parts<E> & Asked<M>>]
-        : [request: Types.Simplify<Parts<E> & Asked<M>>]
-    ): Answer<E, HttpApiClient.SuccessType<E["~Success"]>, M>
+      ...request: {} extends Parts<E> ? [request?: Types.Simplify<Parts<E> & ResponseOptions<M>>]
+        : [request: Types.Simplify<Parts<E> & ResponseOptions<M>>]
+    ): CallResult<E, HttpApiClient.SuccessType<E["~Success"]>, M>
   }
 
   /** Reads a page. */
   export interface List<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
-      request: { readonly query: Endpoint.ListQuery<M>["Type"] & { readonly fields: string } } & Asked<R>
-    ): Answer<E, Endpoint.Collection<Endpoint.Selection<M>>["Type"], R>
+      request: { readonly query: Endpoint.ListQuery<M>["Type"] & { readonly fields: string } } & ResponseOptions<R>
+    ): CallResult<E, Endpoint.Collection<Endpoint.Selection<M>>["Type"], R>
     <R extends Mode = "decoded-only">(
-      request?: { readonly query?: Endpoint.ListQuery<M>["Type"] } & Asked<R>
-    ): Answer<E, Endpoint.Collection<Endpoint.Representation<M>>["Type"], R>
+      request?: { readonly query?: Endpoint.ListQuery<M>["Type"] } & ResponseOptions<R>
+    ): CallResult<E, Endpoint.Collection<Endpoint.Representation<M>>["Type"], R>
   }
 
   /** Reads a document. */
   export interface Get<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
-      request: ById<M> & { readonly query: { readonly fields: string }; readonly headers?: Conditions } & Asked<R>
-    ): Answer<E, Endpoint.Selection<M>["Type"], R>
+      request:
+        & ById<M>
+        & { readonly query: { readonly fields: string }; readonly headers?: Conditions }
+        & ResponseOptions<R>
+    ): CallResult<E, Endpoint.Selection<M>["Type"], R>
     <R extends Mode = "decoded-only">(
-      request: ById<M> & { readonly query?: { readonly fields?: never }; readonly headers?: Conditions } & Asked<R>
-    ): Answer<E, Endpoint.Representation<M>["Type"], R>
+      request:
+        & ById<M>
+        & { readonly query?: { readonly fields?: never }; readonly headers?: Conditions }
+        & ResponseOptions<R>
+    ): CallResult<E, Endpoint.Representation<M>["Type"], R>
   }
 
   /** Inserts one document or a list of documents. */
   export interface Create<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
-      request: { readonly payload: ReadonlyArray<M["create"]["Type"]> } & Asked<R>
-    ): Answer<E, Endpoint.Results<M>["Type"], R>
+      request: { readonly payload: ReadonlyArray<M["create"]["Type"]> } & ResponseOptions<R>
+    ): CallResult<E, Endpoint.Results<M>["Type"], R>
     <R extends Mode = "decoded-only">(
-      request: { readonly payload: M["create"]["Type"]; readonly headers: Shown } & Asked<R>
-    ): Answer<E, Endpoint.Representation<M>["Type"], R>
+      request: { readonly payload: M["create"]["Type"]; readonly headers: ReturningRepresentation } & ResponseOptions<R>
+    ): CallResult<E, Endpoint.Representation<M>["Type"], R>
     <R extends Mode = "decoded-only">(
-      request: { readonly payload: M["create"]["Type"]; readonly headers?: Told } & Asked<R>
-    ): Answer<E, Endpoint.Result<M>["Type"], R>
+      request: { readonly payload: M["create"]["Type"]; readonly headers?: ReturningResult } & ResponseOptions<R>
+    ): CallResult<E, Endpoint.Result<M>["Type"], R>
   }
 
   /** Changes a document. */
   export interface Write<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Payload> {
     <R extends Mode = "decoded-only">(
-      request: ById<M> & { readonly payload: Payload; readonly headers: Shown } & Asked<R>
-    ): Answer<E, Endpoint.Representation<M>["Type"], R>
+      request: ById<M> & { readonly payload: Payload; readonly headers: ReturningRepresentation } & ResponseOptions<R>
+    ): CallResult<E, Endpoint.Representation<M>["Type"], R>
     <R extends Mode = "decoded-only">(
-      request: ById<M> & { readonly payload: Payload; readonly headers?: Told } & Asked<R>
-    ): Answer<E, Endpoint.Result<M>["Type"], R>
+      request: ById<M> & { readonly payload: Payload; readonly headers?: ReturningResult } & ResponseOptions<R>
+    ): CallResult<E, Endpoint.Result<M>["Type"], R>
   }
 
   /** The preconditions of a request (RFC 9110, section 13). */
@@ -118,17 +124,17 @@ export declare namespace KernelClient {
   }
 
   /** The headers of a write that returns the document (RFC 7240). */
-  export interface Shown extends Conditions {
+  export interface ReturningRepresentation extends Conditions {
     readonly prefer: "return=representation"
   }
 
   /** The headers of a write that returns its result. */
-  export interface Told extends Conditions {
+  export interface ReturningResult extends Conditions {
     readonly prefer?: "return=minimal"
   }
 
   /** The options of every call. */
-  export interface Asked<M extends Mode> {
+  export interface ResponseOptions<M extends Mode> {
     readonly responseMode?: M
   }
 
@@ -138,7 +144,7 @@ export declare namespace KernelClient {
   }
 
   /** The result and the failures of a call. */
-  export type Answer<E extends HttpApiEndpoint.ConstraintRequest, Success, M extends Mode> = Effect.Effect<
+  export type CallResult<E extends HttpApiEndpoint.ConstraintRequest, Success, M extends Mode> = Effect.Effect<
     HttpApiClient.Client.Response<Success, M>,
     HttpClientError.HttpClientError | ([M] extends ["response-only"] ? never : E["~Error"]["Type"] | Schema.SchemaError)
   >

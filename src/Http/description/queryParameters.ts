@@ -126,7 +126,7 @@ export const pageParameters = (limits?: Limits) => ({
  *
  * @internal
  */
-export const yieldingParameters = {
+export const overridableParameters = {
   fields: {
     schema: names,
     description:
@@ -209,7 +209,7 @@ export interface AnyParameters {
 /** @internal */
 export type CollectionParameters =
   & ReturnType<typeof pageParameters>
-  & Partial<typeof yieldingParameters>
+  & Partial<typeof overridableParameters>
 
 /**
  * The parameters of a model's collection, except the filters.
@@ -218,7 +218,7 @@ export type CollectionParameters =
  */
 export const collectionParameters = (model: Model.Any, limits?: Limits): CollectionParameters => {
   const fields = new Set(filterNamesOf(model))
-  const own = Object.entries(yieldingParameters).filter(([name]) => !fields.has(name))
+  const own = Object.entries(overridableParameters).filter(([name]) => !fields.has(name))
   return { ...pageParameters(limits), ...Object.fromEntries(own) }
 }
 

@@ -11,9 +11,9 @@ import {
   filterNamesOf,
   type Optional,
   optional,
+  type overridableParameters,
   type pageParameters,
-  schemaParameters,
-  type yieldingParameters
+  schemaParameters
 } from "./queryParameters.ts"
 
 const text = Schema.optionalKey(Schema.String)
@@ -45,13 +45,13 @@ const Filter = Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Sche
 
 type PageParameters = Optional<ReturnType<typeof pageParameters>>
 
-type YieldingParameters = Optional<typeof yieldingParameters>
+type OverridableParameters = Optional<typeof overridableParameters>
 
 type FilterName<M extends Model.Any> = Exclude<keyof M["wire"]["fields"], "_type"> & string
 
 type ListParameters<M extends Model.Any> =
   & { readonly [K in Exclude<FilterName<M>, keyof PageParameters>]: typeof Filter }
-  & Omit<YieldingParameters, FilterName<M>>
+  & Omit<OverridableParameters, FilterName<M>>
   & PageParameters
 
 /**

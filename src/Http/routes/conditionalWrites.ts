@@ -15,8 +15,7 @@ import { type Values, writeContext } from "./writeContext.ts"
 import type { Changes, ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts"
 
 /**
- * The writes of a resource, each under the preconditions of its request and between its hooks, with one call of the
- * repository.
+ * The writes of a resource: each checks preconditions, runs hooks and makes one call of the repository.
  *
  * @internal
  */

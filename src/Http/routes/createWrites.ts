@@ -25,20 +25,20 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
   const createAll = insertsOfMany(context, onPost)
   const create = insertsOfOne(context, onPost)
 
-  /** Inserts what nobody has the identifier of; `taken` says what becomes of it when somebody has just got it. */
-  const createUnlessThere = (
+  /** Inserts a document with a free identifier; runs `onExisting` if another write has just inserted it. */
+  const createIfAbsent = (
     id: unknown,
     value: Values,
-    taken: Effect.Effect<WrittenDocument, WriteFailure>
+    onExisting: Effect.Effect<WrittenDocument, WriteFailure>
   ): Effect.Effect<WrittenDocument, WriteFailure> =>
     Effect.catchTag(create({ ...value }), "DuplicateKey", (error) =>
-      // The store may name any of the indexes that are in the way, so the identifier is asked for.
+      // The store may report any of the violated indexes, so this checks the identifier itself.
       Effect.flatMap(
         repository.findDocumentById(id),
-        (there) =>
-          there === undefined
+        (existing) =>
+          existing === undefined
             ? Effect.fail(error)
-            : Effect.catchTag(taken, "DocumentNotFound", () => Effect.fail(error))
+            : Effect.catchTag(onExisting, "DocumentNotFound", () => Effect.fail(error))
       ))
 
   const createWith = (
@@ -49,13 +49,13 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
   ): Effect.Effect<WrittenDocument, WriteFailure> => {
     const failed = Effect.fail(preconditions.failed)
     const created = (
-      taken: Effect.Effect<WrittenDocument, WriteFailure>
+      onExisting: Effect.Effect<WrittenDocument, WriteFailure>
     ): Effect.Effect<WrittenDocument, WriteFailure> =>
-      problems === undefined ? createUnlessThere(id, value, taken) : Effect.fail(badRequestOf(problems))
+      problems === undefined ? createIfAbsent(id, value, onExisting) : Effect.fail(badRequestOf(problems))
     if (preconditions.isCreateOnly(conditions)) {
       return Effect.flatMap(
         repository.findDocumentById(id),
-        (there) => there === undefined ? created(failed) : failed
+        (existing) => existing === undefined ? created(failed) : failed
       )
     }
     const replaced = replaceWith(onPost, Option.none(), id, value, conditions)
@@ -76,14 +76,14 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
 }
 
 const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Values) => Write => {
-  const { between, finalise, model, repository, sent, toDocument } = context
+  const { finalise, model, repository, toDocument, validatedWrites, withHooks } = context
   const complete = completer(model)
 
   const insert = (value: Values): Write =>
     Effect.withFiber((fiber) =>
       Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
-        return Effect.as(sent.insertDocument(document), {
+        return Effect.as(validatedWrites.insertDocument(document), {
           _tag: "Document" as const,
           id: document["_id"],
           document: undefined,
@@ -92,30 +92,30 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
       })
     )
 
-  const insertBetweenHooks = (value: Values): Effect.Effect<WrittenDocument, WriteFailure> =>
+  const insertWithHooks = (value: Values): Effect.Effect<WrittenDocument, WriteFailure> =>
     Effect.flatMap(
       finalise(value, { isSent: true }),
       (instance) =>
-        between(onPost, Option.none(), Effect.succeed({ instance, previous: Option.none() }), repository.insert)
+        withHooks(onPost, Option.none(), Effect.succeed({ instance, previous: Option.none() }), repository.insert)
     )
 
-  return isHooked(onPost) ? (value) => unwrapped(insertBetweenHooks(value)) : insert
+  return isHooked(onPost) ? (value) => unwrapped(insertWithHooks(value)) : insert
 }
 
 const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
-  const { atomically, finalise, model, repository, sent, store, toDocument, written } = context
+  const { atomically, finalise, model, repository, store, toDocument, validatedWrites, written } = context
   const complete = completer(model)
 
-  /** What hooks change is validated again, and all of it is one insertion; what they do after it does not undo it. */
-  const createAllBetweenHooks = Effect.fnUntraced(
+  /** Validates the results of before-hooks and inserts all of them atomically. A failed after-hook does not undo it. */
+  const createAllWithHooks = Effect.fnUntraced(
     function*({ after, before }: MethodHooks, values: ReadonlyArray<Values>) {
-      const about = { id: Option.none(), previous: Option.none() }
+      const request = { id: Option.none(), previous: Option.none() }
       const instances = yield* completeAll(values, (value) => finalise(value, { isSent: true }))
       const prepared = before === undefined
         ? Effect.succeed(instances)
         : Effect.forEach(
           instances,
-          (instance, i) => Effect.mapError(before(instance, about), (error) => ofItem(i, error))
+          (instance, i) => Effect.mapError(before(instance, request), (error) => ofItem(i, error))
         )
       const inserted = yield* atomically(
         Effect.flatMap(
@@ -124,8 +124,8 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
         )
       )
       if (after !== undefined) {
-        // Each was inserted, whatever became of the hooks of those before it.
-        const results = yield* Effect.forEach(inserted, (instance) => Effect.result(after(instance, about)))
+        // All documents are inserted, so every hook runs even if an earlier one fails.
+        const results = yield* Effect.forEach(inserted, (instance) => Effect.result(after(instance, request)))
         yield* Effect.forEach(results, Effect.fromResult, { discard: true })
       }
       return inserted.map((instance) => written(instance, true).id)
@@ -134,16 +134,16 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
 
   return (values: ReadonlyArray<Values>): Effect.Effect<ReadonlyArray<unknown>, CallFailure> =>
     isHooked(onPost)
-      ? unwrapped(createAllBetweenHooks(onPost, values))
+      ? unwrapped(createAllWithHooks(onPost, values))
       : insertAll(values, {
         complete: (value) => complete(value),
         toDocument,
-        insertDocuments: sent.insertDocuments,
+        insertDocuments: validatedWrites.insertDocuments,
         transaction: store.transaction
       })
 }
 
-/** What is wrong with the fields of an item has its place. */
+/** Adds the item's index to the paths of field problems. */
 const ofItem = (index: number, failed: HookFailed): HookFailed | BadRequest =>
   failed.error instanceof ValidationException || failed.error instanceof PropertyRequiredException
     ? badItem(index, failed.error.problems)

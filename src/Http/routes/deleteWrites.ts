@@ -12,24 +12,24 @@ import type { WriteRequest } from "./writeRequest.ts"
  * @internal
  */
 export const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
-  const { between, checked, guarded, repository, retryConflicts, stored, versionField, versionOf } = context
+  const { checkVersion, guarded, repository, retryConflicts, stored, versionField, versionOf, withHooks } = context
 
-  /** Removes the document while it has the version that is expected. */
-  const removeOnce = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> =>
+  /** Deletes the document only while it has the expected version. */
+  const deleteOnce = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> =>
     versionField === undefined || expected === undefined
       ? repository.deleteById(id)
       : repository.deleteById(id, { version: expected })
 
-  /** What is removed is what the hooks have seen, where that can be told by its version. */
-  const removeBetweenHooks = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> => {
-    const once = between(
+  /** In a versioned model, deletes exactly the version that the hooks have received. */
+  const deleteWithHooks = (id: unknown, expected: number | undefined): Effect.Effect<void, WriteFailure> => {
+    const once = withHooks(
       onDelete,
       Option.some(id),
       Effect.map(
-        Effect.flatMap(stored(id), (there) => checked(id, there, expected)),
+        Effect.flatMap(stored(id), (instance) => checkVersion(id, instance, expected)),
         (instance) => ({ instance, previous: Option.some(instance) })
       ),
-      (instance) => Effect.as(removeOnce(id, versionOf(instance)), instance)
+      (instance) => Effect.as(deleteOnce(id, versionOf(instance)), instance)
     )
     return Effect.asVoid(expected === undefined ? retryConflicts(id, once) : once)
   }
@@ -41,7 +41,7 @@ export const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
           id,
           undefined,
           conditions,
-          (expected) => isHooked(onDelete) ? removeBetweenHooks(id, expected) : removeOnce(id, expected)
+          (expected) => isHooked(onDelete) ? deleteWithHooks(id, expected) : deleteOnce(id, expected)
         )
       ),
       { _tag: "Deleted" }

@@ -14,40 +14,51 @@ import type { Changes, WriteRequest } from "./writeRequest.ts"
  * @internal
  */
 export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
-  const { atomically, checked, guarded, model, namedIn, repository, sent, toDocument, versionField, written } = context
+  const {
+    atomically,
+    checkVersion,
+    guarded,
+    model,
+    repository,
+    toDocument,
+    validatedWrites,
+    versionField,
+    versionIn,
+    written
+  } = context
   const patched = patcher(model)
 
-  /** The change is made of what is there and written only while that is there; it may have to be made anew. */
-  const patchBetweenHooks = (
+  /** Computes the change from the stored document and writes it only while that is unchanged; otherwise it retries. */
+  const patchWithHooks = (
     { after, before }: MethodHooks,
     id: unknown,
     changes: Changes,
     expected: number | undefined
   ) =>
     Effect.suspend(() => {
-      const about = (previous: Instance) => ({ id: Option.some(id), previous: Option.some(previous) })
+      const requestOf = (previous: Instance) => ({ id: Option.some(id), previous: Option.some(previous) })
       let previous: Instance
-      const changed = Effect.fnUntraced(function*(there: Instance): Effect.fn.Return<Instance, WriteFailure> {
-        previous = there
-        const named = changes._tag === "Merge" ? changes.changes : yield* changes.changesOf(toDocument(there))
-        yield* checked(id, there, expected ?? namedIn(named))
-        const merged = applyPatch(model, Object(there), named, {
+      const change = Effect.fnUntraced(function*(stored: Instance): Effect.fn.Return<Instance, WriteFailure> {
+        previous = stored
+        const changed = changes._tag === "Merge" ? changes.changes : yield* changes.changesOf(toDocument(stored))
+        yield* checkVersion(id, stored, expected ?? versionIn(changed))
+        const merged = applyPatch(model, Object(stored), changed, {
           mode: changes._tag === "Merge" ? "merge" : "replace",
           versionField
         })
-        const instance = yield* patched({ current: Object(there), merged, changes: named, isSent: true })
-        return before === undefined ? instance : yield* before(instance, about(there))
+        const instance = yield* patched({ current: Object(stored), merged, changes: changed, isSent: true })
+        return before === undefined ? instance : yield* before(instance, requestOf(stored))
       })
-      return Effect.flatMap(atomically(repository.modify(id, changed)), (result) =>
+      return Effect.flatMap(atomically(repository.modify(id, change)), (result) =>
         Effect.as(
-          after === undefined ? Effect.void : after(result, about(previous)),
+          after === undefined ? Effect.void : after(result, requestOf(previous)),
           written(result, false)
         ))
     })
 
   const mergePatch = (id: unknown, changes: Values, expected: number | undefined) =>
     Effect.map(
-      sent.patch(
+      validatedWrites.patch(
         id,
         versionField === undefined || expected === undefined
           ? changes
@@ -60,12 +71,12 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
     unwrapped(
       guarded(
         id,
-        body._tag === "Merge" ? namedIn(body.changes) : undefined,
+        body._tag === "Merge" ? versionIn(body.changes) : undefined,
         conditions,
         (expected): Effect.Effect<WrittenDocument, WriteFailure> =>
           body._tag === "Merge" && !isHooked(onPatch)
             ? mergePatch(id, body.changes, expected)
-            : patchBetweenHooks(onPatch, id, body, expected)
+            : patchWithHooks(onPatch, id, body, expected)
       )
     )
 }

@@ -11,7 +11,7 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import { documentCodec } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
-import { aggregationParameters, pageParameters, yieldingParameters } from "../description/queryParameters.ts"
+import { aggregationParameters, overridableParameters, pageParameters } from "../description/queryParameters.ts"
 import { standardEndpoints } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
 import * as QueryGuard from "../query/nativeQuery.ts"
@@ -84,7 +84,7 @@ const readContext = (
   const before = beforeGetOf(hooks)
   const { after } = hooksOf(model, hooks, "GET")
   const { fromDocument } = documentCodec(model)
-  const described = { ...pageParameters(limits), ...yieldingParameters, ...aggregationParameters }
+  const described = { ...pageParameters(limits), ...overridableParameters, ...aggregationParameters }
   const respondBadRequest = makeBadRequest(translations, parametersOf(expectations(described), places))
   return {
     model,

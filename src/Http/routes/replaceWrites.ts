@@ -8,13 +8,13 @@ import { isHooked, type MethodHooks } from "./hooks.ts"
 import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
 
 /**
- * Replaces a document between the hooks. `place` is the identifier in the URL, if there is one.
+ * Replaces a document and runs the hooks. `urlId` is the identifier in the URL, if there is one.
  *
  * @internal
  */
 export type ReplaceWith = (
   hooks: MethodHooks,
-  place: Option.Option<unknown>,
+  urlId: Option.Option<unknown>,
   id: unknown,
   value: Values,
   conditions: preconditions.Preconditions
@@ -22,10 +22,10 @@ export type ReplaceWith = (
 
 /** @internal */
 export const replaceWrites = (context: WriteContext): ReplaceWith => {
-  const { checked, finalise, fromDocument, guarded, model, namedIn, repository, retryConflicts } = context
-  const { between, stored, versionField, versionOf, written } = context
+  const { checkVersion, finalise, fromDocument, guarded, model, repository, retryConflicts, stored } = context
+  const { versionField, versionIn, versionOf, withHooks, written } = context
 
-  /** The instance with the version that a body or a condition expects, or else that which is there. */
+  /** The new instance, with the version of a precondition, of the body, or of the stored document. */
   const replacement = (
     id: unknown,
     value: Values,
@@ -40,37 +40,37 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
 
   const replaceOnce = (
     hooks: MethodHooks,
-    place: Option.Option<unknown>,
+    urlId: Option.Option<unknown>,
     id: unknown,
     value: Values,
     expected: number | undefined
   ): Effect.Effect<WrittenDocument, WriteFailure> =>
     isHooked(hooks)
-      ? between(
+      ? withHooks(
         hooks,
-        place,
+        urlId,
         Effect.gen(function*() {
-          const previous = yield* checked(id, yield* stored(id), expected ?? namedIn(value))
+          const previous = yield* checkVersion(id, yield* stored(id), expected ?? versionIn(value))
           const instance = yield* replacement(id, value, expected, { previous, version: versionOf(previous) })
           return { instance, previous: Option.some(previous) }
         }),
         repository.replace
       )
       : Effect.gen(function*() {
-        const there = yield* repository.findDocumentById(id)
-        if (there === undefined) return yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
-        // What is not one of the model's is replaced as a whole.
-        const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(there)))
-        const version = there[versionField ?? ""]
+        const current = yield* repository.findDocumentById(id)
+        if (current === undefined) return yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
+        // A stored document that does not fit the model is replaced completely.
+        const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(current)))
+        const version = current[versionField ?? ""]
         const instance = yield* replacement(id, value, expected, { previous, version })
         return written(yield* repository.replace(instance), false)
       })
 
-  /** Without a version in the body, whichever is stored is replaced, however many write at once. */
-  return (hooks, place, id, value, conditions) =>
-    guarded(id, namedIn(value), conditions, (expected) => {
-      const once = replaceOnce(hooks, place, id, value, expected)
-      return expected === undefined && versionField !== undefined && namedIn(value) === undefined
+  /** Without an expected version, a conflict with another write is retried. */
+  return (hooks, urlId, id, value, conditions) =>
+    guarded(id, versionIn(value), conditions, (expected) => {
+      const once = replaceOnce(hooks, urlId, id, value, expected)
+      return expected === undefined && versionField !== undefined && versionIn(value) === undefined
         ? retryConflicts(id, once)
         : once
     })

@@ -22,8 +22,7 @@ export type Instance = Model.Any["Type"]
 export type WriteFailure = CallFailure | HookFailed
 
 /**
- * What the writes of a resource have in common: its repository, and what each of them does with preconditions, versions
- * and hooks.
+ * The shared parts of a resource's writes: its repository, and their handling of preconditions, versions and hooks.
  *
  * @internal
  */
@@ -36,7 +35,7 @@ export const writeContext = (
   store: DocumentStore["Service"]
 ) => {
   const finalise = finaliser(model)
-  const sent = validatedWritesOf(repository)
+  const validatedWrites = validatedWritesOf(repository)
   const { fromDocument, toDocument } = documentCodec(model)
   const versionField = managedField(model, "version")
 
@@ -50,18 +49,18 @@ export const writeContext = (
   }
   const stored = (id: unknown) => repository.findById(id)
   const retry = makeRetry()
-  /** For a write that means whichever version there is. */
+  /** Retries a write without an expected version. */
   const retryConflicts = <A, E extends { readonly _tag: string }>(
     id: unknown,
     write: Effect.Effect<A, E>
   ): Effect.Effect<A, E> => retry(textOfId(id), ({ _tag }) => _tag === "VersionConflict", write)
   /**
-   * Writes under the conditions, `write` while the document has the version that they ask for. A body that names another
-   * one contradicts them.
+   * Writes if the preconditions hold. They determine the expected version; a different version in the body fails like
+   * an unmet precondition.
    */
   const guarded = <A>(
     id: unknown,
-    named: unknown,
+    bodyVersion: unknown,
     conditions: preconditions.Preconditions,
     write: (expected: number | undefined) => Effect.Effect<A, WriteFailure>
   ): Effect.Effect<A, WriteFailure> =>
@@ -70,22 +69,27 @@ export const writeContext = (
       current: Effect.map(stored(id), versionOf),
       retry: (attempt) => retryConflicts(id, attempt),
       write: (expected) =>
-        expected !== undefined && typeof named === "number" && named !== expected
+        expected !== undefined && typeof bodyVersion === "number" && bodyVersion !== expected
           ? Effect.fail(preconditions.failed)
           : write(expected)
     })
-  const namedIn = (values: Values): unknown =>
+  /** The version in a body; `undefined` without one. */
+  const versionIn = (values: Values): unknown =>
     versionField === undefined ? undefined : values[versionField] ?? undefined
   const atomically = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | StoreError> =>
     transactional ? store.transaction(effect) : effect
-  /** What was read has the version that is to be changed, if any is named. */
-  const checked = <A extends Instance>(id: unknown, there: A, expected: unknown): Effect.Effect<A, VersionConflict> =>
-    expected === undefined || expected === versionOf(there)
-      ? Effect.succeed(there)
+  /** Fails with `VersionConflict` if a version is expected and the stored document has another one. */
+  const checkVersion = <A extends Instance>(
+    id: unknown,
+    stored: A,
+    expected: unknown
+  ): Effect.Effect<A, VersionConflict> =>
+    expected === undefined || expected === versionOf(stored)
+      ? Effect.succeed(stored)
       : Effect.fail(new VersionConflict({ model: model.modelName, id: textOfId(id), expected: Number(expected) }))
 
-  /** A write between hooks, of what `load` gives: the instance to be written and that which is there. */
-  const between = <E>(
+  /** Runs the hooks and the write. `load` returns the instance to write and the stored instance. */
+  const withHooks = <E>(
     { after, before }: MethodHooks,
     id: Option.Option<unknown>,
     load: Effect.Effect<{ readonly instance: Instance; readonly previous: Option.Option<Instance> }, E>,
@@ -107,7 +111,7 @@ export const writeContext = (
     model,
     repository,
     store,
-    sent,
+    validatedWrites,
     finalise,
     fromDocument,
     toDocument,
@@ -117,9 +121,9 @@ export const writeContext = (
     written,
     retryConflicts,
     guarded,
-    namedIn,
+    versionIn,
     atomically,
-    checked,
-    between
+    checkVersion,
+    withHooks
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Reads what a request asks to write.
+ * Reads the write requests of a resource.
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -37,7 +37,7 @@ import { headersOf } from "./route.ts"
 type Values = Record<string, unknown>
 
 /**
- * What a request asks to write.
+ * A write request after decoding.
  *
  * @internal
  */
@@ -50,7 +50,7 @@ export interface WriteRequest<Body> {
 }
 
 /**
- * A document to create. `problems` is what is wrong with it unless it is stored already.
+ * A document to create. `problems` are the broken rules of values that are not stored yet.
  *
  * @internal
  */
@@ -75,13 +75,13 @@ export type Changes =
   | { readonly _tag: "Merge"; readonly changes: Values }
   | { readonly _tag: "Patch"; readonly changesOf: (stored: Document) => Effect.Effect<Values, CallFailure> }
 
-/** A request, or everything that is wrong with it. */
+/** A request, or all of its problems. */
 type Read<Body> = Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>
 
 type Request = HttpServerRequest.HttpServerRequest
 
 /**
- * Reads the requests that write documents of a resource. They fail where a body can't be read at all.
+ * The readers of a resource's write requests. They fail if a body can't be read at all.
  *
  * @internal
  */
@@ -124,7 +124,7 @@ export const writeReaders = (
     maxFieldSize: limits.maxBodySize,
     maxParts: 1_000
   }
-  const naming = idNaming(model, identifier)
+  const withIdOfUrl = idCompleter(model, identifier)
 
   const one = (request: Request, read: (decode: Decode) => Decoded) =>
     Result.flatMap(documentOf(decoders, read), (body) => withHeaders(request, undefined, body))
@@ -143,7 +143,7 @@ export const writeReaders = (
     replace: (id, request) =>
       Effect.mapEager(readJson(request, jsonTypes, limits.maxBodySize), (body) =>
         Result.flatMap(
-          valid(namingOwnId(decoders.replace(naming(body, id)), body, id, identifier)),
+          valid(rejectOtherId(decoders.replace(withIdOfUrl(body, id)), body, id, identifier)),
           (value) => withHeaders(request, id, value)
         )),
     patch: (id, request) =>
@@ -155,7 +155,7 @@ export const writeReaders = (
               changesOf: (stored) => patcher.changesOf(operations, stored)
             }))
             : Result.map(
-              valid(namingOwnId(decoders.patch(body), body, id, identifier)),
+              valid(rejectOtherId(decoders.patch(body), body, id, identifier)),
               (changes) => ({ _tag: "Merge", changes })
             )
         return Result.flatMap(changes, (body) => withHeaders(request, id, body))
@@ -168,7 +168,7 @@ export const writeReaders = (
 
 type Decode = ReturnType<typeof bodyDecoder>
 
-/** The body with what the headers of the request say. */
+/** Adds the preconditions and preferences of the request's headers to the body. */
 const withHeaders = <Body>(request: Request, id: unknown, body: Body): Read<Body> => {
   const headers = headersOf(request)
   const conditions = preconditions.read(headers)
@@ -186,7 +186,7 @@ const withHeaders = <Body>(request: Request, id: unknown, body: Body): Read<Body
 const valid = (decoded: Decoded): Result.Result<Values, ReadonlyArray<FieldProblem>> =>
   decoded._tag === "Valid" ? Result.succeed(decoded.value) : Result.fail(decoded.problems)
 
-/** A document to insert. Where it breaks rules, it may be what is stored already. */
+/** A document to insert. It may break rules if the same values are stored already. */
 const documentOf = (
   { create, replace }: { readonly create: Decode; readonly replace: Decode },
   read: (decode: Decode) => Decoded
@@ -202,7 +202,7 @@ const documentOf = (
     : Result.fail([problem])
 }
 
-/** Preferences and preconditions are not for lists. */
+/** Lists ignore preferences and preconditions. */
 const documentsOf = ({ create }: { readonly create: Decode }, body: ReadonlyArray<unknown>): Read<ManyDocuments> => {
   const items = readItems(body, {
     decode: create,
@@ -217,8 +217,8 @@ const documentsOf = ({ create }: { readonly create: Decode }, body: ReadonlyArra
   })
 }
 
-/** The identifier stands in the URL: a body need not repeat it. */
-const idNaming = (model: Model.Any, { jsonOf }: Identifier) => {
+/** Adds the identifier of the URL to a body without one. */
+const idCompleter = (model: Model.Any, { jsonOf }: Identifier) => {
   const idField = managedField(model, "id")
   return idField === undefined || !hasToBeSent(model, idField)
     ? (body: unknown): unknown => body
@@ -229,8 +229,8 @@ const idNaming = (model: Model.Any, { jsonOf }: Identifier) => {
 }
 
 /**
- * Decodes what is written over a document. Where nothing but rules are broken that the stored values have as well, the
- * write asks them again of what differs.
+ * Decodes a replacement of a stored document. A body that only breaks rules is valid here; the write validates the
+ * values that differ from the stored ones.
  */
 const replacingDecoder = (model: Model.Any, variant: "create" | "patch"): Decode => {
   const decode = bodyDecoder(model[variant])
@@ -252,12 +252,12 @@ const jsonPatch = "application/json-patch+json"
 
 const patchTypes = [...jsonTypes, "application/merge-patch+json", jsonPatch]
 
-/** A body may name the document that the URL names, or none; what it names is looked at as it was sent. */
-const namingOwnId = (decoded: Decoded, sent: unknown, id: unknown, { parse }: Identifier): Decoded => {
-  const named: unknown = typeof sent === "object" && sent !== null && Object.hasOwn(sent, "id")
+/** Rejects a body with another identifier than the URL's. Compares the identifier as it was sent. */
+const rejectOtherId = (decoded: Decoded, sent: unknown, id: unknown, { parse }: Identifier): Decoded => {
+  const sentId: unknown = typeof sent === "object" && sent !== null && Object.hasOwn(sent, "id")
     ? Reflect.get(sent, "id")
     : undefined
-  const text = typeof named === "number" ? String(named) : named
+  const text = typeof sentId === "number" ? String(sentId) : sentId
   const isOwn = typeof text === "string" && Equal.equals(parse(text), id)
   if (text === undefined || text === null || isOwn) return decoded
   const others = decoded._tag === "Valid" ? [] : decoded.problems.filter(({ field }) => field !== otherId.field)
@@ -266,7 +266,7 @@ const namingOwnId = (decoded: Decoded, sent: unknown, id: unknown, { parse }: Id
 
 const otherId = { field: "id", validator: "Id", message: "is not the one in the URL" }
 
-/** Identifiers that no URL leads to: those of other endpoints, and those that clients resolve away. */
+/** Identifiers that no URL can address: the paths of other endpoints, and segments that clients resolve. */
 const unreachable: ReadonlySet<string> = new Set([...reservedIds, ".", ".."])
 
 const idProblem = (id: string) =>

@@ -5,9 +5,9 @@ import { fieldsOf, payloadOf, successOf } from "../description/callEndpoint.ts"
 import {
   aggregationParameters,
   documentParameters,
+  overridableParameters,
   pageParameters,
-  schemaParameters,
-  yieldingParameters
+  schemaParameters
 } from "../description/queryParameters.ts"
 import { de } from "../messages/catalogues/de.ts"
 import { en } from "../messages/catalogues/en.ts"
@@ -132,7 +132,7 @@ const ownValidators: ReadonlyArray<string> = [
 
 const parameters: ReadonlyArray<string> = Object.keys({
   ...pageParameters(),
-  ...yieldingParameters,
+  ...overridableParameters,
   ...documentParameters,
   ...aggregationParameters,
   ...schemaParameters
