@@ -17,7 +17,7 @@ class Address extends Model.Class<Address>()("Address", {
   street: Schema.String,
   city: Schema.String.pipe(Validator.notEmpty),
   /** Named as an operator. */
-  exists: Schema.Boolean
+  isPresent: Schema.Boolean
 }) {}
 
 class Line extends Model.Class<Line>()("Line", {
@@ -78,6 +78,9 @@ describe("conditions", () => {
     where(($) => $.total.greaterThan("1"))
     // @ts-expect-error no such status
     where(($) => $.status.equals("lost"))
+    where(($) => $.customer.startsWith("Jan").or($.customer.contains("Jan", { caseSensitive: true })))
+    // @ts-expect-error case is ignored or not, by this name
+    where(($) => $.customer.startsWith("Jan", { ignoreCase: true }))
     // @ts-expect-error a number has no parts
     where(($) => $.total.contains("1"))
     // @ts-expect-error an element is a text
@@ -93,19 +96,19 @@ describe("conditions", () => {
   it("reach into models and lists of models", () => {
     expectTypeOf(where).parameter(0).parameter(0).toEqualTypeOf<Query.Fields<typeof Order.store.fields>>()
     where(($) => $.address.city.equals("Bern").and($.billing.city.startsWith("B")).and($.billing.equals(null)))
-    where(($) => $.address.exists().and($.lines.quantity.greaterThan(3)).and($.lines.discounts.contains(0.1)))
+    where(($) => $.address.isPresent().and($.lines.quantity.greaterThan(3)).and($.lines.discounts.contains(0.1)))
     where(($) => $.lines.any((line) => line.product.equals("tea").and(line.quantity.greaterThan(3))))
     // @ts-expect-error a quantity is no text
     where(($) => $.lines.any((line) => line.quantity.equals("3")))
     // @ts-expect-error a model's own operator goes before a field of that name
-    where(($) => $.address.exists.equals(true))
+    where(($) => $.address.isPresent.equals(true))
     // @ts-expect-error one model is no list
     where(($) => $.address.any((address) => address.city.equals("Bern")))
   })
 
   it("reach what is not the model's, by a schema", () => {
     expectTypeOf(Query.path("meta.colour", Schema.String)).toEqualTypeOf<Query.Text<string>>()
-    where(($) => Query.path("address.exists", Schema.Boolean).equals(true).and($.total.lessThan(1)))
+    where(($) => Query.path("address.isPresent", Schema.Boolean).equals(true).and($.total.lessThan(1)))
   })
 })
 
@@ -216,7 +219,7 @@ describe("changes", () => {
       $.tags.appendAll(["a"], { position: 0, slice: 10 }),
       $.tags.remove("old"),
       $.address.city.set("Bern"),
-      $.address.set(new Address({ street: "Main", city: "Bern", exists: true })),
+      $.address.set(new Address({ street: "Main", city: "Bern", isPresent: true })),
       $.lines.append({ product: "tea", discounts: [] }),
       $.lines.set([{ product: "tea", quantity: 2, discounts: [] }]),
       $.lines.removeWhere((line) => line.quantity.lessThan(1)),
@@ -236,7 +239,7 @@ describe("changes", () => {
     // @ts-expect-error an element is a text
     changes(($) => [$.tags.append(1)])
     // @ts-expect-error the street is missing
-    changes(($) => [$.address.set({ city: "Bern", exists: true })])
+    changes(($) => [$.address.set({ city: "Bern", isPresent: true })])
     // @ts-expect-error a list's elements are reached one by one, or all
     changes(($) => [$.lines.quantity.set(1)])
   })
@@ -276,7 +279,7 @@ declare const orders: Repository.Repository<typeof Order>
 
 describe("a repository of a model that is deleted softly", () => {
   it("finds what is deleted, when it is asked to", () => {
-    expectTypeOf(pages.find).toBeCallableWith(($) => $.deleted.exists(), { deleted: "only", pageSize: 10 })
+    expectTypeOf(pages.find).toBeCallableWith(($) => $.deleted.isPresent(), { deleted: "only", pageSize: 10 })
     expectTypeOf(pages.find).toBeCallableWith(undefined, { deleted: "include", select: ["title"] })
     expectTypeOf(pages.findById).toBeCallableWith("P1", { deleted: "include" })
     expectTypeOf(pages.count).toBeCallableWith(undefined, { deleted: "exclude" })

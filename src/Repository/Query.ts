@@ -40,8 +40,10 @@ import { type Condition, native, operatorsOf } from "./query/condition.ts"
 import { fieldCodecOf } from "./query/fieldCodec.ts"
 import { fieldOperators, rootOf, withNestedFields } from "./query/fieldPath.ts"
 import type { AnyList, AnyModel, AnyMoment, EncodedOf, FieldsOf, Own, TypeOf } from "./query/fieldTypes.ts"
+import type { CaseOptions } from "./query/filterCombinators.ts"
 
 export { and, type Condition, native, not, or } from "./query/condition.ts"
+export { type CaseOptions } from "./query/filterCombinators.ts"
 export { type Path, select, type Selection } from "./query/selection.ts"
 export { type Sort, type SortTerm, toSort } from "./query/sort.ts"
 
@@ -65,9 +67,9 @@ export interface Field<A> {
   readonly in: (values: ReadonlyArray<A>) => Condition
   /** The value equals none of these values, or is missing. */
   readonly notIn: (values: ReadonlyArray<A>) => Condition
-  /** The field has a value. In an optional field, `null` counts as missing. */
-  readonly exists: () => Condition
-  /** The field has no value. In an optional field, `null` counts as missing. */
+  /** The field has a value. `null` is one only where the field's type has `null`. */
+  readonly isPresent: () => Condition
+  /** The field has no value: the contrary of `isPresent`, except through a list of models. */
   readonly isMissing: () => Condition
 }
 
@@ -111,10 +113,13 @@ export interface Moment<A> extends Ordered<A> {
  * @since 0.1.0
  */
 export interface Text<A> extends Ordered<A> {
-  /** The text contains this text, ignoring case. Uses no index. */
-  readonly contains: (text: string) => Condition
-  /** The text starts with this prefix. The case has to match. Uses an index on the field. */
-  readonly startsWith: (prefix: string) => Condition
+  /** The text contains this text. Case is ignored unless `caseSensitive` is true. No index is used. */
+  readonly contains: (text: string, options?: CaseOptions) => Condition
+  /**
+   * The text starts with this prefix. Case is ignored unless `caseSensitive` is true; only a case-sensitive condition uses
+   * an index on the field.
+   */
+  readonly startsWith: (prefix: string, options?: CaseOptions) => Condition
   /**
    * The expression matches a part of the text. Use only syntax that JavaScript and the store share: the embedded store uses
    * RE2. The flags `i`, `m` and `s` are applied, others are ignored.
@@ -184,11 +189,9 @@ export type Where<M extends Model.Any> = (fields: Fields<M["store"]["fields"]>) 
  * @category models
  * @since 0.1.0
  */
-export interface TextOptions {
+export interface TextOptions extends CaseOptions {
   /** The language of word stems and stop words, such as `"de"` or `"none"`. Defaults to that of the text index. */
   readonly language?: string | undefined
-  /** Defaults to false. */
-  readonly caseSensitive?: boolean | undefined
   /** Whether letters with and without accents differ. Defaults to false. */
   readonly diacriticSensitive?: boolean | undefined
 }

@@ -47,12 +47,17 @@ describe("a filter", () => {
     ["has one list of alternatives", ($) => $.total.equals(1).or($.total.equals(2)).or($.id.equals("O1")), {
       $or: [{ total: { $eq: 1 } }, { total: { $eq: 2 } }, { _id: { $eq: "O1" } }]
     }],
-    ["looks for a prefix in an interval", ($) => $.customer.startsWith("Ja\u{10ffff}"), {
+    ["ignores case", ($) => $.customer.startsWith("a.b"), { customer: { $regex: "^a\\.b", $options: "i" } }],
+    ["looks for a prefix in an interval", ($) => $.customer.startsWith("Ja\u{10ffff}", { caseSensitive: true }), {
       customer: { $gte: "Ja\u{10ffff}", $lt: "Jb" }
     }],
-    ["looks for a prefix that ends before the surrogates", ($) => $.customer.startsWith("\ud7ff"), {
-      customer: { $gte: "\ud7ff", $lt: "\ue000" }
-    }],
+    [
+      "looks for a prefix that ends before the surrogates",
+      ($) => $.customer.startsWith("\ud7ff", { caseSensitive: true }),
+      {
+        customer: { $gte: "\ud7ff", $lt: "\ue000" }
+      }
+    ],
     ["escapes a part of a text", ($) => $.customer.contains("a.b*\0"), {
       customer: { $regex: "a\\.b\\*\\x00", $options: "i" }
     }],
@@ -220,6 +225,14 @@ const leaves: Some<Both> = either<Both>(
   })),
   Arbitrary.map(texts, (text): Both => ({
     where: ($) => $.name.startsWith(text),
+    holds: ({ name }) => name.toLowerCase().startsWith(text.toLowerCase())
+  })),
+  Arbitrary.map(texts, (text): Both => ({
+    where: ($) => $.name.contains(text, { caseSensitive: true }),
+    holds: ({ name }) => name.includes(text)
+  })),
+  Arbitrary.map(texts, (text): Both => ({
+    where: ($) => $.name.startsWith(text, { caseSensitive: true }),
     holds: ({ name }) => name.startsWith(text)
   })),
   Arbitrary.map(Arbitrary.array(texts, { maxLength: 3 }), (some): Both => ({
@@ -262,9 +275,15 @@ const leaves: Some<Both> = either<Both>(
     holds: ({ items }) => items.some(({ x, y }) => x < n && y !== text)
   })),
   oneOf<Both>(
-    { where: ($) => $.n.exists(), holds: ({ n }) => n !== undefined },
+    { where: ($) => $.n.isPresent(), holds: ({ n }) => n !== undefined },
+    { where: ($) => $.n.isMissing(), holds: ({ n }) => n === undefined },
+    { where: ($) => $.one.isPresent(), holds: ({ one }) => one !== undefined },
     { where: ($) => $.one.isMissing(), holds: ({ one }) => one === undefined },
-    { where: ($) => $.items.y.exists(), holds: ({ items }) => items.some(({ y }) => y !== undefined) },
+    { where: ($) => $.flag.isPresent(), holds: () => true },
+    { where: ($) => $.flag.isMissing(), holds: () => false },
+    { where: ($) => $.tags.isPresent(), holds: () => true },
+    { where: ($) => $.tags.isMissing(), holds: () => false },
+    { where: ($) => $.items.y.isPresent(), holds: ({ items }) => items.some(({ y }) => y !== undefined) },
     { where: ($) => $.items.y.isMissing(), holds: ({ items }) => items.some(({ y }) => y === undefined) }
   )
 )

@@ -7,7 +7,7 @@ export class Address extends Model.Class<Address>()("Address", {
   street: Schema.String,
   city: Schema.String.pipe(Validator.notEmpty),
   /** A field with the name of an operator. */
-  exists: Schema.Boolean.pipe(Model.optional)
+  isPresent: Schema.Boolean.pipe(Model.optional)
 }) {}
 
 export class Line extends Model.Class<Line>()("Line", {

@@ -19,7 +19,21 @@ export const filtersOf = (field: FieldPath): FilterOperators => {
   return field.codec.model === undefined ? { ...fieldFilters(field), ...scalarFilters(field) } : fieldFilters(field)
 }
 
+/**
+ * Whether upper and lower case differ.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CaseOptions {
+  /** Defaults to false: `"jan"` then is in `"Jane"`. */
+  readonly caseSensitive?: boolean | undefined
+}
+
 // internal
+
+const expression = ($regex: string, options: CaseOptions | undefined): Document =>
+  options?.caseSensitive === true ? { $regex } : { $regex, $options: "i" }
 
 const fieldFilters = (field: FieldPath): FilterOperators => {
   const { codec: { encode }, path } = field
@@ -28,7 +42,7 @@ const fieldFilters = (field: FieldPath): FilterOperators => {
     notEquals: (value: unknown) => ({ [path]: { $ne: encode(value) } }),
     in: (values: ReadonlyArray<unknown>) => ({ [path]: { $in: values.map((value) => encode(value)) } }),
     notIn: (values: ReadonlyArray<unknown>) => ({ [path]: { $nin: values.map((value) => encode(value)) } }),
-    exists: () => onOneValue(field, presence(field).exists),
+    isPresent: () => onOneValue(field, presence(field).isPresent),
     isMissing: () => onOneValue(field, presence(field).isMissing)
   }
 }
@@ -45,8 +59,11 @@ const scalarFilters = (field: FieldPath): FilterOperators => {
     after: compared("$gt"),
     between: (minimum: unknown, maximum: unknown) =>
       onOneValue(field, { $gte: encode(minimum), $lte: encode(maximum) }),
-    contains: (text: string) => ({ [path]: { $regex: escapeRegExp(text), $options: "i" } }),
-    startsWith: (prefix: string) => onOneValue(field, prefixInterval(prefix)),
+    contains: (text: string, options?: CaseOptions) => ({ [path]: expression(escapeRegExp(text), options) }),
+    startsWith: (prefix: string, options?: CaseOptions) =>
+      options?.caseSensitive === true
+        ? onOneValue(field, prefixInterval(prefix))
+        : { [path]: expression(`^${escapeRegExp(prefix)}`, options) },
     matches: ({ flags, source }: RegExp) => ({
       [path]: { $regex: withoutUnicodeEscapes(source), $options: flags.replace(/[^ims]/gu, "") }
     })
@@ -68,13 +85,13 @@ const onOneValue = ({ list, path }: FieldPath, operators: Document): Filter =>
     ? { [path]: operators }
     : { [list]: { $elemMatch: { [path.slice(list.length + 1)]: operators } } }
 
-const presence = ({ codec }: FieldPath): { readonly exists: Document; readonly isMissing: Document } => {
-  if (codec.nullIsValue) return { exists: { $exists: true }, isMissing: { $exists: false } }
+const presence = ({ codec }: FieldPath): { readonly isPresent: Document; readonly isMissing: Document } => {
+  if (codec.nullIsValue) return { isPresent: { $exists: true }, isMissing: { $exists: false } }
   // A comparison with null also applies to the elements of a list, so it cannot be used when elements may be null.
   return codec.element()?.nullIsValue === true
-    ? { exists: { $type: "array" }, isMissing: { $not: { $type: "array" } } }
+    ? { isPresent: { $type: "array" }, isMissing: { $not: { $type: "array" } } }
     // `$exists: true` lets the store use a sparse index.
-    : { exists: { $exists: true, $ne: null }, isMissing: { $eq: null } }
+    : { isPresent: { $exists: true, $ne: null }, isMissing: { $eq: null } }
 }
 
 const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/gu, "\\$&").replaceAll("\0", "\\x00")

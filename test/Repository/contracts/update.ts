@@ -88,7 +88,7 @@ const cases: ReadonlyArray<Case> = [
     address: new Address({ street: "Main", city: "Biel" })
   }],
   ["removes an optional field", { rating: 1 }, ($) => [$.rating.unset()], { rating: undefined }],
-  ["removes an optional field of a model", { address: { ...bern, exists: true } }, ($) => [$.address.unset()], {
+  ["removes an optional field of a model", { address: { ...bern, isPresent: true } }, ($) => [$.address.unset()], {
     address: undefined
   }],
   ["increments", { total: 1, rating: 1 }, ($) => [$.total.increment(0.5), $.rating.increment(-3)], {
