@@ -53,7 +53,6 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as nodePath from "node:path"
 import process from "node:process"
-import * as configFile from "./config/file.ts"
 import { configOf, settings } from "./config/settings.ts"
 
 /**
@@ -257,6 +256,8 @@ export const load: (
 ) => Effect.Effect<Loaded, ConfigurationInvalid | Config.ConfigError, FileSystem.FileSystem> = Effect.fnUntraced(
   function*(options?: Options) {
     const environment = yield* ConfigProvider.ConfigProvider
+    // The parser of YAML is loaded by programs that use it, and by no others.
+    const configFile = yield* Effect.promise(() => import("./config/file.ts"))
     const file = nodePath.join(options?.cfgDir ?? folderOfStartScript(), "cfg.yml")
     const text = yield* Effect.mapError(configFile.read(file), (detail) => invalid(`${file}: ${detail}`))
     const absent = text === undefined ? `there is no file ${file}` : undefined

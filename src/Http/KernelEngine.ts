@@ -44,7 +44,6 @@ import * as Service from "./Service.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
 import { type RegistrationInvalid, rejectInvalid } from "./startup/registrationInvalid.ts"
 import { rejectConflicts, type RouteConflict } from "./startup/routeConflict.ts"
-import { serve } from "./startup/serve.ts"
 import type { TranslationsInvalid } from "./Translations.ts"
 
 /**
@@ -256,9 +255,13 @@ type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.Reposi
 // The types of `register` and `use` describe the engine's parts.
 const makeEngine = (parts: Parts): never => {
   const api = parts.api as HttpApi.Top
-  const layerServe: AnyEngine["layerServe"] = Layer.effectContext(
-    Effect.andThen(rejectInvalid(parts.registrations), Effect.andThen(rejectConflicts(parts), serve(parts)))
-  )
+  const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
+    yield* rejectInvalid(parts.registrations)
+    yield* rejectConflicts(parts)
+    // Routes are loaded by programs that serve them, and by no others.
+    const { serve } = yield* Effect.promise(() => import("./startup/serve.ts"))
+    return yield* serve(parts)
+  }))
   const layer = Layer.provide(Layer.merge(layerServe, whereabouts), [KernelServer.layer, KernelLogger.layerAccess])
   const engine: { readonly [K in keyof AnyEngine]: unknown } = {
     api,

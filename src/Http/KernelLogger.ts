@@ -30,7 +30,7 @@ import type * as Scope from "effect/Scope"
 import process from "node:process"
 import * as KernelConfig from "./KernelConfig.ts"
 import type { AccessLog } from "./server/accessLog.ts"
-import * as logFile from "./server/logFile.ts"
+import type { LogFile, LogFileOptions } from "./server/logFile.ts"
 import { accessLineOf, accessTextOf, lineOf, timestampOf } from "./server/logLines.ts"
 
 export type { AccessEntry, AccessLog } from "./server/accessLog.ts"
@@ -117,7 +117,7 @@ const make = Effect.fnUntraced(function*(development: boolean) {
   const output = yield* Console.Console
   // The console adds the last line break.
   const console = yield* batched((batch) => output.log(batch.slice(0, -1)))
-  const file = fileName === undefined ? undefined : yield* logFile.open({
+  const file = fileName === undefined ? undefined : yield* openLogFile({
     file: fileName,
     maxSize,
     backupCount,
@@ -147,6 +147,10 @@ const make = Effect.fnUntraced(function*(development: boolean) {
     Context.add(Offered, access)
   )
 })
+
+/** Only a service with a log file loads what rotates it. */
+const openLogFile = (options: LogFileOptions): Effect.Effect<LogFile, string, Scope.Scope> =>
+  Effect.flatMap(Effect.promise(() => import("./server/logFile.ts")), ({ open }) => open(options))
 
 interface Batched {
   /** Urgent lines are written immediately, after those that wait. */

@@ -15,21 +15,15 @@
  *
  * @since 0.1.0
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type * as Config from "effect/Config"
 import type * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
-import * as NetAddress from "effect/net/NetAddress"
-import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import { lookup } from "node:dns/promises"
 import * as KernelConfig from "./KernelConfig.ts"
-import { ListenFailed } from "./server/listenFailed.ts"
-import { type HttpServer as NodeServer, makeServer } from "./server/nodeServer.ts"
-import { afterReady, whenReady } from "./server/readiness.ts"
+import type { ListenFailed } from "./server/listenFailed.ts"
+import { afterReady } from "./server/readiness.ts"
 
 export {
   /**
@@ -103,67 +97,9 @@ export const whenListening = <A, R>(effect: Effect.Effect<A, never, R>): Effect.
 // internal
 // -----------------------------------------------------------------------------
 
-type Server = HttpServer.HttpServer["Service"]
-
-/** `opened` runs when the server listens. */
-const made = Effect.fnUntraced(function*(
-  { address, backlog, port, requestTimeout, shutdownTimeout }: KernelConfig.ServerOptions,
-  opened: (server: Server) => Effect.Effect<void>
-) {
-  const failed = (cause: unknown): ListenFailed => listenFailed(cause, address, port)
-  const time = Duration.fromInputUnsafe(shutdownTimeout ?? "20 seconds")
-  const { address: host } = yield* Effect.tryPromise({ try: () => lookup(address), catch: failed })
-  const node = makeServer({
-    requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"),
-    shutdownTimeout: time
-  })
-  node.hold()
-  const { address: planned, serve } = yield* NodeHttpServer.make(() => node, {
-    host,
-    port,
-    ...(backlog === undefined ? {} : { backlog }),
-    // The server itself answers requests that exceed the timeout; their clients get a moment to read the response.
-    gracefulShutdownTimeout: Duration.sum(time, Duration.seconds(1))
-  }).pipe(Effect.mapError(({ cause }) => failed(cause)))
-  // Runs after the shutdown timeout, before the wait for the last connection to close.
-  yield* Effect.addFinalizer(() => cut(node, time))
-  const server: Server = {
-    serve,
-    // A port that the system chooses is known once the server listens.
-    get address() {
-      const bound = node.address()
-      return bound === null || typeof bound === "string"
-        ? planned
-        : Result.getOrElse(NetAddress.inetAddressFromIpString(bound.address, bound.port), () => planned)
-    }
-  }
-  const opening = Effect.callback<void, ListenFailed>((resume) =>
-    node.open((error) => resume(error === undefined ? Effect.void : Effect.fail(failed(error))))
-  )
-  yield* whenReady(Effect.andThen(opening, Effect.suspend(() => opened(server))))
-  return server
-})
-
-const cut = (server: NodeServer, time: Duration.Duration): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    server.closeAllConnections()
-    // Node does not close upgraded connections.
-    for (const socket of server.sockets) socket.destroy()
-    return server.cutRequests() === 0
-      ? Effect.void
-      : Effect.logWarning(`Cut the requests that were not done within ${Duration.format(time)}`)
-  })
-
-const listenFailed = (cause: unknown, address: string, port: number): ListenFailed => {
-  const code: unknown = Reflect.get(Object(cause), "code")
-  const detail = code === "EADDRINUSE"
-    ? "the port is in use"
-    : code === "EACCES"
-    ? "not permitted"
-    : code === "EADDRNOTAVAIL"
-    ? "the address is not one of this machine"
-    : code === "ENOTFOUND"
-    ? "there is no such address"
-    : `the system says ${String(code)}`
-  return new ListenFailed({ address, port, detail })
-}
+/** The server is loaded by programs that listen, and by no others. `opened` runs when it listens. */
+const made = (
+  options: KernelConfig.ServerOptions,
+  opened: (server: HttpServer.HttpServer["Service"]) => Effect.Effect<void>
+): Effect.Effect<HttpServer.HttpServer["Service"], ListenFailed, Scope.Scope> =>
+  Effect.flatMap(Effect.promise(() => import("./server/listen.ts")), ({ listen }) => listen(options, opened))

@@ -50,49 +50,28 @@
  *
  * @since 0.1.0
  */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import Negotiator from "negotiator"
-import { compile, type Entry, type Fault, type Messages, parse } from "./messages/catalogue.ts"
-import { de } from "./messages/catalogues/de.ts"
-import { en } from "./messages/catalogues/en.ts"
-import type { Arguments } from "./messages/message.ts"
+import type { Languages, Options, TranslationsInvalid } from "./messages/language.ts"
 
 export type { Arguments } from "./messages/message.ts"
 
-/**
- * The folder of the catalogues, and the languages.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Options {
-  /** The folder of the files `<language>.json`. A relative path is resolved against the working directory. */
-  readonly path: string
-  /** The language tags (BCP 47: `en`, `de-CH`), the default first. Without any, nothing is translated. */
-  readonly languages: ReadonlyArray<string>
-}
-
-/**
- * A language with its compiled messages.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Language {
-  /** The tag for `Content-Language`: `de-CH`. */
-  readonly tag: string
-  /** The text of a key; `undefined` if there is none, or if its message can't be formatted with the arguments. */
-  readonly text: (key: string, args?: Arguments) => string | undefined
-  /** The keys of its own catalogues, each with its file. */
-  readonly keys?: ReadonlyMap<string, string> | undefined
-}
+export {
+  type Language,
+  type Options,
+  /**
+   * Occurs when translations can't be used: a language tag is invalid, its file is missing, is no valid JSON or contains
+   * values other than texts, or a message is no valid ICU message or uses unknown arguments. A retry fails again.
+   *
+   * @category errors
+   * @since 0.1.0
+   */
+  TranslationsInvalid
+} from "./messages/language.ts"
 
 /**
  * The languages of a service.
@@ -100,12 +79,7 @@ export interface Language {
  * @category models
  * @since 0.1.0
  */
-export interface Translations {
-  /** The first language is the default. */
-  readonly languages: ReadonlyArray<Language>
-  /** The best match for an `Accept-Language` header; `undefined` only if there are no languages. */
-  readonly languageOf: (acceptLanguage: string | undefined) => Language | undefined
-}
+export interface Translations extends Languages {}
 
 /**
  * The current translations. Unless a layer provides others, they are those of the configuration, {@link config}.
@@ -117,27 +91,6 @@ export const Translations: Context.Reference<Translations> = Context.Reference<T
   "appkernel/Http/Translations",
   { defaultValue: () => configured }
 )
-
-/**
- * Occurs when translations can't be used: a language tag is invalid, its file is missing, is no valid JSON or contains
- * values other than texts, or a message is no valid ICU message or uses unknown arguments. A retry fails again.
- *
- * @category errors
- * @since 0.1.0
- */
-export class TranslationsInvalid extends Schema.TaggedError<TranslationsInvalid>()("TranslationsInvalid", {
-  /** The configured tag. */
-  language: Schema.String,
-  file: Schema.optionalKey(Schema.String),
-  key: Schema.optionalKey(Schema.String),
-  detail: Schema.String
-}) {
-  override get message(): string {
-    const { detail, file, key, language } = this
-    const place = [file, key].filter((part) => part !== undefined).join(", ")
-    return `Can't translate to "${language}": ${place === "" ? "" : `${place}: `}${detail}`
-  }
-}
 
 /**
  * The options from the configuration: `appkernel.i18n.languages` and `appkernel.i18n.path`, or
@@ -158,18 +111,9 @@ export const config: Config.Config<Options> = Config.all({
  * @category constructors
  * @since 0.1.0
  */
-export const make: (
-  options: Options
-) => Effect.Effect<Translations, TranslationsInvalid, FileSystem.FileSystem> = Effect.fnUntraced(
-  function*({ languages, path }: Options) {
-    const tags = new Set<string>()
-    for (const language of languages) {
-      const name = language.trim()
-      if (name !== "") tags.add(yield* canonical(name))
-    }
-    return negotiated(yield* Effect.forEach(tags, (tag) => languageFrom(path, tag)))
-  }
-)
+export const make = (options: Options): Effect.Effect<Translations, TranslationsInvalid, FileSystem.FileSystem> =>
+  // The formatter of ICU messages is loaded by programs that use it, and by no others.
+  Effect.flatMap(Effect.promise(() => import("./messages/loadLanguages.ts")), ({ load }) => load(options))
 
 /**
  * {@link make} as a layer.
@@ -197,123 +141,9 @@ export const layer: Layer.Layer<never, TranslationsInvalid | Config.ConfigError,
 // internal
 // -----------------------------------------------------------------------------
 
-const canonical = (language: string): Effect.Effect<string, TranslationsInvalid> =>
-  Effect.try({
-    try: () => new Intl.Locale(language).toString(),
-    catch: () =>
-      new TranslationsInvalid({ language, detail: "it is no tag of a language, such as en or de-CH (BCP 47)" })
-  })
-
-const languageFrom = Effect.fnUntraced(function*(path: string, tag: string) {
-  const own = yield* entriesOf(path, tag, tag)
-  const tags = [tag, ...basesOf(tag)]
-  if (own === undefined && !tags.some((one) => included.has(one))) {
-    return yield* new TranslationsInvalid({ language: tag, file: fileOf(path, tag), detail: "there is no such file" })
-  }
-  let entries: ReadonlyMap<string, Entry> = own ?? new Map()
-  for (const base of basesOf(tag)) {
-    // A language's own keys take precedence over those of its base language.
-    entries = new Map([...(yield* entriesOf(path, base, tag)) ?? [], ...entries])
-  }
-  const keys = new Map([...entries].map(([key, { file }]) => [key, file]))
-  const packaged = tags.flatMap((one) => [...included.get(one) ?? []])
-  return languageOf(tag, yield* orFail(tag, compile(new Map([...packaged, ...entries]), tag)), keys)
-})
-
-const languageOf = (
-  tag: string,
-  messages: Messages,
-  keys: ReadonlyMap<string, string>
-): Language => ({
-  tag,
-  keys,
-  text: (key, args) => {
-    const message = messages.get(key)
-    if (message === undefined) return undefined
-    // A platform's formatter throws for values that it can't format.
-    const made = Result.try(() => message.format(args))
-    return Result.isSuccess(made) && typeof made.success === "string" ? made.success : undefined
-  }
-})
-
-const entriesIn = (catalogue: { readonly [key: string]: string }): ReadonlyMap<string, Entry> =>
-  new Map(Object.entries(catalogue).map(([key, text]) => [key, { text, file: "appkernel" }]))
-
-/** The package's own catalogues. */
-const included: ReadonlyMap<string, ReadonlyMap<string, Entry>> = new Map([["en", entriesIn(en)], [
-  "de",
-  entriesIn(de)
-]])
-
-let english: Language | undefined
-
 /**
- * The messages without languages, and those that a language lacks.
+ * Says that the languages are those of the configuration.
  *
  * @internal
  */
-export const inEnglish = (): Language => {
-  english ??= languageOf("en", Result.getOrElse(compile(entriesIn(en), "en"), (): Messages => new Map()), new Map())
-  return english
-}
-
-const configured: Translations = { languages: [], languageOf: () => undefined }
-
-/**
- * The current translations: those of a layer, otherwise the configured ones.
- *
- * @internal
- */
-export const current: Effect.Effect<Translations, TranslationsInvalid | Config.ConfigError> = Effect.gen(function*() {
-  const given = yield* Translations
-  if (given !== configured) return given
-  return yield* Effect.provide(make(yield* config), NodeFileSystem.layer)
-})
-
-const fileOf = (path: string, tag: string): string => `${path}/${tag}.json`
-
-/** RFC 4647, section 3.4: the prefixes of a tag, the longest first. */
-const basesOf = (tag: string): ReadonlyArray<string> => {
-  const end = tag.lastIndexOf("-")
-  if (end === -1) return []
-  const base = tag.slice(0, end)
-  return [base, ...basesOf(base)]
-}
-
-/** The entries of a tag's file, if it exists. */
-const entriesOf = (
-  path: string,
-  tag: string,
-  language: string
-): Effect.Effect<ReadonlyMap<string, Entry> | undefined, TranslationsInvalid, FileSystem.FileSystem> => {
-  const file = fileOf(path, tag)
-  return Effect.flatMap(FileSystem.FileSystem, (files) => files.readFileString(file)).pipe(
-    Effect.flatMap((text) => orFail(language, parse(text, file))),
-    Effect.catchTag("PlatformError", ({ reason }) =>
-      reason._tag === "NotFound"
-        ? Effect.undefined
-        : Effect.fail(new TranslationsInvalid({ language, file, detail: `it can't be read: ${reason.message}` })))
-  )
-}
-
-const orFail = <A>(language: string, result: Result.Result<A, Fault>): Effect.Effect<A, TranslationsInvalid> =>
-  Result.isSuccess(result)
-    ? Effect.succeed(result.success)
-    : Effect.fail(new TranslationsInvalid({ language, ...result.failure }))
-
-/** Longer than any browser's preferences. Parsing a longer header would dominate the request. */
-const longestPreferences = 1_000
-
-const negotiated = (languages: ReadonlyArray<Language>): Translations => {
-  const byTag = new Map(languages.map((language) => [language.tag, language]))
-  const tags = [...byTag.keys()]
-  return {
-    languages,
-    languageOf: (acceptLanguage) => {
-      const byDefault = languages[0]
-      if (acceptLanguage === undefined || acceptLanguage.length > longestPreferences) return byDefault
-      const tag = new Negotiator({ headers: { "accept-language": acceptLanguage } }).language(tags)
-      return tag === undefined ? byDefault : byTag.get(tag)
-    }
-  }
-}
+export const configured: Translations = { languages: [], languageOf: () => undefined }

@@ -8,12 +8,13 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
+import { shapeOf } from "../description/pathShape.ts"
 import type { BadRequest, Failure, HttpError } from "../HttpError.ts"
 import { badRequest, ownMessageOf } from "../messages/message.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { type CallFailure, handleCallFailures } from "../response/callFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translation.ts"
-import { allowedOf, type Route, shapeOf } from "./route.ts"
+import { allowedOf, type Route } from "./route.ts"
 
 /** @internal */
 export const routerConfig: Partial<FindMyWay.RouterConfig> = {

@@ -35,16 +35,6 @@ export interface Route {
 }
 
 /**
- * The path without the names of its parameters, which may differ between the methods of a path.
- *
- * @internal
- */
-export const shapeOf = (path: `/${string}`): `/${string}` => {
-  let count = 0
-  return `/${path.slice(1).replaceAll(/:[^/]*/gu, () => `:${count++}`)}`
-}
-
-/**
  * The methods of a path for the `Allow` header (RFC 9110, section 10.2.1).
  *
  * @internal

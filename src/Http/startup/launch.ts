@@ -1,4 +1,3 @@
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -48,7 +47,8 @@ export const launchWith =
     )
     return Effect.scoped(Effect.gen(function*() {
       yield* signals
-      const { context, log } = yield* Effect.provide(KernelConfig.load(options), NodeFileSystem.layer)
+      const { layer: files } = yield* Effect.promise(() => import("@effect/platform-node/NodeFileSystem"))
+      const { context, log } = yield* Effect.provide(KernelConfig.load(options), files)
       return yield* log.pipe(
         Effect.andThen(reported(running)),
         Effect.provide(KernelLogger.layer(options)),

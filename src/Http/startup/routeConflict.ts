@@ -5,10 +5,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
 import type * as Documentation from "../Documentation.ts"
 import type { Registration } from "../Registration.ts"
-import { shapeOf } from "../routes/route.ts"
 
 /**
  * Occurs when two registrations have the same path or name, or two links of one resource the same relation. `routes`

@@ -1,3 +1,4 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpApi from "effect/http-api/HttpApi"
@@ -41,7 +42,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
 }) {
   const store = yield* DocumentStore
   const limits = yield* KernelConfig.Limits
-  const translations = yield* Translations.current
+  const translations = yield* translationsOf
   for (const warning of unusedKeys(translations, registrations)) yield* Effect.logWarning(warning)
   const errorResponses = makeErrorResponses(translations)
   const lists = makeListAnswers(
@@ -90,6 +91,13 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
     repositories
   )
   return repositories
+})
+
+/** The translations of a layer, otherwise the configured ones. */
+const translationsOf = Effect.gen(function*() {
+  const given = yield* Translations.Translations
+  if (given !== Translations.configured) return given
+  return yield* Effect.provide(Translations.make(yield* Translations.config), NodeFileSystem.layer)
 })
 
 /** The paths of single documents, which exist whichever methods a resource has. */

@@ -1,0 +1,9 @@
+/**
+ * The path without the names of its parameters, which may differ between the methods of a path.
+ *
+ * @internal
+ */
+export const shapeOf = (path: `/${string}`): `/${string}` => {
+  let count = 0
+  return `/${path.slice(1).replaceAll(/:[^/]*/gu, () => `:${count++}`)}`
+}

@@ -1,0 +1,83 @@
+/**
+ * Listens on an address. This module loads Node's HTTP server.
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpServer from "effect/http/HttpServer"
+import * as NetAddress from "effect/net/NetAddress"
+import * as Result from "effect/Result"
+import { lookup } from "node:dns/promises"
+import type { ServerOptions } from "../KernelConfig.ts"
+import { ListenFailed } from "./listenFailed.ts"
+import { type HttpServer as NodeServer, makeServer } from "./nodeServer.ts"
+import { whenReady } from "./readiness.ts"
+
+type Server = HttpServer.HttpServer["Service"]
+
+/**
+ * A server that listens until the scope closes. `opened` runs when it listens.
+ *
+ * @internal
+ */
+export const listen = Effect.fnUntraced(function*(
+  { address, backlog, port, requestTimeout, shutdownTimeout }: ServerOptions,
+  opened: (server: Server) => Effect.Effect<void>
+) {
+  const failed = (cause: unknown): ListenFailed => listenFailed(cause, address, port)
+  const time = Duration.fromInputUnsafe(shutdownTimeout ?? "20 seconds")
+  const { address: host } = yield* Effect.tryPromise({ try: () => lookup(address), catch: failed })
+  const node = makeServer({
+    requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? "60 seconds"),
+    shutdownTimeout: time
+  })
+  node.hold()
+  const { address: planned, serve } = yield* NodeHttpServer.make(() => node, {
+    host,
+    port,
+    ...(backlog === undefined ? {} : { backlog }),
+    // The server itself answers requests that exceed the timeout; their clients get a moment to read the response.
+    gracefulShutdownTimeout: Duration.sum(time, Duration.seconds(1))
+  }).pipe(Effect.mapError(({ cause }) => failed(cause)))
+  // Runs after the shutdown timeout, before the wait for the last connection to close.
+  yield* Effect.addFinalizer(() => cut(node, time))
+  const server: Server = {
+    serve,
+    // A port that the system chooses is known once the server listens.
+    get address() {
+      const bound = node.address()
+      return bound === null || typeof bound === "string"
+        ? planned
+        : Result.getOrElse(NetAddress.inetAddressFromIpString(bound.address, bound.port), () => planned)
+    }
+  }
+  const opening = Effect.callback<void, ListenFailed>((resume) =>
+    node.open((error) => resume(error === undefined ? Effect.void : Effect.fail(failed(error))))
+  )
+  yield* whenReady(Effect.andThen(opening, Effect.suspend(() => opened(server))))
+  return server
+})
+
+const cut = (server: NodeServer, time: Duration.Duration): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    server.closeAllConnections()
+    // Node does not close upgraded connections.
+    for (const socket of server.sockets) socket.destroy()
+    return server.cutRequests() === 0
+      ? Effect.void
+      : Effect.logWarning(`Cut the requests that were not done within ${Duration.format(time)}`)
+  })
+
+const listenFailed = (cause: unknown, address: string, port: number): ListenFailed => {
+  const code: unknown = Reflect.get(Object(cause), "code")
+  const detail = code === "EADDRINUSE"
+    ? "the port is in use"
+    : code === "EACCES"
+    ? "not permitted"
+    : code === "EADDRNOTAVAIL"
+    ? "the address is not one of this machine"
+    : code === "ENOTFOUND"
+    ? "there is no such address"
+    : `the system says ${String(code)}`
+  return new ListenFailed({ address, port, detail })
+}
