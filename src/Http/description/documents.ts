@@ -4,8 +4,8 @@
 import * as Schema from "effect/Schema"
 import type * as Model from "../../Model/Model.ts"
 import { Links, OperationIds, OperationResult } from "../Wire.ts"
-import { wireIdOf } from "./identifier.ts"
 import { deepPartial } from "./partialFields.ts"
+import { wireIdOf } from "./wireId.ts"
 
 /**
  * The identifier of a document in requests and responses.

@@ -3,10 +3,10 @@ import { compileSerialiser, managedField, type Serialiser } from "../../Model/in
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import { identifierOf } from "../description/identifier.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { etagOf } from "../request/preconditions.ts"
 import type { Answer } from "./callFailures.ts"
+import { identifierOf } from "./identifier.ts"
 import * as answers from "./json.ts"
 import * as Links from "./links.ts"
 

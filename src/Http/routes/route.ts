@@ -8,10 +8,10 @@ import type { FieldProblem } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { textOfId } from "../../Repository/introspection.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
-import { identifierOf } from "../description/identifier.ts"
 import type { Method } from "../Endpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { Answer } from "../response/callFailures.ts"
+import { identifierOf } from "../response/identifier.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 
 /**

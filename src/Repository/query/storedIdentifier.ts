@@ -2,21 +2,9 @@
  * Converts identifiers between instances and stored documents.
  */
 import * as Exit from "effect/Exit"
-import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import { managedField, memoizeByModel, type ModelLike, unwrapped } from "../../Model/introspection.ts"
+import { idSchemaOf, memoizeByModel, type ModelLike } from "../../Model/introspection.ts"
 import { toBson } from "./bsonForm.ts"
-
-/**
- * The schema of a model's identifier, if it has one.
- *
- * @internal
- */
-export const idSchemaOf = (model: ModelLike): Schema.Codec<unknown> | undefined => {
-  const field = managedField(model, "id")
-  // The fields of a model are codecs without services.
-  return field === undefined ? undefined : unwrapped(model.store.fields[field] as Schema.Top) as Schema.Codec<unknown>
-}
 
 /**
  * The text of an identifier in errors. An identifier may be of any type.

@@ -2,8 +2,9 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { quote } from "../../internal/json.ts"
-import { managedField, memoizeByModel, type ModelLike, nameOf, unwrapped } from "../../Model/introspection.ts"
-import { idSchemaOf, instanceIdOf } from "../../Repository/introspection.ts"
+import { idSchemaOf, memoizeByModel, type ModelLike } from "../../Model/introspection.ts"
+import { instanceIdOf } from "../../Repository/introspection.ts"
+import { isText, shownIdOf } from "../description/wireId.ts"
 
 /**
  * The text form of a model's identifiers, for URLs and for responses that name a document.
@@ -64,32 +65,10 @@ export const identifierOf: (model: ModelLike) => Identifier = memoizeByModel((mo
 /** The numbers that JSON.stringify writes have at most 21 digits before the point and 25 after it. */
 const number = /^-?\d{1,21}(?:\.\d{1,25})?(?:e[+-]\d{1,3})?$/u
 
-/** Whether every non-empty text is an identifier. */
-const isText = ({ ast }: Schema.Top): boolean =>
-  ast._tag === "String" && ast.encoding === undefined &&
-  (ast.checks ?? []).every((check) => nameOf(check) === "effect/schema/isMinLength")
-
 const plain: Identifier = {
   parse: (text) => text,
   jsonOf: (id) => id,
   print: String,
   write: (id) => quote(String(id)),
   valueOf: (id) => id
-}
-
-/** The schema of the identifier's wire form; `undefined` if callers don't see it. */
-const shownIdOf = (model: ModelLike): Schema.Top | undefined => {
-  const field = model.wire.fields[managedField(model, "id") ?? ""]
-  // Every struct field is a schema.
-  return field === undefined ? undefined : unwrapped(field as Schema.Top)
-}
-
-/**
- * The schema of identifiers in requests; `undefined` if any text is valid.
- *
- * @internal
- */
-export const wireIdOf = (model: ModelLike): Schema.Top | undefined => {
-  const stored = idSchemaOf(model)
-  return stored === undefined || isText(stored) ? undefined : shownIdOf(model)
 }

@@ -1,0 +1,32 @@
+import type * as Schema from "effect/Schema"
+import { idSchemaOf, managedField, type ModelLike, nameOf, unwrapped } from "../../Model/introspection.ts"
+
+/**
+ * Whether every non-empty text is an identifier.
+ *
+ * @internal
+ */
+export const isText = ({ ast }: Schema.Top): boolean =>
+  ast._tag === "String" && ast.encoding === undefined &&
+  (ast.checks ?? []).every((check) => nameOf(check) === "effect/schema/isMinLength")
+
+/**
+ * The schema of the identifier's wire form; `undefined` if callers don't see it.
+ *
+ * @internal
+ */
+export const shownIdOf = (model: ModelLike): Schema.Top | undefined => {
+  const field = model.wire.fields[managedField(model, "id") ?? ""]
+  // Every struct field is a schema.
+  return field === undefined ? undefined : unwrapped(field as Schema.Top)
+}
+
+/**
+ * The schema of identifiers in requests; `undefined` if any text is valid.
+ *
+ * @internal
+ */
+export const wireIdOf = (model: ModelLike): Schema.Top | undefined => {
+  const stored = idSchemaOf(model)
+  return stored === undefined || isText(stored) ? undefined : shownIdOf(model)
+}
