@@ -12,6 +12,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as OpenApi from "./OpenApi.ts"
 import * as File from "./openapi/cachedFile.ts"
+import { openApiPath, redocPath, swaggerPath } from "./openapi/documentationPaths.ts"
 import { redoc, swaggerUi } from "./openapi/pageAssets.ts"
 
 /**
@@ -57,7 +58,7 @@ export const routes = (
 ): Effect.Effect<ReadonlyArray<Route>> =>
   Effect.gen(function*() {
     const json = File.make(JSON.stringify(document), { contentType: "application/json" })
-    const openapi = yield* route("/openapi.json", json)
+    const openapi = yield* route(openApiPath, json)
     if (options?.includeDocs === false) return [openapi]
     const swaggerScript = yield* Effect.cached(
       Effect.flatMap(swaggerUi, ({ script }) => asset(`${script}\n${startSwaggerUi}`, "text/javascript"))
@@ -68,14 +69,14 @@ export const routes = (
     )
     return [
       openapi,
-      yield* route("/docs/swagger-ui.js", swaggerScript),
-      yield* route("/docs/swagger-ui.css", swaggerStyles),
-      yield* route("/redoc/redoc.js", redocScript),
-      yield* page("/docs", document, {
+      yield* route(`${swaggerPath}/swagger-ui.js`, swaggerScript),
+      yield* route(`${swaggerPath}/swagger-ui.css`, swaggerStyles),
+      yield* route(`${redocPath}/redoc.js`, redocScript),
+      yield* page(swaggerPath, document, {
         script: ["swagger-ui.js", swaggerScript],
         styles: ["swagger-ui.css", swaggerStyles]
       }),
-      yield* page("/redoc", document, { script: ["redoc.js", redocScript] })
+      yield* page(redocPath, document, { script: ["redoc.js", redocScript] })
     ]
   })
 
@@ -161,14 +162,14 @@ const policyFor = ({ servers }: OpenApi.Document): string => {
 
 // The badge would send the document to an external validator.
 const startSwaggerUi = `SwaggerUIBundle({
-  url: new URL("../openapi.json", document.currentScript.src).href,
+  url: new URL("..${openApiPath}", document.currentScript.src).href,
   dom_id: "#documentation",
   deepLinking: true,
   validatorUrl: null
 })`
 
 const startRedoc = `Redoc.init(
-  new URL("../openapi.json", document.currentScript.src).href,
+  new URL("..${openApiPath}", document.currentScript.src).href,
   {},
   document.getElementById("documentation")
 )`

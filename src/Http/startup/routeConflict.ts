@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
 import type * as Documentation from "../Documentation.ts"
+import { documentationPaths } from "../openapi/documentationPaths.ts"
 import type { Registration } from "../Registration.ts"
 
 /**
@@ -35,9 +36,7 @@ export const rejectConflicts = Effect.fnUntraced(function*({ openApi, registrati
   readonly openApi: Documentation.Options | undefined
 }) {
   const seen = new Map<string, string>()
-  const documents = openApi === undefined
-    ? []
-    : ["/openapi.json", ...(openApi.includeDocs === false ? [] : ["/docs", "/redoc"] as const)] as const
+  const documents = openApi === undefined ? [] : documentationPaths(openApi.includeDocs)
   const claims = [
     ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
     ...registrations.flatMap(claimsOf)
