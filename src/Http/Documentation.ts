@@ -90,7 +90,7 @@ const asset = (text: string, contentType: string): Effect.Effect<File.File> =>
   File.make(text, { contentType: `${contentType}; charset=utf-8`, maxAge: year })
 
 const route = (path: Route["path"], file: Effect.Effect<File.File>): Effect.Effect<Route> =>
-  Effect.map(Effect.cached(file), (cached) => ({ method: "GET", path, handler: File.answering(cached) }))
+  Effect.map(Effect.cached(file), (cached) => ({ method: "GET", path, handler: File.respondWith(cached) }))
 
 type Part = readonly [name: string, file: Effect.Effect<File.File>]
 
@@ -111,8 +111,8 @@ const page = Effect.fnUntraced(function*(
       })
     })
   }
-  const beside = File.answering(yield* Effect.cached(fileAt(`${path.slice(1)}/`)))
-  const below = File.answering(yield* Effect.cached(fileAt("")))
+  const beside = File.respondWith(yield* Effect.cached(fileAt(`${path.slice(1)}/`)))
+  const below = File.respondWith(yield* Effect.cached(fileAt("")))
   return {
     method: "GET",
     path,

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Schema, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { get } from "node:http"
-import { makeAnswerBudget } from "../../src/Http/response/answerBudget.ts"
-import { makeListAnswers } from "../../src/Http/response/listAnswer.ts"
+import { makeListResponses } from "../../src/Http/response/listResponse.ts"
+import { makeResponseBudget } from "../../src/Http/response/responseBudget.ts"
 import { DocumentStore, EmbeddedStore, KernelEngine, Model } from "../../src/index.ts"
 import { freshDirectory, freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
@@ -24,7 +24,7 @@ const megabyte = 1_000_000
 describe("The bytes of large answers", () => {
   it.effect("are reserved in order of arrival, released with the request, and refused after a timeout", () =>
     Effect.gen(function*() {
-      const { reserve } = makeAnswerBudget(100, Duration.seconds(5))
+      const { reserve } = makeResponseBudget(100, Duration.seconds(5))
       const began: Array<string> = []
       const request = Effect.fnUntraced(function*(name: string, bytes: number) {
         const scope = yield* Scope.make()
@@ -57,7 +57,7 @@ describe("The bytes of large answers", () => {
 
   it.effect("are released while they are sent, and by interruption if the client stops", () =>
     Effect.gen(function*() {
-      const lists = makeListAnswers(makeAnswerBudget(megabyte, Duration.minutes(1)), megabyte)
+      const lists = makeListResponses(makeResponseBudget(megabyte, Duration.minutes(1)), megabyte)
       const answered = Effect.gen(function*() {
         const list = lists.begin()
         yield* list.reserve

@@ -15,7 +15,7 @@ import { gzip } from "node:zlib"
 export interface File {
   /** The hash of the content. */
   readonly hash: string
-  readonly answer: (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse
+  readonly respond: (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse
 }
 
 /**
@@ -51,7 +51,7 @@ export const make = (
     })
     return {
       hash,
-      answer: ({ headers }) =>
+      respond: ({ headers }) =>
         (headers["if-none-match"] ?? "").includes(`"${hash}"`)
           ? unchanged
           : takesGzip(headers["accept-encoding"])
@@ -66,12 +66,12 @@ export const make = (
  *
  * @internal
  */
-export const answering = (
+export const respondWith = (
   file: Effect.Effect<File>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-    return Effect.map(file, ({ answer }) => answer(request))
+    return Effect.map(file, ({ respond }) => respond(request))
   })
 
 const compress = promisify(gzip)

@@ -73,14 +73,14 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
   list: (operation, { limits, resource: { model, path } }) => ({
     summary: `List the ${segmentOf(path)}, page by page`,
     description: filterText,
-    ...answering(operation, {
+    ...withResponses(operation, {
       200: { description: "One page, with links to the others", headers: { "X-Total-Count": totalCount } }
     }),
     parameters: [...pageParameters(model, limits), ...filters(model)]
   }),
   get: (operation, { resource: { model } }) => ({
     summary: `Get one ${model.modelName}`,
-    ...answering(
+    ...withResponses(
       withDetails(operation, {
         fields: { ...described(documentParameters)["fields"], schema: fieldsOf(model) }
       }),
@@ -89,7 +89,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
   }),
   aggregate: (operation, { resource: { path } }) => ({
     summary: `Aggregate the ${segmentOf(path)}`,
-    ...answering(
+    ...withResponses(
       withDetails(operation, {
         pipe: {
           ...described(aggregationParameters)["pipe"],
@@ -102,14 +102,14 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
   }),
   schema: (operation, { resource: { model } }) => ({
     summary: `Get the JSON schema (draft-04) of ${model.modelName}`,
-    ...answering(
+    ...withResponses(
       withDetails(operation, described(schemaParameters)),
       { 200: { description: "The JSON schema" } }
     )
   }),
   meta: (operation, { resource: { model } }) => ({
     summary: `Get what a user interface needs to know of the fields of ${model.modelName}`,
-    ...answering(operation, { 200: { description: "The fields, by their names" } })
+    ...withResponses(operation, { 200: { description: "The fields, by their names" } })
   }),
   create: (operation, context) =>
     writing(operation, context, {
@@ -118,7 +118,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
         "Of a list, all are created or none; preferences and preconditions are not for lists.",
       types: ["application/json", "multipart/form-data"],
       takesLists: true,
-      answers: {
+      responses: {
         201: { description: "It was created; of a list, all were", headers: { Location: location } },
         200: { description: "The document with this id was replaced" }
       }
@@ -127,7 +127,7 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
     writing(operation, context, {
       summary: `Replace ${withArticle(context.resource.model.modelName)}`,
       types: ["application/json"],
-      answers: { 200: { description: "It was replaced" } }
+      responses: { 200: { description: "It was replaced" } }
     }),
   patch: (operation, context) =>
     writing(operation, context, {
@@ -135,11 +135,11 @@ const standard: { readonly [N in Name]: (operation: Node, context: OperationCont
       description: "A JSON merge patch (RFC 7396), in which `null` removes a field that is optional, or a JSON Patch " +
         "(RFC 6902). What is not named stays.",
       types: ["application/json", "application/merge-patch+json", "application/json-patch+json"],
-      answers: { 200: { description: "It was changed" } }
+      responses: { 200: { description: "It was changed" } }
     }),
   delete: (operation, { resource: { model } }) => ({
     summary: `Delete ${withArticle(model.modelName)}`,
-    ...answering(operation, { 200: { description: "How many were deleted" } })
+    ...withResponses(operation, { 200: { description: "How many were deleted" } })
   })
 }
 
@@ -256,15 +256,15 @@ const withDetails = (operation: Node, details: { readonly [name: string]: Node }
 })
 
 /** Adds details to an operation's responses. */
-const answering = (operation: Node, answers: { readonly [status: string]: Node }): Node => {
+const withResponses = (operation: Node, details: { readonly [status: string]: Node }): Node => {
   const responses = Document.nodeOf(operation["responses"])
   return {
     ...operation,
     responses: {
       ...responses,
-      ...Document.mapValues(answers, (answer, status) => ({
+      ...Document.mapValues(details, (response, status) => ({
         ...Document.nodeOf(responses[status]),
-        ...Document.nodeOf(answer)
+        ...Document.nodeOf(response)
       }))
     }
   }
@@ -274,12 +274,12 @@ const answering = (operation: Node, answers: { readonly [status: string]: Node }
 const writing = (
   operation: Node,
   { known, resource: { model } }: OperationContext,
-  { answers, description, summary, takesLists = false, types }: {
+  { responses, description, summary, takesLists = false, types }: {
     readonly summary: string
     readonly description?: string
     readonly types: ReadonlyArray<string>
     readonly takesLists?: boolean
-    readonly answers: { readonly [status: string]: { readonly description: string; readonly headers?: Node } }
+    readonly responses: { readonly [status: string]: { readonly description: string; readonly headers?: Node } }
   }
 ): Node => {
   const { content: bodies } = Document.nodeOf(operation["requestBody"])
@@ -290,7 +290,7 @@ const writing = (
   const bodyOf = (type: string) =>
     type === "application/json" ? json : type === "application/json-patch+json" ? { schema: known.jsonPatch } : one
   const tag = isVersioned(model) ? { ETag: etag } : {}
-  const answerOf = (status: string) => ({
+  const contentOf = (status: string) => ({
     "application/json": {
       schema: {
         oneOf: [
@@ -301,7 +301,7 @@ const writing = (
       }
     }
   })
-  return answering(
+  return withResponses(
     {
       summary,
       ...(description === undefined ? {} : { description }),
@@ -313,9 +313,9 @@ const writing = (
       }
     },
     Object.fromEntries(
-      Object.entries(answers).map(([status, { description, headers }]) => [
+      Object.entries(responses).map(([status, { description, headers }]) => [
         status,
-        { description, headers: { ...headers, ...tag, "Preference-Applied": applied }, content: answerOf(status) }
+        { description, headers: { ...headers, ...tag, "Preference-Applied": applied }, content: contentOf(status) }
       ])
     )
   )
@@ -365,7 +365,7 @@ const conditional = (operation: Node, method: string, { model }: Resource): Node
   const withConditions = { ...operation, parameters: [...Document.listOf(operation["parameters"]), ...conditions] }
   return method !== "get"
     ? withConditions
-    : answering(withConditions, {
+    : withResponses(withConditions, {
       200: headers,
       304: { description: statusTexts["304"], ...headers }
     })

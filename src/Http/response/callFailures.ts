@@ -17,7 +17,7 @@ export type CallFailure = HttpError | Failure | DocumentInvalid | BulkInsertFail
  *
  * @internal
  */
-export type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>
+export type ResponseEffect = Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>
 
 /**
  * Handles the failures of an application's own code: declared errors become their responses, an invalid stored document
@@ -38,8 +38,8 @@ export const handleCallFailures = <R>(
         return Effect.fail(new Conflict({ message: error.message }))
       default:
         // An undeclared error is a defect, since clients don't expect it.
-        return Object.hasOwn(answerable, error._tag) ? Effect.fail(error) : Effect.die(error)
+        return Object.hasOwn(expectedFailures, error._tag) ? Effect.fail(error) : Effect.die(error)
     }
   })
 
-const answerable = { ...statusOf, ...failures }
+const expectedFailures = { ...statusOf, ...failures }

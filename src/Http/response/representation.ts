@@ -5,9 +5,9 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { etagOf } from "../request/preconditions.ts"
-import type { Answer } from "./callFailures.ts"
+import type { ResponseEffect } from "./callFailures.ts"
 import { identifierOf } from "./identifier.ts"
-import * as answers from "./json.ts"
+import * as responses from "./json.ts"
 import * as Links from "./links.ts"
 
 type Headers = { readonly [name: string]: string }
@@ -24,11 +24,11 @@ export interface Representation {
   readonly textBy: (serialise: Serialiser) => (document: Document) => string | undefined
   /** The entity tag (RFC 9110, section 8.8.3) of a versioned document. */
   readonly headersOf: (document: Document) => Headers | undefined
-  readonly answer: (document: Document, status?: number, headers?: Headers) => Answer
+  readonly respond: (document: Document, status?: number, headers?: Headers) => ResponseEffect
   /** The response of the document in another serialiser's form. */
-  readonly answerBy: (serialise: Serialiser) => (document: Document) => Answer
+  readonly respondWith: (serialise: Serialiser) => (document: Document) => ResponseEffect
   /** Fails for a document that can't be serialised with the repository's own description of its problems. */
-  readonly corrupt: (document: Document) => Answer
+  readonly corrupt: (document: Document) => ResponseEffect
 }
 
 /** @internal */
@@ -44,16 +44,16 @@ export const representationOf = (
   const textOf = (document: Document) => serialise(document, links(print(document["_id"])))
   const headersOf = (document: Document) =>
     versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField])) }
-  const corrupt = (document: Document): Answer =>
+  const corrupt = (document: Document): ResponseEffect =>
     Effect.flatMap(
       repository.findById(valueOf(document["_id"])),
       () => Effect.die(new Error(`${model.modelName} ${print(document["_id"])} can't be written`))
     )
   const textBy = (serialise: Serialiser) => (document: Document) => serialise(document, links(print(document["_id"])))
-  const answer = (text: string | undefined, document: Document, status?: number, headers?: Headers): Answer =>
+  const respond = (text: string | undefined, document: Document, status?: number, headers?: Headers): ResponseEffect =>
     text === undefined
       ? corrupt(document)
-      : Effect.succeed(answers.json(
+      : Effect.succeed(responses.json(
         text,
         status,
         versionField === undefined ? headers : { ...headers, ...headersOf(document) }
@@ -65,10 +65,10 @@ export const representationOf = (
     textBy,
     headersOf,
     corrupt,
-    answer: (document, status, headers) => answer(textOf(document), document, status, headers),
-    answerBy: (serialise) => {
+    respond: (document, status, headers) => respond(textOf(document), document, status, headers),
+    respondWith: (serialise) => {
       const textOf = textBy(serialise)
-      return (document) => answer(textOf(document), document)
+      return (document) => respond(textOf(document), document)
     }
   }
 }

@@ -12,7 +12,7 @@ import { inEnglish } from "../messages/loadLanguages.ts"
 import { type Labels, type TranslatableMessage, translationOf, translationOfProblem } from "../messages/message.ts"
 import { type Instance, textOf } from "../ServiceError.ts"
 import type { Arguments, Language, Translations } from "../Translations.ts"
-import * as answers from "./json.ts"
+import * as responses from "./json.ts"
 import type { FieldResolver, ProblemField } from "./problemFields.ts"
 
 type TranslatedResponse = Effect.Effect<HttpServerResponse.HttpServerResponse>
@@ -33,7 +33,7 @@ export const makeBadRequest = (translations: Translations, resolveField: FieldRe
   return (problems, message) =>
     withLanguage(translations, (language, headers) => {
       const translated = problems.map((problem) => sentences(language, problem))
-      return answers.badRequest(
+      return responses.badRequest(
         message ?? format(language, {
           key: "errors.Invalid",
           args: { problems: translated.map(({ message }) => message).join("; "), count: problems.length }
@@ -66,7 +66,7 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
     withLanguage(
       translations,
       (language, headers) =>
-        answers.errorMessage(
+        responses.errorMessage(
           status,
           format(language, translatable),
           own === undefined ? headers : { ...headers, ...own }
@@ -82,8 +82,8 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
         const translatable = translationOf(failure)
         const message = translatable === undefined ? error.message : format(language, translatable)
         return error._tag === "BadRequest"
-          ? answers.badRequest(message, error.errors, headers)
-          : answers.errorMessage(statusOf[error._tag], message, headers)
+          ? responses.badRequest(message, error.errors, headers)
+          : responses.errorMessage(statusOf[error._tag], message, headers)
       }),
     serviceError: (error, status) =>
       Effect.flatMap(
@@ -91,7 +91,7 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
         ({ headers, language }) =>
           Effect.map(
             textOf(error, language.text(`errors.${error._tag}`, fieldsOf(error)) ?? error.message),
-            (text) => answers.json(text, status, headers)
+            (text) => responses.json(text, status, headers)
           )
       )
   }
@@ -132,12 +132,12 @@ const labelsIn = (language: Language): Labels => ({
  * @internal
  */
 export const metadataResponse = (translations: Translations, metadata: Metadata): TranslatedResponse => {
-  const untranslated = answers.json(JSON.stringify(metadata))
+  const untranslated = responses.json(JSON.stringify(metadata))
   if (translations.languages.length === 0) return Effect.succeed(untranslated)
   const texts = new Map(
     translations.languages.map((language) => [
       language,
-      answers.json(JSON.stringify(labelled(metadata, language)), 200, headersOf(language))
+      responses.json(JSON.stringify(labelled(metadata, language)), 200, headersOf(language))
     ])
   )
   return withLanguage(translations, (language) => texts.get(language) ?? untranslated)

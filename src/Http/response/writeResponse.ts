@@ -8,9 +8,9 @@ import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { etagOf } from "../request/preconditions.ts"
 import { appliedHeaders, type Return } from "../request/prefer.ts"
-import type { Answer } from "./callFailures.ts"
+import type { ResponseEffect } from "./callFailures.ts"
 import { identifierOf } from "./identifier.ts"
-import * as answers from "./json.ts"
+import * as responses from "./json.ts"
 import * as Links from "./links.ts"
 import type { Representation } from "./representation.ts"
 
@@ -40,15 +40,15 @@ export type Written =
   | { readonly _tag: "Deleted" }
 
 /**
- * Answers what a write did, or with the document where the request prefers that (RFC 7240).
+ * The responses to writes: the result, or the document if the request prefers it (RFC 7240).
  *
  * @internal
  */
-export const writeAnswers = (
+export const writeResponses = (
   { model, path }: ResourceInfo,
   repository: Repository<Model.Any>,
   representation: Representation
-): (written: Written, prefer: Return | undefined) => Answer => {
+): (written: Written, prefer: Return | undefined) => ResponseEffect => {
   const { print, valueOf, write } = identifierOf(model)
   const inserted = managedField(model, "version") === undefined ? undefined : { etag: etagOf(1) }
 
@@ -67,10 +67,10 @@ export const writeAnswers = (
       written.document === undefined
         ? repository.findDocumentById(valueOf(written.id))
         : Effect.succeed(written.document),
-      (document): Answer =>
+      (document): ResponseEffect =>
         document === undefined
           ? Effect.fail(new DocumentNotFound({ model: model.modelName, id: textOfId(print(written.id)) }))
-          : representation.answer(document, status, {
+          : representation.respond(document, status, {
             ...headers,
             "content-location": Links.hrefOf(path, print(written.id))
           })
@@ -79,16 +79,16 @@ export const writeAnswers = (
   return (written, prefer) => {
     switch (written._tag) {
       case "Deleted":
-        return Effect.succeed(answers.operationResult("1"))
+        return Effect.succeed(responses.operationResult("1"))
       case "Documents":
-        return Effect.succeed(answers.operationResult(`[${written.ids.map(write).join(",")}]`, 201))
+        return Effect.succeed(responses.operationResult(`[${written.ids.map(write).join(",")}]`, 201))
       case "Document": {
         const status = written.created ? 201 : 200
         const own = headersFor(written)
         const headers = prefer === undefined ? own : { ...own, ...appliedHeaders[prefer] }
         return prefer === "representation"
           ? documentOf(written, status, headers)
-          : Effect.succeed(answers.operationResult(write(written.id), status, headers))
+          : Effect.succeed(responses.operationResult(write(written.id), status, headers))
       }
     }
   }

@@ -45,9 +45,9 @@ import { readJson } from "../request/jsonBody.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import { identifierOf } from "../response/identifier.ts"
-import * as answers from "../response/json.ts"
+import * as responses from "../response/json.ts"
 import type { DocumentLinks } from "../response/links.ts"
-import { addAll, type ListAnswers } from "../response/listAnswer.ts"
+import { addAll, type ListResponses } from "../response/listResponse.ts"
 import { inputFields, parameters as parametersOf } from "../response/problemFields.ts"
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
@@ -69,7 +69,7 @@ export interface CallContext {
   readonly limits: Limits
   /** Whether undeclared keys of a payload are rejected. */
   readonly isStrict: boolean
-  readonly lists: ListAnswers
+  readonly lists: ListResponses
   readonly translations: Translations
   readonly repository: Repository<Model.Any> | undefined
   /** The links of a model's documents; none if the model is not registered. */
@@ -125,11 +125,11 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
         Effect.flatMap(read, (parts) => Effect.flatMap(run(...first, parts), (value) => finished(value, request.url)))
     )
   })
-  const answered = Effect.catch(
+  const handled = Effect.catch(
     handle,
     (error) => error instanceof InvalidRequest ? respondBadRequest(error.problems) : Effect.fail(error)
   )
-  return jsonRoute({ method, path, handler: answered }, respondBadRequest)
+  return jsonRoute({ method, path, handler: handled }, respondBadRequest)
 }
 
 /** Reads the payload from the body or from the query parameters. */
@@ -261,34 +261,34 @@ type ResultWriter = (
 
 /** Writes results with the status and the `Location` that the call declares. */
 const resultWriter = (options: Call["options"], { linksOf, lists }: CallContext): ResultWriter => {
-  const answer = answerOf(successOf(options), linksOf, lists)
+  const respond = responderOf(successOf(options), linksOf, lists)
   const { status } = options
   const locationOf = options.location === undefined ? undefined : locationBy(options.location, successOf(options))
   return status === undefined && locationOf === undefined
-    ? answer
+    ? respond
     : (value, url) =>
-      Effect.map(answer(value, url), (response) => {
-        const answered = status === undefined ? response : HttpServerResponse.setStatus(response, status)
+      Effect.map(respond(value, url), (response) => {
+        const withStatus = status === undefined ? response : HttpServerResponse.setStatus(response, status)
         return locationOf === undefined
-          ? answered
-          : HttpServerResponse.setHeader(answered, "location", locationOf(value))
+          ? withStatus
+          : HttpServerResponse.setHeader(withStatus, "location", locationOf(value))
       })
 }
 
-const answerOf = (
+const responderOf = (
   success: Schema.Top,
   linksOf: (model: ModelLike) => DocumentLinks,
-  lists: ListAnswers
+  lists: ListResponses
 ): ResultWriter => {
   const element = elementOf(success)
   if (isModelLike(success)) {
     const write = modelWriter(success, linksOf(success))
-    return (value) => Effect.map(write(value), (text) => answers.json(text))
+    return (value) => Effect.map(write(value), (text) => responses.json(text))
   }
   if (element === undefined) {
     const write = valueWriter(success)
-    if (isObject(success)) return (value) => Effect.map(write(value), (text) => answers.json(text))
-    return (value) => Effect.map(write(value), (text) => answers.json(`{"_type":"OperationResult","result":${text}}`))
+    if (isObject(success)) return (value) => Effect.map(write(value), (text) => responses.json(text))
+    return (value) => Effect.map(write(value), (text) => responses.json(`{"_type":"OperationResult","result":${text}}`))
   }
   const write = isModelLike(element) ? modelWriter(element, linksOf(element)) : valueWriter(element)
   return (value, url) =>

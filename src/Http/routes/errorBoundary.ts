@@ -31,7 +31,7 @@ export const routerConfig: Partial<FindMyWay.RouterConfig> = {
  *
  * @internal
  */
-export const answered = (
+export const withErrorResponses = (
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure>,
   respondBadRequest: BadRequestResponder,
   errorResponses: ErrorResponses
@@ -77,8 +77,8 @@ export const routed = (
   errorResponses: ErrorResponses
 ) => {
   const methods = methodsByPath(routes, paths)
-  const answer = Effect.catchCause(
-    // What fails here is that there is no route, or a route that is not the engine's: of any error, says the platform.
+  const handled = Effect.catchCause(
+    // Fails if there is no route, or if a route of `HttpRouter` fails, whose error type is unknown.
     // @effect-diagnostics-next-line anyUnknownInErrorContext:off
     router.asHttpEffect(),
     (cause): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {
@@ -93,7 +93,7 @@ export const routed = (
         : defect(cause, errorResponses)
     }
   )
-  return Effect.withFiber<HttpServerResponse.HttpServerResponse, never, Effect.Services<typeof answer>>((fiber) => {
+  return Effect.withFiber<HttpServerResponse.HttpServerResponse, never, Effect.Services<typeof handled>>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     if (request.url.includes("%") && Option.isNone(decoded(request.url))) {
       return errorResponses.failure(badlyEncoded(request.url))
@@ -101,11 +101,11 @@ export const routed = (
     // RFC 3986, section 3.3: a semicolon is part of its segment. The router would start the query there.
     return request.url.includes(";")
       ? Effect.provideService(
-        answer,
+        handled,
         HttpServerRequest.HttpServerRequest,
         request.modify({ url: escaped(request.url) })
       )
-      : answer
+      : handled
   })
 }
 

@@ -3,7 +3,7 @@
  */
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { UrlQuery } from "../query/urlQuery.ts"
-import type { ListAnswer } from "../response/listAnswer.ts"
+import type { ListResponse } from "../response/listResponse.ts"
 
 /**
  * A page that is being read.
@@ -20,7 +20,7 @@ export class Page {
   ended: "large" | "too large" | { readonly corrupt: Document } | undefined
   readonly #query: UrlQuery
   readonly #serialise: (document: Document) => string | undefined
-  readonly #list: ListAnswer
+  readonly #list: ListResponse
   readonly #isKept: boolean
   #count = 0
   #last: Document | undefined
@@ -29,7 +29,7 @@ export class Page {
   constructor(
     query: UrlQuery,
     serialise: (document: Document) => string | undefined,
-    list: ListAnswer,
+    list: ListResponse,
     isKept: boolean
   ) {
     this.#query = query

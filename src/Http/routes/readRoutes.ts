@@ -19,9 +19,9 @@ import { queryReader } from "../query/parameterReader.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import * as preconditions from "../request/preconditions.ts"
-import type { Answer } from "../response/callFailures.ts"
+import type { ResponseEffect } from "../response/callFailures.ts"
 import * as Links from "../response/links.ts"
-import { addAll, type ListAnswer, type ListAnswers } from "../response/listAnswer.ts"
+import { addAll, type ListResponse, type ListResponses } from "../response/listResponse.ts"
 import { writePlain } from "../response/plainJson.ts"
 import { expectations, type FieldResolver, parameters as parametersOf } from "../response/problemFields.ts"
 import type { Representation } from "../response/representation.ts"
@@ -42,37 +42,41 @@ export const readRoutes = (
   repository: Repository<Model.Any>,
   representation: Representation,
   surroundings: Surroundings
-): { readonly [N in "list" | "get" | "aggregate"]: Answer } => {
+): { readonly [N in "list" | "get" | "aggregate"]: ResponseEffect } => {
   const context = readContext(resource, repository, representation, surroundings)
   return { list: listRoute(context), get: getRoute(context), aggregate: aggregateRoute(context) }
 }
 
 interface Surroundings {
   readonly limits: Limits
-  readonly lists: ListAnswers
+  readonly lists: ListResponses
   readonly translations: Translations
   readonly places: FieldResolver
 }
 
-/** What the reads of a resource have in common: where they read, how they answer, and its hooks. */
+/** The shared parts of a resource's reads: its repository, representation and hooks. */
 interface ReadContext {
   readonly model: Model.Any
   readonly path: string
   readonly repository: Repository<Model.Any>
   readonly representation: Representation
   readonly limits: Limits
-  readonly lists: ListAnswers
+  readonly lists: ListResponses
   /** The serialiser of the selected fields. */
   readonly selected: ReturnType<typeof selectionSerialisers>
   readonly respondBadRequest: BadRequestResponder
-  /** Like `respondBadRequest`, but answers 403 if a problem is an operator that is forbidden. */
-  readonly rejectQuery: (problems: ReadonlyArray<Problem>) => Answer
+  /** Like `respondBadRequest`, but responds with 403 if a problem is an operator that is forbidden. */
+  readonly rejectQuery: (problems: ReadonlyArray<Problem>) => ResponseEffect
   /** Runs the hooks before a read. */
-  readonly hooked: (id: Option.Option<unknown>, answer: Answer) => Answer
+  readonly runBefore: (id: Option.Option<unknown>, response: ResponseEffect) => ResponseEffect
   /** Whether hooks after a read need the documents. */
-  readonly isShown: boolean
+  readonly hasAfterHooks: boolean
   /** Passes documents to the hooks after a read. */
-  readonly shown: (id: Option.Option<unknown>, documents: ReadonlyArray<Document>, answer: Answer) => Answer
+  readonly runAfter: (
+    id: Option.Option<unknown>,
+    documents: ReadonlyArray<Document>,
+    response: ResponseEffect
+  ) => ResponseEffect
 }
 
 const readContext = (
@@ -99,19 +103,19 @@ const readContext = (
       const forbidden = QueryGuard.forbiddenOf(problems)
       return forbidden === undefined ? respondBadRequest(problems) : Effect.fail(forbidden)
     },
-    hooked: (id, answer) =>
+    runBefore: (id, response) =>
       before === undefined
-        ? answer
-        : Effect.andThen(before({ id, previous: Option.none() }), answer),
-    isShown: after !== undefined,
-    shown: (id, documents, answer) =>
-      after === undefined ? answer : Effect.andThen(
+        ? response
+        : Effect.andThen(before({ id, previous: Option.none() }), response),
+    hasAfterHooks: after !== undefined,
+    runAfter: (id, documents, response) =>
+      after === undefined ? response : Effect.andThen(
         Effect.forEach(documents, (document) =>
           Effect.flatMap(
             fromDocument(document),
             (instance) => unwrapped(after(instance, { id, previous: Option.none() }))
           ), { discard: true }),
-        answer
+        response
       )
   }
 }
@@ -120,21 +124,21 @@ const readContext = (
 // one document
 // -----------------------------------------------------------------------------
 
-const getRoute = (context: ReadContext): Answer => {
-  const { hooked, model, repository, respondBadRequest, shown } = context
+const getRoute = (context: ReadContext): ResponseEffect => {
+  const { runBefore, model, repository, respondBadRequest, runAfter } = context
   const readSelection = UrlQuery.selection(model)
-  const answerOf = documentAnswer(context)
+  const responseOf = documentAnswer(context)
   return withIdAndParameters(model, (id, request, parameters) => {
     const read = Object.keys(parameters).length === 0 ? everything : readSelection(parameters)
     if (Result.isFailure(read)) return respondBadRequest(read.failure)
-    return hooked(
+    return runBefore(
       Option.some(id),
       Effect.flatMap(
         repository.findDocumentById(id),
         (document) =>
           document === undefined
             ? Effect.fail(notFound(model, id))
-            : shown(Option.some(id), [document], answerOf(document, headersOf(request), read.success))
+            : runAfter(Option.some(id), [document], responseOf(document, headersOf(request), read.success))
       )
     )
   })
@@ -143,12 +147,12 @@ const getRoute = (context: ReadContext): Answer => {
 /** Answers with a document, under the preconditions of the headers. */
 const documentAnswer = ({ model, representation, respondBadRequest, selected }: ReadContext) => {
   const versionField = managedField(model, "version")
-  return (document: Document, headers: preconditions.Headers, fields: UrlQuery.UrlQuery["fields"]): Answer => {
-    const answer = fields === undefined
-      ? representation.answer(document)
-      : representation.answerBy(selected(fields))(document)
+  return (document: Document, headers: preconditions.Headers, fields: UrlQuery.UrlQuery["fields"]): ResponseEffect => {
+    const response = fields === undefined
+      ? representation.respond(document)
+      : representation.respondWith(selected(fields))(document)
     if (versionField === undefined && headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
-      return answer
+      return response
     }
     const version = versionField === undefined ? undefined : Number(document[versionField])
     const conditions = preconditions.read(headers)
@@ -159,7 +163,7 @@ const documentAnswer = ({ model, representation, respondBadRequest, selected }: 
       case "not modified":
         return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: representation.headersOf(document) }))
       case "proceed":
-        return answer
+        return response
     }
   }
 }
@@ -171,10 +175,10 @@ const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.suc
 // a collection
 // -----------------------------------------------------------------------------
 
-const listRoute = (context: ReadContext): Answer => {
+const listRoute = (context: ReadContext): ResponseEffect => {
   const {
-    hooked,
-    isShown,
+    runBefore,
+    hasAfterHooks,
     limits,
     lists,
     model,
@@ -184,7 +188,7 @@ const listRoute = (context: ReadContext): Answer => {
     representation,
     respondBadRequest,
     selected,
-    shown
+    runAfter
   } = context
   const readQuery = UrlQuery.make(model, limits)
   const { maxPageBytes, queryTimeout: timeLimit } = limits
@@ -195,15 +199,18 @@ const listRoute = (context: ReadContext): Answer => {
     const serialise = query.fields === undefined ? representation.textOf : representation.textBy(selected(query.fields))
 
     /** Writes a page while `find` reads it. A large page is reserved and read again. */
-    const answer = (items: ListAnswer, find: (take: Page["take"]) => Effect.Effect<number | undefined, ReadError>) => {
-      const page = new Page(query, serialise, items, isShown)
-      return Effect.flatMap(find(page.take), (total): Answer => {
+    const respond = (
+      items: ListResponse,
+      find: (take: Page["take"]) => Effect.Effect<number | undefined, ReadError>
+    ) => {
+      const page = new Page(query, serialise, items, hasAfterHooks)
+      return Effect.flatMap(find(page.take), (total): ResponseEffect => {
         const { ended } = page
         if (ended === "large") {
           const reserved = lists.begin(maxPageBytes)
           return Effect.andThen(
             reserved.reserve,
-            answer(reserved, (take) => Effect.as(repository.findDocuments({ ...options, take }), total))
+            respond(reserved, (take) => Effect.as(repository.findDocuments({ ...options, take }), total))
           )
         }
         if (typeof ended === "object") return representation.corrupt(ended.corrupt)
@@ -213,12 +220,12 @@ const listRoute = (context: ReadContext): Answer => {
         }
         const links = linksOf(path, parameters, query, page, total)
         const counted = query.count === "exact" ? { "x-total-count": String(total) } : undefined
-        return shown(Option.none(), page.documents, Effect.sync(() => items.finish(links, counted)))
+        return runAfter(Option.none(), page.documents, Effect.sync(() => items.finish(links, counted)))
       })
     }
 
     // Hooks receive complete models.
-    const options = { ...query.find, ...(isShown ? { projection: undefined } : {}), timeLimit }
+    const options = { ...query.find, ...(hasAfterHooks ? { projection: undefined } : {}), timeLimit }
     const find = (take: Page["take"]) =>
       query.count === "exact"
         ? Effect.map(repository.findAndCountDocuments({ ...options, take }), ({ total }): number | undefined => total)
@@ -226,7 +233,7 @@ const listRoute = (context: ReadContext): Answer => {
           query.count === "estimated" ? repository.estimatedCount : Effect.succeed(undefined),
           (total) => Effect.as(repository.findDocuments({ ...options, take }), total)
         )
-    return hooked(Option.none(), Effect.suspend(() => answer(lists.begin(maxPageBytes), find)))
+    return runBefore(Option.none(), Effect.suspend(() => respond(lists.begin(maxPageBytes), find)))
   })
 }
 
@@ -253,8 +260,8 @@ const pageAdvice = "ask for fewer documents or fields, or page by cursor"
 // -----------------------------------------------------------------------------
 
 const aggregateRoute = (
-  { hooked, limits, lists, model, path, rejectQuery, repository, respondBadRequest }: ReadContext
-): Answer => {
+  { runBefore, limits, lists, model, path, rejectQuery, repository, respondBadRequest }: ReadContext
+): ResponseEffect => {
   const readAggregation = queryReader(aggregationParameters, "is not a parameter of the aggregation")
   const readPipeline = QueryGuard.pipeline(model, limits)
   const { maxPageBytes, queryTimeout: timeLimit } = limits
@@ -278,7 +285,7 @@ const aggregateRoute = (
         return items.finish(`"_links":{"self":{"href":${self}}}`)
       }))
     })
-    return hooked(
+    return runBefore(
       Option.none(),
       Effect.catchTag(written, "TooLarge", () => respondBadRequest([tooLarge("pipe", maxPageBytes, pipeAdvice)]))
     )

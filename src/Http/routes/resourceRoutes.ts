@@ -14,9 +14,9 @@ import { translatable } from "../messages/message.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { acceptsJson } from "../request/accept.ts"
-import type { Answer } from "../response/callFailures.ts"
-import * as answers from "../response/json.ts"
-import type { ListAnswers } from "../response/listAnswer.ts"
+import type { ResponseEffect } from "../response/callFailures.ts"
+import * as responses from "../response/json.ts"
+import type { ListResponses } from "../response/listResponse.ts"
 import { expectations, inputFields, parameters as parametersOf } from "../response/problemFields.ts"
 import { representationOf } from "../response/representation.ts"
 import {
@@ -51,7 +51,7 @@ export const routesOf = (
   store: DocumentStore["Service"],
   { limits, lists, translations }: {
     readonly limits: Limits
-    readonly lists: ListAnswers
+    readonly lists: ListResponses
     readonly translations: Translations
   }
 ): ReadonlyArray<Route> => {
@@ -60,7 +60,7 @@ export const routesOf = (
   const places = inputFields(model)
   const respondBadRequest = makeBadRequest(translations, places)
   const errorResponses = makeErrorResponses(translations)
-  const handlers: { readonly [N in Name]: Answer } = {
+  const handlers: { readonly [N in Name]: ResponseEffect } = {
     ...readRoutes(registration, repository, representation, { limits, lists, places, translations }),
     ...writeRoutes(registration, repository, store, representation, { limits, respondBadRequest }),
     schema: schemaOf(model, translations),
@@ -85,14 +85,14 @@ export const routesOf = (
  * No document has the identifier `schema`, so `PUT …/schema` has only the methods of the endpoint `schema`.
  */
 const unlessReserved = (
-  handler: Answer,
+  handler: ResponseEffect,
   { method, path: own }: StandardEndpoint,
   { endpoints, path, errorResponses }: {
     readonly endpoints: ReadonlyArray<StandardEndpoint>
     readonly path: string
     readonly errorResponses: ErrorResponses
   }
-): Answer => {
+): ResponseEffect => {
   // The router prefers a path without parameters, so a request with one of its methods does not get here.
   const others = endpoints.filter((other) => other.reserved !== undefined && other.method !== method)
   if (own !== "/:id" || others.length === 0) return handler
@@ -122,9 +122,9 @@ const notAcceptable: Effect.Effect<never, HttpError> = Effect.fail(
 )
 
 /** The variants of the schema, built once. */
-const schemaOf = (model: Model.Any, translations: Translations): Answer => {
+const schemaOf = (model: Model.Any, translations: Translations): ResponseEffect => {
   const variant = (mongoCompatibility: boolean, additionalProperties: boolean) =>
-    answers.json(JSON.stringify(JsonSchema.make(model, { additionalProperties, mongoCompatibility })))
+    responses.json(JSON.stringify(JsonSchema.make(model, { additionalProperties, mongoCompatibility })))
   const plain = { open: variant(false, true), closed: variant(false, false) }
   const mongo = { open: variant(true, true), closed: variant(true, false) }
   const respondBadRequest = makeBadRequest(translations, parametersOf(expectations(schemaParameters)))

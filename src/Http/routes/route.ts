@@ -10,7 +10,7 @@ import { textOfId } from "../../Repository/introspection.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { Method } from "../Endpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import type { Answer } from "../response/callFailures.ts"
+import type { ResponseEffect } from "../response/callFailures.ts"
 import { identifierOf } from "../response/identifier.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 
@@ -22,14 +22,14 @@ import type { BadRequestResponder } from "../response/translation.ts"
 export interface Handled {
   readonly method: Method
   readonly path: `/${string}`
-  readonly handler: Answer
+  readonly handler: ResponseEffect
 }
 
 /** @internal */
 export interface Route {
   readonly method: Method
   readonly path: `/${string}`
-  readonly handler: Answer
+  readonly handler: ResponseEffect
   /** Responds to the problems of fields that the handler fails with. */
   readonly respondBadRequest: BadRequestResponder
 }
@@ -52,7 +52,7 @@ export const headersOf = (request: HttpServerRequest.HttpServerRequest): Incomin
   NodeHttpServerRequest.toIncomingMessage(request).headers
 
 /** @internal */
-export const withRequest = (use: (request: HttpServerRequest.HttpServerRequest) => Answer): Answer =>
+export const withRequest = (use: (request: HttpServerRequest.HttpServerRequest) => ResponseEffect): ResponseEffect =>
   Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)))
 
 /**
@@ -60,7 +60,9 @@ export const withRequest = (use: (request: HttpServerRequest.HttpServerRequest) 
  *
  * @internal
  */
-export const withId = (use: (id: string, request: HttpServerRequest.HttpServerRequest) => Answer): Answer =>
+export const withId = (
+  use: (id: string, request: HttpServerRequest.HttpServerRequest) => ResponseEffect
+): ResponseEffect =>
   Effect.withFiber((fiber) => {
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     return use(params["id"] ?? "", Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
@@ -73,8 +75,8 @@ export const withId = (use: (id: string, request: HttpServerRequest.HttpServerRe
  */
 export const withIdOf = (
   model: Model.Any,
-  use: (id: unknown, request: HttpServerRequest.HttpServerRequest) => Answer
-): Answer => {
+  use: (id: unknown, request: HttpServerRequest.HttpServerRequest) => ResponseEffect
+): ResponseEffect => {
   const { parse } = identifierOf(model)
   return withId((text, request) => {
     const id = parse(text)
@@ -89,15 +91,15 @@ export const withIdOf = (
  */
 export const withIdAndParameters = (
   model: Model.Any,
-  use: (id: unknown, request: HttpServerRequest.HttpServerRequest, parameters: Parameters) => Answer
-): Answer => withIdOf(model, (id, request) => withParameters((parameters) => use(id, request, parameters)))
+  use: (id: unknown, request: HttpServerRequest.HttpServerRequest, parameters: Parameters) => ResponseEffect
+): ResponseEffect => withIdOf(model, (id, request) => withParameters((parameters) => use(id, request, parameters)))
 
 /**
  * The parameters of the query.
  *
  * @internal
  */
-export const withParameters = (use: (parameters: Parameters) => Answer): Answer =>
+export const withParameters = (use: (parameters: Parameters) => ResponseEffect): ResponseEffect =>
   // The router adds the parameters of each request to the context.
   Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as Parameters))
 
@@ -106,10 +108,10 @@ export const withParameters = (use: (parameters: Parameters) => Answer): Answer 
  *
  * @internal
  */
-export const withoutParameters = (answer: Answer, respondBadRequest: BadRequestResponder): Answer =>
+export const withoutParameters = (response: ResponseEffect, respondBadRequest: BadRequestResponder): ResponseEffect =>
   withParameters((parameters) => {
     const unknown = unknownParameters(parameters, none)
-    return unknown.length === 0 ? answer : respondBadRequest(unknown)
+    return unknown.length === 0 ? response : respondBadRequest(unknown)
   })
 
 const none: ReadonlySet<string> = new Set()

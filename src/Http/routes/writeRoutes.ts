@@ -6,10 +6,10 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { ResourceInfo } from "../Registration.ts"
-import type { Answer, CallFailure } from "../response/callFailures.ts"
+import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
 import type { Representation } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
-import { writeAnswers, type Written } from "../response/writeResponse.ts"
+import { writeResponses, type Written } from "../response/writeResponse.ts"
 import { writesOf } from "./conditionalWrites.ts"
 import { withIdOf, withRequest } from "./route.ts"
 import { writeReaders, type WriteRequest } from "./writeRequest.ts"
@@ -25,20 +25,20 @@ export const writeRoutes = (
   store: DocumentStore["Service"],
   representation: Representation,
   { limits, respondBadRequest }: { readonly limits: Limits; readonly respondBadRequest: BadRequestResponder }
-): { readonly [N in "create" | "replace" | "patch" | "delete"]: Answer } => {
+): { readonly [N in "create" | "replace" | "patch" | "delete"]: ResponseEffect } => {
   const { model } = registration
   const read = writeReaders(registration, representation, limits)
   const apply = writesOf(registration, repository, store)
-  const answer = writeAnswers(registration, repository, representation)
+  const respond = writeResponses(registration, repository, representation)
 
   const steps = <Body, E extends CallFailure>(
     reading: Effect.Effect<Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>, E>,
     applying: (request: WriteRequest<Body>) => Effect.Effect<Written, CallFailure>
-  ): Answer =>
-    Effect.flatMapEager(reading, (request): Answer =>
+  ): ResponseEffect =>
+    Effect.flatMapEager(reading, (request): ResponseEffect =>
       Result.isFailure(request)
         ? respondBadRequest(request.failure)
-        : Effect.flatMapEager(applying(request.success), (written) => answer(written, request.success.prefer)))
+        : Effect.flatMapEager(applying(request.success), (written) => respond(written, request.success.prefer)))
 
   return {
     create: withRequest((request) => steps(read.create(request), apply.create)),

@@ -13,13 +13,13 @@ import * as KernelConfig from "../KernelConfig.ts"
 import * as KernelLogger from "../KernelLogger.ts"
 import * as OpenApi from "../OpenApi.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
-import { makeAnswerBudget } from "../response/answerBudget.ts"
 import * as Links from "../response/links.ts"
-import { makeListAnswers } from "../response/listAnswer.ts"
+import { makeListResponses } from "../response/listResponse.ts"
 import { parameters as parametersOf } from "../response/problemFields.ts"
+import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
 import { callRoutes } from "../routes/callRoutes.ts"
-import { answered, routed, routerConfig } from "../routes/errorBoundary.ts"
+import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
 import { routesOf } from "../routes/resourceRoutes.ts"
 import type { Route } from "../routes/route.ts"
 import { accessLogged } from "../server/accessLog.ts"
@@ -45,8 +45,8 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   const translations = yield* translationsOf
   for (const warning of unusedKeys(translations, registrations)) yield* Effect.logWarning(warning)
   const errorResponses = makeErrorResponses(translations)
-  const lists = makeListAnswers(
-    makeAnswerBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
+  const lists = makeListResponses(
+    makeResponseBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
     limits.maxPageBytes
   )
   const linksOf = linksBy(registrations)
@@ -77,7 +77,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
     routes.map(({ handler, method, path, respondBadRequest }) =>
-      HttpRouter.route(method, path, answered(handler, respondBadRequest, errorResponses))
+      HttpRouter.route(method, path, withErrorResponses(handler, respondBadRequest, errorResponses))
     )
   )
   for (const addition of additions) {

@@ -9,15 +9,15 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import type { ServiceUnavailable } from "../HttpError.ts"
-import type { AnswerBudget, Reservation } from "./answerBudget.ts"
-import * as answers from "./json.ts"
+import * as responses from "./json.ts"
+import type { Reservation, ResponseBudget } from "./responseBudget.ts"
 
 /**
  * A list that is being written.
  *
  * @internal
  */
-export interface ListAnswer {
+export interface ListResponse {
   /** Adds an item unless the list would exceed its maximum, or the size of a small list while it is not reserved. */
   readonly add: (item: string) => "added" | "large" | "too large"
   /** Reserves the maximum size of the list. */
@@ -29,13 +29,13 @@ export interface ListAnswer {
 type Headers = { readonly [name: string]: string }
 
 /** @internal */
-export interface ListAnswers {
+export interface ListResponses {
   /** A list with a maximum number of bytes, which the first item may exceed. Defaults to no limit. */
-  readonly begin: (maxBytes?: number) => ListAnswer
+  readonly begin: (maxBytes?: number) => ListResponse
 }
 
 /** @internal */
-export const makeListAnswers = (budget: AnswerBudget, maxPageBytes: number): ListAnswers => ({
+export const makeListResponses = (budget: ResponseBudget, maxPageBytes: number): ListResponses => ({
   begin: (maxBytes = Infinity) => beginList(budget, maxBytes, Math.min(maxBytes, maxPageBytes))
 })
 
@@ -45,7 +45,7 @@ export const makeListAnswers = (budget: AnswerBudget, maxPageBytes: number): Lis
  * @internal
  */
 export const addAll = <A, E, R>(
-  list: ListAnswer,
+  list: ListResponse,
   items: ReadonlyArray<A>,
   write: (item: A) => Effect.Effect<string, E, R>
 ): Effect.Effect<boolean, E | ServiceUnavailable, R> => addFrom(list, items, write, 0)
@@ -61,7 +61,7 @@ const maxSmallLength = 256 * 1024
 const chunkLength = 64 * 1024
 const chunkTimeout = "10 seconds"
 
-const beginList = (budget: AnswerBudget, maxBytes: number, reservedBytes: number): ListAnswer => {
+const beginList = (budget: ResponseBudget, maxBytes: number, reservedBytes: number): ListResponse => {
   const chunks: Array<Uint8Array> = []
   let reservation: Reservation | undefined
   let bytes = 0
@@ -90,7 +90,7 @@ const beginList = (budget: AnswerBudget, maxBytes: number, reservedBytes: number
     }),
     finish: (members, headers) => {
       text += `],${members}}`
-      if (reservation === undefined) return answers.json(text, 200, headers)
+      if (reservation === undefined) return responses.json(text, 200, headers)
       flush()
       reservation.resize(bytes)
       const body = { contentType: "application/json", contentLength: bytes }
@@ -103,7 +103,7 @@ const beginList = (budget: AnswerBudget, maxBytes: number, reservedBytes: number
 }
 
 const addFrom = <A, E, R>(
-  list: ListAnswer,
+  list: ListResponse,
   items: ReadonlyArray<A>,
   write: (item: A) => Effect.Effect<string, E, R>,
   start: number

@@ -17,7 +17,7 @@ export interface Reservation {
 }
 
 /** @internal */
-export interface AnswerBudget {
+export interface ResponseBudget {
   /**
    * Waits until this many bytes are free; without other reservations any number is. Fails with `ServiceUnavailable`
    * after a timeout. The reservation ends with the scope of the request.
@@ -26,7 +26,7 @@ export interface AnswerBudget {
 }
 
 /** @internal */
-export const makeAnswerBudget = (capacity: number, timeout: Duration.Duration): AnswerBudget => {
+export const makeResponseBudget = (capacity: number, timeout: Duration.Duration): ResponseBudget => {
   const queue = makeQueue(capacity)
 
   const reserve = (bytes: number, request: Scope.Scope): Effect.Effect<Reservation, ServiceUnavailable> =>
