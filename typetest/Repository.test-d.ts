@@ -314,18 +314,31 @@ describe("a repository of a model that is deleted softly", () => {
 
 describe("a repository of a model with a history", () => {
   it("reads it", () => {
-    type Version = Repository.Version<typeof Page>
-    expectTypeOf(pages.history("P1", { pageSize: 10, before: 3 })).toEqualTypeOf<
-      Effect.Effect<ReadonlyArray<Version>, RepositoryError.ReadError>
+    type Revision = Repository.Revision<typeof Page>
+    expectTypeOf(pages.history("P1", { pageSize: 10, before: { revision: 3 } })).toEqualTypeOf<
+      Effect.Effect<ReadonlyArray<Revision>, RepositoryError.ReadError>
     >()
-    expectTypeOf(pages.historyStream("P1")).toEqualTypeOf<Stream.Stream<Version, RepositoryError.ReadError>>()
-    expectTypeOf(pages.versionAt("P1", 3)).toEqualTypeOf<
-      Effect.Effect<Option.Option<Version>, RepositoryError.ReadError>
+    expectTypeOf(pages.history.stream("P1")).toEqualTypeOf<Stream.Stream<Revision, RepositoryError.ReadError>>()
+    expectTypeOf(pages.history.at("P1", { revision: 3 })).toEqualTypeOf<
+      Effect.Effect<Option.Option<Revision>, RepositoryError.ReadError>
     >()
-    expectTypeOf(pages.versionAt).toBeCallableWith("P1", moment)
-    expectTypeOf<Version["instance"]>().toEqualTypeOf<Effect.Effect<Page, RepositoryError.DocumentInvalid>>()
-    // @ts-expect-error a moment is no text
-    expectTypeOf(pages.versionAt).toBeCallableWith("P1", "2026-01-01")
+    expectTypeOf(pages.history.at).toBeCallableWith("P1", { time: moment })
+    expectTypeOf<Revision["instance"]>().toEqualTypeOf<Effect.Effect<Page, RepositoryError.DocumentInvalid>>()
+  })
+
+  it("takes no number for a revision without saying so", () => {
+    // @ts-expect-error a version or a revision
+    void pages.history.at("P1", 3)
+    // @ts-expect-error versions are no revisions
+    void pages.history.at("P1", { version: 3 })
+    // @ts-expect-error a time is no revision
+    void pages.history.at("P1", { revision: moment })
+    // @ts-expect-error a revision is no time
+    void pages.history.at("P1", { time: 3 })
+    // @ts-expect-error a time is no text
+    void pages.history.at("P1", { time: "2026-01-01" })
+    // @ts-expect-error one of the two
+    void pages.history.at("P1", { revision: 3, time: moment })
   })
 
   it("has nothing of it for other models", () => {
@@ -436,14 +449,14 @@ describe("identifiers", () => {
         held.deleteById("x"),
         coupons.findById(coupon),
         coupons.history(coupon),
-        coupons.versionAt(coupon, 1),
-        coupons.purgeHistory(coupon),
+        coupons.history.at(coupon, { revision: 1 }),
+        coupons.history.purge(coupon),
         coupons.restoreById(coupon),
         coupons.purgeById(coupon)
       ]
     ) expectTypeOf(operation).not.toBeAny()
-    expectTypeOf(coupons.historyStream).parameter(0).toEqualTypeOf<Coupon["id"]>()
-    expectTypeOf<Repository.Version<typeof Coupon>["id"]>().toEqualTypeOf<Coupon["id"]>()
+    expectTypeOf(coupons.history.stream).parameter(0).toEqualTypeOf<Coupon["id"]>()
+    expectTypeOf<Repository.Revision<typeof Coupon>["id"]>().toEqualTypeOf<Coupon["id"]>()
     // @ts-expect-error a text is no number
     void kinds.findById("1")
     // @ts-expect-error a text is no number

@@ -8,7 +8,7 @@ import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import type { Revision } from "../../Model/introspection.ts"
+import type { Revision as RevisionField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { DocumentInvalid, ReadError } from "../RepositoryError.ts"
@@ -22,18 +22,22 @@ import type { DocumentInvalid, ReadError } from "../RepositoryError.ts"
 export type Change = "baseline" | "insert" | "replace" | "patch" | "update" | "delete" | "restore" | "purge"
 
 /**
- * A state of a document.
+ * The state of a document after a write, and who wrote it when.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Version<M extends Model.Any> {
+export interface Revision<M extends Model.Any> {
   /** The identifier of the document. */
   readonly id: Model.Id<M>
-  /** Counts the states of this document from 1 upwards. The revision of the `baseline` is 0. */
+  /**
+   * The number of this state: 1 after the insert, then one more with every write. The revision of the `baseline` is 0. It is
+   * independent of the `version` of `Model.versioned`.
+   */
   readonly revision: number
   readonly change: Change
-  readonly at: DateTime.Utc
+  /** When the document was written. */
+  readonly time: DateTime.Utc
   /** The `Generator.CurrentUserId` of the writer, if there was one. */
   readonly by: string | undefined
   /** The document as it was stored, including fields that the model omits. For a removal, its last state. */
@@ -49,31 +53,75 @@ export interface Version<M extends Model.Any> {
  * @since 0.1.0
  */
 export type IsHistoried<M extends Model.Any> = [
-  Extract<M["store"]["fields"][keyof M["store"]["fields"]], Revision>
+  Extract<M["store"]["fields"][keyof M["store"]["fields"]], RevisionField>
 ] extends [never] ? false : true
 
 /**
+ * Which state of a document to read: that of a revision, or the one at a time.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Point =
+  | { readonly revision: number; readonly time?: never }
+  | { readonly time: DateTime.Utc; readonly revision?: never }
+
+/**
+ * Reads and removes the recorded states of documents.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export interface History<M extends Model.Any> {
+  /**
+   * The states of a document, the latest first. All are held in memory, so bound their number by `pageSize`. To get the
+   * next page, set `before` to the last state of this one.
+   */
+  (
+    id: Model.Id<M>,
+    options?: {
+      readonly pageSize?: number | undefined
+      readonly before?: { readonly revision: number } | undefined
+    }
+  ): Effect.Effect<ReadonlyArray<Revision<M>>, ReadError>
+  /**
+   * The state of a revision, or the state at a time. `None` when there is no such revision, or when the document did not
+   * exist or was deleted at that time.
+   */
+  readonly at: (id: Model.Id<M>, point: Point) => Effect.Effect<Option.Option<Revision<M>>, ReadError>
+  /** Streams the states of a document, the latest first. They are read as the stream is pulled. */
+  readonly stream: (id: Model.Id<M>) => Stream.Stream<Revision<M>, ReadError>
+  /** Removes all states of a document, whether the document exists or not. Returns their number. */
+  readonly purge: (id: Model.Id<M>) => Effect.Effect<number, ReadError>
+}
+
+/**
  * The operations that the repository of a model with `Model.historied` adds.
+ *
+ * **Example** (The states of a document)
+ *
+ * ```ts
+ * import { Effect, Layer, Option, Schema } from "effect"
+ * import { EmbeddedStore, Model, Repository } from "appkernel"
+ *
+ * class Page extends Model.Class<Page>()("Page", { id: Model.id(), title: Schema.String, ...Model.historied }) {}
+ *
+ * const program = Effect.gen(function*() {
+ *   const pages = yield* Repository.for(Page)
+ *   const { id } = yield* pages.insert(new Page({ title: "Draft" }))
+ *   yield* pages.patch(id, { title: "Final" })
+ *   const states = yield* pages.history(id)
+ *   const first = Option.getOrThrow(yield* pages.history.at(id, { revision: 1 }))
+ *   return [...states.map(({ change }) => change), (yield* first.instance).title]
+ * })
+ *
+ * const layer = Repository.layer(Page).pipe(Layer.provide(EmbeddedStore.layerMemory))
+ * await Effect.runPromise(Effect.provide(program, layer)) // => ["patch", "insert", "Draft"]
+ * ```
  *
  * @category services
  * @since 0.1.0
  */
 export interface Histories<M extends Model.Any> {
-  /**
-   * The states of a document, the latest first. All are held in memory, so bound their number by `pageSize`. To get the
-   * next page, set `before` to the last revision of this one.
-   */
-  readonly history: (
-    id: Model.Id<M>,
-    options?: { readonly pageSize?: number | undefined; readonly before?: number | undefined }
-  ) => Effect.Effect<ReadonlyArray<Version<M>>, ReadError>
-  /** Streams the states of a document, the latest first. They are read as the stream is pulled. */
-  readonly historyStream: (id: Model.Id<M>) => Stream.Stream<Version<M>, ReadError>
-  /** The state of a revision or at a time. `None` when the document did not exist or was deleted at that time. */
-  readonly versionAt: (
-    id: Model.Id<M>,
-    at: number | DateTime.Utc
-  ) => Effect.Effect<Option.Option<Version<M>>, ReadError>
-  /** Removes the history of a document, whether the document exists or not. Returns the number of removed states. */
-  readonly purgeHistory: (id: Model.Id<M>) => Effect.Effect<number, ReadError>
+  readonly history: History<M>
 }

@@ -11,7 +11,7 @@ import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
 import { instanceIdOf, storedIdOf } from "../query/storedIdentifier.ts"
 import { instrumented, instrumentedStream } from "../store/instrumented.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
-import type { Change, Histories, Version } from "./history.ts"
+import type { Change, Histories, History, Revision } from "./history.ts"
 import { entryId, historyOf } from "./historyEntry.ts"
 
 /**
@@ -29,7 +29,7 @@ export const makeHistoryReads = <M extends Model.Any>(
   const storedId = storedIdOf(model)
   const instanceId = instanceIdOf(model)
 
-  const versionOf = (entry: Document): Version<M> => {
+  const revisionOf = (entry: Document): Revision<M> => {
     // Only the history writer inserts entries.
     const { at, by, change, document, document_id, revision } = entry as unknown as HistoryEntry
     return {
@@ -37,46 +37,56 @@ export const makeHistoryReads = <M extends Model.Any>(
       id: instanceId(document_id) as Model.Id<M>,
       revision,
       change,
-      at: DateTime.fromDateUnsafe(at),
+      time: DateTime.fromDateUnsafe(at),
       by,
       document,
       instance: Effect.suspend(() => fromDocument(document))
     }
   }
 
-  const versionAtTime = Effect.fnUntraced(function*(id: unknown, at: DateTime.Utc) {
-    const filter = { at: { $lte: dateOf(at.epochMilliseconds) } }
-    const [entry] = yield* store.find(history, { ...latestFirst(storedId(id), filter), limit: 1 })
-    return entry === undefined || removals.has(entry["change"]) ? Option.none() : Option.some(versionOf(entry))
+  const atRevision = (id: unknown, revision: number) =>
+    Effect.map(
+      store.findById(history, entryId(id, revision)),
+      (entry) => Option.map(Option.fromUndefinedOr(entry), revisionOf)
+    )
+
+  const atTime = Effect.fnUntraced(function*(id: unknown, time: DateTime.Utc) {
+    const filter = { at: { $lte: dateOf(time.epochMilliseconds) } }
+    const [entry] = yield* store.find(history, { ...latestFirst(id, filter), limit: 1 })
+    return entry === undefined || removals.has(entry["change"]) ? Option.none() : Option.some(revisionOf(entry))
   })
 
-  return {
-    history: instrumented("history", collection, (id, { before, pageSize } = {}) =>
-      Effect.map(
-        store.find(history, {
-          ...latestFirst(storedId(id), before === undefined ? {} : { revision: { $lt: before } }),
-          limit: pageSize
-        }),
-        (entries) => entries.map(versionOf)
-      )),
-    historyStream: instrumentedStream(
-      "historyStream",
+  const list = instrumented("history", collection, (
+    id: Model.Id<M>,
+    { before, pageSize }: Parameters<History<M>>[1] = {}
+  ) =>
+    Effect.map(
+      store.find(history, {
+        ...latestFirst(storedId(id), before === undefined ? {} : { revision: { $lt: before.revision } }),
+        limit: pageSize
+      }),
+      (entries) => entries.map(revisionOf)
+    ))
+
+  const operations: Pick<History<M>, "at" | "stream" | "purge"> = {
+    at: instrumented(
+      "history.at",
       collection,
-      (id) => Stream.map(store.stream(history, latestFirst(storedId(id), {})), versionOf)
+      (id, { revision, time }) => time === undefined ? atRevision(storedId(id), revision) : atTime(storedId(id), time)
     ),
-    versionAt: instrumented("versionAt", collection, (id, at) =>
-      typeof at === "number"
-        ? Effect.map(
-          store.findById(history, entryId(storedId(id), at)),
-          (entry) => Option.map(Option.fromUndefinedOr(entry), versionOf)
-        )
-        : versionAtTime(id, at)),
-    purgeHistory: instrumented(
-      "purgeHistory",
+    stream: instrumentedStream(
+      "history.stream",
+      collection,
+      (id) => Stream.map(store.stream(history, latestFirst(storedId(id), {})), revisionOf)
+    ),
+    purge: instrumented(
+      "history.purge",
       collection,
       (id) => store.deleteMany(history, { document_id: storedId(id) })
     )
   }
+
+  return { history: Object.assign(list, operations) }
 }
 
 // internal

@@ -170,7 +170,7 @@ export const everyKindContract = <E>(name: string, store: Layer.Layer<DocumentSt
 
             const [, ...states] = (yield* repository.history(id)).toReversed()
             assert.isNotEmpty(states)
-            const oldest = yield* repository.versionAt(id, 1)
+            const oldest = yield* repository.history.at(id, { revision: 1 })
             assert.isTrue(oldest._tag === "Some")
             if (oldest._tag === "Some") {
               assert.deepStrictEqual(bodyOf(Reflect.get(yield* oldest.value.instance, "value")), body)

@@ -78,9 +78,9 @@ export const identifiersContract = <E>(name: string, store: Layer.Layer<Document
 
           const repository = yield* Repository.for(model)
           assert.strictEqual((yield* repository.findById(id)).note, "e")
-          const versions = yield* repository.history(id)
-          assert.isAtLeast(versions.length, 4)
-          for (const version of versions) assert.isTrue(Equal.equals(version.id, id), "a state has the same identifier")
+          const states = yield* repository.history(id)
+          assert.isAtLeast(states.length, 4)
+          for (const state of states) assert.isTrue(Equal.equals(state.id, id), "a state has the same identifier")
 
           const list = (query: string) =>
             Effect.map(send("GET", `/${name}?${query}`), ({ body }) => body._items ?? body)

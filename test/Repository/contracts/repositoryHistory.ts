@@ -80,11 +80,11 @@ export const repositoryHistoryContract = <E>(
 
         const history = yield* contracts.history(draft.id)
         assert.deepStrictEqual(
-          history.map(({ at, by, change, document, id, revision }) => [
+          history.map(({ by, change, document, id, revision, time }) => [
             id === draft.id,
             revision,
             change,
-            at.epochMilliseconds,
+            time.epochMilliseconds,
             by,
             document["title"],
             document["version"]
@@ -109,7 +109,7 @@ export const repositoryHistoryContract = <E>(
         assert.instanceOf(instances[0], Contract)
       }))
 
-    it.effect("returns the state of a revision, and the state at a moment", () =>
+    it.effect("returns the state of a revision, and the state at a time", () =>
       Effect.gen(function*() {
         const contracts = yield* Repository.for(Contract)
         const draft = yield* Model.finalise(Contract, { title: "a", group: "moments" })
@@ -121,13 +121,13 @@ export const repositoryHistoryContract = <E>(
         yield* contracts.deleteById(draft.id)
         yield* TestClock.setTime(4_000)
         yield* contracts.restoreById(draft.id)
-        const titleAt = (at: number | DateTime.Utc) =>
+        const titleAt = (point: Repository.Point) =>
           Effect.map(
-            contracts.versionAt(draft.id, at),
-            (version) =>
-              Option.getOrUndefined(Option.map(version, ({ change, document }) => [change, document["title"]]))
+            contracts.history.at(draft.id, point),
+            (state) => Option.getOrUndefined(Option.map(state, ({ change, document }) => [change, document["title"]]))
           )
-        assert.deepStrictEqual(yield* Effect.forEach([0, 1, 2, 3, 4, 5], titleAt), [
+        const revisions = [0, 1, 2, 3, 4, 5].map((revision) => ({ revision }))
+        assert.deepStrictEqual(yield* Effect.forEach(revisions, titleAt), [
           undefined,
           ["insert", "a"],
           ["patch", "b"],
@@ -135,8 +135,8 @@ export const repositoryHistoryContract = <E>(
           ["restore", "b"],
           undefined
         ])
-        const moments = [999, 1_000, 1_999, 2_500, 3_500, 9_000].map((millis) => DateTime.makeUnsafe(millis))
-        assert.deepStrictEqual(yield* Effect.forEach(moments, titleAt), [
+        const times = [999, 1_000, 1_999, 2_500, 3_500, 9_000].map((millis) => ({ time: DateTime.makeUnsafe(millis) }))
+        assert.deepStrictEqual(yield* Effect.forEach(times, titleAt), [
           undefined,
           ["insert", "a"],
           ["insert", "a"],
@@ -144,7 +144,7 @@ export const repositoryHistoryContract = <E>(
           undefined,
           ["restore", "b"]
         ])
-        assert.isTrue(Option.isNone(yield* contracts.versionAt("none", 1)))
+        assert.isTrue(Option.isNone(yield* contracts.history.at("none", { revision: 1 })))
       }))
 
     test("reads the states by pages, and as a stream", () =>
@@ -153,11 +153,11 @@ export const repositoryHistoryContract = <E>(
         yield* stocks.insert(stockOf("pages"))
         for (let i = 0; i < 6; i++) yield* stocks.patch("pages", { amount: i + 1 })
         const first = yield* stocks.history("pages", { pageSize: 3 })
-        const second = yield* stocks.history("pages", { pageSize: 3, before: first.at(-1)?.revision })
-        const third = yield* stocks.history("pages", { pageSize: 3, before: second.at(-1)?.revision })
+        const second = yield* stocks.history("pages", { pageSize: 3, before: first.at(-1) })
+        const third = yield* stocks.history("pages", { pageSize: 3, before: second.at(-1) })
         const revisions = [first, second, third].map((page) => page.map(({ revision }) => revision))
         assert.deepStrictEqual(revisions, [[7, 6, 5], [4, 3, 2], [1]])
-        const amounts = Stream.map(stocks.historyStream("pages"), ({ document }) => document["amount"])
+        const amounts = Stream.map(stocks.history.stream("pages"), ({ document }) => document["amount"])
         assert.deepStrictEqual(yield* Stream.runCollect(amounts), [6, 5, 4, 3, 2, 1, 0])
         assert.deepStrictEqual(yield* Stream.runCollect(Stream.take(amounts, 2)), [6, 5])
         assert.deepStrictEqual(yield* stocks.history("none"), [])
@@ -196,7 +196,7 @@ export const repositoryHistoryContract = <E>(
           [1, "insert", 1]
         ])
         assert.deepStrictEqual(yield* changesOf("writes bulk"), [[2, "delete", 3], [1, "insert", 3]])
-        assert.strictEqual(yield* stocks.purgeHistory("writes"), 8)
+        assert.strictEqual(yield* stocks.history.purge("writes"), 8)
         assert.deepStrictEqual(yield* changesOf("writes"), [])
         yield* stocks.insert(stockOf("writes", 1))
         assert.deepStrictEqual(yield* changesOf("writes"), [[1, "insert", 1]])
