@@ -30,7 +30,7 @@ const entries = Object.keys(exports)
   .filter((entry) => entry !== "./package.json")
   .map((entry) => entry.replace(/^\./u, "appkernel"))
 // Laid, with nothing in them yet.
-const rooms = new Set(["appkernel/Client", "appkernel/Security"])
+const rooms = new Set(["appkernel/Client"])
 const imports = entries.map((entry, index) =>
   rooms.has(entry) ? `import "${entry}"` : `import * as entry${index} from "${entry}"`
 )

@@ -1,4 +1,4 @@
-import { type Endpoint, type HttpError, Model, type Wire } from "appkernel"
+import { type Endpoint, type Envelope, type HttpError, Model } from "appkernel"
 import { Schema } from "effect"
 import { describe, expectTypeOf, it } from "vitest"
 import type { standardEndpoints } from "../src/Http/description/standardEndpoints.ts"
@@ -66,7 +66,7 @@ describe("the interfaces of the standard endpoints", () => {
     expectTypeOf<Endpoint.Get<typeof Room>["~Success"]>().toEqualTypeOf<
       Endpoint.Representation<typeof Room> | Endpoint.Selection<typeof Room>
     >()
-    expectTypeOf<Endpoint.Delete<typeof Room>["~Success"]>().toEqualTypeOf<typeof Wire.OperationCount>()
+    expectTypeOf<Endpoint.Delete<typeof Room>["~Success"]>().toEqualTypeOf<typeof Envelope.OperationCount>()
     type Always =
       | HttpError.NotAcceptable
       | HttpError.NotImplemented

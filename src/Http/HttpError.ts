@@ -239,43 +239,44 @@ export const fromFailure = (failure: Failure): HttpError => {
 }
 
 /**
- * The wire form of each error, for the declarations of endpoints.
+ * The schemas of the errors' responses, for the declarations of endpoints: each has the status of its error, and decodes
+ * the body to the error's class.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const Wire = {
-  BadRequest: wireOf(BadRequest, 400, { errors: Schema.Array(Problem) }),
-  Forbidden: wireOf(Forbidden, 403),
-  NotFound: wireOf(NotFound, 404),
-  NotAcceptable: wireOf(NotAcceptable, 406),
-  Conflict: wireOf(Conflict, 409),
-  PreconditionFailed: wireOf(PreconditionFailed, 412),
-  PayloadTooLarge: wireOf(PayloadTooLarge, 413),
-  UnsupportedMediaType: wireOf(UnsupportedMediaType, 415),
-  InternalServerError: wireOf(InternalServerError, 500),
-  NotImplemented: wireOf(NotImplemented, 501),
-  ServiceUnavailable: wireOf(ServiceUnavailable, 503)
+export const responses = {
+  BadRequest: responseOf(BadRequest, 400, { errors: Schema.Array(Problem) }),
+  Forbidden: responseOf(Forbidden, 403),
+  NotFound: responseOf(NotFound, 404),
+  NotAcceptable: responseOf(NotAcceptable, 406),
+  Conflict: responseOf(Conflict, 409),
+  PreconditionFailed: responseOf(PreconditionFailed, 412),
+  PayloadTooLarge: responseOf(PayloadTooLarge, 413),
+  UnsupportedMediaType: responseOf(UnsupportedMediaType, 415),
+  InternalServerError: responseOf(InternalServerError, 500),
+  NotImplemented: responseOf(NotImplemented, 501),
+  ServiceUnavailable: responseOf(ServiceUnavailable, 503)
 }
 
 /**
- * {@link NotModified} on the wire: a response without a body.
+ * The schema of the response for {@link NotModified}, which has no body.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const NotModifiedWire: Schema.Codec<NotModified, void> = Schema.toType(NotModified).pipe(
+export const NotModifiedResponse: Schema.Codec<NotModified, void> = Schema.toType(NotModified).pipe(
   HttpApiSchema.asNoContent({ decode: () => new NotModified() }),
   HttpApiSchema.status(304)
 )
 
 /**
- * The wire form of an error: its class in the program, an `ErrorMessage` in a body.
+ * The schema of an error's response: the error's class in the program, an `ErrorMessage` in the body.
  *
  * @category models
  * @since 0.1.0
  */
-export interface WireOf<S extends Schema.Top, Code extends number>
+export interface ResponseOf<S extends Schema.Top, Code extends number>
   extends Schema.Codec<S["Type"], { readonly _type: "ErrorMessage"; readonly code: Code; readonly message: string }>
 {}
 
@@ -283,11 +284,11 @@ export interface WireOf<S extends Schema.Top, Code extends number>
 // internal
 // -----------------------------------------------------------------------------
 
-function wireOf<S extends Schema.Top & (new(fields: never) => HttpError), const Code extends number>(
+function responseOf<S extends Schema.Top & (new(fields: never) => HttpError), const Code extends number>(
   error: S,
   code: Code,
   more: Schema.Struct.Fields = {}
-): WireOf<S, Code> {
+): ResponseOf<S, Code> {
   const body = Schema.Struct({
     _type: Schema.tag("ErrorMessage"),
     code: Schema.Literal(code),

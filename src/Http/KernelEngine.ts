@@ -290,7 +290,7 @@ const whereabouts = Layer.effectDiscard(
   Effect.flatMap(DocumentStore, ({ description }) => whenReady(Effect.logInfo(`Documents are in ${description}`)))
 )
 
-type RegisterOptions = Resource.Options<ReadonlyArray<Resource.Method>> & Registration.Options<string>
+type RegisterOptions = Registration.ModelOptions<ReadonlyArray<Resource.Method>, string>
 
 /** The engine's own layers are fresh: several tests in one scope, or within another service, share nothing. */
 const testWith = (

@@ -11,7 +11,15 @@ import type * as Model from "../Model/Model.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../Repository/RepositoryError.ts"
 import type { Options, Part } from "./description/callOptions.ts"
 import type { Collection, Method, Representation } from "./Endpoint.ts"
-import type { BadRequest, Conflict, Failure, NotFound, NotImplemented, ServiceUnavailable, Wire } from "./HttpError.ts"
+import type {
+  BadRequest,
+  Conflict,
+  Failure,
+  NotFound,
+  NotImplemented,
+  responses,
+  ServiceUnavailable
+} from "./HttpError.ts"
 import type { ServiceError } from "./ServiceError.ts"
 
 export type { Members, Options, Part } from "./description/callOptions.ts"
@@ -273,8 +281,8 @@ export interface ResultOf<S extends Schema.Top>
  * @since 0.1.0
  */
 export type FailureOf<O extends Options> =
-  | ([ErrorOf<O>] extends [never] ? never : ServiceError.Wire<ErrorOf<O>>)
-  | (typeof Wire)[
+  | ([ErrorOf<O>] extends [never] ? never : ServiceError.Response<ErrorOf<O>>)
+  | (typeof responses)[
     | "BadRequest"
     | "NotFound"
     | "NotAcceptable"

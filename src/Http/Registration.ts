@@ -14,11 +14,11 @@ import { endpointOf } from "./description/callEndpoint.ts"
 import { describe, endpointsOf } from "./description/standardEndpoints.ts"
 import { Tags } from "./description/tags.ts"
 import type * as Endpoint from "./Endpoint.ts"
-import { Wire } from "./HttpError.ts"
+import { responses } from "./HttpError.ts"
 import type * as Operation from "./Operation.ts"
 import * as Resource from "./Resource.ts"
 import type * as Service from "./Service.ts"
-import { wireOf } from "./ServiceError.ts"
+import { responseOf } from "./ServiceError.ts"
 
 /**
  * The options of a registration.
@@ -74,7 +74,20 @@ export type NameOf<T> = T extends { readonly modelName: infer Name extends strin
  * @since 0.1.0
  */
 export type OptionsFor<T, Methods extends ReadonlyArray<Resource.Method>, Name extends string> = T extends
-  { readonly modelName: string } ? Resource.Options<Methods> & Options<Name> : Options<Name>
+  { readonly modelName: string } ? ModelOptions<Methods, Name> : Options<Name>
+
+/**
+ * The options for a model that is registered without a resource of its own.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ModelOptions<Methods extends ReadonlyArray<Resource.Method>, Name extends string>
+  extends Options<Name>
+{
+  /** Defaults to `["GET"]`: read-only. */
+  readonly methods?: Methods | undefined
+}
 
 /**
  * The endpoints of a target.
@@ -340,5 +353,7 @@ const standardOf = (registration: ResourceInfo): ReadonlyArray<HttpApiEndpoint.C
 const hookErrorsOf = ({ hooks }: ResourceInfo, method: Endpoint.Method): ReadonlyArray<Schema.Top> => {
   const own = hooks.filter(({ name }) => Resource.methodOfHook(name) === method)
   const errors = own.flatMap(({ errors }) => errors)
-  return own.length === 0 ? [] : [...[...new Set(errors)].map(wireOf), Wire.BadRequest, Wire.NotFound, Wire.Conflict]
+  return own.length === 0
+    ? []
+    : [...[...new Set(errors)].map(responseOf), responses.BadRequest, responses.NotFound, responses.Conflict]
 }

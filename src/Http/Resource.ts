@@ -9,7 +9,7 @@ import type * as Model from "../Model/Model.ts"
 import * as Action from "./Action.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import type * as Hook from "./Hook.ts"
-import type { Wire } from "./HttpError.ts"
+import type { responses } from "./HttpError.ts"
 import type * as Operation from "./Operation.ts"
 import type { ServiceError } from "./ServiceError.ts"
 
@@ -46,8 +46,8 @@ export interface Options<Methods extends ReadonlyArray<Method>> {
  * @category models
  * @since 0.1.0
  */
-export interface Hookless {
-  readonly hooks?: "Hooks stand on the resource: Resource.make(Model, { methods }).beforePost(…)"
+export type Hookless = {
+  readonly [N in "hooks" | Hook.Name]?: "Hooks stand on the resource: Resource.make(Model, { methods }).beforePost(…)"
 }
 
 /**
@@ -186,9 +186,9 @@ type MethodOf<N extends Hook.Name> = N extends `${"before" | "after"}${infer Res
   : never
 
 type ErrorsOf<Errors extends ReadonlyArray<ServiceError.Any>> =
-  | (Errors extends readonly [] ? never : ServiceError.Wire<Errors[number]>)
+  | (Errors extends readonly [] ? never : ServiceError.Response<Errors[number]>)
   // The failures that hooks need not declare.
-  | (typeof Wire)["BadRequest" | "NotFound" | "Conflict"]
+  | (typeof responses)["BadRequest" | "NotFound" | "Conflict"]
 
 type AddError<E extends Endpoint.ByMethod.Errors, M extends Method, Error extends Schema.Top> = {
   readonly [K in Method]: K extends M ? E[K] | Error : E[K]
@@ -208,7 +208,8 @@ const hookMethods: { readonly [N in Hook.Name]: Method } = {
 }
 
 // The keys are the hook names.
-const hookNames = Object.keys(hookMethods) as ReadonlyArray<Hook.Name>
+/** @internal */
+export const hookNames = Object.keys(hookMethods) as ReadonlyArray<Hook.Name>
 
 const makeResource = (parts: Omit<Any, typeof typeId>): Any => {
   const action = (first: string | Operation.Any, options?: Action.Options, handler?: Operation.Any["handler"]) => {

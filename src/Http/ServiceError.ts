@@ -52,8 +52,8 @@ export declare namespace ServiceError {
     readonly [serviceErrorTypeId]: Declaration
   }
 
-  /** The wire form of the error: its class in the program, an `ErrorMessage` in a body. */
-  export interface Wire<E extends Any> extends
+  /** The schema of the error's response: the error's class in the program, an `ErrorMessage` in the body. */
+  export interface Response<E extends Any> extends
     Schema.Codec<
       E["Type"],
       {
@@ -136,11 +136,11 @@ export const isServiceError = (u: unknown): u is Instance =>
   typeof u === "object" && u !== null && serviceErrorTypeId in u
 
 /**
- * The wire form of an error, as endpoints declare it.
+ * The schema of an error's response, as endpoints declare it.
  *
  * @internal
  */
-export const wireOf = <E extends ServiceError.Any>(error: E): ServiceError.Wire<E> => {
+export const responseOf = <E extends ServiceError.Any>(error: E): ServiceError.Response<E> => {
   const declaration = error[serviceErrorTypeId]
   // Every class of `ServiceError` is constructed from its fields.
   const make = error as unknown as new(fields: unknown) => E["Type"]

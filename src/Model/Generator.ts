@@ -6,12 +6,12 @@
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
+import { CurrentUserId } from "../internal/currentUserId.ts"
 import { synchronous } from "../internal/synchronous.ts"
 
 /**
@@ -33,34 +33,22 @@ export const dateNow: Generator<DateTime.Utc> = synchronous((fiber) =>
 )
 
 /**
- * The identifier of the user that the program runs for: the subject of a request's credentials. Defaults to
- * `undefined`.
- *
- * @category references
- * @since 0.1.0
- */
-export const CurrentUserId: Context.Reference<string | undefined> = Context.Reference<string | undefined>(
-  "appkernel/Model/Generator/CurrentUserId",
-  { defaultValue: () => undefined }
-)
-
-/**
- * The identifier of the current user, for ownership and audit fields. Without a user there is no value, so a required
- * field fails.
+ * The identifier of the current user, `CurrentUserId`, for ownership and audit fields. Without a user there is no value,
+ * so a required field fails.
  *
  * **Example** (The owner of a note)
  *
  * ```ts
  * import { Effect, Schema } from "effect"
- * import { Generator, Model } from "appkernel"
+ * import { CurrentUserId, Generator, Model } from "appkernel"
  *
  * class Note extends Model.Class<Note>()("Note", {
  *   text: Schema.String,
- *   owner: Schema.String.pipe(Model.generated(Generator.currentUser))
+ *   owner: Schema.String.pipe(Model.generated(Generator.currentUserId))
  * }) {}
  *
  * const note = await Effect.runPromise(
- *   Model.finalise(Note, { text: "milk" }).pipe(Effect.provideService(Generator.CurrentUserId, "U1"))
+ *   Model.finalise(Note, { text: "milk" }).pipe(Effect.provideService(CurrentUserId, "U1"))
  * )
  * note.owner // => "U1"
  * ```
@@ -68,7 +56,7 @@ export const CurrentUserId: Context.Reference<string | undefined> = Context.Refe
  * @category constructors
  * @since 0.1.0
  */
-export const currentUser: Generator<string | undefined> = synchronous((fiber) => fiber.getRef(CurrentUserId))
+export const currentUserId: Generator<string | undefined> = synchronous((fiber) => fiber.getRef(CurrentUserId))
 
 /**
  * A UUID (RFC 9562) after an optional prefix, for example one letter for each model. Version 4, the default, is random.

@@ -72,6 +72,10 @@ describe("registrations that can't be served", () => {
     static readonly hooks = { beforePost: () => Effect.void }
   }
 
+  class HookedByName extends Model.Class<HookedByName>()("HookedByName", { id: Model.id() }) {
+    static readonly beforePost = () => Effect.void
+  }
+
   const idle = untyped(
     // The types say that it would never run.
     Reflect.apply(Resource.make(User, { methods: ["GET", "PUT"] }).beforePost, undefined, [() => Effect.void])
@@ -97,6 +101,16 @@ describe("registrations that can't be served", () => {
       "hooks on the model",
       untyped(engine.register(untyped(Hooked), untyped({ methods: ["POST"] }))),
       "The registration \"hookeds\" can't be served: the hooks of the model Hooked never run; they stand on its resource, as in Resource.make(Hooked).beforePost(…)"
+    ],
+    [
+      "a hook on the model",
+      untyped(engine.register(untyped(HookedByName), untyped({ methods: ["POST"] }))),
+      "The registration \"hookedbynames\" can't be served: the hooks of the model HookedByName never run; they stand on its resource, as in Resource.make(HookedByName).beforePost(…)"
+    ],
+    [
+      "an option of hooks for a model that has none",
+      untyped(engine.register(User, untyped({ methods: ["POST"], transactional: true }))),
+      "The registration \"users\" can't be served: there is no option transactional"
     ],
     [
       "hooks among the options",

@@ -14,6 +14,7 @@ import {
   Validator
 } from "../../src/Model/index.ts"
 import { modelTypeId } from "../../src/Model/shape/variants.ts"
+import { CurrentUserId } from "../../src/Security/index.ts"
 
 class Colour extends Model.Class<Colour>()("Colour", { name: Model.field(Schema.String, { required: true }) }) {}
 
@@ -47,7 +48,7 @@ class User extends Model.Class<User>()("User", {
   }),
   created: Model.field(Model.DateTime, { required: true, generator: Generator.dateNow }),
   seen: Model.field(Model.DateTime, { marshaller: Marshaller.timestamp }),
-  owner: Model.field(Schema.String, { generator: Generator.currentUser })
+  owner: Model.field(Schema.String, { generator: Generator.currentUserId })
 }) {}
 
 /** The same, piped. */
@@ -63,7 +64,7 @@ class Piped extends Model.Class<Piped>()("User", {
   ),
   created: Model.DateTime.pipe(Model.generated(Generator.dateNow)),
   seen: Model.DateTime.pipe(Model.marshalled(Marshaller.timestamp), Model.optional),
-  owner: Schema.String.pipe(Model.optional, Model.generated(Generator.currentUser))
+  owner: Schema.String.pipe(Model.optional, Model.generated(Generator.currentUserId))
 }) {}
 
 const jane = { name: "Jane", password: "correct horse" }
@@ -420,7 +421,7 @@ describe("A generator", () => {
   it.effect("current_user returns the current identity, and nothing without one", () =>
     Effect.gen(function*() {
       const finalised = Model.finalise(User, jane)
-      assert.strictEqual((yield* Effect.provideService(finalised, Generator.CurrentUserId, "U7")).owner, "U7")
+      assert.strictEqual((yield* Effect.provideService(finalised, CurrentUserId, "U7")).owner, "U7")
       assert.notProperty(yield* finalised, "owner")
       assert.isUndefined(new User({ ...yield* finalised }).owner)
     }))
@@ -428,7 +429,7 @@ describe("A generator", () => {
   it.effect("that supplies no value fails for a required field", () =>
     Effect.gen(function*() {
       class Note extends Model.Class<Note>()("Note", {
-        owner: Schema.String.pipe(Model.generated(Generator.currentUser))
+        owner: Schema.String.pipe(Model.generated(Generator.currentUserId))
       }) {}
       assert.deepStrictEqual(yield* problemsOf(Model.finalise(Note, {})), ["owner Required"])
     }))

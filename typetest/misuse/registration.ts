@@ -8,6 +8,10 @@ class Hooked extends Model.Class<Hooked>()("Hooked", { id: Model.id() }) {
   static readonly hooks = { beforePost: () => Effect.void }
 }
 
+class HookedByName extends Model.Class<HookedByName>()("HookedByName", { id: Model.id() }) {
+  static readonly beforePost = () => Effect.void
+}
+
 const engine = KernelEngine.make("misuse")
 
 void engine.register(User, { methods: ["GETT"] })
@@ -22,6 +26,8 @@ void Resource.make(User, { methds: ["GET"] })
 void engine.register(User, { methods: ["POST"], hooks: { beforePosst: () => Effect.void } })
 void engine.register(Hooked)
 void Resource.make(Hooked)
+void engine.register(HookedByName)
+void engine.register(User, { methods: ["POST"], transactional: true })
 void Resource.make(User, { methods: ["POST"] }).beforePosst(() => Effect.void)
 void Resource.make(User).beforePost(() => Effect.void)
 void Resource.make(User, { methods: ["GET", "POST"] }).afterDelete(() => Effect.void)

@@ -4,8 +4,8 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { elementOf, isModelLike } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import { Wire } from "../HttpError.ts"
-import { type ServiceError, wireOf } from "../ServiceError.ts"
+import { responses } from "../HttpError.ts"
+import { responseOf, type ServiceError } from "../ServiceError.ts"
 import type { Members, Options, Part } from "./callOptions.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import { byId, collection, representation } from "./documents.ts"
@@ -90,10 +90,10 @@ export const endpointOf = (
   // A client decodes a response as the first matching error. The application's errors have more fields than the
   // engine's, so they come first.
   const errors: ReadonlyArray<Schema.Top> = [
-    ...errorsOf(options).map(wireOf),
-    Wire.BadRequest,
-    Wire.NotFound,
-    Wire.Conflict,
+    ...errorsOf(options).map(responseOf),
+    responses.BadRequest,
+    responses.NotFound,
+    responses.Conflict,
     ...(payload === undefined || !hasBody(method) ? failures : bodyFailures)
   ]
   // The platform sends the payload of a DELETE in the body. Here it is in the query, as for a GET.

@@ -1,4 +1,4 @@
-import { Wire } from "../HttpError.ts"
+import { responses } from "../HttpError.ts"
 
 /**
  * The failures of every call.
@@ -6,10 +6,10 @@ import { Wire } from "../HttpError.ts"
  * @internal
  */
 export const failures = [
-  Wire.NotAcceptable,
-  Wire.NotImplemented,
-  Wire.ServiceUnavailable,
-  Wire.InternalServerError
+  responses.NotAcceptable,
+  responses.NotImplemented,
+  responses.ServiceUnavailable,
+  responses.InternalServerError
 ] as const
 
 /**
@@ -18,8 +18,8 @@ export const failures = [
  * @internal
  */
 export const bodyFailures = [
-  Wire.BadRequest,
-  Wire.PayloadTooLarge,
-  Wire.UnsupportedMediaType,
+  responses.BadRequest,
+  responses.PayloadTooLarge,
+  responses.UnsupportedMediaType,
   ...failures
 ] as const

@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import type * as Model from "../../Model/Model.ts"
-import { Links, OperationIds, OperationResult } from "../Wire.ts"
+import { Links, OperationIds, OperationResult } from "../Envelope.ts"
 import { deepPartial } from "./partialFields.ts"
 import { wireIdOf } from "./wireId.ts"
 

@@ -10,8 +10,8 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import type * as Model from "../../Model/Model.ts"
-import { NotModifiedWire, Wire } from "../HttpError.ts"
-import { OperationCount } from "../Wire.ts"
+import { OperationCount } from "../Envelope.ts"
+import { NotModifiedResponse, responses } from "../HttpError.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import {
   byId,
@@ -63,7 +63,7 @@ export const standardEndpoints = {
     broughtBy: "GET",
     query: listQuery,
     success: <M extends Model.Any>(model: M) => [collection(representation(model)), collection(selection(model))],
-    errors: [Wire.BadRequest, Wire.Forbidden, ...failures]
+    errors: [responses.BadRequest, responses.Forbidden, ...failures]
   },
   get: {
     method: "GET",
@@ -73,7 +73,7 @@ export const standardEndpoints = {
     query: () => GetQuery,
     headers: Conditions,
     success: <M extends Model.Any>(model: M) => [representation(model), selection(model)],
-    errors: [NotModifiedWire, Wire.BadRequest, Wire.NotFound, Wire.PreconditionFailed, ...failures]
+    errors: [NotModifiedResponse, responses.BadRequest, responses.NotFound, responses.PreconditionFailed, ...failures]
   },
   create: {
     method: "POST",
@@ -88,7 +88,7 @@ export const standardEndpoints = {
       ...[result(model), results(model), representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(201))),
       ...[result(model), representation(model)].map((schema) => schema.pipe(HttpApiSchema.status(200)))
     ],
-    errors: [Wire.Conflict, Wire.PreconditionFailed, ...bodyFailures]
+    errors: [responses.Conflict, responses.PreconditionFailed, ...bodyFailures]
   },
   replace: {
     method: "PUT",
@@ -98,7 +98,7 @@ export const standardEndpoints = {
     headers: WriteHeaders,
     payload: <M extends Model.Any>(model: M): ReadonlyArray<M["create"]> => [model.create],
     success: <M extends Model.Any>(model: M) => [result(model), representation(model)],
-    errors: [Wire.NotFound, Wire.Conflict, Wire.PreconditionFailed, ...bodyFailures]
+    errors: [responses.NotFound, responses.Conflict, responses.PreconditionFailed, ...bodyFailures]
   },
   patch: {
     method: "PATCH",
@@ -108,7 +108,7 @@ export const standardEndpoints = {
     headers: WriteHeaders,
     payload: <M extends Model.Any>(model: M): ReadonlyArray<M["patch"]> => [model.patch],
     success: <M extends Model.Any>(model: M) => [result(model), representation(model)],
-    errors: [Wire.NotFound, Wire.Conflict, Wire.PreconditionFailed, ...bodyFailures]
+    errors: [responses.NotFound, responses.Conflict, responses.PreconditionFailed, ...bodyFailures]
   },
   delete: {
     method: "DELETE",
@@ -117,7 +117,7 @@ export const standardEndpoints = {
     params: byId,
     headers: Conditions,
     success: () => [OperationCount],
-    errors: [Wire.BadRequest, Wire.NotFound, Wire.PreconditionFailed, ...failures]
+    errors: [responses.BadRequest, responses.NotFound, responses.PreconditionFailed, ...failures]
   },
   aggregate: {
     method: "GET",
@@ -125,7 +125,7 @@ export const standardEndpoints = {
     broughtBy: "GET",
     query: () => AggregateQuery,
     success: () => [collection(Document)],
-    errors: [Wire.BadRequest, Wire.Forbidden, ...failures]
+    errors: [responses.BadRequest, responses.Forbidden, ...failures]
   },
   schema: {
     method: "GET",
@@ -133,14 +133,14 @@ export const standardEndpoints = {
     broughtBy: "any",
     query: () => SchemaQuery,
     success: () => [Document],
-    errors: [Wire.BadRequest, Wire.NotAcceptable]
+    errors: [responses.BadRequest, responses.NotAcceptable]
   },
   meta: {
     method: "GET",
     path: "/meta",
     broughtBy: "any",
     success: () => [Document],
-    errors: [Wire.BadRequest, Wire.NotAcceptable]
+    errors: [responses.BadRequest, responses.NotAcceptable]
   }
 } as const satisfies { readonly [name: string]: Row }
 

@@ -8,7 +8,7 @@ import { modelOf } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
 import { byId, result, results } from "../description/documents.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
-import * as Wire from "../Wire.ts"
+import * as Envelope from "../Envelope.ts"
 import { errorMessageOf, errorOf, isPlainError } from "./errors.ts"
 import { addModels, describe, formOf, type Found, generatedKeysOf } from "./modelSchemas.ts"
 import { aliasesIn, finalNames } from "./names.ts"
@@ -243,13 +243,18 @@ const JsonPatch = Schema.Array(Schema.Struct({
   value: Schema.optionalKey(Schema.Unknown)
 })).annotate({ identifier: "JsonPatch" })
 
-const sharedSchemas: ReadonlyArray<Schema.Top> = [Wire.ErrorMessage, Wire.OperationResult, JsonPatch, Wire.OperationIds]
+const sharedSchemas: ReadonlyArray<Schema.Top> = [
+  Envelope.ErrorMessage,
+  Envelope.OperationResult,
+  JsonPatch,
+  Envelope.OperationIds
+]
 
 /** No service has this path or a group of this name. */
 const standingPath = "/~appkernel/"
 
 const documentOf = (model: Model.Any): Schema.Top =>
-  Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Wire.Links) }).annotate({
+  Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Envelope.Links) }).annotate({
     identifier: model.modelName
   })
 

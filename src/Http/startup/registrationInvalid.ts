@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { managedField } from "../../Model/introspection.ts"
 import { partProblem, unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
-import { methodOfHook } from "../Resource.ts"
+import { hookNames, methodOfHook } from "../Resource.ts"
 
 /**
  * Occurs when a registration is invalid: its model has no identifier or the name of another model, a hook would never
@@ -64,8 +64,7 @@ const knownOptions: ReadonlySet<string> = new Set([
   "onExcessProperty",
   "segment",
   "name",
-  "methods",
-  "transactional"
+  "methods"
 ])
 
 const callProblemOf = ({ calls }: Registration): string | undefined => {
@@ -89,7 +88,7 @@ const problemOf = (
   if (other !== undefined && other !== model) {
     return `another model is named ${name}, too, and their documents would get mixed up`
   }
-  if ("hooks" in model) {
+  if (["hooks", ...hookNames].some((hook) => hook in model)) {
     return `the hooks of the model ${name} never run; they stand on its resource, as in Resource.make(${name}).beforePost(…)`
   }
   const idle = hooks.find((hook) => !methods.includes(methodOfHook(hook.name)))

@@ -38,7 +38,7 @@ export const versioned = {
 } as const
 
 /**
- * When a document was inserted and last updated, and by which user: the identifier is `Generator.CurrentUserId`, if
+ * When a document was inserted and last updated, and by which user: the identifier is `CurrentUserId`, if
  * there is one. Callers read these fields and can't send them.
  *
  * @category constructors
@@ -148,7 +148,7 @@ function user(purpose: "created_by" | "updated_by"): VariantSchema.Field<{
 }> {
   return managed(
     purpose,
-    supplied(optional(variants.Field({ store: Schema.String, wire: Schema.String })), Generator.currentUser, {})
+    supplied(optional(variants.Field({ store: Schema.String, wire: Schema.String })), Generator.currentUserId, {})
   )
 }
 

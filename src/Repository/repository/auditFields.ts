@@ -3,7 +3,7 @@
  */
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
-import { CurrentUserId } from "../../Model/Generator.ts"
+import { CurrentUserId } from "../../internal/currentUserId.ts"
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { dateOf } from "../bson/normalise.ts"
 import type { Document } from "../DocumentStore.ts"

@@ -1,5 +1,5 @@
 /**
- * The parts of responses besides a model's own fields.
+ * The envelope of responses: links, results of writes, and the bodies of errors.
  *
  * @since 0.1.0
  */
