@@ -64,7 +64,7 @@ const shopServed = shop.layerServe.pipe(
 inBrowser("Documentation / browser", (open) => {
   it.layer(shopServed)("of the shop", (it) => {
     it.effect(
-      "warns of nothing in its schemas and samples, which have no generated identifiers",
+      "has no warnings in its schemas and samples, which have no generated identifiers",
       () =>
         Effect.gen(function*() {
           const { page, problems } = yield* visit(yield* open, "/redoc")
@@ -114,7 +114,7 @@ inBrowser("Documentation / browser", (open) => {
         assert.deepStrictEqual(requests.filter((url) => new URL(url).origin !== origin), [])
       }), 60_000)
 
-    it.effect("pages work with a slash at their end, too", () =>
+    it.effect("pages work with a trailing slash", () =>
       Effect.gen(function*() {
         for (const [path, selector] of [["/docs/", ".opblock"], ["/redoc/", "[data-section-id]"]] as const) {
           const { page, problems } = yield* visit(yield* open, path)
@@ -195,7 +195,7 @@ it.layer(served)("Documentation", (it) => {
     }))
 })
 
-it.effect("without pages, the document stays", () =>
+it.effect("without pages, the document is still served", () =>
   Effect.gen(function*() {
     const routes = yield* Documentation.routes(document, { includeDocs: false })
     assert.deepStrictEqual(routes.map(({ path }) => path), ["/openapi.json"])

@@ -60,7 +60,7 @@ const assertAllAnswered = (statuses: { readonly [operation: string]: number }) =
 describe("Clients that are generated from the document", () => {
   it.layer(Layer.provide(layer, Logger.layer([])), { excludeTestServices: true })("of the shop", (it) => {
     it.effect(
-      "openapi-typescript and openapi-fetch: every operation compiles, and is answered",
+      "openapi-typescript and openapi-fetch: every operation compiles, and gets a response",
       ({ skip }) =>
         Effect.gen(function*() {
           const packages = ["openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3"]
@@ -95,7 +95,7 @@ describe("Clients that are generated from the document", () => {
     )
 
     it.effect(
-      "openapi-python-client: every operation is answered, and its answer is read",
+      "openapi-python-client: every operation gets a response, which the client decodes",
       ({ skip }) =>
         Effect.gen(function*() {
           const tool = yield* Effect.promise(() =>

@@ -155,20 +155,20 @@ const env = {
   APPKERNEL_SECURITY_PUBLIC_KEY_PATH: "keys/public.pem"
 }
 
-describe("KernelConfig / what is read", () => {
-  it.effect("reads every key from the file, and recognises all of them", () =>
+describe("KernelConfig / reading", () => {
+  it.effect("reads every key from the file", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* configured({ file }, everything), expected)
       assert.deepStrictEqual(yield* warningsOf({ file }), [])
     }))
 
-  it.effect("reads every key from the environment, and recognises all of them", () =>
+  it.effect("reads every key from the environment", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* configured({ file: "", env }, everything), expected)
       assert.deepStrictEqual(yield* warningsOf({ file: "", env }), [])
     }))
 
-  it.effect("prefers the environment key by key; an empty variable is none", () =>
+  it.effect("prefers the environment key by key, and ignores empty variables", () =>
     Effect.gen(function*() {
       const environment = {
         APPKERNEL_SERVER_PORT: "9090",
@@ -179,7 +179,7 @@ describe("KernelConfig / what is read", () => {
       assert.deepStrictEqual([server.address, server.port, i18n.languages], ["0.0.0.0", 9090, ["fr"]])
     }))
 
-  it.effect("starts on defaults without a file, unless a file is asked for", () =>
+  it.effect("starts with defaults without a file, unless a file is required", () =>
     Effect.gen(function*() {
       const { embedded, i18n, limits, logging, mongo, server } = yield* configured({}, everything)
       assert.deepStrictEqual([server.address, server.port], ["127.0.0.1", 5000])
@@ -193,7 +193,7 @@ describe("KernelConfig / what is read", () => {
       ])
     }))
 
-  it.effect("logs which file was read, or that there was none", () =>
+  it.effect("logs the name of the file, or that there is none", () =>
     Effect.gen(function*() {
       const absent = "There is no configuration file"
       const folder = yield* freshDirectory
@@ -206,7 +206,7 @@ describe("KernelConfig / what is read", () => {
       assert.match(line ?? "", /^Info There is no configuration file \/.*\/cfg\.yml: only the environment is read$/)
     }))
 
-  it.effect("tells whether MongoDB is configured", () =>
+  it.effect("says whether MongoDB is configured", () =>
     Effect.gen(function*() {
       const of = (source: Source) => configured(source, MongoStore.configured)
       assert.isFalse(yield* of({}))
@@ -215,7 +215,7 @@ describe("KernelConfig / what is read", () => {
       assert.isTrue(yield* of({ env: { APPKERNEL_MONGO_HOST: "db" } }))
     }))
 
-  it.effect("gives a program its own keys as they are written, or in capitals in the environment", () =>
+  it.effect("reads a program's own keys as they are written, or in upper case in the environment", () =>
     Effect.gen(function*() {
       const own = Config.all({ currency: Config.String("currency"), taxRate: Config.Finite("taxRate") }).pipe(
         Config.nested("shop")
@@ -225,18 +225,18 @@ describe("KernelConfig / what is read", () => {
       assert.deepStrictEqual(changed, { currency: "EUR", taxRate: 7.7 })
     }))
 
-  it.effect("keeps the default size of a page within the largest", () =>
+  it.effect("limits the default page size to the largest", () =>
     Effect.gen(function*() {
       const limits = yield* configured({ env: { APPKERNEL_QUERY_MAX_PAGE_SIZE: "10" } }, KernelConfig.Limits)
       assert.deepStrictEqual([limits.defaultPageSize, limits.maxPageSize], [10, 10])
     }))
 })
 
-describe("KernelConfig / what is wrong", () => {
+describe("KernelConfig / invalid values", () => {
   const port = "expected a whole number from 0 to 65535"
   const at = "in /etc/shop/cfg.yml"
 
-  it.effect("names the key, the kind of its value and what is expected", () =>
+  it.effect("names the key, the type of its value and what is expected", () =>
     Effect.gen(function*() {
       const of = (server: string) => problemsOf({ file: `appkernel: { server: ${server} }` })
       const key = `appkernel.server.port ${at}`
@@ -257,13 +257,13 @@ describe("KernelConfig / what is wrong", () => {
       assert.deepStrictEqual(empty, { address: "127.0.0.1", port: 5000 })
     }))
 
-  it.effect("names the variable and the key of a wrong value in the environment", () =>
+  it.effect("names the variable and the key of an invalid value in the environment", () =>
     Effect.gen(function*() {
       const problems = yield* problemsOf({ file, env: { APPKERNEL_SERVER_PORT: "many" } })
       assert.deepStrictEqual(problems, [`APPKERNEL_SERVER_PORT (appkernel.server.port) is text, ${port}`])
     }))
 
-  it.effect("rejects invalid times and sizes, and lists of other values than texts", () =>
+  it.effect("rejects invalid durations and sizes, and lists of values other than texts", () =>
     Effect.gen(function*() {
       const names = yield* problemsOf({
         file: `
@@ -335,7 +335,7 @@ appkernel:
     }))
 })
 
-describe("KernelConfig / a process", () => {
+describe("KernelConfig / in a process", () => {
   const launched = Effect.fnUntraced(function*(file: string) {
     const directory = yield* freshDirectory
     const program = join(directory, "main.ts")
@@ -345,7 +345,7 @@ describe("KernelConfig / a process", () => {
   })
 
   it.live(
-    "reads the file beside the start script, and ends with one line where it is wrong",
+    "reads the file beside the start script, and fails with one line if it is invalid",
     () =>
       Effect.gen(function*() {
         const program = yield* launched("appkernel: { server: { port: many } }")

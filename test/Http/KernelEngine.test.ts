@@ -27,8 +27,8 @@ class Note extends Model.Class<Note>()("Note", {
 
 const engine = KernelEngine.make("notes").register(Note, { methods: ["GET"] })
 
-describe("KernelEngine / what the log says of a start", () => {
-  it.live("logs last that it listens", () =>
+describe("KernelEngine / the log of a start", () => {
+  it.live("logs at the end that it listens", () =>
     Effect.gen(function*() {
       const { lines, started } = yield* startOn(() => Effect.void)
       assert.isTrue(started)
@@ -53,7 +53,7 @@ describe("KernelEngine / what the log says of a start", () => {
 })
 
 describe("KernelEngine / the port of a start", () => {
-  it.live("accepts no connection before everything is ready, and then runs what waits for that", () =>
+  it.live("accepts no connection before everything is ready, and then runs the waiting effects", () =>
     Effect.gen(function*() {
       const port = yield* freePort
       const connected = Effect.callback<string>((resume) => {

@@ -94,7 +94,7 @@ describe("KernelLogger / the console", () => {
       ])
     }))
 
-  it.effect("gathers lines for 50 milliseconds, and writes them at once with a warning", () =>
+  it.effect("buffers lines for 50 milliseconds, and writes them at once with a warning", () =>
     Effect.gen(function*() {
       const captured = capturing()
       yield* logged(
@@ -121,7 +121,7 @@ describe("KernelLogger / the console", () => {
       assert.strictEqual(captured.lines().length, 6)
     }))
 
-  it.effect("is for a person in development", () =>
+  it.effect("is human-readable in development", () =>
     Effect.gen(function*() {
       const captured = capturing()
       yield* write().pipe(
@@ -163,7 +163,7 @@ describe("KernelLogger / the file", () => {
       assert.strictEqual(lines.split("\n").length, 3)
     }))
 
-  it.live("begins anew at its size, and keeps so many earlier ones", () =>
+  it.live("is rotated at its maximum size, and keeps the configured number of backups", () =>
     Effect.gen(function*() {
       for (const count of [2, 0]) {
         const file = join(yield* freshDirectory, "shop.log")
@@ -185,7 +185,7 @@ describe("KernelLogger / the file", () => {
       }
     }), 15_000)
 
-  it.live("ends the start with the file and the reason where it can't be opened", () =>
+  it.live("fails the start with the file and the reason if it can't be opened", () =>
     Effect.gen(function*() {
       const directory = yield* freshDirectory
       const file = join(directory, "file")
@@ -197,7 +197,7 @@ describe("KernelLogger / the file", () => {
       }
     }))
 
-  it.live("that can't be written any more is reported on the console once, and does not end the service", () =>
+  it.live("that becomes unwritable is reported on the console once, and does not end the service", () =>
     Effect.gen(function*() {
       const captured = capturing()
       const directory = join(yield* freshDirectory, "logs")
@@ -224,7 +224,7 @@ describe("KernelLogger / the file", () => {
     }))
 
   it.live.skipIf(withSmallDisk === undefined)(
-    "has each line for itself, also behind one that was cut by a full disk",
+    "has complete lines after one that a full disk has cut",
     () =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory
@@ -242,7 +242,7 @@ describe("KernelLogger / the file", () => {
 
 describe("KernelLogger / a service", () => {
   it.live(
-    "has a line for each request with its route, and nothing of the URL, the headers and the query",
+    "has a line for each request with its route, without the URL, the headers and the query",
     () =>
       Effect.gen(function*() {
         const port = yield* freePort

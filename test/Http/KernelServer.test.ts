@@ -115,7 +115,7 @@ describe("KernelServer / a process that is stopped", () => {
     }), 30_000)
 
   it.live(
-    "answers requests that arrived while it was busy, on new connections and on idle ones",
+    "responds to requests that arrived while it was busy, on new connections and on idle ones",
     () =>
       Effect.gen(function*() {
         const { port, service } = yield* start()
@@ -157,7 +157,7 @@ describe("KernelServer / a process that is stopped", () => {
     }), 30_000)
 
   it.live(
-    "says which configuration it has first, and where it listens last, when it answers",
+    "logs its configuration first, and its address last, when it accepts requests",
     () =>
       Effect.gen(function*() {
         const { port, service } = yield* start()
@@ -171,7 +171,7 @@ describe("KernelServer / a process that is stopped", () => {
   )
 
   it.live.runIf(process.platform === "linux")(
-    "ends the start when the log's folder can't be made, as in /proc",
+    "fails to start when the log's folder can't be made, as in /proc",
     () =>
       Effect.gen(function*() {
         const service = yield* runProgram(program, { APPKERNEL_LOGGING_FILE_NAME: "/proc/x/y.log" })
@@ -185,7 +185,7 @@ describe("KernelServer / a process that is stopped", () => {
     30_000
   )
 
-  it.live("ends the start with one clear line when the port is in use", () =>
+  it.live("fails to start with one clear line when the port is in use", () =>
     Effect.gen(function*() {
       const { port } = yield* start()
       const second = yield* runProgram(program, { APPKERNEL_SERVER_PORT: String(port) })
@@ -250,7 +250,7 @@ const serving = (options: { readonly requestTimeout?: string } = {}) =>
   })
 
 describe("KernelServer / invalid requests", () => {
-  it.live("answers invalid HTTP with an error message, and closes", () =>
+  it.live("responds to invalid HTTP with an error message, and closes", () =>
     Effect.gen(function*() {
       const port = yield* serving()
       const expected = error(400, "The request is not valid HTTP")
@@ -268,7 +268,7 @@ describe("KernelServer / invalid requests", () => {
     }), 15_000)
 
   it.live(
-    "answers with an error message to a head that is too large, while more of it arrives",
+    "responds with an error message to headers that are too large, while more of them arrive",
     () =>
       Effect.gen(function*() {
         const port = yield* serving()
@@ -282,7 +282,7 @@ describe("KernelServer / invalid requests", () => {
   )
 
   it.live(
-    "answers with an error message to a request without a host, and to expectations that it can't meet",
+    "responds with an error message to a request without a host, and to unsupported expectations",
     () =>
       Effect.gen(function*() {
         const port = yield* serving()
@@ -296,7 +296,7 @@ describe("KernelServer / invalid requests", () => {
     15_000
   )
 
-  it.live("cuts a head that arrives byte by byte, and a body that does, with a 408", () =>
+  it.live("cuts headers or a body that arrive byte by byte, with a 408", () =>
     Effect.gen(function*() {
       const port = yield* serving({ requestTimeout: "400 millis" })
       const trickle = Array.from({ length: 200 }, () => "X")
@@ -324,7 +324,7 @@ describe("KernelServer / invalid requests", () => {
 })
 
 describe("KernelServer / addresses", () => {
-  it.live("fails with the address and the reason where it can't listen", () =>
+  it.live("fails with the address and the reason if it can't listen", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const failed = yield* Effect.flip(

@@ -21,8 +21,8 @@ const sorting = KernelEngine.make("sorting").register(Sorted, { methods: ["GET"]
 
 const megabyte = 1_000_000
 
-describe("The bytes of large answers", () => {
-  it.effect("are reserved in order of arrival, released with the request, and refused after a timeout", () =>
+describe("The bytes of large responses", () => {
+  it.effect("are reserved in order of arrival, released with the request, and rejected after a timeout", () =>
     Effect.gen(function*() {
       const { reserve } = makeResponseBudget(100, Duration.seconds(5))
       const began: Array<string> = []
@@ -117,7 +117,7 @@ describe("A process with little memory", () => {
 })
 
 describe("A sort without an index", () => {
-  it.live("has so much memory, and a deep page is told to go by cursor", () =>
+  it.live("has a memory limit, and a deep page fails with the advice to use a cursor", () =>
     Effect.gen(function*() {
       const store = yield* DocumentStore.DocumentStore
       for (let n = 0; n < 60; n++) {

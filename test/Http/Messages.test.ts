@@ -89,7 +89,7 @@ describe("messages in English, which is the default", () => {
         assert.deepStrictEqual(answer.headers["content-language"], undefined)
       }))
 
-    it.effect("say it of a body that is none, of actions, and of parameters", () =>
+    it.effect("describe a missing body, actions, and parameters", () =>
       Effect.gen(function*() {
         for (const body of [3, null, "x", true]) {
           const answer = yield* send("POST", "/orders", JSON.stringify(body))
@@ -132,7 +132,7 @@ const configured = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { APPKERNE
 
 describe("messages in German, with `i18n.languages` and no layer", () => {
   it.layer(serving(engine, EmbeddedStore.layerMemory).pipe(Layer.provide(configured)))((it) => {
-    it.effect("come with the package", () =>
+    it.effect("are part of the package", () =>
       Effect.gen(function*() {
         const answer = yield* send("POST", "/orders", wrong, german)
         assert.strictEqual(answer.headers["content-language"], "de")
@@ -234,7 +234,7 @@ describe("messages in German, with `i18n.languages` and no layer", () => {
         }
       }))
 
-    it.effect("are those of a badly encoded URL, and of a form that is too large or none", () =>
+    it.effect("cover a badly encoded URL, and a form that is too large or invalid", () =>
       Effect.gen(function*() {
         const said = ({ body, headers, status }: Answer) => [status, headers["content-language"], body.message]
         assert.deepStrictEqual(said(yield* send("GET", "/orders/%FF", undefined, german)), [
@@ -275,7 +275,7 @@ describe("messages in German, with `i18n.languages` and no layer", () => {
         assert.strictEqual(de["errors.Problem"], "{label}: {message}")
       }))
 
-    it.effect("are those of a 404, a 405, a 409, a 412 and a 415, too", () =>
+    it.effect("cover a 404, a 405, a 409, a 412 and a 415", () =>
       Effect.gen(function*() {
         const said = (answer: Answer) => [answer.status, answer.headers["content-language"], answer.body.message]
         yield* send("POST", "/orders", { ...valid, id: "O1" })

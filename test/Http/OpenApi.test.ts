@@ -132,7 +132,7 @@ describe("OpenApi", () => {
   })
 
   describe("versioning, as specified", () => {
-    it("6: tags of the registration stand on every operation, those of an operation behind them", () => {
+    it("6: every operation has the tags of the registration, followed by its own", () => {
       assert.deepStrictEqual(users.get.tags, ["people", "users"])
       assert.deepStrictEqual(paths["/api/v1/users/{id}/change_password"].post.tags, ["people", "users"])
       assert.deepStrictEqual(paths["/api/v1/users/{id}/friends"].get.tags, ["people", "users", "social"])
@@ -144,12 +144,12 @@ describe("OpenApi", () => {
       )
     })
 
-    it("7: a deprecated operation is marked so, and no other", () => {
+    it("7: only deprecated operations are marked as deprecated", () => {
       assert.isTrue(paths["/api/v1/users/{id}/friends"].get.deprecated)
       assert.strictEqual(JSON.stringify(document).match(/"deprecated":/gu)?.length, 1)
     })
 
-    it("8: it is OpenAPI 3.1.0, of the title and the version that it was given", () => {
+    it("8: it is OpenAPI 3.1.0, with the configured title and version", () => {
       assert.strictEqual(document.openapi, "3.1.0")
       assert.deepStrictEqual(document.info, { title: "Shop", version: "1.2.3" })
     })
@@ -167,7 +167,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(bodyOf(user.patch.requestBody), ref("UserPatch"))
     })
 
-    it("8: a body of which nothing is known is an object", () => {
+    it("8: an unknown body is an object", () => {
       const api = HttpApi.make("x").add(
         HttpApiGroup.make("g").add(
           HttpApiEndpoint.post("any", "/any", { payload: Schema.Unknown, success: Schema.Unknown })
@@ -188,7 +188,7 @@ describe("OpenApi", () => {
       assert.strictEqual(schemas.Links.type, "object")
     })
 
-    it("9: single GET, POST and PUT refer to the model; writes answer it to those who prefer that", () => {
+    it("9: single GET, POST and PUT refer to the model; writes return it if the request prefers that", () => {
       assert.deepStrictEqual(bodyOf(user.get.responses[200]), ref("User"))
       for (
         const answer of [
@@ -207,7 +207,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(bodyOf(paths["/notes"].post.responses[201]).oneOf.at(-1), ref("Note"))
     })
 
-    it("9: DELETE answers an OperationResult whose result is a count", () => {
+    it("9: DELETE returns an OperationResult whose result is a count", () => {
       const { $ref } = bodyOf(user.delete.responses[200])
       const { properties } = schemas[$ref.split("/").at(-1)]
       assert.deepStrictEqual(properties._type.enum, ["OperationResult"])
@@ -249,7 +249,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(namesOf(parameters, "query"), ["day"])
     })
 
-    it("of queries are the numbers, booleans and lists that they stand for", () => {
+    it("of queries are numbers, booleans and lists", () => {
       const Search = Service.make("Search").operation("search", {
         query: {
           limit: Schema.Int.pipe(Validator.min(1), Validator.max(9), Schema.optionalKey),
@@ -266,7 +266,7 @@ describe("OpenApi", () => {
       ])
     })
 
-    it("of paths are the numbers and booleans that they stand for, and texts without a schema", () => {
+    it("of paths are numbers and booleans, and texts without a schema", () => {
       const Seats = Service.make("Seat").operation("seat", {
         path: "./{row}/{taken}/{side}",
         params: { row: Schema.Int.pipe(Validator.min(1), Validator.max(9)), taken: Schema.Boolean },
@@ -282,7 +282,7 @@ describe("OpenApi", () => {
       ])
     })
 
-    it("that are JSON have the schema of what they hold", () => {
+    it("that are JSON have the schema of their content", () => {
       const content = parameter(users.get, "query").content
       assert.deepStrictEqual(content, { "application/json": { schema: { type: "object" } } })
       const { content: piped, required, schema } = parameter(paths["/api/v1/users/aggregate"].get, "pipe")
@@ -324,7 +324,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(schema, { type: "string", examples: ["return=representation"] })
     })
 
-    it("of a DELETE are its payload, too, which is no body", () => {
+    it("of a DELETE include its payload, which is not a body", () => {
       const Things = Resource.make(Note).action("forget", {
         method: "DELETE",
         payload: { really: Schema.Boolean },
@@ -338,7 +338,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(parameter(operation, "really").schema, { type: "boolean" })
     })
 
-    it("of a recursive model end where it comes up inside itself", () => {
+    it("of a recursive model end at the recursion", () => {
       const names = namesOf(paths["/folders"].get.parameters, "query")
       assert.includeMembers(names, ["id", "folders"])
       assert.notInclude(names, "folders.folders.id")
@@ -369,7 +369,7 @@ describe("OpenApi", () => {
       assert.notProperty(schemas.UserPatch.properties.roles, "default")
     })
 
-    it("have an e-mail address as an example, where it fits", () => {
+    it("have an e-mail address as an example if it is valid", () => {
       for (const { properties } of [schemas.User, schemas.UserCreate, schemas.UserPatch]) {
         assert.deepStrictEqual(properties.email.examples, ["jane@example.com"])
         assert.match("jane@example.com", new RegExp(properties.email.pattern, "u"))
@@ -391,7 +391,7 @@ describe("OpenApi", () => {
       }
     })
 
-    it("mark fields that callers read and can't send", () => {
+    it("mark fields that clients can read but not send", () => {
       assert.isTrue(schemas.Receipt.properties.inserted.readOnly)
       assert.notProperty(schemas.ReceiptCreate.properties, "inserted")
       assert.notProperty(schemas.Receipt.properties.amount, "readOnly")
@@ -411,7 +411,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(schemas.User.properties.born, { type: "string", format: "date" })
     })
 
-    it("leave texts alone that have the format by themselves", () => {
+    it("do not change text fields that have the format themselves", () => {
       const Zoned = Schema.Struct({ at: Schema.String.annotate({ format: "date-time" }) })
       const api = HttpApi.make("x").add(
         HttpApiGroup.make("g").add(HttpApiEndpoint.get("zoned", "/zoned", { success: Zoned }))
@@ -424,7 +424,7 @@ describe("OpenApi", () => {
       })
     })
 
-    it("have links where documents have them", () => {
+    it("have links if the documents have them", () => {
       assert.deepStrictEqual(schemas.User.properties._links, ref("Links"))
       assert.notProperty(schemas.Note.properties, "_links")
     })
@@ -434,7 +434,7 @@ describe("OpenApi", () => {
     })
   })
 
-  describe("bodies and answers", () => {
+  describe("bodies and responses", () => {
     it("have every content type that the server accepts", () => {
       assert.sameMembers(Object.keys(users.post.requestBody.content), ["application/json", "multipart/form-data"])
       assert.sameMembers(Object.keys(user.put.requestBody.content), ["application/json"])
@@ -450,7 +450,7 @@ describe("OpenApi", () => {
       assert.strictEqual(schemas.JsonPatch.type, "array")
     })
 
-    it("of a POST may be lists, of which the answer has all identifiers", () => {
+    it("of a POST may be lists; the response has all identifiers", () => {
       assert.deepStrictEqual(bodyOf(users.post.requestBody), {
         oneOf: [ref("UserCreate"), { type: "array", items: ref("UserCreate"), minItems: 1, maxItems: 1_000 }]
       })
@@ -459,7 +459,7 @@ describe("OpenApi", () => {
       assert.notInclude(JSON.stringify(user.put.responses), "OperationIds")
     })
 
-    it("have an entity tag where the model has versions, and take conditions wherever they may fail", () => {
+    it("have an entity tag if the model has versions, and take conditions wherever they may fail", () => {
       assert.isTrue(user.get.responses[200].headers.ETag.required)
       assert.isTrue(user.get.responses[304].headers.ETag.required)
       for (const answer of [users.post.responses[201], user.put.responses[200], user.patch.responses[200]]) {
@@ -499,7 +499,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(schemas.ErrorMessage.required, ["_type", "code", "message"])
     })
 
-    it("name the application's own errors beside", () => {
+    it("name the application's own errors as well", () => {
       const answer = paths["/api/v1/users/{id}/change_password"].post.responses[403]
       assert.deepStrictEqual(bodyOf(answer), ref("WrongPassword"))
       const [base, own] = schemas.WrongPassword.allOf
@@ -519,7 +519,7 @@ describe("OpenApi", () => {
       assert.sameMembers(named, ["ErrorMessage", "Full", "Shut"])
     })
 
-    it("of actions and operations are what they say they are", () => {
+    it("of actions and operations are those that they declare", () => {
       const { post } = paths["/api/v1/users/{id}/change_password"]
       assert.sameMembers(Object.keys(bodyOf(post.requestBody).properties), ["current_password", "new_password"])
       assert.strictEqual(bodyOf(post.responses[200]).properties.result.type, "string")
@@ -543,7 +543,7 @@ describe("OpenApi", () => {
       assert.includeMembers(ids, ["users.list", "users.create", "users.change_password", "payments.pay"])
     })
 
-    it("are named with the article that their names are spoken with", () => {
+    it("are named with the right article", () => {
       assert.deepStrictEqual(
         [users.post.summary, user.put.summary, user.delete.summary],
         ["Create a User", "Replace a User", "Delete a User"]
@@ -556,7 +556,7 @@ describe("OpenApi", () => {
       }
     })
 
-    it("on documents come first, and what is said of documents last", () => {
+    it("on documents come first, and those on their descriptions last", () => {
       const below = Object.keys(paths).filter((path) => path.startsWith("/api/v1/users"))
       assert.deepStrictEqual(below.map((path) => path.slice("/api/v1/users".length)), [
         "",
@@ -578,7 +578,7 @@ describe("OpenApi", () => {
       for (const { description, name } of document.tags) assert.match(description ?? "", /^[A-Z].+`/u, name)
     })
 
-    it("of two registrations of one model are told apart by their names", () => {
+    it("of two registrations of one model are distinguished by their names", () => {
       const twice = KernelEngine.make("x").register(Note, { urlBase: "/v1" }).register(Note, {
         urlBase: "/v2",
         name: "notes_v2"
@@ -589,7 +589,7 @@ describe("OpenApi", () => {
       assert.strictEqual(new Set(ids).size, ids.length)
     })
 
-    it("fail with what is declared under its own name, however often it is", () => {
+    it("fail with each declared error under its own name, however often it is declared", () => {
       const Guarded = Resource.make(Note, { methods: ["POST", "PUT"] })
         .beforePost(() => Effect.fail(new WrongPassword({ attempts: 1 })), { error: [WrongPassword] })
         .beforePut(() => Effect.fail(new WrongPassword({ attempts: 1 })), { error: [WrongPassword] })
@@ -612,7 +612,7 @@ describe("OpenApi", () => {
   })
 
   describe("servers and security", () => {
-    it("are the origin of the document and nothing, unless they are given", () => {
+    it("are the origin of the document and no scheme by default", () => {
       assert.deepStrictEqual(document.servers, [{ url: "/" }])
       assert.deepStrictEqual(document.security, [])
       assert.notProperty(document.components, "securitySchemes")
@@ -620,7 +620,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(OpenApi.make(engine, { title: "", version: "", servers }).servers, servers)
     })
 
-    it("ask for credentials on all operations but those that are open", () => {
+    it("require credentials on all operations except the open ones", () => {
       const secured = OpenApi.make(engine, {
         title: "",
         version: "",
@@ -643,7 +643,7 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(bodyOf(paths["/api/v1/users"].post.responses[403]), ref("ErrorMessage"))
     })
 
-    it("of an endpoint's own middleware stay", () => {
+    it("of an endpoint's own middleware are kept", () => {
       class Key extends HttpApiMiddleware.Service<Key>()("test/OpenApi/Key", {
         security: { key: HttpApiSecurity.apiKey({ key: "x-key", in: "header" }) }
       }) {}

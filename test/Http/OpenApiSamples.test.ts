@@ -67,7 +67,7 @@ describe("samples of request bodies", () => {
     })
   })
 
-  it("are found for patterns, bounds, unions, records and dates", () => {
+  it("exist for patterns, bounds, unions, records and dates", () => {
     const [sample] = samplesOf(KernelEngine.make("odd").register(Odd, { methods: ["POST"] }))
     assert.deepStrictEqual(sample?.values, [sample?.values[0], [sample?.values[0]]])
     assert.isTrue(sample?.isValid(sample.values[0]), JSON.stringify(sample?.isValid.errors))
@@ -75,7 +75,7 @@ describe("samples of request bodies", () => {
     assert.strictEqual(sample?.values[0].code, "AB-000x")
   })
 
-  it("of a pattern match it, or are none", () => {
+  it("of a pattern match it, or don't exist", () => {
     const patterns: ReadonlyArray<readonly [pattern: string, text: string | undefined]> = [
       ["^[A-Z]{2}$", "AA"],
       ["^(?=.{3})[a-z]+$", undefined],
@@ -101,7 +101,7 @@ describe("samples of request bodies", () => {
     Layer.provideMerge(EmbeddedStore.layerMemory)
   )
   it.layer(served)((it) => {
-    it.effect("are accepted where they are new", () =>
+    it.effect("are accepted for new documents", () =>
       Effect.gen(function*() {
         for (const { call, type, values } of samples) {
           const [method = "", path = ""] = call.split(" ")

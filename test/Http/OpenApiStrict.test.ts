@@ -58,7 +58,7 @@ const odd = [
   { part: { ...chest.part, size: { width: 1, more: 1 } } }
 ]
 
-describe("bodies of a registration that refuses unknown keys", () => {
+describe("bodies of a registration that rejects unknown keys", () => {
   it.each([
     ["post", "/strict/chests"],
     ["put", "/strict/chests/{id}"],
@@ -78,7 +78,7 @@ describe("bodies of a registration that refuses unknown keys", () => {
     ])
   })
 
-  it("leave answers open, and bodies of other registrations", () => {
+  it("leave responses open, and bodies of other registrations", () => {
     assert.notProperty(alone.components.schemas.Chest, "additionalProperties")
     for (const value of odd) {
       assert.isTrue(takes(mixed, bodyOf(mixed, "put", "/lax/chests/{id}"), value))
@@ -93,7 +93,7 @@ describe("bodies of a registration that refuses unknown keys", () => {
     assert.isTrue(takes(mixed, schema, price.price))
   })
 
-  it("leave JSON Patches as they are, and refer to no component that is not there", () => {
+  it("do not change JSON Patches, and refer to no missing component", () => {
     assert.deepStrictEqual(
       bodyOf(alone, "patch", "/strict/chests/{id}", "application/json-patch+json"),
       { $ref: "#/components/schemas/JsonPatch" }

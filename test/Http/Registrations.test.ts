@@ -31,7 +31,7 @@ const engine = KernelEngine.make("named").register(Named).enableOpenApi({ title:
 
 describe("paths whose methods name their parameters differently", () => {
   it.layer(serving(engine, EmbeddedStore.layerMemory))((it) => {
-    it.effect("are one path, whose methods are told apart", () =>
+    it.effect("are one path, whose methods are distinguished", () =>
       Effect.gen(function*() {
         const base = "/nameds/1/parts/2"
         assert.deepStrictEqual((yield* send("GET", base)).body.result, "x,y")
@@ -137,7 +137,7 @@ describe("registrations that can't be served", () => {
       assert.strictEqual(yield* refusedAt(engine), message)
     }))
 
-  it.effect("end a program with one line, those that show only in a layer included", () => {
+  it.effect("end a program with one line, including those that only a layer reveals", () => {
     const lines: Array<string> = []
     const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))])
     const layers: ReadonlyArray<Layer.Layer<unknown, unknown>> = [

@@ -57,7 +57,7 @@ const errorOn = (bytes: string) =>
 
 describe("the engine's server / connections", () => {
   it.layer(layer, { excludeTestServices: true })((it) => {
-    it.effect("does pipelined requests one after the other when one of them is not safe", () =>
+    it.effect("runs pipelined requests sequentially when one of them is not safe", () =>
       Effect.gen(function*() {
         for (let i = 0; i < 20; i++) {
           const path = `/things/p${i}`
@@ -83,7 +83,7 @@ describe("the engine's server / connections", () => {
         for (const statuses of all) assert.deepStrictEqual(statuses, expected)
       }))
 
-    it.effect("answers safe pipelined requests at the same time", () =>
+    it.effect("runs safe pipelined requests concurrently", () =>
       Effect.gen(function*() {
         const before = performance.now()
         const slow = Array.from({ length: 9 }, () => request("GET", "/slow")).join("")
@@ -92,7 +92,7 @@ describe("the engine's server / connections", () => {
         assert.isBelow(performance.now() - before, 5_000)
       }))
 
-    it.effect("answers the requests before invalid bytes, then rejects those", () =>
+    it.effect("responds to the requests before invalid bytes, then rejects those", () =>
       Effect.gen(function*() {
         const statuses = yield* statusesOn(
           request("GET", "/slow") + request("POST", "/things", { id: "before", size: 1 }) + "nonsense\r\n\r\n"
@@ -130,13 +130,13 @@ describe("the engine's server / connections", () => {
         assert.match(chunked, /HTTP\/1\.1 201/u)
       }))
 
-    it.effect("answers CONNECT", () =>
+    it.effect("responds to CONNECT", () =>
       Effect.gen(function*() {
         const [code] = yield* errorOn("CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n")
         assert.strictEqual(code, 501)
       }))
 
-    it.effect("passes over an expectation of HTTP/1.0", () =>
+    it.effect("ignores an expectation of HTTP/1.0", () =>
       Effect.gen(function*() {
         for (const expectation of ["wonders", "100-continue"]) {
           const body = JSON.stringify({ id: expectation, size: 1 })
@@ -167,7 +167,7 @@ describe("the engine's server / connections", () => {
         assert.deepStrictEqual(yield* statusesOn(request("GET", "/things?id=%E2%82%AC+%25", undefined, last)), [200])
       }))
 
-    it.effect("answers a client that has closed its sending side", () =>
+    it.effect("responds to a client that has closed its sending side", () =>
       Effect.gen(function*() {
         const quick = yield* halfClosed(request("GET", "/things/none"))
         assert.match(quick, /^HTTP\/1\.1 404 /u)

@@ -18,7 +18,7 @@ const engine = KernelEngine.make("frozen").register(Thing, { methods: ["GET", "P
 const patience = "8 seconds"
 
 onMongo("A service with a frozen server / mongodb", (_, server) => {
-  it.live("answers 503 to reads and writes, all at once, by the configured limits", () =>
+  it.live("responds with 503 to concurrent reads and writes, by the configured limits", () =>
     Effect.gen(function*() {
       const db = yield* freshDatabase(server)
       const door = yield* doorTo(server.url)

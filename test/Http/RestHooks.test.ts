@@ -10,7 +10,7 @@ hooksContract("memory", EmbeddedStore.layerMemory)
 hooksContract("embedded", freshFolder(EmbeddedStore.layerWith))
 onMongo("on a server", (layer) => hooksContract("mongodb", layer))
 
-it.effect("a typed client gets what a hook fails with as the class that it is, and as its endpoint's error", () =>
+it.effect("a typed client gets a hook's failure as an instance of its class, and as its endpoint's error", () =>
   Effect.gen(function*() {
     const { client: { tasks } } = yield* engine.test()
     const refused = yield* Effect.flip(tasks.create({ payload: { title: "refuse" } }))

@@ -163,7 +163,7 @@ describe("labels / memory", () => {
         assert.deepStrictEqual({ ...body.name, label: "" }, { ...english.body.name, label: "" })
       }))
 
-    it.effect("are the keys themselves where a catalogue has none", () =>
+    it.effect("are the keys themselves if a catalogue has none", () =>
       Effect.gen(function*() {
         const { body } = yield* send("GET", "/items/meta", "de")
         assert.strictEqual(body.made.label, "Item.made")
@@ -257,7 +257,7 @@ describe("a 400 / memory", () => {
         assert.deepStrictEqual(messages(price), { price: "„Preis“ Preis muss mindestens 0 sein" })
       }))
 
-    it.effect("is in English where a catalogue says nothing, and in the region's words where it does", () =>
+    it.effect("is in English if a catalogue has no message, and in the region's language if it has one", () =>
       Effect.gen(function*() {
         const english = yield* send("POST", "/items", "en", { ...valid, name: "" })
         assert.strictEqual(english.language, "en")
@@ -283,13 +283,13 @@ describe("a 400 / memory", () => {
         })
       }))
 
-    it.effect("takes the argument of the one validator that was broken", () =>
+    it.effect("uses the argument of the broken validator", () =>
       Effect.gen(function*() {
         const { body } = yield* send("POST", "/mugs", "de", { size: 3 })
         assert.strictEqual(body.message, "Ein Fehler: „Größe“ Größe muss mindestens 5 sein")
       }))
 
-    it.effect("finds the label however deep a model is within itself", () =>
+    it.effect("finds the label at any depth of a recursive model", () =>
       Effect.gen(function*() {
         let crate: object = { title: "" }
         for (let depth = 0; depth < 100; depth++) crate = { title: "x", inner: crate }
@@ -305,7 +305,7 @@ describe("a 400 / memory", () => {
         assert.deepStrictEqual(messages(answer), { price: "„Preis“ für kleine unter 500" })
       }))
 
-    it.effect("speaks of parameters, identifiers and bodies that are no objects", () =>
+    it.effect("describes parameters, identifiers and bodies that are no objects", () =>
       Effect.gen(function*() {
         const list = yield* send("GET", "/items?page_size=5000&nope=1&price=cheap&kind=huge", "de")
         assert.deepStrictEqual([list.status, list.language], [400, "de"])
@@ -327,7 +327,7 @@ describe("a 400 / memory", () => {
         assert.match(malformed.body.message, /^Der Inhalt ist kein gültiges JSON: /)
       }))
 
-    it.effect("is the only answer of the resource with words in it", () =>
+    it.effect("is the only translated response of the resource", () =>
       Effect.gen(function*() {
         const page = yield* send("GET", "/items", "de")
         assert.deepStrictEqual([page.status, page.language, page.vary], [200, undefined, undefined])
@@ -350,7 +350,7 @@ describe("without languages / memory", () => {
 
 describe("the schema / memory", () => {
   it.layer(served(translated(["de"])))((it) => {
-    it.effect("is served in the form that the parameters ask for", () =>
+    it.effect("is served in the form that the parameters select", () =>
       Effect.gen(function*() {
         for (const mongo of [undefined, true, false]) {
           for (const open of [undefined, true, false]) {
@@ -367,7 +367,7 @@ describe("the schema / memory", () => {
         assert.include((yield* send("GET", "/mugs/schema?mongo=true")).text, "bsonType")
       }))
 
-    it.effect("refuses other values and other parameters, naming each", () =>
+    it.effect("rejects other values and other parameters, naming each", () =>
       Effect.gen(function*() {
         const answer = yield* send(
           "GET",
@@ -422,7 +422,7 @@ describe("translations", () => {
       }
     }))
 
-  it.effect("end the start for a language without a file, and for what is no language", () =>
+  it.effect("fail the start for a language without a file, and for an invalid language", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         yield* failure({ de: {} }, ["de", "fr"]),
@@ -436,7 +436,7 @@ describe("translations", () => {
       }
     }))
 
-  it.effect("blame the file of the base language for what is wrong in it", () =>
+  it.effect("report problems of the base language with its file", () =>
     Effect.gen(function*() {
       const message = yield* failure({ "de-CH": {}, "de": { "Item.name": "{" } }, ["de-CH"])
       assert.include(message, `Can't translate to "de-CH": …/de.json, Item.name: it is no ICU message`)
@@ -463,7 +463,7 @@ describe("translations", () => {
       assert.include(String(missing), "./translations/fr.json: there is no such file")
     }))
 
-  it.effect("give no text for a message that can't be made of its arguments", () =>
+  it.effect("return no text for a message whose arguments don't fit", () =>
     Effect.gen(function*() {
       const path = yield* folderOf({
         de: { validators: { Odd: "{value, date}", Max: "höchstens {value, number} <b>" } }
@@ -476,7 +476,7 @@ describe("translations", () => {
       assert.strictEqual(language?.text("validators.Max", { value: 1_000 }), "höchstens 1.000 <b>")
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  it.effect("end the start of a service in one clear line", () =>
+  it.effect("fail the start of a service in one clear line", () =>
     Effect.gen(function*() {
       const launched = KernelEngine.make("translated").launch(served(translated(["de"], { de: { "Item.name": "{" } })))
       const error = yield* Effect.flip(launched)
@@ -507,7 +507,7 @@ describe("the shop / memory", () => {
         }
       }))
 
-    it.effect("says in German what is wrong with a product", () =>
+    it.effect("describes the problems of a product in German", () =>
       Effect.gen(function*() {
         const answer = yield* send("POST", "/api/v1/products", "de-CH,de;q=0.9", {
           code: "x",
@@ -531,7 +531,7 @@ describe("the shop / memory", () => {
         assert.include(answer.body.message, "Währung: einer dieser Werte erwartet: CHF, EUR, USD")
       }))
 
-    it.effect("says the same in English", () =>
+    it.effect("describes them in English", () =>
       Effect.gen(function*() {
         const answer = yield* send("POST", "/api/v1/users", undefined, {
           name: "",

@@ -58,7 +58,7 @@ describe("a cursor", () => {
       assert.deepStrictEqual(yield* Effect.fromResult(before(missing)), { rank: { $eq: null }, _id: { $lt: "P1" } })
     }))
 
-  it.effect("of another query or with changed content is rejected", () =>
+  it.effect("of another query, or with changed content, is rejected", () =>
     Effect.gen(function*() {
       const { after, before, cursor } = yield* keysetOf({ name: 1 })
       const good = cursor({ _id: "P1", name: "x" })
@@ -126,7 +126,7 @@ const keys = Arbitrary.map(
 )
 
 it.effect.prop(
-  "pages show every document once that was there all the time, whatever comes in between",
+  "pages contain every permanent document once, with any concurrent writes",
   {
     found: Arbitrary.array(places, { minLength: 1, maxLength: 10 }),
     inserted: Arbitrary.array(places, { maxLength: 8 }),

@@ -214,7 +214,7 @@ describe("EmbeddedStore and other processes / embedded", () => {
     60_000
   )
 
-  it.effect.runIf(process.platform !== "win32")("goes on after the disk was full", () =>
+  it.effect.runIf(process.platform !== "win32")("continues after the disk was full", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       // No file may grow beyond 2 MiB.
@@ -350,7 +350,7 @@ for (
       }))
 
     it.effect(
-      "lets a transaction have the store for itself once, for a second at most, and others read meanwhile",
+      "lets a transaction run exclusively once, for a second at most, while others read",
       () =>
         Effect.gen(function*() {
           const { store, things } = yield* withThings

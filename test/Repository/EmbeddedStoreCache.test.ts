@@ -24,7 +24,7 @@ const read = (store: Store, id: string) =>
   })
 
 it.live(
-  "EmbeddedStore with cached documents / embedded: reads what is kept, at once and as a whole",
+  "EmbeddedStore with cached documents / embedded: reads stored documents completely",
   () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory

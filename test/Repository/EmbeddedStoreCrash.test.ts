@@ -13,7 +13,7 @@ const rounds = 50
 
 describe("EmbeddedStore that is killed / embedded", () => {
   it.live(
-    `loses nothing that it has acknowledged, and does nothing by halves, in ${rounds} rounds`,
+    `loses no acknowledged write, and applies none partially, in ${rounds} rounds`,
     () =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory

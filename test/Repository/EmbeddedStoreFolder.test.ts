@@ -40,7 +40,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
     }))
 
   it.live(
-    "refuses a folder that another process has open, and takes it once that one was killed",
+    "rejects a folder that another process has open, and opens it after that process was killed",
     () =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory
@@ -57,7 +57,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
   )
 
   it.live.runIf(process.platform !== "win32")(
-    "takes the folder of a process that was killed and that its parent knows nothing of yet",
+    "opens the folder of a killed process that its parent has not reaped yet",
     () =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory
@@ -74,7 +74,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
   )
 
   it.effect.skipIf(withOwnNumbers === undefined)(
-    "refuses a folder that a process of another container has open",
+    "rejects a folder that a process of another container has open",
     () =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory
@@ -157,7 +157,7 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
   )
 })
 
-describe("EmbeddedStore whose folder goes away / embedded", () => {
+describe("EmbeddedStore with a removed folder / embedded", () => {
   const data = (folder: string) => path.join(folder, "data.mdb")
   const changes: ReadonlyArray<readonly [what: string, file: string, change: (folder: string) => void]> = [
     ["is removed", "data.mdb", (folder) => fs.rmSync(folder, { recursive: true })],
@@ -223,7 +223,7 @@ describe("EmbeddedStore whose folder goes away / embedded", () => {
         }))
     }), 20_000)
 
-  it.live("works again when the folder is back", () =>
+  it.live("works again when the folder is restored", () =>
     Effect.gen(function*() {
       const folder = path.join(yield* freshDirectory, "data")
       const written: Array<number> = []

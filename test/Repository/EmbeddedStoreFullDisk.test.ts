@@ -5,9 +5,9 @@ import { freshDirectory } from "../support/folders.ts"
 import { printed, type Program, runProgram } from "../support/processes.ts"
 import { allowMore, canAllowMore, withSmallDisk, withSmallFiles } from "../support/smallDisk.ts"
 
-describe("EmbeddedStore without room / embedded", () => {
+describe("EmbeddedStore on a full disk / embedded", () => {
   it.live.skipIf(withSmallDisk === undefined)(
-    "refuses to write on a full disk, reads on, and goes on when there is room again",
+    "rejects writes on a full disk, continues to read, and writes again when there is space",
     () =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory
@@ -29,7 +29,7 @@ describe("EmbeddedStore without room / embedded", () => {
   )
 
   it.live.skipIf(!canAllowMore)(
-    "refuses to write what its files may not hold, reads on, and goes on when they may",
+    "rejects writes beyond the file size limit, continues to read, and writes again when the limit is raised",
     () =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory

@@ -47,7 +47,7 @@ for (
       })
 
       it.effect(
-        "lets others run while it inserts 100,000 documents, or many insert at the same time",
+        "yields to other fibers while it inserts 100,000 documents, also with many concurrent inserts",
         () =>
           Effect.gen(function*() {
             const store = yield* DocumentStore.DocumentStore

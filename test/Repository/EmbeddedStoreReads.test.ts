@@ -13,7 +13,7 @@ for (
     ["embedded", freshFolder(EmbeddedStore.layerWith)]
   ] as const
 ) {
-  it.layer(layer, { timeout: "60 seconds" })(`EmbeddedStore and what it reads / ${name}`, (it) => {
+  it.layer(layer, { timeout: "60 seconds" })(`EmbeddedStore reads / ${name}`, (it) => {
     it.effect("finds each of many unique values, also long ones with a common prefix", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
@@ -120,7 +120,7 @@ const most = 120
 describe("EmbeddedStore and memory / embedded", () => {
   // Only Linux tells what a process has for itself from the pages of files that it shares.
   it.effect.runIf(process.platform === "linux")(
-    "streams far more than it needs memory for",
+    "streams far more data than it uses memory",
     () =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory

@@ -337,7 +337,7 @@ const things = Arbitrary.map(
 )
 
 it.effect.prop(
-  "a condition holds in a store for what it holds for by itself",
+  "a condition matches the same documents in a store and by itself",
   {
     found: Arbitrary.array(things, { minLength: 1, maxLength: 8 }),
     asked: Arbitrary.array(conditions(3), { minLength: 1, maxLength: 8 })

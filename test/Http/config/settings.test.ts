@@ -6,7 +6,7 @@ const byText = (a: string, b: string): number => a < b ? -1 : 1
 
 const keys = Object.values(settings).map(({ key }) => key).toSorted(byText)
 
-it("every key stands in the table of KernelConfig", () => {
+it("every key is in the table of KernelConfig", () => {
   const text = fs.readFileSync("src/Http/KernelConfig.ts", "utf8")
   assert.deepStrictEqual(
     Array.from(text.matchAll(/^ \* \| `([\w.]+)` \|/gmu), ([, key = ""]) => key).toSorted(byText),
@@ -14,7 +14,7 @@ it("every key stands in the table of KernelConfig", () => {
   )
 })
 
-it("every key stands in the configuration of the shop", () => {
+it("every key is in the configuration of the shop", () => {
   const found: Array<string> = []
   let section = ""
   for (const line of fs.readFileSync("examples/shop/cfg.yml", "utf8").split("\n")) {

@@ -23,7 +23,7 @@ const ask = (pipe: unknown, path = `${sales}/aggregate`) =>
 
 export const aggregationContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`aggregation / ${name}`, (it) => {
-    it.effect("answers an envelope of the pipeline's documents, with or without a slash", () =>
+    it.effect("returns an envelope of the pipeline's documents, with or without a slash", () =>
       Effect.gen(function*() {
         const { insertMany } = yield* DocumentStore.DocumentStore
         yield* insertMany(
@@ -103,7 +103,7 @@ export const aggregationContract = <E>(name: string, store: Layer.Layer<Document
         }
       }))
 
-    it.effect("names what is wrong with the parameters", () =>
+    it.effect("names all problems of the parameters", () =>
       Effect.gen(function*() {
         const path = `${sales}/aggregate`
         assert.deepStrictEqual(fieldsIn(yield* send("GET", path)), ["pipe"])
@@ -115,14 +115,14 @@ export const aggregationContract = <E>(name: string, store: Layer.Layer<Document
         refused(400, yield* ask(Array.from({ length: 101 }, () => ({ $limit: 1 }))))
       }))
 
-    it.effect("is there for models that can be read, and for GET only", () =>
+    it.effect("exists for models that can be read, and for GET only", () =>
       Effect.gen(function*() {
         refused(405, yield* send("GET", "/closed/aggregate?pipe=[]"))
         const answer = refused(405, yield* send("POST", `${sales}/aggregate`, []))
         assert.strictEqual(answer.headers["allow"], "GET, HEAD, OPTIONS")
       }))
 
-    it.effect("brings 10,000 documents back at most", () =>
+    it.effect("returns at most 10,000 documents", () =>
       Effect.gen(function*() {
         const answer = yield* ask([
           { $limit: 12 },

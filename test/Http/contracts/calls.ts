@@ -247,7 +247,7 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         assert.deepStrictEqual(problemsIn(text), ["from Type"])
       }))
 
-    it.effect("a payload is any schema, and what a GET has is in its query", () =>
+    it.effect("a payload has any schema, and that of a GET is in its query", () =>
       Effect.gen(function*() {
         assert.strictEqual(resultOf(yield* send("POST", "/parts/sum", [1, 2, 3])), 6)
         const wrong = yield* send("POST", "/parts/sum", [1, "2"])
@@ -257,7 +257,7 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         assert.deepStrictEqual([wish._type, wish.what, wish.many], ["Wish", "Tea", 1])
       }))
 
-    it.effect("documents link to their actions, with methods and arguments, unless links are turned off", () =>
+    it.effect("documents link to their actions, with methods and arguments, unless links are disabled", () =>
       Effect.gen(function*() {
         const id = yield* created()
         const path = `${products}/${id}`
@@ -291,7 +291,7 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         })
       }))
 
-    it.effect("an answer has the status that is declared, and a Location that follows from the result", () =>
+    it.effect("a response has the declared status, and a Location made from the result", () =>
       Effect.gen(function*() {
         const made = yield* send("POST", "/api/v1/odds/jobs", { name: "a b" })
         assert.deepStrictEqual([made.status, made.headers["location"], made.body], [
@@ -308,7 +308,7 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         assert.strictEqual(copyProblem.body._type, "Product")
       }))
 
-    it.effect("arguments come in the body, or in the query where there is none, and are looked at", () =>
+    it.effect("arguments are read from the body, or from the query without one, and validated", () =>
       Effect.gen(function*() {
         const path = `${products}/${yield* created({ price: 1 })}`
         assert.deepStrictEqual(okay(yield* send("POST", `${path}/raise`, { by: 2, note: "n", more: 1 })).body, {
@@ -369,7 +369,7 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         assert.deepStrictEqual(fieldsIn(yield* send("GET", `${path}/parts/a/b?zoom=far`)), ["zoom"])
       }))
 
-    it.effect("an unknown document is a 404, another method a 405, and an error what it is declared to be", () =>
+    it.effect("an unknown document is a 404, another method a 405, and an error has its declared status", () =>
       Effect.gen(function*() {
         const path = `${products}/${yield* created()}`
         const calls: ReadonlyArray<readonly [method: Method, name: string, body?: unknown]> = [
@@ -410,7 +410,7 @@ export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         assert.strictEqual(head.text, "")
       }))
 
-    it.effect("a service's operations are at their paths, and have links of models that are registered", () =>
+    it.effect("a service's operations are at their paths, and have links of registered models", () =>
       Effect.gen(function*() {
         assert.strictEqual(resultOf(yield* send("GET", "/api/v1/odds/plain/")), 7)
         assert.deepStrictEqual(okay(yield* send("GET", "/api/v1/odds/a/b")).body._items[0]._links.self, {

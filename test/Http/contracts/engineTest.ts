@@ -37,7 +37,7 @@ export const engineTestContract = <E>(name: string, layer: Layer.Layer<DocumentS
   describe(`engine.test / ${name}`, () => {
     const test = Effect.provide(engine.test({ store: Layer.provideMerge(entries, layer) }), prefix)
 
-    it.effect("its client, its repositories and its store have the same documents", () =>
+    it.effect("its client, its repositories and its store share their documents", () =>
       Effect.gen(function*() {
         const { client, repositories, store } = yield* test
         assert.deepStrictEqual(Object.keys(repositories), ["notes"])
@@ -64,7 +64,7 @@ export const engineTestContract = <E>(name: string, layer: Layer.Layer<DocumentS
         )
       }))
 
-    it.effect("many at once have a server and a store each, in another service's layer too", () =>
+    it.effect("concurrent ones have a server and a store each, also in another service's layer", () =>
       Effect.gen(function*() {
         const service = Layer.provideMerge(engine.layerServe, [
           Layer.provideMerge(entries, layer),

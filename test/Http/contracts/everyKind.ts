@@ -98,7 +98,7 @@ export const everyKindContract = <E>(name: string, store: Layer.Layer<DocumentSt
       const idOf = (answer: Answer): string => answer.body.result
 
       it.effect.prop(
-        `${name}: what is sent is shown, found, changed and kept`,
+        `${name}: sent values are returned, found, changed and kept`,
         [values, values],
         ([value, other]) =>
           Effect.gen(function*() {

@@ -103,7 +103,7 @@ export const excessContract = <E>(name: string, store: Layer.Layer<DocumentStore
         }
       }))
 
-    it.effect("are a 400 that names them all where the registration says so, in every body", () =>
+    it.effect("are a 400 that names them all if the registration rejects them, in every body", () =>
       Effect.gen(function*() {
         for (const [method, path, body, named] of bodies("/strict", yield* created("/strict"))) {
           const answer = yield* send(method, path, body)
@@ -113,7 +113,7 @@ export const excessContract = <E>(name: string, store: Layer.Layer<DocumentStore
         }
       }))
 
-    it.effect("are refused in the values of a JSON Patch, too; other members of its operations are ignored", () =>
+    it.effect("are rejected in the values of a JSON Patch, too; other members of its operations are ignored", () =>
       Effect.gen(function*() {
         const patch = (base: string, id: string) =>
           send("PATCH", `${base}/chests/${id}`, [{ op: "add", path: "/size", value: { width: 1, more: 1 }, more: 1 }], {
@@ -125,7 +125,7 @@ export const excessContract = <E>(name: string, store: Layer.Layer<DocumentStore
         assert.deepStrictEqual(answer.body.errors.map(({ field }: { readonly field: string }) => field), ["size.more"])
       }))
 
-    it.effect("are not those that a caller sees and can't send: a document can be sent back", () =>
+    it.effect("do not include fields that a client can read but not send: a document can be sent back", () =>
       Effect.gen(function*() {
         const path = `/strict/chests/${yield* created("/strict")}`
         const { more: _, ...known } = chest

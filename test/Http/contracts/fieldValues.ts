@@ -106,7 +106,7 @@ export const fieldValuesContract = <E>(name: string, store: Layer.Layer<Document
   it.layer(serving(engine, store).pipe(Layer.provide(countingCrypto)), { excludeTestServices: true })(
     `values of fields / ${name}`,
     (it) => {
-      it.effect("a sent value is hashed, whatever it looks like", () =>
+      it.effect("a sent value is hashed, even if it looks like a hash", () =>
         Effect.gen(function*() {
           const text = yield* Converter.contentHasher({ rounds: 2_000 })("correct horse")
           const members = yield* Repository.for(Member)
@@ -153,7 +153,7 @@ export const fieldValuesContract = <E>(name: string, store: Layer.Layer<Document
           assert.deepStrictEqual(yield* hooked.findById(id), new Hooked({ id, name: "C", password }))
         }))
 
-      it.effect("what is sent twice at the same time is hashed once, nested models and lists of them included", () =>
+      it.effect("a value that is sent twice concurrently is hashed once, also in nested models and lists of them", () =>
         Effect.gen(function*() {
           const members = yield* Repository.for(Member)
           for (let round = 0; round < 10; round++) {
@@ -171,7 +171,7 @@ export const fieldValuesContract = <E>(name: string, store: Layer.Layer<Document
           }
         }))
 
-      it.effect("null is no value: a field with a default or a generator has that", () =>
+      it.effect("null is no value: a field with a default or a generator gets that", () =>
         Effect.gen(function*() {
           const tickets = yield* Repository.for(Ticket)
           const id = yield* created("/tickets", {
@@ -201,7 +201,7 @@ export const fieldValuesContract = <E>(name: string, store: Layer.Layer<Document
           assert.deepStrictEqual([replaced.level, replaced.created], [1, ticket.created])
         }))
 
-      it.effect("what is not empty is there, however it is left out", () =>
+      it.effect("a field with notEmpty requires a value, however it is omitted", () =>
         Effect.gen(function*() {
           for (const body of [{}, { title: null }, { title: "" }]) {
             const answer = okay(yield* send("POST", "/tickets", body), 400)
@@ -249,7 +249,7 @@ export const fieldValuesContract = <E>(name: string, store: Layer.Layer<Document
           assert.include(refused.text, "can't be changed")
         }))
 
-      it.effect("a moment that was made by a clock ahead is not asked again, and a second is allowed", () =>
+      it.effect("a stored moment from a fast clock is not validated again, and one second is allowed", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           const ahead = (yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)) + 3_600_000

@@ -35,7 +35,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         })
       const stored = (id: string) => Effect.flatMap(Repository.for(Task), (tasks) => tasks.findById(id))
 
-      it.effect("run in order, each with the previous one's result", () =>
+      it.effect("run in order, each with the previous result", () =>
         Effect.gen(function*() {
           yield* lines
           const { result } = okay(yield* send("POST", tasks, { title: "a:" }), 201).body
@@ -96,7 +96,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.strictEqual((yield* Effect.flip(stored("T-never")))._tag, "DocumentNotFound")
         }))
 
-      it.effect("fail as what they use fails, once, and never start the write anew", () =>
+      it.effect("fail as the effects that they use, once, and never restart the write", () =>
         Effect.gen(function*() {
           const tickets = yield* Repository.for(Ticket)
           const stocks = yield* Repository.for(Stock)
@@ -164,7 +164,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           yield* send("DELETE", `${tasks}/T-after`)
         }))
 
-      it.effect("of a list run for each item, and none is inserted when one is refused before", () =>
+      it.effect("of a list run for each item, and none is inserted when a before-hook fails", () =>
         Effect.gen(function*() {
           yield* lines
           const { body } = okay(yield* send("POST", tasks, [{ title: "a:x" }, { title: "two", code: "bulk" }]), 201)
@@ -196,7 +196,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.include(yield* lines, "then next")
         }))
 
-      it.effect("run around reading: before it, and for each model that is shown", () =>
+      it.effect("run before a read, and after it for each returned model", () =>
         Effect.gen(function*() {
           const id = yield* there("seen", { total: 3 })
           okay(yield* send("GET", `${tasks}/${id}`))
@@ -227,7 +227,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.deepStrictEqual(yield* lines, [])
         }))
 
-      it.effect("of many changes at once are each written on what the hook has seen", () =>
+      it.effect("of concurrent changes each write the document that the hook has received", () =>
         Effect.gen(function*() {
           const id = yield* there("sum", { total: 0 })
           const answers = yield* atOnce(8, () => send("PATCH", `${tasks}/${id}`, { total: 1 }))
@@ -235,7 +235,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.strictEqual((yield* stored(id)).total, 8)
         }))
 
-      it.effect("of hundreds of replacements and changes at once are all done", () =>
+      it.effect("of hundreds of concurrent replacements and changes all succeed", () =>
         Effect.gen(function*() {
           const id = okay(yield* send("POST", "/tickets", { title: "crowd" }), 201).body.result
           const answers = yield* atOnce(
@@ -247,7 +247,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           yield* lines
         }), 60_000)
 
-      it.effect("don't run for a version that is not there", () =>
+      it.effect("don't run for a version that is not stored", () =>
         Effect.gen(function*() {
           const id = okay(yield* send("POST", "/tickets", { title: "t" }), 201).body.result
           const path = `/tickets/${id}`
@@ -276,7 +276,7 @@ export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.strictEqual(statusesOf(removed)[200], 1)
         }))
 
-      it.effect("in one transaction with the write leave nothing when either fails", () =>
+      it.effect("in one transaction with the write change nothing when either fails", () =>
         Effect.gen(function*() {
           const stocks = yield* Repository.for(Stock)
           const sales = yield* Repository.for(Sale)

@@ -193,7 +193,7 @@ export const hostileContract = <E>(name: string, store: Layer.Layer<DocumentStor
         yield* served
       }))
 
-    it.effect("queries and pipelines too deep, too long, or not to be had from outside", () =>
+    it.effect("queries and pipelines that are too deep, too long, or forbidden", () =>
       Effect.gen(function*() {
         const nested = (depth: number, inner: unknown): unknown =>
           depth === 0 ? inner : { $and: [nested(depth - 1, inner)] }

@@ -97,7 +97,7 @@ export const identifiersContract = <E>(name: string, store: Layer.Layer<Document
           assert.strictEqual((yield* send("DELETE", path)).status, 200)
         }), { arbitrary: { runs: 5 } })
 
-      it.effect(`what is none of ${name} is not found`, () =>
+      it.effect(`an invalid one of ${name} is not found`, () =>
         Effect.gen(function*() {
           for (const text of none) {
             const path = `/${name}/${text}`

@@ -100,7 +100,7 @@ export const largeListsContract = <E>(name: string, store: Layer.Layer<DocumentS
           })
       )
 
-      it.effect("answers one document of any size", () =>
+      it.effect("returns one document of any size", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           yield* store.replaceOne("Text", { _id: "A" }, { n: -1, text: "x".repeat(2 * maxPageBytes) }, { upsert: true })
@@ -121,14 +121,14 @@ export const largeListsContract = <E>(name: string, store: Layer.Layer<DocumentS
           assert.strictEqual(part.body._items.length, 2)
         }))
 
-      it.effect("answers all of a list that an operation gives", () =>
+      it.effect("returns the complete list of an operation", () =>
         Effect.gen(function*() {
           const list = yield* send("GET", "/lists/many")
           isWhole(list)
           assert.deepStrictEqual(list.body._items, Array.from({ length: total }, (_, n) => textOf(n)))
         }))
 
-      it.effect("shows each document that it answers to hooks, once", () =>
+      it.effect("passes each returned document to hooks, once", () =>
         Effect.gen(function*() {
           yield* Ref.set(seen, 0)
           const page = yield* send("GET", "/seens?cursor=")
@@ -137,7 +137,7 @@ export const largeListsContract = <E>(name: string, store: Layer.Layer<DocumentS
         }))
 
       it.effect(
-        "answers many at once, whoever leaves and whoever only asks for the head",
+        "responds to many concurrent requests, although some disconnect or send HEAD",
         () =>
           Effect.gen(function*() {
             const answers = yield* atOnce(24, (i) =>

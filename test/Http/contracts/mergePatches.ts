@@ -114,7 +114,7 @@ export const mergePatchesContract = <E>(name: string, store: Layer.Layer<Documen
       }))
 
     it.effect.prop(
-      "any merge patch makes of any JSON what RFC 7396 says",
+      "any merge patch applied to any JSON has the result of RFC 7396",
       [anyJson, anyJson],
       ([target, patch]) =>
         Effect.gen(function*() {
@@ -194,7 +194,7 @@ export const mergePatchesContract = <E>(name: string, store: Layer.Layer<Documen
         assert.deepStrictEqual(yield* read(one, "place"), { city: "B", zip: 1 })
       }))
 
-    it.effect("a repository's patch merges as the one over HTTP does", () =>
+    it.effect("a repository's patch merges like the one over HTTP", () =>
       Effect.gen(function*() {
         const sheets = yield* Repository.for(Sheet)
         const at = DateTime.makeUnsafe("2026-01-31T09:30:00Z")

@@ -35,7 +35,7 @@ const create = (path: string, more: object = {}) =>
 
 export const preconditionsContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`preconditions / ${name}`, (it) => {
-    it.effect("a versioned document has a tag wherever it is shown, and in the answer to each of its writes", () =>
+    it.effect("a versioned document has a tag wherever it is returned, and in the response to each of its writes", () =>
       Effect.gen(function*() {
         const made = okay(yield* send("POST", pages, { title: "x" }), 201)
         assert.strictEqual(made.headers["etag"], "\"1\"")
@@ -60,7 +60,7 @@ export const preconditionsContract = <E>(name: string, store: Layer.Layer<Docume
         assert.notProperty((yield* send("GET", scrap)).headers, "etag")
       }))
 
-    it.effect("GET and HEAD answer 304 without a body while the tag is the same, and 412 where it has to be", () =>
+    it.effect("GET and HEAD respond with 304 without a body while the tag is the same, and with 412 if it has to match", () =>
       Effect.gen(function*() {
         const path = yield* create(pages)
         for (const method of ["GET", "HEAD"] as const) {
@@ -111,7 +111,7 @@ export const preconditionsContract = <E>(name: string, store: Layer.Layer<Docume
       ["DELETE", (path, headers) => send("DELETE", path, undefined, headers)]
     ]
     for (const [method, write] of writes) {
-      it.effect(`${method} is done while the document is the one that If-Match names`, () =>
+      it.effect(`${method} succeeds while the document has the version of If-Match`, () =>
         Effect.gen(function*() {
           const path = yield* create(pages)
           okay(yield* send("PATCH", path, { title: "second" }))
@@ -135,7 +135,7 @@ export const preconditionsContract = <E>(name: string, store: Layer.Layer<Docume
           refused(method === "POST" ? 412 : 404, missing)
         }))
 
-      it.effect(`of many a ${method} under one tag one is done`, () =>
+      it.effect(`one of many concurrent ${method} requests with one tag succeeds`, () =>
         Effect.gen(function*() {
           const path = yield* create(pages)
           const answers = yield* atOnce(8, (i) => write(path, { "if-match": "\"1\"", "n": String(i) }))
@@ -146,7 +146,7 @@ export const preconditionsContract = <E>(name: string, store: Layer.Layer<Docume
         }))
     }
 
-    it.effect("a body that names another version than If-Match is refused, whatever is stored", () =>
+    it.effect("a body with another version than If-Match is rejected, whatever is stored", () =>
       Effect.gen(function*() {
         const path = yield* create(pages)
         refused(412, yield* send("PUT", path, { title: "x", version: 2 }, { "if-match": "\"1\"" }))
@@ -155,7 +155,7 @@ export const preconditionsContract = <E>(name: string, store: Layer.Layer<Docume
         okay(yield* send("PATCH", path, { title: "x", version: 1 }, { "if-match": "\"1\"" }))
       }))
 
-    it.effect("If-None-Match: * creates and never replaces, however many try", () =>
+    it.effect("If-None-Match: * creates and never replaces, with any number of concurrent requests", () =>
       Effect.gen(function*() {
         const only = { "if-none-match": "*" }
         okay(yield* send("POST", pages, { title: "without an identifier" }, only), 201)
@@ -172,7 +172,7 @@ export const preconditionsContract = <E>(name: string, store: Layer.Layer<Docume
         refused(404, yield* send("GET", `${pages}/other`))
       }))
 
-    it.effect("of a model without a version only * can be met", () =>
+    it.effect("on a model without a version only * can hold", () =>
       Effect.gen(function*() {
         const path = yield* create(scraps)
         refused(412, yield* send("PUT", path, { title: "x" }, { "if-match": "\"1\"" }))

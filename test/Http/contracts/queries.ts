@@ -72,7 +72,7 @@ const on = (pairs: ReadonlyArray<readonly [query: string, ids: string]>) =>
 
 export const queriesContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`queries / ${name}`, (it) => {
-    it.effect("begin with what is there", () =>
+    it.effect("start with the existing documents", () =>
       Effect.gen(function*() {
         const empty = yield* send("GET", `${guests}/`)
         assert.deepStrictEqual([empty.status, empty.body._type, empty.body._items], [200, "list", []])
@@ -80,7 +80,7 @@ export const queriesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         assert.strictEqual((yield* insertMany("Guest", stored)).insertedCount, 5)
       }))
 
-    it.effect("a page that was counted says how many there are in a header", () =>
+    it.effect("a page with a count has the total in a header", () =>
       Effect.gen(function*() {
         const totalOf = (query: string) =>
           Effect.map(send("GET", `${guests}?${query}`), ({ headers }) => headers["x-total-count"])
@@ -91,7 +91,7 @@ export const queriesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         assert.isUndefined(yield* totalOf("count=estimated"))
       }))
 
-    it.effect("a single document has the fields that are asked for, and takes no other parameter", () =>
+    it.effect("a single document has the requested fields, and takes no other parameter", () =>
       Effect.gen(function*() {
         const { _links, ...whole } = (yield* send("GET", `${guests}/a`)).body
         const { _links: links, ...part } = (yield* send("GET", `${guests}/a?fields=name,tags`)).body
@@ -197,7 +197,7 @@ export const queriesContract = <E>(name: string, store: Layer.Layer<DocumentStor
     ]
     for (const [sentence, pairs] of cases) it.effect(sentence, () => on(pairs))
 
-    it.effect("answer an envelope whose pages are linked and never overlap", () =>
+    it.effect("return an envelope whose pages are linked and never overlap", () =>
       Effect.gen(function*() {
         const seen: Array<string> = []
         let path: string | undefined = `${guests}?state=[new,paid]&sort_by=state&page_size=3`
@@ -234,7 +234,7 @@ export const queriesContract = <E>(name: string, store: Layer.Layer<DocumentStor
         assert.deepStrictEqual([none.status, none.body._items, Object.keys(none.body._links)], [200, [], ["self"]])
       }))
 
-    it.effect("go on behind a cursor, with the fields that are asked for, and without counting", () =>
+    it.effect("continue after a cursor, with the requested fields, and without counting", () =>
       Effect.gen(function*() {
         const seen: Array<string> = []
         let path: string | undefined = `${guests}?cursor=&sort_by=age&page_size=2&fields=name,home.city`

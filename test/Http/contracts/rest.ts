@@ -128,7 +128,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           ])
         }))
 
-      it.effect("answers malformed bodies with an ErrorMessage each", () =>
+      it.effect("responds to each malformed body with an ErrorMessage", () =>
         Effect.gen(function*() {
           const cases: ReadonlyArray<readonly [unknown, string, number]> = [
             ["{\"name\": ", "application/json", 400],
@@ -146,7 +146,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           assert.strictEqual((yield* send("GET", users)).status, 200)
         }))
 
-      it.effect("answers 409 for a value that is taken", () =>
+      it.effect("responds with 409 for a duplicate unique value", () =>
         Effect.gen(function*() {
           yield* created({ email: "taken@example.com" })
           const { body, status } = yield* send("POST", users, newUser({ email: "taken@example.com" }))
@@ -155,7 +155,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           assert.include(body.message, "Email")
         }))
 
-      it.effect("answers 404 for unknown identifiers and routes", () =>
+      it.effect("responds with 404 for unknown identifiers and routes", () =>
         Effect.gen(function*() {
           const unknown = yield* send("GET", `${users}/U-none`)
           assert.strictEqual(unknown.status, 404)
@@ -176,7 +176,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           ])
         }))
 
-      it.effect("answers 405 with Allow for a method that is not registered", () =>
+      it.effect("responds with 405 and Allow for a method that is not registered", () =>
         Effect.gen(function*() {
           const answer = yield* send("POST", "/notes", { text: "x" })
           assert.strictEqual(answer.status, 405)
@@ -304,7 +304,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           assert.strictEqual((yield* send("GET", `${users}/semi;colon`)).body.id, "semi;colon")
         }))
 
-      it.effect("lets many replace, create and patch one document at once", () =>
+      it.effect("handles concurrent replacements, creations and patches of one document", () =>
         Effect.gen(function*() {
           const address = { street: "S", city: "Bern" }
           const same = newUser({ id: "U-many", email: "many@example.com", address })
@@ -338,7 +338,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           assert.isAbove(Number(head.headers["content-length"]), 100)
         }))
 
-      it.effect("leaves out links where they are turned off", () =>
+      it.effect("omits links if they are disabled", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           yield* store.insertOne("Note", { _id: "N1", text: "without links" })
@@ -349,7 +349,7 @@ export const restContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
           })
         }))
 
-      it.effect("answers 500 without the inside for a stored document that is none of the model's", () =>
+      it.effect("responds with 500 without internal details for a stored document that does not fit the model", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           yield* store.insertOne("Note", { _id: "N-broken", text: ["insider"] })

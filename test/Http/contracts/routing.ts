@@ -42,7 +42,7 @@ const writers = ["POST", "PUT", "PATCH", "DELETE"] as const
 
 export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`routing / ${name}`, (it) => {
-    it.effect("every path is there with and without a slash at its end, and for HEAD", () =>
+    it.effect("every path exists with and without a trailing slash, and for HEAD", () =>
       Effect.gen(function*() {
         const { insertOne } = yield* DocumentStore.DocumentStore
         yield* insertOne("Category", { _id: "c1", name: "one" })
@@ -129,7 +129,7 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
         assert.strictEqual((yield* send("GET", `${categories}/c9`)).body.name, "nine")
       }))
 
-    it.effect("keys that a model does not have are a 400 that names them, where the registration says so", () =>
+    it.effect("unknown keys are a 400 that names them if the registration rejects them", () =>
       Effect.gen(function*() {
         const refusedOf = (method: Method, path: string, body: unknown) =>
           Effect.map(send(method, path, body), (answer) => fieldsIn(answer))

@@ -98,7 +98,7 @@ export const unchangedValuesContract = <E>(name: string, store: Layer.Layer<Docu
         return `${path}/${id}`
       })
 
-      it.effect(`of ${path} are not asked`, () =>
+      it.effect(`of ${path} are not validated`, () =>
         Effect.gen(function*() {
           const one = yield* place("same")
           const whole = { ...body, note: "a" }
@@ -125,7 +125,7 @@ export const unchangedValuesContract = <E>(name: string, store: Layer.Layer<Docu
           assert.strictEqual(sent.status, 200, sent.text)
         }))
 
-      it.effect(`of ${path} are asked where they change`, () =>
+      it.effect(`of ${path} are validated if they change`, () =>
         Effect.gen(function*() {
           const one = yield* place("other")
           for (const [change, named] of changes) {
@@ -151,7 +151,7 @@ export const unchangedValuesContract = <E>(name: string, store: Layer.Layer<Docu
           refused(400, patched)
         }))
 
-      it.effect(`of ${path} are all there is to be spared: a new document is asked for everything`, () =>
+      it.effect(`of ${path} are validated in a new document`, () =>
         Effect.gen(function*() {
           for (const sent of [body, { ...body, id: "new" }, [body]]) refused(400, yield* send("POST", path, sent))
           refused(400, yield* send("POST", path, { ...body, id: "new" }, { "if-none-match": "*" }))
@@ -176,7 +176,7 @@ export const unchangedValuesContract = <E>(name: string, store: Layer.Layer<Docu
         ]
       ] as const
 
-    it.effect("rules in front of a converter are asked of what is sent, also where another field shares them", () =>
+    it.effect("rules before a converter check the sent value, also if another field shares them", () =>
       Effect.gen(function*() {
         const { findById, insertOne } = yield* DocumentStore.DocumentStore
         const document = { _id: "shared", name: "ab" }
@@ -197,7 +197,7 @@ export const unchangedValuesContract = <E>(name: string, store: Layer.Layer<Docu
         assert.deepStrictEqual(yield* findById("Letter", "shared"), document)
       }))
 
-    it.effect("what is no longer stored is asked again, also where another request changes it meanwhile", () =>
+    it.effect("a value that is no longer stored is validated again, also if another request changes it meanwhile", () =>
       Effect.gen(function*() {
         const { findById, insertOne } = yield* DocumentStore.DocumentStore
         for (let i = 0; i < 10; i++) {
@@ -215,7 +215,7 @@ export const unchangedValuesContract = <E>(name: string, store: Layer.Layer<Docu
         }
       }))
 
-    it.effect("a value is the same member of a union whether or not something else breaks a rule", () =>
+    it.effect("a value is the same member of a union whether or not another value breaks a rule", () =>
       Effect.gen(function*() {
         const { findById, insertOne } = yield* DocumentStore.DocumentStore
         yield* insertOne("Letter", { _id: "union", name: "ab" })

@@ -36,7 +36,7 @@ const form = (parts: ReadonlyArray<readonly [name: string, value: string, more?:
 
 export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`writes / ${name}`, (it) => {
-    it.effect("POST creates from JSON: 201, the identifier, and where it is", () =>
+    it.effect("POST creates from JSON: 201, the identifier, and its Location", () =>
       Effect.gen(function*() {
         for (const path of [persons, `${persons}/`]) {
           const answer = okay(
@@ -113,7 +113,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         refused(415, yield* send("PUT", `${persons}/${result}`, body, headers))
       }))
 
-    it.effect("POST of an identifier that is there replaces that document: 200", () =>
+    it.effect("POST of an existing identifier replaces that document: 200", () =>
       Effect.gen(function*() {
         const id = yield* created(persons, { name: "Old", from: 5, address: { city: "Bern" } })
         const answer = okay(yield* send("POST", persons, { id, name: "New" }))
@@ -165,7 +165,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         assert.strictEqual(yield* repository.deleteMany(($) => $.from.equals(9)), 1_000)
       }))
 
-    it.effect("PUT replaces the complete document, and creates none", () =>
+    it.effect("PUT replaces the complete document, and never creates one", () =>
       Effect.gen(function*() {
         const id = yield* created(persons, { name: "Old", tags: ["a"], address: { city: "Bern" }, password: "1234" })
         const answer = okay(yield* send("PUT", `${persons}/${id}/`, { name: "New", to: 3 }))
@@ -294,7 +294,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         assert.isTrue(yield* Converter.verifyContent("better", stored.password ?? ""))
       }))
 
-    it.effect("DELETE removes once, and returns the count", () =>
+    it.effect("DELETE deletes once, and returns the count", () =>
       Effect.gen(function*() {
         for (const path of [persons, accounts]) {
           const id = yield* created(path, { name: "x", owner: "x" })
@@ -329,7 +329,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         }
       }))
 
-    it.effect("a JSON Patch's test holds when the patch is written", () =>
+    it.effect("the test of a JSON Patch holds when the patch is written", () =>
       Effect.gen(function*() {
         const id = yield* created(persons, { name: "0", code: "taken" })
         const patch = (i: number) => [
@@ -354,7 +354,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         assert.deepInclude(yield* read(persons, other), { name: "done", from: 1 })
       }))
 
-    it.effect("loses no addition to a list of many that are patched in at once", () =>
+    it.effect("loses no element when many patches append to a list concurrently", () =>
       Effect.gen(function*() {
         const id = yield* created(persons, { name: "list" })
         const answers = yield* atOnce(10, (i) =>
@@ -363,7 +363,7 @@ export const writesContract = <E>(name: string, store: Layer.Layer<DocumentStore
         assert.strictEqual(new Set((yield* read(persons, id)).tags).size, 10)
       }))
 
-    it.effect("of concurrent creations under one identifier one creates and the others replace", () =>
+    it.effect("one of many concurrent creations of one identifier creates, and the others replace", () =>
       Effect.gen(function*() {
         for (const path of [persons, accounts]) {
           const answers = yield* atOnce(8, (i) => send("POST", path, { id: "X-race", name: `n${i}`, owner: `o${i}` }))

@@ -130,12 +130,12 @@ const querying = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>, hasText
       }))
   })
 
-describe("a query from outside / memory", () => {
+describe("a query of a client / memory", () => {
   querying(EmbeddedStore.layerMemory, true)
 })
 onMongo("a query from outside / mongodb", (layer, { name }) => querying(layer, !name.startsWith("SecantusDB")))
 
-describe("a query from outside", () => {
+describe("a query of a client", () => {
   it("is rejected by name for an operator outside of the allowlist, at any depth", () => {
     assert.isUndefined(refusedFilter({ $and: [{ name: { $not: { $eq: "1" } } }] }))
     for (const operator of ["$where", "$jsonSchema", "$sampleRate", "$nonsense", "$function", "$out"]) {
@@ -302,7 +302,7 @@ const aggregating = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): voi
         ]])
       }))
 
-    it.effect("sees models within themselves three deep, when they hide something", () =>
+    it.effect("sees recursive models with omitted fields three levels deep", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
         const comment = (depth: number): object => ({
@@ -344,12 +344,12 @@ const aggregating = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): voi
       }))
   })
 
-describe("a pipeline from outside / memory", () => {
+describe("a pipeline of a client / memory", () => {
   aggregating(EmbeddedStore.layerMemory)
 })
 onMongo("a pipeline from outside / mongodb", aggregating)
 
-describe("a pipeline from outside", () => {
+describe("a pipeline of a client", () => {
   it("is rejected by name for a stage or an operator outside of the allowlist, at any depth", () => {
     assert.isUndefined(refusedPipeline([{ $match: {} }, { $facet: { a: [{ $count: "n" }] } }]))
     const stages = [
@@ -419,8 +419,8 @@ describe("a pipeline from outside", () => {
   })
 })
 
-describe("what is answered", () => {
-  it("is the JSON of documents of no model, dates as the wire has them", () => {
+describe("the result of a pipeline", () => {
+  it("is the JSON of documents without a model, with dates in their wire form", () => {
     assert.strictEqual(
       writePlain({
         _id: null,

@@ -232,7 +232,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         assert.deepStrictEqual(refused(`sort_by=${"name,".repeat(500)}`), ["sort_by"])
       }))
 
-    it.effect("gives every document once, page by page and cursor by cursor", () =>
+    it.effect("returns every document once, page by page and cursor by cursor", () =>
       Effect.gen(function*() {
         yield* insertGuests
         const store = yield* DocumentStore.DocumentStore
@@ -310,7 +310,7 @@ describe("the query language of a URL", () => {
     assert.deepStrictEqual(refused("page=1&page=2&cursor=&cursor=a"), ["page", "cursor"])
   })
 
-  it("selects fields: those that can be seen, with the identifier", () => {
+  it("selects visible fields, with the identifier", () => {
     assert.deepStrictEqual(queryOf("fields=name,home.city").fields, ["home.city", "id", "name"])
     assert.deepStrictEqual(queryOf("fields=name, visits.place&sort_by=age").find.projection, {
       _id: 1,
@@ -336,7 +336,7 @@ describe("the query language of a URL", () => {
     }
   })
 
-  it("counts exactly, more or less, or not at all, and then reads one document more", () => {
+  it("counts exactly, by estimate, or not at all, and then reads one more document", () => {
     const told = (query: string) => {
       const { count, find } = queryOf(query)
       return [count, find.limit]
@@ -364,7 +364,7 @@ describe("the query language of a URL", () => {
     assert.deepStrictEqual(refused("cursor=&sort_by=labels.colour"), ["cursor"])
   })
 
-  it("lets a field go before a parameter that is ours, and reaches others by a colon", () => {
+  it("prefers a field to a framework parameter, and filters others by a colon", () => {
     const read = UrlQuery.make(Awkward, limits)
     assert.deepStrictEqual(Result.getOrThrow(read({ count: "5", fields: "x", cursor: "y" })).filter, {
       $and: [{ count: { $eq: 5 } }, { fields: { $eq: "x" } }, { cursor: { $eq: "y" } }]
@@ -421,7 +421,7 @@ describe("links of pages", () => {
     })
   })
 
-  it("have no last without a count, and next if there is another document", () => {
+  it("have no last link without a count, and a next link if there is another document", () => {
     const keys = (page: Links.NumberedPage) => Object.keys(hrefs(Links.ofPage("/guests", { count: "none" }, page)))
     assert.deepStrictEqual(keys({ page: 2, pageSize: 2, hasNext: true }), ["self", "first", "prev", "next"])
     assert.deepStrictEqual(keys({ page: 1, pageSize: 2, hasNext: false }), ["self", "first"])
@@ -429,7 +429,7 @@ describe("links of pages", () => {
     assert.deepStrictEqual([estimated["next"], estimated["last"]], ["/guests?page=4", "/guests?page=4"])
   })
 
-  it("go on at a cursor", () => {
+  it("continue at a cursor", () => {
     const parameters = { sort_by: "name", cursor: "abc", page_size: "2" }
     assert.deepStrictEqual(hrefs(Links.ofCursor("/guests", parameters, "def")), {
       self: "/guests?sort_by=name&cursor=abc&page_size=2",
@@ -441,7 +441,7 @@ describe("links of pages", () => {
 })
 
 describe("the access to fields", () => {
-  it("is to what a caller may see, at any depth", () => {
+  it("is restricted to the visible fields, at any depth", () => {
     const { field } = FieldAccess.of(Guest)
     for (
       const name of [
@@ -466,7 +466,7 @@ describe("the access to fields", () => {
     )
   })
 
-  it("says how a whole document looks to a caller, also one that is within itself", () => {
+  it("describes the visible form of a document, also of a recursive model", () => {
     assert.deepStrictEqual(
       Object.keys(FieldAccess.of(Guest).projection).filter((path) => /home|visits|secret/.test(path)),
       [

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { acceptsJson } from "../../../src/Http/request/accept.ts"
 
 describe("an Accept header", () => {
-  it("lets JSON through where one of its ranges does", () => {
+  it("accepts JSON if one of its ranges does", () => {
     const accepted = [
       undefined,
       "",
@@ -19,7 +19,7 @@ describe("an Accept header", () => {
     for (const header of accepted) assert.isTrue(acceptsJson(header), header)
   })
 
-  it("stops it where none does, or where one says so", () => {
+  it("rejects it if none does, or if one excludes it", () => {
     const refused = [
       "text/html",
       "application/xml, text/*",

@@ -25,7 +25,7 @@ describe("the depth of JSON", () => {
     assert.isTrue(isDeeper(bytes(`["\\\\",${tower(130)},"]]]]"]`), 128))
   })
 
-  it("of a body without end is no more than that of one", () => {
+  it("of an incomplete body is counted like that of a complete one", () => {
     for (const text of ["[".repeat(1_000_000), `"${"[".repeat(1_000)}`, `"${"\\".repeat(999)}`]) {
       assert.strictEqual(isDeeper(bytes(text), 128), text.startsWith("["))
     }

@@ -129,7 +129,7 @@ describe("a form", () => {
     )
   })
 
-  it("is held to the model, with its own problems first", () => {
+  it("is validated by the model, with its own problems first", () => {
     assert.deepStrictEqual(
       problemsIn(
         text("count", "-1"),
@@ -255,7 +255,7 @@ describe("multipart/form-data", () => {
     "note=ü (text/plain;charset=utf-8)"
   ]
 
-  it("is read however it is cut, with or without something around it", () => {
+  it("is read in chunks of any size, with or without a preamble and an epilogue", () => {
     for (const whole of [body + end, `preamble\r\n${body}${end}`, `${body}${end}epilogue`, `${body}--${boundary}--`]) {
       for (let pieces = 1; pieces <= whole.length; pieces += pieces < 80 ? 1 : 97) {
         assert.deepStrictEqual(textsOf(readOf(whole, type, pieces)), [parts], `${pieces} bytes at a time`)

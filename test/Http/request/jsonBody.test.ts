@@ -43,7 +43,7 @@ const servers: ReadonlyArray<readonly [name: string, layer: Layer.Layer<HttpServ
 
 describe.each(servers)("the body of a request / memory, the server %s", (_, server) => {
   it.layer(over(server))((it) => {
-    it.effect("may wait for the server's word to continue", () =>
+    it.effect("may wait for 100 Continue", () =>
       Effect.gen(function*() {
         const body = JSON.stringify({ text: "patient" })
         const answer = yield* exchange(
@@ -53,7 +53,7 @@ describe.each(servers)("the body of a request / memory, the server %s", (_, serv
         assert.match(answer, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 Created/u)
       }))
 
-    it.effect("is cut off at the limit, however it comes", () =>
+    it.effect("is cut off at the limit, however it is sent", () =>
       Effect.gen(function*() {
         const chunk = "x".repeat(65_536)
         const chunks = Array.from({ length: 20 }, () => `${chunk.length.toString(16)}\r\n${chunk}\r\n`)
@@ -63,7 +63,7 @@ describe.each(servers)("the body of a request / memory, the server %s", (_, serv
         }
       }))
 
-    it.effect("may come byte by byte", () =>
+    it.effect("may arrive byte by byte", () =>
       Effect.gen(function*() {
         const body = JSON.stringify({ text: "slow ü" })
         const bytes = Array.from(Buffer.from(body), (byte) => Uint8Array.of(byte))
@@ -74,7 +74,7 @@ describe.each(servers)("the body of a request / memory, the server %s", (_, serv
         assert.match(answer, /^HTTP\/1\.1 201 Created/u)
       }))
 
-    it.effect("is not in the way of the next request on the connection", () =>
+    it.effect("does not affect the next request on the connection", () =>
       Effect.gen(function*() {
         const body = JSON.stringify({ text: "one of two" })
         const one = `${head([`content-length: ${body.length}`])}${body}`
@@ -82,7 +82,7 @@ describe.each(servers)("the body of a request / memory, the server %s", (_, serv
         assert.strictEqual(answers.match(/HTTP\/1\.1 201 /gu)?.length, 2)
       }))
 
-    it.effect("has no text that is half a character", () =>
+    it.effect("rejects texts with half a character", () =>
       Effect.gen(function*() {
         const send = (body: string) => exchange([head([`content-length: ${body.length}`]), body], /"_type":.*\}/u)
         for (const text of [`"\\ud800"`, `"a\\uDC00"`, `["\\udfff\\ud800"]`, `{"\\ud83d": 1}`]) {
@@ -93,14 +93,14 @@ describe.each(servers)("the body of a request / memory, the server %s", (_, serv
         assert.match(yield* send(`{"text": "\\ud83d\\ude00 \\\\ud800"}`), /^HTTP\/1\.1 201 /u)
       }))
 
-    it.effect("may be of a kind that is ignored", () =>
+    it.effect("may have an ignored type", () =>
       Effect.gen(function*() {
         const unread = `POST /nowhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 7\r\n\r\n{"a":1}`
         const answers = yield* exchange([`${unread}${unread}`], /"code":404[\s\S]*"code":404/u)
         assert.strictEqual(answers.match(/HTTP\/1\.1 404 /gu)?.length, 2)
       }))
 
-    it.effect("may end too early, which the others don't notice", () =>
+    it.effect("may end too early without effect on other requests", () =>
       Effect.gen(function*() {
         const body = JSON.stringify({ text: "whole" })
         const { address } = yield* HttpServer.HttpServer

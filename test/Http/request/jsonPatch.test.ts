@@ -195,7 +195,7 @@ describe("a JSON Patch of a long list", () => {
   const many = (operation: object, count: number) =>
     Effect.fromResult(readPatch(Array.from({ length: count }, () => operation), { maxOperations: count }))
 
-  it.live("lets others run between its operations", () =>
+  it.live("yields to other fibers between its operations", () =>
     Effect.gen(function*() {
       const document = list(150_000)
       for (
@@ -236,7 +236,7 @@ describe("a JSON Patch of a long list", () => {
       assert.isBelow(index, maxWork / 1_000_000)
     }))
 
-  it("changes no part that stands in two places", () => {
+  it("changes only one copy of a copied value", () => {
     const patch = [
       { op: "copy", from: "/a", path: "/b" },
       { op: "add", path: "/a/x/-", value: 1 },
@@ -410,7 +410,7 @@ describe("a JSON Patch of a document", () => {
       for (const [operation, message] of refusals) assert.strictEqual(yield* refusalOf([operation]), message)
     }))
 
-  it.effect("is held to the model as a merge patch is", () =>
+  it.effect("is validated by the model like a merge patch", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(changesBy([
         { op: "replace", path: "/name", value: 1 },
@@ -445,7 +445,7 @@ describe("a JSON Patch of a document", () => {
       })
     }))
 
-  it.effect("ignores members of nested values that are no fields, as every body may have them", () =>
+  it.effect("ignores unknown members of nested values, as in every body", () =>
     Effect.gen(function*() {
       const value: unknown = JSON.parse(`{"text":"u","__proto__":{"tags":[]},"more":1}`)
       assert.deepStrictEqual(yield* changesBy([{ op: "replace", path: "/plain", value }]), {

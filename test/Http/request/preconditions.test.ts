@@ -20,7 +20,7 @@ const strong = (opaque: string) => ({ weak: false, opaque })
 const weak = (opaque: string) => ({ weak: true, opaque })
 
 describe("preconditions", () => {
-  it("are read as RFC 9110 writes them", () => {
+  it("are read as RFC 9110 defines them", () => {
     assert.strictEqual(given({}), none)
     const headers: ReadonlyArray<readonly [string, Condition]> = [
       ["*", "any"],
@@ -59,7 +59,7 @@ describe("preconditions", () => {
     { minLength: 1, maxLength: 5 }
   )
   it.prop(
-    "are what was written, however it is spaced",
+    "are read with any spacing",
     [tags, Schema.Literals([",", ", ", " ,\t"])],
     ([list, comma]) => {
       const header = list.map(({ opaque, weak }) => `${weak ? "W/" : ""}"${opaque}"`).join(comma)
@@ -94,7 +94,7 @@ describe("preconditions", () => {
     assert.strictEqual(at({ "if-match": `"3"`, "if-none-match": `"3"` }, 3), "not modified")
   })
 
-  it("ask for something new by If-None-Match: *", () => {
+  it("require a new document by If-None-Match: *", () => {
     assert.isTrue(isCreateOnly(given({ "if-none-match": "*" }) ?? none))
     assert.isFalse(isCreateOnly(given({ "if-none-match": `"1"` }) ?? none))
     assert.isFalse(isCreateOnly(none))
@@ -131,7 +131,7 @@ const ifMatch = (header: string): Preconditions => ({ ifMatch: conditionOf(heade
 const ifNoneMatch = (header: string): Preconditions => ({ ifMatch: undefined, ifNoneMatch: conditionOf(header) })
 
 describe("a write under preconditions", () => {
-  it.effect("without any is the write itself, and so it is when anything may be there", () =>
+  it.effect("without conditions, or with any, is the write itself", () =>
     Effect.gen(function*() {
       for (const preconditions of [none, ifMatch("*")]) {
         const note = yield* document(3)
@@ -174,7 +174,7 @@ describe("a write under preconditions", () => {
       assert.strictEqual(yield* guarded(ifNoneMatch(`"2"`), note), 4)
     }))
 
-  it.effect("to nothing finds nothing, as without them", () =>
+  it.effect("on a missing document finds nothing, as without them", () =>
     Effect.gen(function*() {
       for (const preconditions of [none, ifMatch("*"), ifMatch(`"3"`), ifMatch(`"3", "4"`), ifNoneMatch("*")]) {
         const note = yield* document(undefined)

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { returnOf } from "../../../src/Http/request/prefer.ts"
 
 describe("the preference for the response to a write", () => {
-  it("is found among others, as RFC 7240 writes them", () => {
+  it("is found among others, as RFC 7240 defines them", () => {
     const headers: ReadonlyArray<readonly [string, string | undefined]> = [
       ["return=representation", "representation"],
       ["return=minimal", "minimal"],
@@ -31,7 +31,7 @@ describe("the preference for the response to a write", () => {
     assert.isUndefined(returnOf(undefined))
   })
 
-  it.prop("is found before anything that comes after it", [Schema.String], ([text]) => {
+  it.prop("is the first of several", [Schema.String], ([text]) => {
     assert.strictEqual(returnOf(`return=minimal, ${text}`), "minimal")
   })
 })

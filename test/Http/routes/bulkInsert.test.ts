@@ -72,7 +72,7 @@ const bulkContract = <E>(name: string, store: Layer.Layer<DocumentStore.Document
   it.layer(Layer.mergeAll(Repository.layer(User), Repository.layer(Span)).pipe(Layer.provideMerge(store)))(
     `a bulk insertion / ${name}`,
     (it) => {
-      it.effect("adds all of them, and gives their identifiers in order", () =>
+      it.effect("inserts all of them, and returns their identifiers in order", () =>
         Effect.gen(function*() {
           const ids = yield* insert([
             newUser({ email: "a@example.com", id: "UA" }),
@@ -93,7 +93,7 @@ const bulkContract = <E>(name: string, store: Layer.Layer<DocumentStore.Document
           yield* users.deleteAll
         }))
 
-      it.effect("adds none if a unique value is taken, and names the item", () =>
+      it.effect("inserts none if a unique value is taken, and names the item", () =>
         Effect.gen(function*() {
           const users = yield* Repository.for(User)
           yield* insert([newUser({ email: "taken@example.com", id: "U1" })])
@@ -122,7 +122,7 @@ const bulkContract = <E>(name: string, store: Layer.Layer<DocumentStore.Document
           yield* users.deleteAll
         }))
 
-      it.effect("adds none when one of them can't be completed", () =>
+      it.effect("inserts none when one of them can't be completed", () =>
         Effect.gen(function*() {
           const items = [{ from: 1, to: 2 }, { from: 2, to: 1 }, { from: 3, to: 3 }, { from: 1, to: 0 }]
           const error = yield* Effect.flip(insertAll(items, yield* parts(Span)))

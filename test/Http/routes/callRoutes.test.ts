@@ -123,7 +123,7 @@ describe("actions and services", () => {
       assert.deepStrictEqual(failed, new OutOfStock({ product: "P1", left: 2 }))
     }).pipe(Effect.scoped, Effect.provide(greeter)))
 
-  it.effect("have the paths that their options say", () =>
+  it.effect("have the paths of their options", () =>
     Effect.gen(function*() {
       const { client } = yield* engine.test()
       const receipt = yield* client.payments.pay({ payload: { amount: 12 } })
@@ -136,7 +136,7 @@ describe("actions and services", () => {
       assert.isTrue(yield* Effect.as(client.payments.elsewhere(), true))
     }).pipe(Effect.scoped, Effect.provide(greeter)))
 
-  it.effect("answer an invalid request with all its problems, and an unknown method with 405", () =>
+  it.effect("respond to an invalid request with all its problems, and to an unknown method with 405", () =>
     Effect.gen(function*() {
       const send = (path: string, init?: RequestInit) =>
         Effect.gen(function*() {
@@ -192,7 +192,7 @@ describe("actions and services", () => {
       assert.include(error.message, "GET /users/:id (one)")
     }))
 
-  it.effect("have links that no other link of the resource is named as", () =>
+  it.effect("have links with unique names within the resource", () =>
     Effect.gen(function*() {
       class Page extends Model.Class<Page>()("Page", { id: Model.id() }) {}
       const pages = Resource.make(Page)
@@ -220,7 +220,7 @@ describe("actions and services", () => {
       }
     }))
 
-  it.effect("fail, aggregations too, with the errors that hooks before reading declare", () =>
+  it.effect("fail with the declared errors of hooks before reading, also for aggregations", () =>
     Effect.gen(function*() {
       class Note extends Model.Class<Note>()("Note", { id: Model.id() }) {}
       const notes = Resource.make(Note).beforeGet(() => Effect.fail(new OutOfStock({ product: "p", left: 0 })), {

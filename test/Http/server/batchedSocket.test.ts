@@ -69,8 +69,8 @@ const answeringAtOnce = (count: number, body: string) => {
   return { handle, writtenAfter }
 }
 
-describe("an answer", () => {
-  it.effect("waits for the end of its turn", () =>
+describe("a response", () => {
+  it.effect("waits for the end of the event loop's turn", () =>
     Effect.gen(function*() {
       const { handle, writtenAfter } = answeringAtOnce(3, "<here>")
       const connect = yield* serving(handle)
@@ -91,7 +91,7 @@ describe("an answer", () => {
       assert.deepStrictEqual([...writtenAfter], Array.from({ length: 64 }, (_, i) => [i, 63]))
     }))
 
-  it.effect("does not wait for others when they are long together", () =>
+  it.effect("does not wait for others when they are large together", () =>
     Effect.gen(function*() {
       const { handle, writtenAfter } = answeringAtOnce(5, `<${"x".repeat(100_000)}>`)
       const connect = yield* serving(handle)

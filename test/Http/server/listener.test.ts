@@ -23,7 +23,7 @@ const send = (init: RequestInit & { readonly duplex?: "half" }) =>
 describe("the engine's server", () => {
   it.layer(layer)((it) => {
     for (const size of [0, 1, 65_536, 65_537, 1_000_000]) {
-      it.effect(`gives a body of ${size} bytes to whoever reads it as a stream`, () =>
+      it.effect(`streams a body of ${size} bytes`, () =>
         Effect.gen(function*() {
           const body = "x".repeat(size)
           assert.strictEqual(yield* send({ method: "POST", body }), `POST ${body}`)

@@ -17,7 +17,7 @@ export const hostilePipelines = (
     })
 
     it.effect.each(attacks)(
-      "$name: ends within the time limit, and other requests are answered",
+      "$name: ends within the time limit, and other requests get responses",
       ({ collection, ends, pipeline, timeLimit }) =>
         Effect.gen(function*() {
           const store = yield* filled

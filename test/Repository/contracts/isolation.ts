@@ -23,7 +23,7 @@ export const isolationContract = <E>(
   it.layer(layer, { excludeTestServices: true })(`isolation / ${name}`, (it) => {
     const test = <A, E>(name: string, run: () => Effect.Effect<A, E, DocumentStore>) => it.effect(name, run, 60_000)
 
-    test("shows one state to each transaction, while others transfer", () =>
+    test("shows one state to each transaction, during concurrent transfers", () =>
       Effect.gen(function*() {
         for (const accounts of [2, 20]) {
           const { audits, checks, transfers } = yield* soak(yield* DocumentStore, { accounts, seconds: 2 })
@@ -31,7 +31,7 @@ export const isolationContract = <E>(
         }
       }))
 
-    test("loses no change that many transactions make of one document", () =>
+    test("loses no change of many transactions to one document", () =>
       Effect.gen(function*() {
         const { name, store } = yield* collectionOf([{ _id: 1, n: 0 }])
         const increment = store.transaction(Effect.gen(function*() {
@@ -43,7 +43,7 @@ export const isolationContract = <E>(
         assert.deepStrictEqual(yield* store.findById(name, 1), { _id: 1, n: 150 })
       }))
 
-    test("inserts what it finds nowhere, however much others write meanwhile", () =>
+    test("inserts a missing document, with any concurrent writes", () =>
       Effect.gen(function*() {
         const { name, store } = yield* collectionOf(Array.from({ length: 2_000 }, (_, _id) => ({ _id, code: "old" })))
         const others = yield* Effect.forkChild(
@@ -61,7 +61,7 @@ export const isolationContract = <E>(
       }))
 
     if (isSerializable) {
-      test("inserts one document where many find none", () =>
+      test("inserts one document when many concurrent upserts find none", () =>
         Effect.gen(function*() {
           const { name, store } = yield* collectionOf(Array.from({ length: 1_000 }, (_, _id) => ({ _id, code: "old" })))
           const codes = Array.from({ length: 120 }, (_, i) => `code ${i % 3}`)
@@ -77,7 +77,7 @@ export const isolationContract = <E>(
           ]])
         }))
 
-      test("commits many writes at one moment, and goes on with other reads and writes before and after", () =>
+      test("commits many writes atomically, with other reads and writes before and after", () =>
         Effect.gen(function*() {
           const { name, reads, see, state, store, transaction } = yield* manyWrites(8_000)
           const before = yield* see
@@ -113,7 +113,7 @@ export const isolationContract = <E>(
           assert.strictEqual(yield* store.count(name, { at: "new" }), 10_000)
         }))
 
-      test("writes all of it or nothing, whenever a transaction of many writes is interrupted", () =>
+      test("writes everything or nothing when a transaction of many writes is interrupted", () =>
         Effect.gen(function*() {
           const { see, state, transaction } = yield* manyWrites(4_000)
           const before = yield* see
@@ -132,7 +132,7 @@ export const isolationContract = <E>(
           assert.deepStrictEqual(yield* see, after)
         }))
 
-      test("lets no two transactions each write what the other one has read", () =>
+      test("lets no two transactions each write what the other has read", () =>
         Effect.gen(function*() {
           // One of two doctors has to stay on call.
           const { all, name, store } = yield* collectionOf([{ _id: "a", onCall: true }, { _id: "b", onCall: true }])
@@ -149,7 +149,7 @@ export const isolationContract = <E>(
           }
         }))
 
-      test("lets nothing come into a range that a transaction has searched, and minds nothing beside it", () =>
+      test("rejects concurrent inserts into a range that a transaction has searched, but not outside of it", () =>
         Effect.gen(function*() {
           const { name, store } = yield* collectionOf(Array.from({ length: 50 }, (_, _id) => ({ _id, at: _id * 10 })))
           yield* store.createIndexes(name, [{ name: "at", key: { at: 1 } }])

@@ -163,7 +163,7 @@ export const repositoryHistoryContract = <E>(
         assert.deepStrictEqual(yield* stocks.history("none"), [])
       }))
 
-    test("keeps what every kind of write does", () =>
+    test("records every kind of write", () =>
       Effect.gen(function*() {
         const stocks = yield* Repository.for(Stock)
         const saved = yield* stocks.save(stockOf("writes", 1))
@@ -202,7 +202,7 @@ export const repositoryHistoryContract = <E>(
         assert.deepStrictEqual(yield* changesOf("writes"), [[1, "insert", 1]])
       }))
 
-    test("keeps nothing of what does not happen", () =>
+    test("records no failed write", () =>
       Effect.gen(function*() {
         const stocks = yield* Repository.for(Stock)
         yield* stocks.insert(stockOf("nothing", 1))
@@ -224,7 +224,7 @@ export const repositoryHistoryContract = <E>(
         assert.deepStrictEqual(yield* changesOf("none"), [])
       }))
 
-    test("is part of the transaction that a write is part of", () =>
+    test("is part of the transaction of its write", () =>
       Effect.gen(function*() {
         const stocks = yield* Repository.for(Stock)
         yield* Repository.transaction(Effect.gen(function*() {
@@ -236,7 +236,7 @@ export const repositoryHistoryContract = <E>(
         assert.deepStrictEqual(yield* changesOf("joined"), [[3, "delete", 2], [2, "patch", 2], [1, "insert", 1]])
       }))
 
-    test("stops a bulk insert at the first refused instance, and keeps the states of those before it", () =>
+    test("stops a bulk insert at the first rejected instance, and keeps the states of those before it", () =>
       Effect.gen(function*() {
         const stocks = yield* Repository.for(Stock)
         const instances = ["b1", "b2", "b1", "b3"].map((code, i) => new Stock({ id: `${code} ${i}`, code, amount: i }))
@@ -251,7 +251,7 @@ export const repositoryHistoryContract = <E>(
         assert.deepStrictEqual(yield* changesOf("b1 2"), [])
       }))
 
-    test("inserts all that it can in bulk when the order does not matter", () =>
+    test("inserts all valid instances in an unordered bulk insert", () =>
       Effect.gen(function*() {
         const stocks = yield* Repository.for(Stock)
         const instances = ["u1", "u1", "u2", "u2", "u3"].map((code, i) =>
@@ -264,7 +264,7 @@ export const repositoryHistoryContract = <E>(
         assert.deepStrictEqual(yield* changesOf("u2 3"), [])
       }))
 
-    test("keeps how a document was that is older than its history", () =>
+    test("records the earlier state of a document that is older than its history", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
         const stocks = yield* Repository.for(Stock)
@@ -282,7 +282,7 @@ export const repositoryHistoryContract = <E>(
         assert.deepStrictEqual((yield* changesOf("old 4"))[0], [2, "insert", 1])
       }))
 
-    test("neither loses nor repeats a state when many write at once", () =>
+    test("neither loses nor repeats a state under concurrent writes", () =>
       Effect.gen(function*() {
         const stocks = yield* Repository.for(Stock)
         const ids = ["race 1", "race 2"]
@@ -301,7 +301,7 @@ export const repositoryHistoryContract = <E>(
         }
       }), 60_000)
 
-    test("keeps the states of many that change at once", () =>
+    test("records the states of an update of many documents", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
         const stocks = yield* Repository.for(Stock)
@@ -320,7 +320,7 @@ export const repositoryHistoryContract = <E>(
         assert.deepStrictEqual([removed, yield* kept("delete")], [500, 500])
       }), 120_000)
 
-    test("changes the place in a list that the condition found", () =>
+    test("changes the list element that the condition matched", () =>
       Effect.gen(function*() {
         const lists = yield* Repository.for(Shelf)
         yield* lists.bulkInsert([new Shelf({ id: "s1", places: [1, 2] }), new Shelf({ id: "s2", places: [2, 3] })])

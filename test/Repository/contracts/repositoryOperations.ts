@@ -204,7 +204,7 @@ export const repositoryOperationsContract = <E>(
           assert.deepStrictEqual(Option.map(before, ({ rank }) => rank), Option.some(11))
         }))
 
-      it.effect("adds one to the version with every atomic change", () =>
+      it.effect("increments the version with every atomic change", () =>
         Effect.gen(function*() {
           const accounts = yield* Repository.for(Account)
           const { id } = yield* accounts.insert(new Account({ balance: 0 }))

@@ -160,7 +160,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           yield* visits.deleteAll
         }))
 
-      it.effect("what is not stored any more is asked again, also where another write removes it meanwhile", () =>
+      it.effect("a value that is no longer stored is validated again, also if another write removes it meanwhile", () =>
         Effect.gen(function*() {
           const guests = yield* Repository.for(Guest)
           const visits = yield* Repository.for(Visit)
@@ -207,7 +207,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           yield* guests.deleteAll
         }))
 
-      it.effect("an unordered bulk insert adds the valid instances, and reports the positions of the invalid ones", () =>
+      it.effect("an unordered bulk insert inserts the valid instances, and reports the positions of the invalid ones", () =>
         Effect.gen(function*() {
           const guests = yield* Repository.for(Guest)
           const all = (...names: ReadonlyArray<string>) => names.map((name) => guestOf({ id: name || "none", name }))

@@ -4,7 +4,7 @@ import { mapInSteps } from "../../../src/Repository/repository/mapInSteps.ts"
 
 describe("mapInSteps", () => {
   for (const length of [0, 1, 32, 33, 10_000]) {
-    it.effect(`gives ${length} items in their order, a few in each turn`, () =>
+    it.effect(`returns ${length} items in their order, a few in each turn`, () =>
       Effect.gen(function*() {
         let [inTurn, most] = [0, 0]
         const others = yield* Effect.forkChild(

@@ -11,7 +11,7 @@ export const equivalenceContract = (it: Tests, differs: Differs) => {
     ? indexes.filter(({ partialFilterExpression }) => partialFilterExpression === undefined)
     : indexes
   it.effect.prop(
-    "answers the same with indexes as without, whatever was written before",
+    "returns the same with indexes as without, after any writes",
     {
       documents: Arbitrary.array(document, { minLength: 8, maxLength: 16 }),
       writes: Arbitrary.array(write, { maxLength: 3 }),

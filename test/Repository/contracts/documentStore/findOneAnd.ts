@@ -112,7 +112,7 @@ export const findOneAndContract = (it: Tests, differs: Differs) => {
     }))
 
   it.effect.skipIf(differs("lateProjection"))(
-    "refuses a malformed projection, and changes nothing",
+    "rejects a malformed projection, and changes nothing",
     () =>
       Effect.gen(function*() {
         const { all, name, store } = yield* collectionOf([{ _id: 1, n: 1 }])
@@ -203,7 +203,7 @@ export const findOneAndContract = (it: Tests, differs: Differs) => {
     difference?: Difference
   ) =>
     it.effect.skipIf(difference !== undefined && differs(difference))(
-      `refuses an update of items ${name}`,
+      `rejects an update of items ${name}`,
       () =>
         Effect.gen(function*() {
           const { all, name, store } = yield* collectionOf([{ _id: 1, a: 1, l: [1, 2] }])

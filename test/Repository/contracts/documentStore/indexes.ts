@@ -221,7 +221,7 @@ export const indexContract = (it: Tests) => {
     ["an end of its documents", { name: "a", key: { a: 1 }, expireAfterSeconds: 60 }],
     ["only some documents", { name: "a", key: { a: 1 }, partialFilterExpression: { a: { $gt: 1 } } }]
   ])(
-    "refuses an index of a known name with %s, and installs none of those that come with it",
+    "rejects an index of an installed name with %s, and installs no other index of the call",
     ([, other]) =>
       Effect.gen(function*() {
         const index: IndexDescription = { name: "a", key: { a: 1 } }

@@ -10,7 +10,7 @@ import { collectionOf, type Store, type Tests } from "./collection.ts"
 /** Whatever is done to a store, it answers and holds what the plainest of all stores does. */
 export const modelContract = (it: Tests) => {
   it.effect.prop(
-    "does what a plain model of a store does, step by step",
+    "behaves like a simple model of a store, step by step",
     { steps: Arbitrary.array(step, { minLength: 10, maxLength: 30 }), isIndexed: Arbitrary.schema(Schema.Boolean) },
     ({ isIndexed, steps }) =>
       TestClock.withLive(Effect.gen(function*() {

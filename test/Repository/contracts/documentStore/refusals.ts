@@ -71,7 +71,7 @@ export const refusalContract = (it: Tests) => {
     ["an empty path", { $set: { "": 9 } }],
     ["an empty part of a path", { $set: { "n..x": 9 } }]
   ])(
-    "refuses an update with %s, whether or not something matches",
+    "rejects an update with %s, whether or not a document matches",
     ([, update]) =>
       Effect.forEach([documents, []], (documents) =>
         refuses(documents, [
@@ -109,7 +109,7 @@ export const refusalContract = (it: Tests) => {
     ["removes the identifier", { $unset: { _id: "" } }],
     ["renames the identifier", { $rename: { _id: "id" } }]
   ])(
-    "refuses an update that %s, and changes nothing else either",
+    "rejects an update that %s, and changes nothing",
     ([, update]) =>
       Effect.forEach(
         [update, { ...update, $set: { first: 1, ...Object(update["$set"]) } }],
@@ -168,7 +168,7 @@ export const refusalContract = (it: Tests) => {
     ["an unknown stage in a facet", { $facet: { a: [{ $foo: 1 }] } }],
     ["an unknown variable", { $project: { b: "$$foo" } }]
   ])(
-    "refuses a pipeline with %s, whether or not something comes to it",
+    "rejects a pipeline with %s, whether or not it gets documents",
     ([, stage]) =>
       Effect.forEach([documents, []], (documents) =>
         refuses(documents, [
@@ -194,7 +194,7 @@ export const refusalContract = (it: Tests) => {
     "$covariancePop",
     "$foo"
   ])(
-    "refuses %s as an expression, and says its name, whether or not something comes to it",
+    "rejects %s as an expression by name, whether or not it gets documents",
     (operator) =>
       Effect.forEach([documents, []], (documents) =>
         Effect.gen(function*() {

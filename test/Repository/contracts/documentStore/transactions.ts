@@ -11,7 +11,7 @@ export const transactionContract = (it: Tests) => {
   const test = <A, E>(name: string, run: () => Effect.Effect<A, E, DocumentStore>) =>
     it.effect(name, () => TestClock.withLive(run()))
 
-  test("keeps all that a transaction has written, and gives its result", () =>
+  test("commits all writes of a transaction, and returns its result", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, n: 1 }, { _id: 2, n: 2 }, { _id: 3, n: 3 }])
       const result = yield* store.transaction(Effect.gen(function*() {
@@ -35,7 +35,7 @@ export const transactionContract = (it: Tests) => {
       assert.strictEqual(yield* store.count(name, {}), 4)
     }))
 
-  test("lets a transaction read what it has written, by an index too", () =>
+  test("lets a transaction read its own writes, also by an index", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf(Array.from({ length: 300 }, (_, _id) => ({ _id, n: _id })))
       yield* store.createIndexes(name, [{ name: "n", key: { n: 1 } }])
@@ -84,7 +84,7 @@ export const transactionContract = (it: Tests) => {
       store.insertOne(`${name} too`, { _id: 1 })
     ])
 
-  test("keeps nothing of a transaction that fails, dies or is interrupted", () =>
+  test("writes nothing of a transaction that fails, dies or is interrupted", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, n: 1 }])
       const write = writesOf(store, name)
@@ -104,7 +104,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, n: 2 }, { _id: 2 }])
     }))
 
-  test("shows nothing to others before it is done, and what others wrote before it began", () =>
+  test("isolates a transaction's writes until the commit, and shows writes committed before its start", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, n: 1 }])
       yield* store.createIndexes(name, [{ name: "n", key: { n: 1 }, unique: true }])
@@ -126,7 +126,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* store.find(name, { filter: { n: 2 } }), [{ _id: 1, n: 2 }])
     }))
 
-  test("takes part of the children that a transaction waits for", () =>
+  test("includes the writes of child fibers that a transaction waits for", () =>
     Effect.gen(function*() {
       const { all, ids, name, store } = yield* collectionOf([])
       const insert = (_id: number) => store.insertOne(name, { _id })
@@ -141,7 +141,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* ids({}), [1, 2, 3, 4, 5])
     }))
 
-  test("refuses what a fiber wants that has outlived its transaction", () =>
+  test("rejects operations of a fiber that has outlived its transaction", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([])
       const go = yield* Deferred.make<void>()
@@ -153,7 +153,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [])
     }))
 
-  test("makes a transaction in a transaction part of it", () =>
+  test("makes a nested transaction part of the outer one", () =>
     Effect.gen(function*() {
       const { ids, name, store } = yield* collectionOf([])
       const insert = (_id: number) => store.insertOne(name, { _id })
@@ -174,7 +174,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* ids({}), [1, 2])
     }))
 
-  test("fails with DuplicateKey in a transaction, and keeps nothing, even where that is caught", () =>
+  test("fails with DuplicateKey in a transaction, and writes nothing, even if the failure is caught", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, v: 1 }])
       yield* store.createIndexes(name, [{ name: "v", key: { v: 1 }, unique: true }])
@@ -195,7 +195,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, v: 1 }])
     }))
 
-  test("does nothing more in a transaction that has failed", () =>
+  test("executes no further operation in a failed transaction", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1 }])
       const error = yield* Effect.flip(store.transaction(Effect.gen(function*() {
@@ -208,7 +208,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1 }])
     }))
 
-  test("lets documents change places in a unique index, as long as no two are at one place", () =>
+  test("lets documents swap unique values, but never share one", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: 1, v: "a" }, { _id: 2, v: "b" }])
       yield* store.createIndexes(name, [{ name: "v", key: { v: 1 }, unique: true }])
@@ -222,7 +222,7 @@ export const transactionContract = (it: Tests) => {
       yield* store.insertOne(name, { _id: 5, v: "c" })
     }))
 
-  test("keeps the total while many transfer at the same time", () =>
+  test("keeps the total during concurrent transfers", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([1, 2, 3, 4].map((_id) => ({ _id, amount: 100 })))
       const transfer = (from: number, to: number, amount: number) =>
@@ -246,7 +246,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, expected.map((amount, i) => ({ _id: i + 1, amount })))
     }))
 
-  test("runs again when others have written what it has read", () =>
+  test("retries a transaction when other writes have changed what it has read", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([{ _id: 1, n: 0 }, { _id: 2, n: 0 }])
       const attempts = yield* Ref.make(0)
@@ -261,7 +261,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* store.findById(name, 1), { _id: 1, n: 11 })
     }))
 
-  test("sees one state of the store, whatever others write meanwhile", () =>
+  test("reads one state of the store during concurrent writes", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([{ _id: 1, n: 0 }, { _id: 2, n: 0 }])
       const attempts = yield* Ref.make(0)
@@ -280,7 +280,7 @@ export const transactionContract = (it: Tests) => {
       assert.strictEqual(count, before.length)
     }))
 
-  test("writes nothing twice when it runs again", () =>
+  test("writes nothing twice when it is retried", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([{ _id: "count", n: 0 }])
       const increment = (by: number) =>
@@ -294,7 +294,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* store.findById(name, "count"), { _id: "count", n: 20 })
     }))
 
-  test("makes a collection that several transactions begin at the same time", () =>
+  test("creates a collection that several transactions use first at the same time", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([])
       yield* Effect.forEach([1, 2, 3, 4], (_id) => store.transaction(store.insertOne(name, { _id })), {
@@ -303,7 +303,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(idsOf(yield* all), [1, 2, 3, 4])
     }))
 
-  test("refuses what can't be part of a transaction", () =>
+  test("rejects operations that can't be part of a transaction", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([])
       const calls: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
@@ -320,7 +320,7 @@ export const transactionContract = (it: Tests) => {
       assert.deepStrictEqual(yield* store.listIndexes(name), [])
     }))
 
-  test("needs nothing to be written, or even read", () =>
+  test("commits without any write or read", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([{ _id: 1 }])
       assert.strictEqual(yield* store.transaction(Effect.succeed(1)), 1)

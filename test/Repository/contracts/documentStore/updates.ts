@@ -114,7 +114,7 @@ export const updateContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [document])
     }))
 
-  it.effect("changes one document, or every one", () =>
+  it.effect("changes one document, or all", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf([1, 2, 3, 4].map((_id) => ({ _id, a: _id % 2, b: 0 })))
       const filter = { a: 1 }

@@ -135,7 +135,7 @@ export const writeContract = (it: Tests) => {
       assert.deepStrictEqual(yield* all, [{ _id: 1, version: 2 }])
     }))
 
-  it.effect("removes one document, or every one", () =>
+  it.effect("removes one document, or all", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf([1, 2, 3, 4, 5].map((_id) => ({ _id, odd: _id % 2 })))
       assert.strictEqual(yield* store.deleteOne(name, { odd: 1 }), 1)
@@ -149,7 +149,7 @@ export const writeContract = (it: Tests) => {
       assert.strictEqual(yield* store.count(name, {}), 0)
     }))
 
-  it.effect("changes and removes thousands at once", () =>
+  it.effect("changes and removes thousands of documents", () =>
     Effect.gen(function*() {
       const { name, store } = yield* collectionOf(Array.from({ length: 2_500 }, (_, _id) => ({ _id, n: 0 })))
       yield* store.createIndexes(name, [{ name: "n", key: { n: 1 } }])

@@ -39,7 +39,7 @@ describe("embeddedInsert", () => {
   })
 
   for (const [name, make] of stores) {
-    it.effect(`makes few documents ready before it writes them, and fewer when they are large / ${name}`, () =>
+    it.effect(`prepares few documents before it writes them, and fewer when they are large / ${name}`, () =>
       Effect.gen(function*() {
         const store = yield* make
         const many = Array.from({ length: 20_000 }, (_, _id) => ({ _id, text: "x" }))

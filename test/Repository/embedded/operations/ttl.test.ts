@@ -73,7 +73,7 @@ for (const [name, layer] of stores) {
         yield* gone([])
       }).pipe(Effect.provide(layer)))
 
-    it.effect("removes many, and takes them out of the other indexes", () =>
+    it.effect("removes many, also from the other indexes", () =>
       Effect.gen(function*() {
         const { gone, store } = yield* withThings({}, [])
         yield* store.createIndexes("things", [{ name: "n", key: { n: 1 }, unique: true }])

@@ -54,7 +54,7 @@ for (
     )
 
     it.effect(
-      "writes all of it where a timeout comes during the commit, and nothing where it comes before",
+      "writes everything if a timeout occurs during the commit, and nothing if it occurs before",
       () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore

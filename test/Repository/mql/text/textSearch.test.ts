@@ -89,7 +89,7 @@ describe("textSearch", () => {
     assert.isTrue(matches("E\u0301te\u0301", "Été", { $caseSensitive: true, $diacriticSensitive: true }))
   })
 
-  it("scores as MongoDB does, by how often a word is there, how much of the text it is, and its field's weight", () => {
+  it("scores like MongoDB, by a word's frequency, its share of the text, and its field's weight", () => {
     const score = (document: Document, text: string) => search(text).score(document, fields)
     assert.strictEqual(score({ title: "tea" }, "tea"), 10 * 1.1)
     assert.strictEqual(score({ title: "green tea" }, "tea"), 7.5)
