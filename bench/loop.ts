@@ -4,6 +4,7 @@
 import { Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { parseArgs } from "node:util"
 import { DocumentStore, EmbeddedStore, Index, Model, Repository } from "../src/index.ts"
+import { documentOperationsOf } from "../src/Repository/introspection.ts"
 import { chosen, positive, print, printMachine } from "./report.ts"
 import { makeFolder } from "./stores/workers.ts"
 
@@ -57,7 +58,7 @@ const indexed = Effect.flatMap(
 
 const page = Effect.flatMap(
   Repository.for(Note),
-  (repository) => repository.findAndCountDocuments({ filter: {}, sort: { _id: 1 }, limit: 1 })
+  (repository) => documentOperationsOf(repository).findAndCount({ filter: {}, sort: { _id: 1 }, limit: 1 })
 )
 
 // Each number below `size` once, in no order.

@@ -277,6 +277,12 @@ class Lookalike extends Model.Class<Lookalike>()("Lookalike", {
 declare const pages: Repository.Repository<typeof Page>
 declare const orders: Repository.Repository<typeof Order>
 
+describe("a repository", () => {
+  it("works on instances", () => {
+    expectTypeOf<Extract<keyof Repository.Repository<typeof Page>, `${string}Document${string}`>>().toBeNever()
+  })
+})
+
 describe("a repository of a model that is deleted softly", () => {
   it("finds what is deleted, when it is asked to", () => {
     expectTypeOf(pages.find).toBeCallableWith(($) => $.deleted.isPresent(), { deleted: "only", pageSize: 10 })
@@ -444,7 +450,6 @@ describe("identifiers", () => {
         kinds.patch(1, {}),
         kinds.modify(1, (kind) => Effect.succeed(kind)),
         kinds.deleteById(1),
-        kinds.findDocumentById(1),
         orders.findById("O1"),
         held.deleteById("x"),
         coupons.findById(coupon),

@@ -14,6 +14,7 @@ import { DocumentStore } from "./DocumentStore.ts"
 import { auditFieldsOf } from "./repository/auditFields.ts"
 import { makeDeletes } from "./repository/deletes.ts"
 import { documentCodec } from "./repository/documentCodec.ts"
+import { withDocumentOperations } from "./repository/documentOperations.ts"
 import type { Histories, IsHistoried } from "./repository/history.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { makeHistoryReads } from "./repository/historyReads.ts"
@@ -22,10 +23,9 @@ import { makeModelCollection } from "./repository/modelCollection.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import { makeModelWriter } from "./repository/modelWriter.ts"
 import type { Operations } from "./repository/operations.ts"
-import { makeReads } from "./repository/reads.ts"
+import { makeDocumentReads, makeReads } from "./repository/reads.ts"
 import { makeSoftDeletes } from "./repository/softDeletes.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
-import { withValidatedWrites } from "./repository/validatedWrites.ts"
 import { makeWrites } from "./repository/writes.ts"
 import type { StoreError } from "./RepositoryError.ts"
 
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const writer = revisionField === undefined
     ? makeModelWriter(documents)
     : makeHistoryWriter(collection, revisionField, documents, store)
-  const { validatedWrites, ...writes } = makeWrites(model, documents, writer, auditFields, codec)
+  const { documentWrites, ...writes } = makeWrites(model, documents, writer, auditFields, codec)
   const operations: Operations<M> = {
     model,
     collection,
@@ -116,7 +116,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     installValidator: (options) =>
       store.setValidator(collection, JsonSchema.make(model, { mongoCompatibility: true }), options)
   }
-  return withValidatedWrites(operations, validatedWrites)
+  return withDocumentOperations(operations, { ...makeDocumentReads(model, documents), ...documentWrites })
 })
 
 /**

@@ -14,7 +14,7 @@ export { instanceIdOf, textOfId } from "./query/storedIdentifier.ts"
 export { documentCodec } from "./repository/documentCodec.ts"
 export { indexesOf } from "./repository/modelIndexes.ts"
 
-// Writes.
+// Reads and writes of documents.
+export { type DocumentOperations, documentOperationsOf } from "./repository/documentOperations.ts"
 export { applyPatch } from "./repository/mergePatch.ts"
-export { validatedWritesOf } from "./repository/validatedWrites.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"

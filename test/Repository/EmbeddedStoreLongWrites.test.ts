@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Long, ObjectId } from "bson"
 import { Effect, Layer, Schema } from "effect"
 import { DocumentStore, EmbeddedStore, Index, Model, Repository } from "../../src/index.ts"
+import { documentOperationsOf } from "../../src/Repository/introspection.ts"
 import { freshFolder } from "../support/folders.ts"
 import { turnsOf } from "../support/turns.ts"
 
@@ -60,7 +61,7 @@ for (
                 { concurrency: 20 }
               ),
               bulkInsert: repository.bulkInsert(notes),
-              page: repository.findAndCountDocuments({ filter: {}, sort: { _id: 1 }, limit: 1 })
+              page: documentOperationsOf(repository).findAndCount({ filter: {}, sort: { _id: 1 }, limit: 1 })
             })
             assert.strictEqual(yield* store.count("things", {}), 100_000)
             assert.strictEqual(yield* repository.count(), 100_000)

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { textOfId } from "../../Repository/introspection.ts"
+import { documentOperationsOf, textOfId } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { ResourceInfo } from "../Registration.ts"
@@ -50,6 +50,7 @@ export const writeResponses = (
   representation: Representation
 ): (written: Written, prefer: Return | undefined) => ResponseEffect => {
   const { print, valueOf, write } = identifierOf(model)
+  const documents = documentOperationsOf(repository)
   const inserted = managedField(model, "version") === undefined ? undefined : { etag: etagOf(1) }
 
   /** Every write of a versioned document has its `ETag`, an insertion its `Location`. */
@@ -65,7 +66,7 @@ export const writeResponses = (
   ) =>
     Effect.flatMap(
       written.document === undefined
-        ? repository.findDocumentById(valueOf(written.id))
+        ? documents.findById(valueOf(written.id))
         : Effect.succeed(written.document),
       (document): ResponseEffect =>
         document === undefined

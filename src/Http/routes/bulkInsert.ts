@@ -75,7 +75,7 @@ export const completeAll = Effect.fnUntraced(function*<A>(
 
 /**
  * Inserts all items or none. Returns their stored identifiers, in order. `complete` supplies missing values,
- * `toDocument` encodes an item, and `insertDocuments` is the repository's.
+ * `toDocument` encodes an item, and `insertMany` is the repository's.
  *
  * Fails with `BadRequest` if an item is invalid or the store rejects it, and with `Conflict`, which contains the index
  * of the item, if a unique value is taken.
@@ -84,9 +84,9 @@ export const completeAll = Effect.fnUntraced(function*<A>(
  */
 export const insertAll = Effect.fnUntraced(function*(
   items: ReadonlyArray<Values>,
-  { complete, insertDocuments, toDocument, transaction }: {
+  { complete, insertMany, toDocument, transaction }: {
     readonly complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<Values, ModelError>
-    readonly insertDocuments: (documents: ReadonlyArray<Values>) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
+    readonly insertMany: (documents: ReadonlyArray<Values>) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
     readonly toDocument: (completed: Values) => Values
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
@@ -94,7 +94,7 @@ export const insertAll = Effect.fnUntraced(function*(
   // Generated values stay the same when the transaction is retried.
   const documents = (yield* completeAll(items, complete)).map(toDocument)
   yield* Effect.catchIf(
-    transaction(insertDocuments(documents)),
+    transaction(insertMany(documents)),
     (error): error is BulkInsertFailed => error._tag === "BulkInsertFailed",
     ({ failures: [first] }) => Effect.fail(rejectionOf(first?.index ?? 0, first?.error))
   )

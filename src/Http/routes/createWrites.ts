@@ -21,7 +21,7 @@ type Write = Effect.Effect<WrittenDocument, CallFailure>
  * @internal
  */
 export const createWrites = (context: WriteContext, onPost: MethodHooks, replaceWith: ReplaceWith) => {
-  const { repository } = context
+  const { documents } = context
   const createAll = insertsOfMany(context, onPost)
   const create = insertsOfOne(context, onPost)
 
@@ -34,7 +34,7 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
     Effect.catchTag(create({ ...value }), "DuplicateKey", (error) =>
       // The store may report any of the violated indexes, so this checks the identifier itself.
       Effect.flatMap(
-        repository.findDocumentById(id),
+        documents.findById(id),
         (existing) =>
           existing === undefined
             ? Effect.fail(error)
@@ -54,7 +54,7 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
       problems === undefined ? createIfAbsent(id, value, onExisting) : Effect.fail(badRequestOf(problems))
     if (preconditions.isCreateOnly(conditions)) {
       return Effect.flatMap(
-        repository.findDocumentById(id),
+        documents.findById(id),
         (existing) => existing === undefined ? created(failed) : failed
       )
     }
@@ -76,14 +76,14 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
 }
 
 const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Values) => Write => {
-  const { finalise, model, repository, toDocument, validatedWrites, withHooks } = context
+  const { documents, finalise, model, repository, toDocument, withHooks } = context
   const complete = completer(model)
 
   const insert = (value: Values): Write =>
     Effect.withFiber((fiber) =>
       Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
-        return Effect.as(validatedWrites.insertDocument(document), {
+        return Effect.as(documents.insert(document), {
           _tag: "Document" as const,
           id: document["_id"],
           document: undefined,
@@ -103,7 +103,7 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
 }
 
 const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
-  const { atomically, finalise, model, repository, store, toDocument, validatedWrites, written } = context
+  const { atomically, documents, finalise, model, repository, store, toDocument, written } = context
   const complete = completer(model)
 
   /** Validates the results of before-hooks and inserts all of them atomically. A failed after-hook does not undo it. */
@@ -138,7 +138,7 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
       : insertAll(values, {
         complete: (value) => complete(value),
         toDocument,
-        insertDocuments: validatedWrites.insertDocuments,
+        insertMany: documents.insertMany,
         transaction: store.transaction
       })
 }

@@ -21,7 +21,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
     model,
     repository,
     toDocument,
-    validatedWrites,
+    documents,
     versionField,
     versionIn,
     written
@@ -58,7 +58,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
 
   const mergePatch = (id: unknown, changes: Values, expected: number | undefined) =>
     Effect.map(
-      validatedWrites.patch(
+      documents.patch(
         id,
         versionField === undefined || expected === undefined
           ? changes

@@ -8,7 +8,7 @@ import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { documentCodec } from "../../Repository/introspection.ts"
+import { documentCodec, type DocumentOperations, documentOperationsOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { aggregationParameters, overridableParameters, pageParameters } from "../description/queryParameters.ts"
@@ -59,6 +59,7 @@ interface ReadContext {
   readonly model: Model.Any
   readonly path: string
   readonly repository: Repository<Model.Any>
+  readonly documents: DocumentOperations<unknown>
   readonly representation: Representation
   readonly limits: Limits
   readonly lists: ListResponses
@@ -94,6 +95,7 @@ const readContext = (
     model,
     path,
     repository,
+    documents: documentOperationsOf(repository),
     representation,
     limits,
     lists,
@@ -125,7 +127,7 @@ const readContext = (
 // -----------------------------------------------------------------------------
 
 const getRoute = (context: ReadContext): ResponseEffect => {
-  const { runBefore, model, repository, respondBadRequest, runAfter } = context
+  const { runBefore, documents, model, respondBadRequest, runAfter } = context
   const readSelection = UrlQuery.selection(model)
   const responseOf = documentAnswer(context)
   return withIdAndParameters(model, (id, request, parameters) => {
@@ -134,7 +136,7 @@ const getRoute = (context: ReadContext): ResponseEffect => {
     return runBefore(
       Option.some(id),
       Effect.flatMap(
-        repository.findDocumentById(id),
+        documents.findById(id),
         (document) =>
           document === undefined
             ? Effect.fail(notFound(model, id))
@@ -178,6 +180,7 @@ const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.suc
 const listRoute = (context: ReadContext): ResponseEffect => {
   const {
     runBefore,
+    documents,
     hasAfterHooks,
     limits,
     lists,
@@ -210,7 +213,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
           const reserved = lists.begin(maxPageBytes)
           return Effect.andThen(
             reserved.reserve,
-            respond(reserved, (take) => Effect.as(repository.findDocuments({ ...options, take }), total))
+            respond(reserved, (take) => Effect.as(documents.find({ ...options, take }), total))
           )
         }
         if (typeof ended === "object") return representation.corrupt(ended.corrupt)
@@ -228,10 +231,10 @@ const listRoute = (context: ReadContext): ResponseEffect => {
     const options = { ...query.find, ...(hasAfterHooks ? { projection: undefined } : {}), timeLimit }
     const find = (take: Page["take"]) =>
       query.count === "exact"
-        ? Effect.map(repository.findAndCountDocuments({ ...options, take }), ({ total }): number | undefined => total)
+        ? Effect.map(documents.findAndCount({ ...options, take }), ({ total }): number | undefined => total)
         : Effect.flatMap(
           query.count === "estimated" ? repository.estimatedCount : Effect.succeed(undefined),
-          (total) => Effect.as(repository.findDocuments({ ...options, take }), total)
+          (total) => Effect.as(documents.find({ ...options, take }), total)
         )
     return runBefore(Option.none(), Effect.suspend(() => respond(lists.begin(maxPageBytes), find)))
   })

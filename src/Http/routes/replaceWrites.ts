@@ -22,7 +22,8 @@ export type ReplaceWith = (
 
 /** @internal */
 export const replaceWrites = (context: WriteContext): ReplaceWith => {
-  const { checkVersion, finalise, fromDocument, guarded, model, repository, retryConflicts, stored } = context
+  const { checkVersion, documents, finalise, fromDocument, guarded, model, repository, retryConflicts, stored } =
+    context
   const { versionField, versionIn, versionOf, withHooks, written } = context
 
   /** The new instance, with the version of a precondition, of the body, or of the stored document. */
@@ -57,7 +58,7 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
         repository.replace
       )
       : Effect.gen(function*() {
-        const current = yield* repository.findDocumentById(id)
+        const current = yield* documents.findById(id)
         if (current === undefined) return yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
         // A stored document that does not fit the model is replaced completely.
         const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(current)))

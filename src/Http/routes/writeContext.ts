@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import { finaliser, managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { documentCodec, makeRetry, textOfId, validatedWritesOf } from "../../Repository/introspection.ts"
+import { documentCodec, documentOperationsOf, makeRetry, textOfId } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
 import type { ResourceInfo } from "../Registration.ts"
@@ -35,7 +35,7 @@ export const writeContext = (
   store: DocumentStore["Service"]
 ) => {
   const finalise = finaliser(model)
-  const validatedWrites = validatedWritesOf(repository)
+  const documents = documentOperationsOf(repository)
   const { fromDocument, toDocument } = documentCodec(model)
   const versionField = managedField(model, "version")
 
@@ -111,7 +111,7 @@ export const writeContext = (
     model,
     repository,
     store,
-    validatedWrites,
+    documents,
     finalise,
     fromDocument,
     toDocument,

@@ -9,15 +9,7 @@ import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
-import type {
-  Counted,
-  Document,
-  IndexChanges,
-  ReadOptions,
-  TakeOptions,
-  UpdateResult,
-  ValidatorOptions
-} from "../DocumentStore.ts"
+import type { Document, IndexChanges, ReadOptions, UpdateResult, ValidatorOptions } from "../DocumentStore.ts"
 import type * as Query from "../Query.ts"
 import type { ElementOf, Selected } from "../query/fieldTypes.ts"
 import type {
@@ -234,15 +226,4 @@ export interface Operations<M extends Model.Any> {
   readonly syncIndexes: Effect.Effect<IndexChanges, StoreError>
   /** Installs the model's JSON schema as the collection's validator: see `DocumentStore.setValidator`. */
   readonly installValidator: (options?: ValidatorOptions) => Effect.Effect<void, ReadError>
-  /** The stored document with this identifier, not decoded, or `undefined`. */
-  readonly findDocumentById: (
-    id: Model.Id<M>,
-    options?: ReadOptions
-  ) => Effect.Effect<Document | undefined, ReadError>
-  /** Finds stored documents, not decoded. */
-  readonly findDocuments: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
-  /** Finds stored documents, not decoded, and counts all that match: see `DocumentStore.findAndCount`. */
-  readonly findAndCountDocuments: (options: TakeOptions) => Effect.Effect<Counted, ReadError>
-  /** Counts the stored documents that match. */
-  readonly countDocuments: (filter: Document, options?: ReadOptions) => Effect.Effect<number, ReadError>
 }

@@ -11,18 +11,18 @@ import { isStoredIdentically } from "../query/bsonForm.ts"
 import { storedIdOf } from "../query/storedIdentifier.ts"
 import type { DocumentInvalid, DocumentNotFound, StoreError, VersionConflict } from "../RepositoryError.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
+import type { DocumentWrites } from "./documentOperations.ts"
 import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { applyPatch, changeOf } from "./mergePatch.ts"
 import { withOperands } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
-import type { ValidatedWrites } from "./validatedWrites.ts"
 import { notFound, versionConflict, versionOf, type WriteContext } from "./versionedWrites.ts"
 
 /** @internal */
 export interface ReadModifyWrite<M extends Model.Any> {
   readonly modify: Operations<M>["modify"]
   /** `isSent` says that the changes were sent by a caller and are converted whatever their form. */
-  readonly patch: (isSent: boolean) => ValidatedWrites<M["Type"]>["patch"]
+  readonly patch: (isSent: boolean) => DocumentWrites<M["Type"]>["patch"]
 }
 
 /** @internal */

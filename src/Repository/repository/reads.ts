@@ -17,11 +17,10 @@ import { storedIdOf, textOfId } from "../query/storedIdentifier.ts"
 import { type DocumentInvalid, DocumentNotFound, type ReadError } from "../RepositoryError.ts"
 import { instrumented, instrumentedStream } from "../store/instrumented.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
+import type { DocumentReads } from "./documentOperations.ts"
 import { conjunctionOf, type ModelCollection } from "./modelCollection.ts"
 import type { FindOptions as RepositoryFindOptions, Operations } from "./operations.ts"
 import type { Deleted, DeletedOptions } from "./softDeletion.ts"
-
-type DocumentReads = "findDocumentById" | "findDocuments" | "findAndCountDocuments" | "countDocuments"
 
 /** @internal */
 export type Reads<M extends Model.Any> = Pick<
@@ -36,7 +35,6 @@ export type Reads<M extends Model.Any> = Pick<
   | "exists"
   | "distinct"
   | "aggregate"
-  | DocumentReads
 >
 
 /** @internal */
@@ -79,8 +77,22 @@ export const makeReads = <M extends Model.Any>(
       "aggregate",
       collection,
       (pipeline, options) => documents.aggregate(pipeline, options, deletedOf(options))
+    )
+  }
+}
+
+/** @internal */
+export const makeDocumentReads = (model: Model.Any, documents: ModelCollection): DocumentReads => {
+  const collection = model.modelName
+  const storedId = storedIdOf(model)
+  return {
+    findById: instrumented(
+      "findDocumentById",
+      collection,
+      (id, options) => documents.findById(storedId(id), undefined, options)
     ),
-    ...makeDocumentReads(model, documents)
+    find: instrumented("findDocuments", collection, (options) => documents.find(options)),
+    findAndCount: instrumented("findAndCountDocuments", collection, (options) => documents.findAndCount(options))
   }
 }
 
@@ -95,32 +107,6 @@ interface ReadContext<M extends Model.Any> {
 
 type FindSelectedOptions<M extends Model.Any> = RepositoryFindOptions<M> & {
   readonly select?: ReadonlyArray<Query.Path<M>> | undefined
-}
-
-const makeDocumentReads = <M extends Model.Any>(
-  model: M,
-  documents: ModelCollection
-): Pick<Operations<M>, DocumentReads> => {
-  const collection = model.modelName
-  const storedId = storedIdOf(model)
-  return {
-    findDocumentById: instrumented(
-      "findDocumentById",
-      collection,
-      (id, options) => documents.findById(storedId(id), undefined, options)
-    ),
-    findDocuments: instrumented("findDocuments", collection, (options) => documents.find(options)),
-    findAndCountDocuments: instrumented(
-      "findAndCountDocuments",
-      collection,
-      (options) => documents.findAndCount(options)
-    ),
-    countDocuments: instrumented(
-      "countDocuments",
-      collection,
-      (filter, options) => documents.count(filter, undefined, options)
-    )
-  }
 }
 
 const findById = Effect.fnUntraced(function*<M extends Model.Any>(

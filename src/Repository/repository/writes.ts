@@ -14,13 +14,13 @@ import { instrumented } from "../store/instrumented.ts"
 import * as Update from "../Update.ts"
 import type { AuditFields } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
+import type { DocumentWrites } from "./documentOperations.ts"
 import { LostUpdate, makeRetryLostUpdates, type RetryLostUpdates, unchangedSince } from "./lostUpdate.ts"
 import { mapInSteps } from "./mapInSteps.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withOperands } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
 import { makeReadModifyWrite } from "./readModifyWrite.ts"
-import type { ValidatedWrites } from "./validatedWrites.ts"
 import {
   conflictOrNotFound,
   insertAllDocuments,
@@ -37,7 +37,7 @@ import {
 export type Writes<M extends Model.Any> =
   & Pick<Operations<M>, InstanceWrites | AtomicUpdates | "patch" | "modify">
   & {
-    readonly validatedWrites: ValidatedWrites<M["Type"]>
+    readonly documentWrites: DocumentWrites<M["Type"]>
   }
 
 type InstanceWrites = "insert" | "save" | "replace" | "bulkInsert"
@@ -66,13 +66,13 @@ export const makeWrites = <M extends Model.Any>(
     ...atomicUpdates(model, context, codec),
     patch: instrumented("patch", collection, (id, changes) => patchOwn(id, Object(changes))),
     modify: instrumented("modify", collection, modify),
-    validatedWrites: {
-      insertDocument: instrumented(
+    documentWrites: {
+      insert: instrumented(
         "insertDocument",
         collection,
         isUnmanaged ? documents.insertOne : (document) => Effect.asVoid(insertDocument(context, document))
       ),
-      insertDocuments: instrumented("bulkInsert", collection, (all) => insertAllDocuments(context, all)),
+      insertMany: instrumented("bulkInsert", collection, (all) => insertAllDocuments(context, all)),
       patch: instrumented("patch", collection, patchSent)
     }
   }

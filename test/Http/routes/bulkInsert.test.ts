@@ -5,7 +5,7 @@ import { DocumentStore, EmbeddedStore, Model, Repository, Validator } from "../.
 import { bodyDecoder } from "../../../src/Model/codec/explainer.ts"
 import { completer } from "../../../src/Model/instance/completer.ts"
 import { recordEncoder } from "../../../src/Model/instance/recordCodec.ts"
-import { validatedWritesOf } from "../../../src/Repository/repository/validatedWrites.ts"
+import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
 import { freshFolder } from "../../support/folders.ts"
 import { newUser, User } from "../../support/models.ts"
 import { onMongo } from "../../support/mongo.ts"
@@ -35,7 +35,7 @@ const parts = <M extends Model.Any>(model: M) =>
       complete: completer(model),
       toDocument: recordEncoder(model, "_id"),
       idOf: ({ _id }: { readonly _id?: unknown }) => String(_id),
-      insertDocuments: validatedWritesOf(repository).insertDocuments,
+      insertMany: documentOperationsOf(repository).insertMany,
       transaction
     }
   })

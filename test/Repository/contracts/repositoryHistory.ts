@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentUserId, DocumentStore, Index, Model, Repository } from "../../../src/index.ts"
-import { validatedWritesOf } from "../../../src/Repository/repository/validatedWrites.ts"
+import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
 
 class Contract extends Model.Class<Contract>()("Contract", {
   id: Model.id(),
@@ -182,7 +182,7 @@ export const repositoryHistoryContract = <E>(
         yield* stocks.updateMany(($) => $.code.equals("writes"), ($) => [$.amount.increment(1)])
         yield* stocks.patch("writes", { amount: 5 })
         yield* stocks.deleteById("writes")
-        yield* validatedWritesOf(stocks).insertDocument({ _id: "writes", code: "writes", amount: 9 })
+        yield* documentOperationsOf(stocks).insert({ _id: "writes", code: "writes", amount: 9 })
         yield* stocks.bulkInsert([stockOf("writes bulk", 3)])
         assert.strictEqual(yield* stocks.deleteMany(($) => $.code.in(["writes", "writes bulk"])), 2)
         assert.deepStrictEqual(yield* changesOf("writes"), [

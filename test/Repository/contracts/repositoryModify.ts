@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Ref, Schema } from "effect"
 import { type DocumentStore, Model, Repository, RepositoryError, Validator } from "../../../src/index.ts"
-import { validatedWritesOf } from "../../../src/Repository/repository/validatedWrites.ts"
+import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
 
 /** Without a version. */
 class Span extends Model.Class<Span>()("Span", {
@@ -141,12 +141,12 @@ export const repositoryModifyContract = <E>(
     it.effect("a document that is older than a field of its model can be changed", () =>
       Effect.gen(function*() {
         const counters = yield* Repository.for(Counter)
-        yield* validatedWritesOf(counters).insertDocument({ _id: "old", count: 1 })
+        yield* documentOperationsOf(counters).insert({ _id: "old", count: 1 })
         const changed = yield* counters.modify(
           "old",
           (counter) => Effect.succeed(new Counter({ ...counter, count: 2 }))
         )
         assert.deepInclude(changed, { count: 2, label: "none", version: 2 })
-        assert.notProperty(yield* counters.findDocumentById("old"), "label")
+        assert.notProperty(yield* documentOperationsOf(counters).findById("old"), "label")
       }))
   })

@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentUserId, DocumentStore, Index, Model, Query, Repository } from "../../../src/index.ts"
+import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
 
 class Member extends Model.Class<Member>()("Member", {
   id: Model.id(),
@@ -83,9 +84,9 @@ export const repositorySoftDeletionContract = <E>(
         assert.deepStrictEqual(grouped.map(({ n }) => n), [2])
         const error = yield* Effect.flip(members.findById(all[1]!.id))
         assert.strictEqual(error._tag, "DocumentNotFound")
-        assert.isUndefined(yield* members.findDocumentById(all[1]!.id))
-        assert.strictEqual((yield* members.findDocuments({ filter: { club: "reads" } })).length, 2)
-        assert.strictEqual(yield* members.countDocuments({ club: "reads" }), 2)
+        assert.isUndefined(yield* documentOperationsOf(members).findById(all[1]!.id))
+        assert.strictEqual((yield* documentOperationsOf(members).find({ filter: { club: "reads" } })).length, 2)
+        assert.strictEqual((yield* documentOperationsOf(members).findAndCount({ filter: { club: "reads" } })).total, 2)
         assert.strictEqual(yield* members.estimatedCount, yield* members.count())
       }))
 

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { Converter, type DocumentStore, Model, Repository, Validator } from "../../../src/index.ts"
-import { validatedWritesOf } from "../../../src/Repository/repository/validatedWrites.ts"
+import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
 
 class Address extends Model.Class<Address>()("Address", {
   city: Schema.String.pipe(Validator.notEmpty),
@@ -122,7 +122,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           const guests = yield* Repository.for(Guest)
           const visits = yield* Repository.for(Visit)
           // As it was stored when nobody asked.
-          yield* validatedWritesOf(guests).insertDocument({
+          yield* documentOperationsOf(guests).insert({
             _id: "old",
             name: "",
             password: "correct horse",
@@ -150,7 +150,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           }
           const stored = yield* guests.findById("old")
           assert.deepStrictEqual([stored.password, stored.to, stored.address?.city], ["correct horse", 5, ""])
-          yield* validatedWritesOf(visits).insertDocument({ _id: "old", name: "", note: "long ago" })
+          yield* documentOperationsOf(visits).insert({ _id: "old", name: "", note: "long ago" })
           const visit = yield* visits.findById("old")
           const saved = yield* visits.save(new Visit({ ...visit, name: "Jane" }, unchecked))
           assert.deepStrictEqual([saved.name, saved.version], ["Jane", 2])
@@ -166,7 +166,7 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
           const visits = yield* Repository.for(Visit)
           for (let i = 0; i < 12; i++) {
             const id = `old${i}`
-            yield* validatedWritesOf(guests).insertDocument({ _id: id, name: "", from: 0, to: 1, addresses: [] })
+            yield* documentOperationsOf(guests).insert({ _id: id, name: "", from: 0, to: 1, addresses: [] })
             const old = yield* guests.findById(id)
             const writes = (["save", "replace"] as const).flatMap((write) =>
               [2, 3].map((to) => guests[write](guestOf({ ...old, to })))
@@ -183,12 +183,12 @@ export const repositoryValidityContract = <E>(name: string, store: Layer.Layer<D
                 ),
               { concurrency: "unbounded" }
             )
-            const now = yield* guests.findDocumentById(id)
+            const now = yield* documentOperationsOf(guests).findById(id)
             assert.strictEqual(now?.["name"], i % 2 === 0 ? undefined : "Jane")
-            yield* validatedWritesOf(visits).insertDocument({ _id: id, name: "" })
+            yield* documentOperationsOf(visits).insert({ _id: id, name: "" })
             const visit = yield* visits.findById(id)
             yield* Effect.all([visits.deleteById(id), Effect.result(visits.save(visit))], { concurrency: 2 })
-            assert.isUndefined(yield* visits.findDocumentById(id))
+            assert.isUndefined(yield* documentOperationsOf(visits).findById(id))
           }
           yield* guests.deleteAll
         }))
