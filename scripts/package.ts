@@ -29,11 +29,7 @@ const { exports } = JSON.parse(fs.readFileSync("package.json", "utf8")) as { rea
 const entries = Object.keys(exports)
   .filter((entry) => entry !== "./package.json")
   .map((entry) => entry.replace(/^\./u, "appkernel"))
-// Laid, with nothing in them yet.
-const rooms = new Set(["appkernel/Client"])
-const imports = entries.map((entry, index) =>
-  rooms.has(entry) ? `import "${entry}"` : `import * as entry${index} from "${entry}"`
-)
+const imports = entries.map((entry, index) => `import * as entry${index} from "${entry}"`)
 // What the package brings beside its code is found: the documentation pages answer.
 const pages = [
   `import { Effect } from "effect"`,
@@ -50,9 +46,7 @@ const pages = [
 const program = [
   ...imports,
   ...pages,
-  ...entries.filter((entry) => !rooms.has(entry)).map((entry) => [entry, entries.indexOf(entry)] as const).map(
-    ([entry, index]) => `if (Object.keys(entry${index}).length === 0) throw new Error("${entry} is empty")`
-  ),
+  ...entries.map((entry, index) => `if (Object.keys(entry${index}).length === 0) throw new Error("${entry} is empty")`),
   `const hidden = "appkernel/dist/index.js"`,
   `await import(hidden).then(() => { throw new Error(hidden + " is reachable") }, (error: { code?: string }) => {`,
   `  if (error.code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw error`,

@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import * as browser from "../src/browser.ts"
+import * as all from "../src/index.ts"
+
+const root = path.join(import.meta.dirname, "..")
+
+/** The sources of the package's entries, by the names of their modules. */
+const entries = new Map(
+  Object.entries(JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8")).exports as Entries).flatMap(
+    ([entry, { source }]) => source === undefined || entry === "." ? [] : [[entry.slice("./".length), source] as const]
+  )
+)
+
+interface Entries {
+  readonly [entry: string]: { readonly source?: string }
+}
+
+describe("The package", () => {
+  it("has an entry for each module of the index: `import * as Model from \"appkernel/Model\"`", async () => {
+    for (const [name, value] of Object.entries(all)) {
+      const source = entries.get(name)
+      assert.isDefined(source, `package.json has no entry ./${name}`)
+      const module: object = await import(path.join(root, source))
+      // A module that is a single class is exported as the class.
+      assert.isTrue(module === value || Reflect.get(module, name) === value, `./${name} is ${source}`)
+    }
+  })
+
+  it("gives browsers modules of the index", () => {
+    for (const [name, value] of Object.entries(browser)) assert.strictEqual(Reflect.get(all, name), value, name)
+  })
+})
