@@ -33,15 +33,15 @@ const imports = entries.map((entry, index) => `import * as entry${index} from "$
 // What the package brings beside its code is found: the documentation pages answer.
 const pages = [
   `import { Effect } from "effect"`,
-  `import { HttpServerRequest } from "effect/http"`,
-  `import { HttpApi } from "effect/http-api"`,
-  `import { Documentation, OpenApi } from "appkernel"`,
-  `const document = OpenApi.make({ api: HttpApi.make("x"), registrations: [] }, { title: "X", version: "1" })`,
-  `for (const { handler, path } of await Effect.runPromise(Documentation.routes(document))) {`,
-  `  const request = HttpServerRequest.fromWeb(new Request("http://localhost" + path))`,
-  `  const answer = Effect.provideService(handler, HttpServerRequest.HttpServerRequest, request)`,
-  `  if ((await Effect.runPromise(answer)).status !== 200) throw new Error(path + " is not served")`,
-  `}`
+  `import { KernelEngine } from "appkernel"`,
+  `const { test } = KernelEngine.make("x").enableOpenApi({ title: "X", version: "1" })`,
+  `await Effect.runPromise(Effect.scoped(Effect.gen(function*() {`,
+  `  const { baseUrl } = yield* test()`,
+  `  for (const page of ["/openapi.json", "/docs", "/redoc"]) {`,
+  `    const { status } = yield* Effect.promise(() => fetch(baseUrl + page))`,
+  `    if (status !== 200) throw new Error(page + " is not served")`,
+  `  }`,
+  `})))`
 ]
 const program = [
   ...imports,

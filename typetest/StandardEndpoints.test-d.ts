@@ -1,6 +1,8 @@
 import { type Endpoint, type Envelope, type HttpError, Model } from "appkernel"
 import { Schema } from "effect"
 import { describe, expectTypeOf, it } from "vitest"
+import type * as Documents from "../src/Http/description/documents.ts"
+import type { ListQuery } from "../src/Http/description/requests.ts"
 import type { standardEndpoints } from "../src/Http/description/standardEndpoints.ts"
 
 class Room extends Model.Class<Room>()("Room", {
@@ -35,13 +37,13 @@ describe("the interfaces of the standard endpoints", () => {
 
   it("take what the values of their rows describe", () => {
     type Row<F extends (model: typeof Room) => unknown> = ReturnType<F>
-    expectTypeOf<Endpoint.List<typeof Room>["~Query"]>().toEqualTypeOf<Endpoint.ListQuery<typeof Room>>()
+    expectTypeOf<Endpoint.List<typeof Room>["~Query"]>().toEqualTypeOf<ListQuery<typeof Room>>()
     expectTypeOf<Endpoint.Create<typeof Room>["~Payload"]>().toEqualTypeOf<
       Row<typeof standardEndpoints.create.payload<typeof Room>>[number]
     >()
     expectTypeOf<Endpoint.Replace<typeof Room>["~Payload"]>().toEqualTypeOf<(typeof Room)["create"]>()
     expectTypeOf<Endpoint.Patch<typeof Room>["~Payload"]>().toEqualTypeOf<(typeof Room)["patch"]>()
-    expectTypeOf<Endpoint.Get<typeof Room>["~Params"]>().toEqualTypeOf<Endpoint.ById<typeof Room>>()
+    expectTypeOf<Endpoint.Get<typeof Room>["~Params"]>().toEqualTypeOf<Documents.ById<typeof Room>>()
     expectTypeOf<Endpoint.List<typeof Room>["~Params"]>().toBeNever()
     expectTypeOf<Endpoint.Meta<typeof Room>["~Query"]>().toBeNever()
     expectTypeOf<Endpoint.Delete<typeof Room>["~Payload"]>().toBeNever()
@@ -51,7 +53,7 @@ describe("the interfaces of the standard endpoints", () => {
       readonly additional_properties?: "true" | "false"
     }>()
     expectTypeOf<Endpoint.Get<typeof Room>["~Query"]["Type"]>().toEqualTypeOf<{ readonly fields?: string }>()
-    type Query = Endpoint.ListQuery<typeof Room>["Type"]
+    type Query = ListQuery<typeof Room>["Type"]
     expectTypeOf<Query["page"]>().toEqualTypeOf<number | undefined>()
     expectTypeOf<Query["sort_order"]>().toEqualTypeOf<"ASC" | "DESC" | undefined>()
     // The field goes before the parameter of its name.
@@ -64,7 +66,7 @@ describe("the interfaces of the standard endpoints", () => {
 
   it("give what the values of their rows describe", () => {
     expectTypeOf<Endpoint.Get<typeof Room>["~Success"]>().toEqualTypeOf<
-      Endpoint.Representation<typeof Room> | Endpoint.Selection<typeof Room>
+      Documents.Representation<typeof Room> | Documents.Selection<typeof Room>
     >()
     expectTypeOf<Endpoint.Delete<typeof Room>["~Success"]>().toEqualTypeOf<typeof Envelope.OperationCount>()
     type Always =

@@ -8,7 +8,7 @@ import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
-import type { Id } from "./Endpoint.ts"
+import type { Id } from "./description/documents.ts"
 import type * as Operation from "./Operation.ts"
 
 /**

@@ -4,27 +4,10 @@
  * @since 0.1.0
  */
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
 import type { Method as StandardMethod, standardEndpoints } from "./description/standardEndpoints.ts"
-
-export {
-  type ById,
-  byId,
-  type Collection,
-  collection,
-  type Id,
-  type Representation,
-  representation,
-  type Result,
-  result,
-  type Results,
-  results,
-  type Selected,
-  type Selection,
-  selection
-} from "./description/documents.ts"
-export type { ListQuery } from "./description/requests.ts"
 
 /**
  * The methods that a registration may name. `GET` brings the collection, single documents, `aggregate`, `schema` and
@@ -211,6 +194,20 @@ export declare namespace ByMethod {
     readonly DELETE: never
   }
 }
+
+/**
+ * All endpoints of a resource, under the name of its registration: the standard ones of its methods, and `Actions`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Group<
+  Name extends string,
+  M extends Model.Any,
+  Methods extends Method,
+  Actions extends HttpApiEndpoint.Constraint,
+  E extends ByMethod.Errors
+> = HttpApiGroup.HttpApiGroup<Name, ByMethod<M, E>[Methods] | JsonSchema | Meta<M> | Actions>
 
 // -----------------------------------------------------------------------------
 // internal

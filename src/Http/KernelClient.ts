@@ -13,6 +13,8 @@ import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import type * as Model from "../Model/Model.ts"
+import type * as Documents from "./description/documents.ts"
+import type { ListQuery } from "./description/requests.ts"
 import type * as Endpoint from "./Endpoint.ts"
 
 /**
@@ -71,11 +73,11 @@ export declare namespace KernelClient {
   /** Reads a page. */
   export interface List<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
-      request: { readonly query: Endpoint.ListQuery<M>["Type"] & { readonly fields: string } } & ResponseOptions<R>
-    ): CallResult<E, Endpoint.Collection<Endpoint.Selection<M>>["Type"], R>
+      request: { readonly query: ListQuery<M>["Type"] & { readonly fields: string } } & ResponseOptions<R>
+    ): CallResult<E, Documents.Collection<Documents.Selection<M>>["Type"], R>
     <R extends Mode = "decoded-only">(
-      request?: { readonly query?: Endpoint.ListQuery<M>["Type"] } & ResponseOptions<R>
-    ): CallResult<E, Endpoint.Collection<Endpoint.Representation<M>>["Type"], R>
+      request?: { readonly query?: ListQuery<M>["Type"] } & ResponseOptions<R>
+    ): CallResult<E, Documents.Collection<Documents.Representation<M>>["Type"], R>
   }
 
   /** Reads a document. */
@@ -85,36 +87,36 @@ export declare namespace KernelClient {
         & ById<M>
         & { readonly query: { readonly fields: string }; readonly headers?: Conditions }
         & ResponseOptions<R>
-    ): CallResult<E, Endpoint.Selection<M>["Type"], R>
+    ): CallResult<E, Documents.Selection<M>["Type"], R>
     <R extends Mode = "decoded-only">(
       request:
         & ById<M>
         & { readonly query?: { readonly fields?: never }; readonly headers?: Conditions }
         & ResponseOptions<R>
-    ): CallResult<E, Endpoint.Representation<M>["Type"], R>
+    ): CallResult<E, Documents.Representation<M>["Type"], R>
   }
 
   /** Inserts one document or a list of documents. */
   export interface Create<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
       request: { readonly payload: ReadonlyArray<M["create"]["Type"]> } & ResponseOptions<R>
-    ): CallResult<E, Endpoint.Results<M>["Type"], R>
+    ): CallResult<E, Documents.Results<M>["Type"], R>
     <R extends Mode = "decoded-only">(
       request: { readonly payload: M["create"]["Type"]; readonly headers: ReturningRepresentation } & ResponseOptions<R>
-    ): CallResult<E, Endpoint.Representation<M>["Type"], R>
+    ): CallResult<E, Documents.Representation<M>["Type"], R>
     <R extends Mode = "decoded-only">(
       request: { readonly payload: M["create"]["Type"]; readonly headers?: ReturningResult } & ResponseOptions<R>
-    ): CallResult<E, Endpoint.Result<M>["Type"], R>
+    ): CallResult<E, Documents.Result<M>["Type"], R>
   }
 
   /** Changes a document. */
   export interface Write<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Payload> {
     <R extends Mode = "decoded-only">(
       request: ById<M> & { readonly payload: Payload; readonly headers: ReturningRepresentation } & ResponseOptions<R>
-    ): CallResult<E, Endpoint.Representation<M>["Type"], R>
+    ): CallResult<E, Documents.Representation<M>["Type"], R>
     <R extends Mode = "decoded-only">(
       request: ById<M> & { readonly payload: Payload; readonly headers?: ReturningResult } & ResponseOptions<R>
-    ): CallResult<E, Endpoint.Result<M>["Type"], R>
+    ): CallResult<E, Documents.Result<M>["Type"], R>
   }
 
   /** The preconditions of a request (RFC 9110, section 13). */
@@ -140,7 +142,7 @@ export declare namespace KernelClient {
 
   /** The document that a call addresses. */
   export interface ById<M extends Model.Any> {
-    readonly params: { readonly id: Endpoint.Id<M>["Type"] }
+    readonly params: { readonly id: Documents.Id<M>["Type"] }
   }
 
   /** The result and the failures of a call. */

@@ -10,7 +10,8 @@ import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../Repository/RepositoryError.ts"
 import type { Options, Part } from "./description/callOptions.ts"
-import type { Collection, Method, Representation } from "./Endpoint.ts"
+import type { Collection, Representation } from "./description/documents.ts"
+import type { Method } from "./Endpoint.ts"
 import type {
   BadRequest,
   Conflict,

@@ -39,7 +39,7 @@ export interface Options<Name extends string> {
    * including `_links`, are always ignored. Undeclared query parameters are always a 400.
    */
   readonly onExcessProperty?: "ignore" | "error" | undefined
-  /** The segment of the path. Defaults to the plural of the name: {@link segmentOf}. */
+  /** The segment of the path. Defaults to the plural of the name: {@link Segment}. */
   readonly segment?: string | undefined
   /**
    * The name in the API's description and in its clients. Defaults to the default segment. Two versions of one model
@@ -96,9 +96,9 @@ export interface ModelOptions<Methods extends ReadonlyArray<Resource.Method>, Na
  * @since 0.1.0
  */
 export type GroupOf<T, Methods extends Resource.Method, Name extends string> = T extends
-  Resource.Resource<infer M, infer Own, infer Actions, infer E, infer _R> ? ResourceGroup<Name, M, Own, Actions, E>
+  Resource.Resource<infer M, infer Own, infer Actions, infer E, infer _R> ? Endpoint.Group<Name, M, Own, Actions, E>
   : T extends Service.Service<infer _Name, infer Endpoints, infer _R> ? HttpApiGroup.HttpApiGroup<Name, Endpoints>
-  : T extends Model.Any ? ResourceGroup<Name, T, Methods, never, Endpoint.ByMethod.NoErrors>
+  : T extends Model.Any ? Endpoint.Group<Name, T, Methods, never, Endpoint.ByMethod.NoErrors>
   : never
 
 /**
@@ -132,22 +132,8 @@ export type RequirementsOf<T> = T extends
  */
 export type Segment<Name extends string> = Plural<Lowercase<WithoutSuffix<Name>>>
 
-/**
- * The path segment of a name, as computed by its type.
- *
- * **Example** (Plurals)
- *
- * ```ts
- * import { Registration } from "appkernel"
- *
- * Registration.segmentOf("Category") // => "categories"
- * Registration.segmentOf("UserController") // => "users"
- * ```
- *
- * @category constructors
- * @since 0.1.0
- */
-export const segmentOf = <const Name extends string>(name: Name): Segment<Name> => {
+/** The path segment of a name, as computed by its type. */
+const segmentOf = <const Name extends string>(name: Name): Segment<Name> => {
   const stem = name.replace(/(?<=.)(?:Service|Controller|Resource)$/u, "").toLowerCase()
   const plural = /[^aeiou]y$/u.test(stem)
     ? `${stem.slice(0, -1)}ies`
@@ -156,23 +142,6 @@ export const segmentOf = <const Name extends string>(name: Name): Segment<Name> 
     : `${stem}s`
   return plural as Segment<Name> // the rules of the type, applied to the value
 }
-
-/**
- * The endpoints of a resource, under the name of its registration.
- *
- * @category models
- * @since 0.1.0
- */
-export type ResourceGroup<
-  Name extends string,
-  M extends Model.Any,
-  Methods extends Endpoint.Method,
-  Actions extends HttpApiEndpoint.Constraint,
-  E extends Endpoint.ByMethod.Errors
-> = HttpApiGroup.HttpApiGroup<
-  Name,
-  Endpoint.ByMethod<M, E>[Methods] | Endpoint.JsonSchema | Endpoint.Meta<M> | Actions
->
 
 /**
  * A mounted action or operation.

@@ -10,23 +10,6 @@
  * It is only valid for its collection and order. It is not signed: a forged cursor shows no document that the query itself
  * would not show.
  *
- * **Example** (The page after a document)
- *
- * ```ts
- * import { Result, Schema } from "effect"
- * import { Cursor, Model, Query } from "appkernel"
- *
- * class Note extends Model.Class<Note>()("Note", { id: Model.id(), rank: Schema.Int }) {}
- *
- * const keyset = Result.getOrThrow(Cursor.make(Note, Query.toSort(Note, "-rank")))
- * keyset.sort // => { rank: -1, _id: -1 }
- *
- * const cursor = keyset.cursor({ _id: "N1", rank: 3 })
- * const { $or, rank } = Result.getOrThrow(keyset.after(cursor))
- * rank // => { $lte: 3 }
- * $or // => [{ rank: { $lt: 3 } }, { rank: { $eq: 3 }, _id: { $lt: "N1" } }]
- * ```
- *
  * @since 0.1.0
  */
 import { Double, EJSON, Int32 } from "bson"

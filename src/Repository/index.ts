@@ -1,4 +1,3 @@
-export * as Cursor from "./Cursor.ts"
 export * as DocumentStore from "./DocumentStore.ts"
 export * as EmbeddedStore from "./EmbeddedStore.ts"
 export * as MongoStore from "./MongoStore.ts"

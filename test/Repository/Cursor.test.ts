@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Result } from "effect"
-import { Cursor, DocumentStore, EmbeddedStore, Query } from "../../src/index.ts"
+import { DocumentStore, EmbeddedStore, Query } from "../../src/index.ts"
+import * as Cursor from "../../src/Repository/Cursor.ts"
 import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
 import { oneOf } from "../support/choices.ts"
 import { freshFolder } from "../support/folders.ts"

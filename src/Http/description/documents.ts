@@ -114,13 +114,8 @@ export interface Selection<M extends Model.Any>
   extends Schema.Codec<Selected<Representation<M>["Type"]>, Selected<Representation<M>["Encoded"]>>
 {}
 
-/**
- * A value whose objects may lack any field except `_type` and the root document's identifier.
- *
- * @category models
- * @since 0.1.0
- */
-export type Selected<T> =
+/** A value whose objects may lack any field except `_type` and the root document's identifier. */
+type Selected<T> =
   & { readonly [K in keyof T]?: Partially<T[K]> }
   & { readonly [K in keyof T & ("_type" | "id")]: T[K] }
 
