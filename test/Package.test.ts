@@ -28,6 +28,10 @@ describe("The package", () => {
     }
   })
 
+  it("has no entry for a module that the index lacks", () => {
+    for (const name of entries.keys()) assert.property(all, name)
+  })
+
   it("gives browsers modules of the index", () => {
     for (const [name, value] of Object.entries(browser)) assert.strictEqual(Reflect.get(all, name), value, name)
   })
