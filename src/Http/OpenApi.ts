@@ -133,13 +133,13 @@ export interface Source {
     | {
       readonly _tag: "Service"
       readonly calls: ReadonlyArray<Call>
-      /** Whether bodies may have keys that nobody declared. They may, unless it says `error`. */
+      /** Whether bodies may have undeclared keys. Defaults to `ignore`. */
       readonly onExcessProperty?: "ignore" | "error" | undefined
     }
     | {
       readonly _tag: "Resource"
       readonly calls: ReadonlyArray<Call>
-      /** Whether bodies may have keys that nobody declared. They may, unless it says `error`. */
+      /** Whether bodies may have undeclared keys. Defaults to `ignore`. */
       readonly onExcessProperty?: "ignore" | "error" | undefined
       readonly model: Model.Any
       /** Where the collection is: `/api/v1/users`. */
@@ -230,19 +230,19 @@ export const make = ({ api: described, registrations }: Source, options: Options
   const limits = options.limits ?? KernelConfig.Limits.defaultValue()
   const details = detailsOf(api)
   const operations = Json.mapValues(
-    inReadingOrder(Json.omitBy(generated.paths, Schemas.isStanding), resources),
+    inReadingOrder(Json.omitBy(generated.paths, Schemas.isAdditionalPath), resources),
     (item, path) =>
       Json.mapValues(Json.nodeOf(item), (value, method) => {
         const { name, tags } = details.get(`${method} ${path}`) ?? { name: `${method} ${path}`, tags: [] }
         const operation = Json.mapSchemas(withParameters(Json.nodeOf(value), declaredOf(`${method} ${path}`)), complete)
         const resource = resources.find((resource) => isBelow(resource, path))
-        const given = resource === undefined ? undefined : { resource, limits, known }
+        const context = resource === undefined ? undefined : { resource, limits, known }
         const completed = withSamples(
-          given === undefined ? operation : completeStandard(withId(operation, path, given), method, path, given)
+          context === undefined ? operation : completeStandard(withId(operation, path, context), method, path, context)
         )
         return ordered(secured(
           {
-            ...withAnswers(isStrict.has(`${method} ${path}`) ? close(completed) : completed),
+            ...withErrorResponses(isStrict.has(`${method} ${path}`) ? close(completed) : completed),
             summary: completed["summary"] ?? summaryOf(name),
             tags: tags.length === 0 ? operation["tags"] : tags
           },
@@ -303,7 +303,7 @@ const detailsOf = (api: HttpApi.Top): ReadonlyMap<string, Detail> => {
 }
 
 /** Describes each status, and types a body without a schema as an object. */
-const withAnswers = (operation: Json.Node): Json.Node => {
+const withErrorResponses = (operation: Json.Node): Json.Node => {
   const known = Json.mapBodies(operation, (schema) => Object.keys(schema).length === 0 ? { type: "object" } : schema)
   return {
     ...known,

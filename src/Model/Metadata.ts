@@ -9,7 +9,7 @@ import { toWire } from "./codec/serialiser.ts"
 import { relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./shape/annotations.ts"
 import { isConvertedCheck } from "./shape/conversion.ts"
 import { choicesOf, kindOf } from "./shape/kind.ts"
-import { elementOf, hasToBeSent, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./shape/variants.ts"
+import { elementOf, isRequiredInput, type ModelLike, modelTypeId, nestedModel, unwrapped } from "./shape/variants.ts"
 
 /**
  * The description of one field. Its `type` is `str`, `int`, `float`, `bool`, `list`, `datetime`, `date`, `enum`, or the
@@ -85,7 +85,7 @@ const describe = (model: ModelLike, name: string, outer: ReadonlyArray<string>):
   const validators = validatorsOf(model, name)
   return {
     label: `${model.modelName}.${name}`,
-    required: hasToBeSent(model, name),
+    required: isRequiredInput(model, name),
     ...(elementType === undefined
       ? described ?? describeType(schema)
       : { type: "list", sub_type: described ?? (elementType.values === undefined ? elementType.type : elementType) }),

@@ -10,7 +10,7 @@ const isError = (schema: Document.Node): boolean => {
  *
  * @internal
  */
-export const isPlainError = (schema: Document.Node): boolean =>
+export const isErrorWithoutFields = (schema: Document.Node): boolean =>
   isError(schema) && Object.keys(Document.nodeOf(schema["properties"])).every((key) => errorKeys.has(key))
 
 const errorKeys: ReadonlySet<string> = new Set(["_type", "code", "message", "errors"])

@@ -20,7 +20,7 @@ type Form = (typeof forms)[keyof typeof forms]
  *
  * @internal
  */
-export interface Found {
+export interface ModelVariant {
   readonly model: Model.Any
   readonly form: Form
 }
@@ -44,7 +44,7 @@ export const addModels = (model: Model.Any, models: Set<Model.Any>): void => {
  *
  * @internal
  */
-export const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): Found | undefined => {
+export const formOf = (name: string, schema: Node, models: ReadonlySet<Model.Any>): ModelVariant | undefined => {
   const keys = Object.keys(Document.nodeOf(schema["properties"])).filter((key) => key !== "_links")
   for (const model of models) {
     for (const [suffix, form] of Object.entries(forms)) {
@@ -73,7 +73,7 @@ export const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
  *
  * @internal
  */
-export const describe = (schema: Node, { form, model }: Found, isWithoutLinks: boolean): Node => {
+export const describe = (schema: Node, { form, model }: ModelVariant, isWithoutLinks: boolean): Node => {
   const { properties, title, ...rest } = schema
   const metadata = Metadata.make(model)
   const { _links: links, ...fields } = Document.nodeOf(properties)

@@ -1,4 +1,4 @@
-import { isPlainError } from "./errors.ts"
+import { isErrorWithoutFields } from "./errors.ts"
 import * as Document from "./node.ts"
 
 type Node = Document.Node
@@ -26,7 +26,7 @@ export const aliasesIn = (
     byText.set(key, [...byText.get(key) ?? [], name])
   }
   const errors = Object.entries(schemas).flatMap(([name, schema]): ReadonlyArray<[string, string]> =>
-    name !== errorName && isPlainError(Document.nodeOf(schema)) ? [[name, errorName]] : []
+    name !== errorName && isErrorWithoutFields(Document.nodeOf(schema)) ? [[name, errorName]] : []
   )
   const aliases = new Map(errors)
   for (const [kept, ...others] of byText.values()) {

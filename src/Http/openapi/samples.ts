@@ -63,8 +63,8 @@ const sampleOf = (context: Samples, schema: Node, within: ReadonlyArray<string> 
       ? undefined
       : sampleOf(context, Document.nodeOf(context.components[name]), [...within, name])
   }
-  const given = [...Document.listOf(schema["examples"]), schema["const"], schema["default"]]
-  const example = given.find((value) => value !== undefined)
+  const candidates = [...Document.listOf(schema["examples"]), schema["const"], schema["default"]]
+  const example = candidates.find((value) => value !== undefined)
   if (example !== undefined) return example
   const choices = Document.listOf(schema["enum"])
   if (choices.length > 0) return choices[0]

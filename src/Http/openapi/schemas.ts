@@ -9,8 +9,8 @@ import * as Model from "../../Model/Model.ts"
 import { byId, result, results } from "../description/documents.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
 import * as Envelope from "../Envelope.ts"
-import { errorMessageOf, errorOf, isPlainError } from "./errors.ts"
-import { addModels, describe, formOf, type Found, generatedKeysOf } from "./modelSchemas.ts"
+import { errorMessageOf, errorOf, isErrorWithoutFields } from "./errors.ts"
+import { addModels, describe, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
 import { aliasesIn, finalNames } from "./names.ts"
 import * as Document from "./node.ts"
 
@@ -134,7 +134,7 @@ const finish = (
   { documents, models, parameters, wantedNames, withoutLinks }: Described,
   { components: { schemas }, paths }: Generated
 ): Finished => {
-  const sent = new Map<string, Found>()
+  const sent = new Map<string, ModelVariant>()
   const described = Document.mapValues(schemas, (value, name) => {
     const schema = Document.rewrite(Document.nodeOf(value), plain)
     const found = formOf(wantedNames.get(name) ?? name, schema, models)
@@ -164,7 +164,7 @@ const finish = (
     const index = [...parameters.keys()].indexOf(operation)
     return index < 0 ? {} : propertiesAt(paths, sharedSchemas.length + 4 * documents.length + index)
   }
-  const keysBy = (keysOf: (found: Found) => ReadonlyArray<string>) =>
+  const keysBy = (keysOf: (found: ModelVariant) => ReadonlyArray<string>) =>
     new Map(Array.from(sent, ([name, found]) => [names.get(aliases.get(name) ?? name) ?? name, keysOf(found)]))
   return {
     components,
@@ -183,7 +183,7 @@ const completing =
     Document.rewrite(schema, (part) => {
       const flat = plain(part)
       const name = Document.componentOf(flat)
-      if (name === undefined) return isPlainError(flat) ? refOf(errorName) : flat
+      if (name === undefined) return isErrorWithoutFields(flat) ? refOf(errorName) : flat
       const { $ref: _, ...beside } = flat
       return wantedNames.get(name) === dateTimeName
         ? { ...dateTime, ...beside }
@@ -210,7 +210,7 @@ const knownSchemas = (
 }
 
 /** Whether a path of the generated document belongs to the additional endpoints. */
-export const isStanding = (path: string): boolean => path.startsWith(standingPath)
+export const isAdditionalPath = (path: string): boolean => path.startsWith(additionalPath)
 
 /**
  * The components that operations or other components refer to, sorted by name.
@@ -251,7 +251,7 @@ const sharedSchemas: ReadonlyArray<Schema.Top> = [
 ]
 
 /** No service has this path or a group of this name. */
-const standingPath = "/~appkernel/"
+const additionalPath = "/~appkernel/"
 
 const documentOf = (model: Model.Any): Schema.Top =>
   Schema.Struct({ ...model.wire.fields, _links: Schema.optionalKey(Envelope.Links) }).annotate({
@@ -267,8 +267,8 @@ const withSchemas = (
     // The platform's group has its endpoints in its type, but the endpoints of an arbitrary document have no static
     // names.
     (group, success, i) =>
-      (group as HttpApiGroup.Top).add(HttpApiEndpoint.get(`${i}`, `${standingPath}${i}`, { success })),
-    HttpApiGroup.make(standingPath)
+      (group as HttpApiGroup.Top).add(HttpApiEndpoint.get(`${i}`, `${additionalPath}${i}`, { success })),
+    HttpApiGroup.make(additionalPath)
   )
   return HttpApi.make(api.identifier).add(own as HttpApiGroup.Top, ...Object.values(api.groups)).annotateMerge(
     api.annotations
@@ -284,7 +284,7 @@ const propertiesAt = (paths: object, index: number): Node =>
   Document.nodeOf(schemasAt(paths, index).find((schema) => "properties" in schema)?.["properties"])
 
 const schemasAt = (paths: object, index: number): ReadonlyArray<Node> => {
-  const operation = Document.nodeOf(Document.nodeOf(Document.nodeOf(paths)[`${standingPath}${index}`])["get"])
+  const operation = Document.nodeOf(Document.nodeOf(Document.nodeOf(paths)[`${additionalPath}${index}`])["get"])
   const schemas: Array<Node> = []
   Document.mapBodies(operation, (schema) => {
     schemas.push(schema)

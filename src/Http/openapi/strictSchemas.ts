@@ -43,7 +43,7 @@ const withBody = all.filter(({ hasBody }) => hasBody)
  *
  * @internal
  */
-export interface Closing {
+export interface SchemaCloser {
   /** The operation with a closed schema of its body. */
   readonly close: (operation: Node) => Node
   /**
@@ -61,7 +61,7 @@ export interface Closing {
  *
  * @internal
  */
-export const closing = (components: Node, ignored: ReadonlyMap<string, ReadonlyArray<string>>): Closing => {
+export const closing = (components: Node, ignored: ReadonlyMap<string, ReadonlyArray<string>>): SchemaCloser => {
   const closed = closedCopies(components, ignored)
   return {
     finish: (operations) => finish(components, closed.copies, operations),
@@ -126,7 +126,11 @@ const isOpen = (components: Node, schema: Node, seen: ReadonlySet<string>): bool
   return found
 }
 
-const finish = (components: Node, copies: Copies, operations: ReadonlyArray<Node>): ReturnType<Closing["finish"]> => {
+const finish = (
+  components: Node,
+  copies: Copies,
+  operations: ReadonlyArray<Node>
+): ReturnType<SchemaCloser["finish"]> => {
   const all = { ...components, ...Object.fromEntries(Array.from(copies, ([name, { schema }]) => [name, schema])) }
   const used = reachable(all, operations)
   const names = new Map(Array.from(copies).flatMap(([name, { of }]) => of in used ? [] : [[name, of]]))

@@ -1,5 +1,5 @@
 import type { FieldAccess } from "./fieldAccess.ts"
-import { isObject, isUnsafePath, type Report } from "./guardedJson.ts"
+import { isObject, isUnsafePath, type ProblemCollector } from "./guardedJson.ts"
 
 /**
  * The input of an expression or a filter.
@@ -8,7 +8,7 @@ import { isObject, isUnsafePath, type Report } from "./guardedJson.ts"
  */
 export interface ExpressionContext {
   readonly access: FieldAccess
-  readonly report: Report
+  readonly report: ProblemCollector
   /** Whether paths are still those of the model. */
   readonly isModel: boolean
   /** Whether the documents still contain fields that callers must not see. */
@@ -69,7 +69,7 @@ export const storedName = (path: string, { id }: FieldAccess): string => path ==
 const maxPatternLength = 256
 
 /** @internal */
-export const guardPattern = (pattern: unknown, options: unknown, report: Report): void => {
+export const guardPattern = (pattern: unknown, options: unknown, report: ProblemCollector): void => {
   if (typeof pattern !== "string") report.reject("RegexText")
   else if (pattern.length > maxPatternLength) {
     report.reject("RegexTooLong", { limit: maxPatternLength }, "Limit")

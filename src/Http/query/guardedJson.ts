@@ -10,7 +10,7 @@ import { isInherited } from "./fieldAccess.ts"
  *
  * @internal
  */
-export class Report {
+export class ProblemCollector {
   readonly problems: Array<Problem> = []
   readonly parameter: string
 
@@ -66,7 +66,7 @@ const maxDepth = 32
  *
  * @internal
  */
-export const parse = (text: string, report: Report): unknown => {
+export const parse = (text: string, report: ProblemCollector): unknown => {
   if (text.length > maxLength) {
     report.reject("TooLong", { limit: maxLength }, "Limit")
     return undefined
@@ -109,7 +109,7 @@ const extended: ReadonlySet<string> = new Set([
   "$maxKey"
 ])
 
-const revived = (value: unknown, depth: number, report: Report): unknown => {
+const revived = (value: unknown, depth: number, report: ProblemCollector): unknown => {
   if (typeof value === "string") {
     if (!value.isWellFormed()) report.reject("NotUnicode", {}, "Json")
     return value
@@ -131,7 +131,7 @@ const revived = (value: unknown, depth: number, report: Report): unknown => {
   return Object.fromEntries(entries.map(([key, part]) => [key, revived(part, depth + 1, report)]))
 }
 
-const bsonOf = (value: object, report: Report): unknown => {
+const bsonOf = (value: object, report: ProblemCollector): unknown => {
   const bson = Result.try((): unknown => EJSON.parse(JSON.stringify(value), { relaxed: true }))
   // An invalid extended value is left unchanged, and an invalid date becomes an invalid `Date`.
   if (Result.isSuccess(bson) && !isObject(bson.success) && String(bson.success) !== "Invalid Date") return bson.success

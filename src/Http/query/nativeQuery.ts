@@ -29,7 +29,7 @@ import type { Limits } from "../KernelConfig.ts"
 import { translatable } from "../messages/message.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import { guardFilter } from "./filterGuard.ts"
-import { forbidden, parse, Report } from "./guardedJson.ts"
+import { forbidden, parse, ProblemCollector } from "./guardedJson.ts"
 import { guardPipeline } from "./pipelineGuard.ts"
 
 /**
@@ -42,7 +42,7 @@ import { guardPipeline } from "./pipelineGuard.ts"
 export const filter = (model: Model.Any): (text: string) => Result.Result<Filter, ReadonlyArray<Problem>> => {
   const access = FieldAccess.of(model)
   return (text) => {
-    const report = new Report("query")
+    const report = new ProblemCollector("query")
     const value = parse(text, report)
     return report.toResult(
       report.problems.length > 0 ? {} : guardFilter(value, { access, report, isModel: true, isComplete: true })
@@ -63,7 +63,7 @@ export const pipeline = (
 ): (text: string) => Result.Result<ReadonlyArray<Document>, ReadonlyArray<Problem>> => {
   const access = FieldAccess.of(model)
   return (text) => {
-    const report = new Report("pipe")
+    const report = new ProblemCollector("pipe")
     const value = parse(text, report)
     return report.toResult(report.problems.length > 0 ? [] : guardPipeline(value, access, report, maxResults))
   }

@@ -19,7 +19,7 @@ export interface Parameters {
 }
 
 /** @internal */
-export type Given = Parameters[string]
+export type ParameterValue = Parameters[string]
 
 /**
  * Parses a parameter. A missing one gets its default, or `undefined` without a default. An invalid one adds a problem
@@ -27,7 +27,7 @@ export type Given = Parameters[string]
  *
  * @internal
  */
-export type ParameterReader<A> = (given: Given, problems: Array<Problem>) => A | undefined
+export type ParameterReader<A> = (input: ParameterValue, problems: Array<Problem>) => A | undefined
 
 /** @internal */
 export type ParameterReaders<P> = {
@@ -54,11 +54,11 @@ export const parameterReaders = <P extends AnyParameters>(parameters: P): Parame
 export const queryReader = <P extends AnyParameters>(parameters: P, unknown: string) => {
   const readers: ParameterReaders<AnyParameters> = parameterReaders(parameters)
   const required = Object.keys(parameters).filter((name) => parameters[name]?.isRequired === true)
-  return (given: Parameters): Result.Result<Values<P>, ReadonlyArray<Problem>> => {
+  return (input: Parameters): Result.Result<Values<P>, ReadonlyArray<Problem>> => {
     const values: Record<string, unknown> = {}
     const problems: Array<Problem> = []
-    for (const name of new Set([...required, ...Object.keys(given)])) {
-      if (Object.hasOwn(readers, name)) values[name] = readers[name]?.(given[name], problems)
+    for (const name of new Set([...required, ...Object.keys(input)])) {
+      if (Object.hasOwn(readers, name)) values[name] = readers[name]?.(input[name], problems)
       else problems.push(new Problem({ field: name, validator: "Parameter", message: unknown }))
     }
     // Without problems, every required parameter has a value.
@@ -85,27 +85,27 @@ const readerOf = <A>(name: string, parameter: Parameter<A>): ParameterReader<A> 
   const problem = typeof message === "string"
     ? new Problem({ field: name, validator: "Parameter", message })
     : ((said) => copyProblem(said, new Problem(said)))(problemOf(name, "Parameter", message.key))
-  return (given, problems) => {
-    if (given === undefined && !isRequired) return byDefault
-    const value = given === undefined ? undefined : decode(given)
+  return (input, problems) => {
+    if (input === undefined && !isRequired) return byDefault
+    const value = input === undefined ? undefined : decode(input)
     if (value === undefined) problems.push(problem)
     return value
   }
 }
 
 /** Caches the values of short texts, since most requests repeat them. */
-const decoderOf = <A>({ schema }: Parameter<A>): (given: string | ReadonlyArray<string>) => A | undefined => {
+const decoderOf = <A>({ schema }: Parameter<A>): (input: string | ReadonlyArray<string>) => A | undefined => {
   SchemaJITCompiler.enable(schema.ast)
   const parse = SchemaParser.decodeUnknownExit(schema)
-  const decode = (given: string | ReadonlyArray<string>): A | undefined => {
-    const exit = parse(given)
+  const decode = (input: string | ReadonlyArray<string>): A | undefined => {
+    const exit = parse(input)
     return exit._tag === "Success" ? exit.value : undefined
   }
   const cache = new BoundedCache<A | undefined>(maxCached)
-  return (given) =>
-    typeof given === "string" && given.length <= maxCachedLength
-      ? cache.get(given, () => decode(given))
-      : decode(given)
+  return (input) =>
+    typeof input === "string" && input.length <= maxCachedLength
+      ? cache.get(input, () => decode(input))
+      : decode(input)
 }
 
 const maxCachedLength = 32

@@ -1,7 +1,7 @@
 import { type ExpressionContext, guardExpression, guardPath, storedName } from "./expressionGuard.ts"
 import type { FieldAccess } from "./fieldAccess.ts"
 import { guardFilter } from "./filterGuard.ts"
-import { isObject, isUnsafePath, Report } from "./guardedJson.ts"
+import { isObject, isUnsafePath, ProblemCollector } from "./guardedJson.ts"
 
 type Values = { readonly [key: string]: unknown }
 
@@ -16,7 +16,7 @@ const maxStages = 100
 export const guardPipeline = (
   pipeline: unknown,
   access: FieldAccess,
-  report: Report,
+  report: ProblemCollector,
   maxResults: number
 ): ReadonlyArray<Values> => {
   const state: State = { access, report, isModel: true, isComplete: true, stages: 0 }
@@ -27,7 +27,7 @@ export const guardPipeline = (
 /** The documents that a stage receives. */
 interface State {
   readonly access: FieldAccess
-  readonly report: Report
+  readonly report: ProblemCollector
   isModel: boolean
   isComplete: boolean
   stages: number
@@ -88,7 +88,7 @@ const computedStages: ReadonlySet<string> = new Set([
 
 /** Whether a stage accesses no omitted fields although the documents still contain them. */
 const isSafe = (guard: Guard, operand: unknown, { access, isModel, stages }: State): boolean => {
-  const report = new Report("")
+  const report = new ProblemCollector("")
   guard(operand, { access, isModel, isComplete: true, stages, report })
   return report.problems.length === 0
 }

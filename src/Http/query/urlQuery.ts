@@ -38,7 +38,7 @@ import { combined, conditionsOf, type Logic } from "./conditions.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import { type FilterValue, isList, parseFilterValue, quoted } from "./filterValue.ts"
 import * as QueryGuard from "./nativeQuery.ts"
-import { type Given, parameterReaders, type Parameters, queryReader } from "./parameterReader.ts"
+import { parameterReaders, type Parameters, type ParameterValue, queryReader } from "./parameterReader.ts"
 
 export type { Parameters } from "./parameterReader.ts"
 
@@ -109,16 +109,16 @@ export const make = (
       report("page", "is too large")
     }
     const fields = fieldsOf(access, readers.fields?.(parameters["fields"], problems), report)
-    const asked = readers.count === undefined ? "exact" : readers.count(parameters["count"], problems)
+    const countMode = readers.count === undefined ? "exact" : readers.count(parameters["count"], problems)
     const { following, keyset } = readCursor(
       readers.cursor?.(parameters["cursor"], problems),
       { sort, hasPage: parameters["page"] !== undefined },
       report
     )
-    if (problems.length > 0 || page === undefined || pageSize === undefined || asked === undefined) {
+    if (problems.length > 0 || page === undefined || pageSize === undefined || countMode === undefined) {
       return Result.fail(problems)
     }
-    const count = keyset !== undefined ? "none" : asked === "estimated" && !isEmpty(filter) ? "exact" : asked
+    const count = keyset !== undefined ? "none" : countMode === "estimated" && !isEmpty(filter) ? "exact" : countMode
     const find = {
       filter: conjunction(filter, following),
       sort,
@@ -185,7 +185,7 @@ export const literal = (text: string): string => quoted(text)
 
 type ReportProblem = (field: string, message: string, validator?: string) => void
 
-const valuesOf = (value: Given): ReadonlyArray<string> =>
+const valuesOf = (value: ParameterValue): ReadonlyArray<string> =>
   value === undefined ? [] : typeof value === "string" ? [value] : value
 
 const beyondLimit = (parameters: Parameters): Problem | undefined => {

@@ -80,7 +80,7 @@ export const documentPatcher = (
           const { index, reason } = applied.failure
           const { op, path } = operations[index]!
           const args = { index, operation: `${op} ${path}` }
-          const key = "errors.patch.Inapplicable"
+          const key = "errors.patch.PatchConflict"
           return Effect.fail(
             translatable(
               new Conflict({ message: englishOf(key, { ...args, reason: englishOf(reason) }) }),

@@ -37,7 +37,7 @@ export interface PatchLimits {
  *
  * @internal
  */
-export interface Inapplicable {
+export interface PatchConflict {
   /** The index of the operation in the patch. */
   readonly index: number
   readonly reason: Reason
@@ -92,10 +92,10 @@ export const applyPatch = (
   operations: ReadonlyArray<Operation>,
   document: Schema.Json,
   { maxCopied }: Pick<PatchLimits, "maxCopied">
-): Effect.Effect<Result.Result<Schema.Json, Inapplicable>> =>
+): Effect.Effect<Result.Result<Schema.Json, PatchConflict>> =>
   Effect.suspend(() => {
     const state: State = { document, remainingSize: maxCopied, copied: new WeakSet(), work: 0 }
-    const applyFrom = (start: number): Effect.Effect<Result.Result<Schema.Json, Inapplicable>> => {
+    const applyFrom = (start: number): Effect.Effect<Result.Result<Schema.Json, PatchConflict>> => {
       const turnEnd = state.work + maxTurn
       for (let index = start; index < operations.length; index++) {
         if (state.work > turnEnd) return Effect.flatMap(Effect.yieldNow, () => applyFrom(index))

@@ -20,9 +20,9 @@ import * as UrlQuery from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
+import { writeDocument } from "../response/documentJson.ts"
 import * as Links from "../response/links.ts"
 import { addAll, type ListResponse, type ListResponses } from "../response/listResponse.ts"
-import { writePlain } from "../response/plainJson.ts"
 import { expectations, type FieldResolver, parameters as parametersOf } from "../response/problemFields.ts"
 import type { Representation } from "../response/representation.ts"
 import { selectionSerialisers } from "../response/selection.ts"
@@ -280,7 +280,7 @@ const aggregateRoute = (
         repository.aggregate(read.success, { timeLimit }),
         (documents) =>
           Effect.flatMap(
-            addAll(items, documents, (document) => Effect.succeed(writePlain(document))),
+            addAll(items, documents, (document) => Effect.succeed(writeDocument(document))),
             (isWhole) => isWhole ? Effect.void : Effect.fail(new TooLarge())
           )
       ).pipe(Effect.map(() => {

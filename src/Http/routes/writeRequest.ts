@@ -10,7 +10,7 @@ import {
   bodyDecoder,
   type Decoded,
   type FieldProblem,
-  hasToBeSent,
+  isRequiredInput,
   managedField,
   withoutRules
 } from "../../Model/introspection.ts"
@@ -220,7 +220,7 @@ const documentsOf = ({ create }: { readonly create: Decode }, body: ReadonlyArra
 /** Adds the identifier of the URL to a body without one. */
 const idCompleter = (model: Model.Any, { jsonOf }: Identifier) => {
   const idField = managedField(model, "id")
-  return idField === undefined || !hasToBeSent(model, idField)
+  return idField === undefined || !isRequiredInput(model, idField)
     ? (body: unknown): unknown => body
     : (body: unknown, id: unknown): unknown =>
       Predicate.isObject(body) && (Reflect.get(body, idField) ?? null) === null

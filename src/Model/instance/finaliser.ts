@@ -33,11 +33,11 @@ export type Resolve = (value: unknown, context: ValidationContext, previous?: un
 type Values = Record<string, unknown>
 
 /**
- * Where values come from.
+ * The origin of the values: whether a client sent them, and what they replace.
  *
  * @internal
  */
-export interface Origin {
+export interface FinaliseOptions {
   /** Whether a caller sent the values. Defaults to false: values of the process may be converted already. */
   readonly isSent?: boolean | undefined
   /**
@@ -50,7 +50,7 @@ export interface Origin {
 /** @internal */
 export const finaliser = (
   model: ModelLike
-): (input: unknown, origin?: Origin) => Effect.Effect<unknown, ModelError> => {
+): (input: unknown, origin?: FinaliseOptions) => Effect.Effect<unknown, ModelError> => {
   const finalise = planOf(model)
   return (input, { isSent, previous } = {}) =>
     collectingProblems(model, input, (context) => finalise(input, context, previous), isSent)

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { temporalKind } from "../shape/annotations.ts"
 import { jsonLinkOf, nameOf } from "../shape/storedForm.ts"
-import { hasToBeSent, type ModelLike, modelOf, modelTypeId } from "../shape/variants.ts"
+import { isRequiredInput, type ModelLike, modelOf, modelTypeId } from "../shape/variants.ts"
 import * as Node from "./node.ts"
 
 type JsonSchema = Node.JsonSchema
@@ -78,7 +78,7 @@ const writeModel = (
       key: !writer.isWire && isRoot && managed === "id" ? "_id" : field,
       schema: optional === true ? Node.nullable(writeMember(writer, type)) : writeMember(writer, type),
       // Callers need not send `_type` or values that the server supplies. Stored documents have both.
-      isRequired: writer.isWire ? hasToBeSent(owner, field) : !SchemaAST.isOptional(Node.encodedEnd(type))
+      isRequired: writer.isWire ? isRequiredInput(owner, field) : !SchemaAST.isOptional(Node.encodedEnd(type))
     }
   })
   const own: ReadonlyArray<[string, JsonSchema]> = members.map(({ key, schema }) => [key, schema])

@@ -301,7 +301,7 @@ const storedModelIn = (
  *
  * @internal
  */
-export const hasToBeSent = (model: ModelLike, field: string): boolean => {
+export const isRequiredInput = (model: ModelLike, field: string): boolean => {
   const { default: byDefault, generator } = model[modelTypeId][field] ?? {}
   const sent = model.create.fields[field]
   // Every struct field is a schema.

@@ -20,28 +20,28 @@ export const watchPools = (client: MongoClient, name: string, context: Context.C
     })
   const [idle, used] = [connections("idle"), connections("used")]
   const pending = gaugeOf("db.client.connection.pending_requests", "Requests that wait for a connection", pool)
-  const told = { idle: 0, used: 0, pending: 0 }
+  const reported = { idle: 0, used: 0, pending: 0 }
   const open = new Set<string>()
   const inUse = new Set<string>()
   let waiting = 0
 
-  const tell = (): void => {
+  const report = (): void => {
     const now = { idle: open.size - inUse.size, used: inUse.size, pending: waiting }
-    idle.modifyUnsafe(now.idle - told.idle, context)
-    used.modifyUnsafe(now.used - told.used, context)
-    pending.modifyUnsafe(now.pending - told.pending, context)
-    Object.assign(told, now)
+    idle.modifyUnsafe(now.idle - reported.idle, context)
+    used.modifyUnsafe(now.used - reported.used, context)
+    pending.modifyUnsafe(now.pending - reported.pending, context)
+    Object.assign(reported, now)
   }
   const onConnection = (change: (connection: string) => void) => ({ address, connectionId }: ConnectionEvent): void => {
     change(`${address}/${connectionId}`)
-    tell()
+    report()
   }
   const onWaiting = (change: 1 | -1) => (): void => {
     waiting += change
-    tell()
+    report()
   }
 
-  tell()
+  report()
   client
     .on("connectionReady", onConnection((connection) => open.add(connection)))
     .on(
@@ -67,7 +67,7 @@ export const watchPools = (client: MongoClient, name: string, context: Context.C
     open.clear()
     inUse.clear()
     waiting = 0
-    tell()
+    report()
   }
 }
 

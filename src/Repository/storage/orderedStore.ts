@@ -138,7 +138,7 @@ export const takeSteps = <A>(steps: Steps<A>): IteratorResult<void, A> => {
  *
  * @internal
  */
-export interface Watch {
+export interface WriteRecorder {
   /** `undefined` if there were too many writes to record. */
   readonly written: () => ReadonlyArray<string> | undefined
   readonly close: () => void
@@ -146,7 +146,7 @@ export interface Watch {
 
 /** @internal */
 export interface WatchedKeyValue extends KeyValue {
-  readonly watch: (collection: number) => Watch
+  readonly watch: (collection: number) => WriteRecorder
 }
 
 /**

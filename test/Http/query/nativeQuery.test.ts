@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Decimal128, Long, ObjectId } from "bson"
 import { Effect, type Layer, Result, Schema, Stream } from "effect"
 import * as QueryGuard from "../../../src/Http/query/nativeQuery.ts"
-import { writePlain } from "../../../src/Http/response/plainJson.ts"
+import { writeDocument } from "../../../src/Http/response/documentJson.ts"
 import { selectionSerialisers } from "../../../src/Http/response/selection.ts"
 import { DocumentStore, EmbeddedStore, Index, Model, type ModelError } from "../../../src/index.ts"
 import { compileSerialiser } from "../../../src/Model/codec/serialiser.ts"
@@ -422,7 +422,7 @@ describe("a pipeline of a client", () => {
 describe("the result of a pipeline", () => {
   it("is the JSON of documents without a model, with dates in their wire form", () => {
     assert.strictEqual(
-      writePlain({
+      writeDocument({
         _id: null,
         at: new Date("2026-01-31T09:30:00.123Z"),
         list: [1.5, true, "\"", Number.NaN],

@@ -84,7 +84,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.query.Names": "$unset braucht Namen von Feldern",
   "errors.query.Pipelines": "$facet braucht Stufen unter Namen",
   "errors.query.Group": "$bucket und $bucketAuto brauchen ein groupBy",
-  "errors.patch.Inapplicable": "Operation {index} ({operation}) ist nicht anwendbar: {reason}",
+  "errors.patch.PatchConflict": "Operation {index} ({operation}) ist nicht anwendbar: {reason}",
   "errors.patch.NothingThere": "diese Stelle gibt es nicht",
   "errors.patch.NothingToTake": "bei from ist nichts",
   "errors.patch.OtherValue": "dort steht ein anderer Wert",

@@ -82,7 +82,7 @@ export const en = {
   "errors.query.Names": "$unset needs names of fields",
   "errors.query.Pipelines": "$facet needs named pipelines",
   "errors.query.Group": "$bucket and $bucketAuto need a groupBy",
-  "errors.patch.Inapplicable": "Operation {index} ({operation}) can't be applied: {reason}",
+  "errors.patch.PatchConflict": "Operation {index} ({operation}) can't be applied: {reason}",
   "errors.patch.NothingThere": "there is no such place",
   "errors.patch.NothingToTake": "there is nothing at from",
   "errors.patch.OtherValue": "the value there is another one",

@@ -21,7 +21,7 @@ export interface Entries {
  *
  * @internal
  */
-export const isTurned = ({ directions }: Index): boolean => directions.at(-1)?.descending === true
+export const isIdDescending = ({ directions }: Index): boolean => directions.at(-1)?.descending === true
 
 const none: Entries = { keys: new Set(), multikey: false, inexact: false }
 
@@ -37,7 +37,7 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
   if (index.description.sparse === true && !index.directions.some(({ path }) => existsAt(document, path))) {
     return Result.succeed(none)
   }
-  const suffix = index.description.unique === true ? "" : isTurned(index) ? invert(documentKey) : documentKey
+  const suffix = index.description.unique === true ? "" : isIdDescending(index) ? invert(documentKey) : documentKey
   return Result.map(keysOf(document, index.directions.map(({ path }) => path)), ({ keys, multiple }) => {
     const notes = { inexact: false }
     return {

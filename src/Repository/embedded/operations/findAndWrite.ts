@@ -16,7 +16,7 @@ import { tryMingo } from "../../mql/expression/operators.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import type { Problem } from "../../mql/limits/queryProblem.ts"
 import type { DuplicateKey, ReadError } from "../../RepositoryError.ts"
-import type { Watch, WatchedKeyValue } from "../../storage/orderedStore.ts"
+import type { WatchedKeyValue, WriteRecorder } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection } from "../catalog/catalog.ts"
 import type { StoredDocument } from "../planner/planExecutor.ts"
 import { findSource } from "./matchingDocuments.ts"
@@ -202,7 +202,7 @@ const writeFirstOrInsert = Effect.fnUntraced(function*<A, D extends DuplicateKey
   }
 })
 
-interface CollectionWatch extends Watch {
+interface CollectionWatch extends WriteRecorder {
   readonly number: number
   /** The number of committed writes when the watch began. */
   readonly seen: number

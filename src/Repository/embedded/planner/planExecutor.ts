@@ -175,7 +175,7 @@ const behind = (range: Range, last: string): Range =>
   range.reverse ? { ...range, end: last } : { ...range, start: `${last}\0` }
 
 const byEntries = (documents: Documents, entries: Entries, keys: LazySequence<string>): Candidates => {
-  const met = new RecordSet()
+  const visited = new RecordSet()
   let at = 0
   return (cost, test) => {
     if (at >= keys.length) return undefined
@@ -183,7 +183,7 @@ const byEntries = (documents: Documents, entries: Entries, keys: LazySequence<st
     const next: Array<number> = []
     for (const end = Math.min(keys.length, at + cost); at < end; at++) {
       const recordId = entries.get(keys.at(at))
-      if (recordId === undefined || met.has(recordId)) continue
+      if (recordId === undefined || visited.has(recordId)) continue
       recordIds.push(recordId)
       next.push(at + 1)
     }
@@ -191,7 +191,7 @@ const byEntries = (documents: Documents, entries: Entries, keys: LazySequence<st
     let left = cost
     documents.visit(recordIds, (place, document, bytes) => {
       const recordId = recordIds[place]!
-      if (keys.length > 1) met.add(recordId)
+      if (keys.length > 1) visited.add(recordId)
       if (test(document)) found.push(new Match(recordId, document, bytes))
       left -= costOf(bytes)
       if (left > 0 && !isStepDone()) return true
@@ -213,15 +213,15 @@ const byRanges = (
   otherwise: (() => Candidates) | undefined
 ): Candidates => {
   const { traits: { multikey } } = index
-  const met = new RecordSet()
-  const state: RangeScan = { documents, entries, ranges, multikey, met, again: 0, at: 0, position: undefined }
-  const maxAgain = multikey ? manyEntries : 1
+  const visited = new RecordSet()
+  const state: RangeScan = { documents, entries, ranges, multikey, visited, repeated: 0, at: 0, position: undefined }
+  const maxRepeated = multikey ? manyEntries : 1
   let rest: Candidates | undefined
   return (cost, test) => {
-    if (rest === undefined && otherwise !== undefined && state.again > maxAgain * (met.size + fewRecords)) {
+    if (rest === undefined && otherwise !== undefined && state.repeated > maxRepeated * (visited.size + fewRecords)) {
       rest = otherwise()
     }
-    if (rest !== undefined) return rest(cost, test)?.filter(({ recordId }) => met.add(recordId))
+    if (rest !== undefined) return rest(cost, test)?.filter(({ recordId }) => visited.add(recordId))
     if (state.at >= ranges.length) return undefined
     const places: Array<Position> = []
     const recordIds = noKeys.slice()
@@ -236,9 +236,9 @@ interface RangeScan {
   readonly entries: Entries
   readonly ranges: LazySequence<Range>
   readonly multikey: boolean
-  readonly met: RecordSet
-  /** How often the scan met a known document. */
-  again: number
+  readonly visited: RecordSet
+  /** How often the scan reached a visited document. */
+  repeated: number
   /** The index of the current range. */
   at: number
   /** The last entry that was read in the current range. */
@@ -247,7 +247,7 @@ interface RangeScan {
 
 /** Reads the next entries: the record ids of documents that are not known, and the position of each. */
 const readEntries = (state: RangeScan, cost: number, recordIds: Array<string>, places: Array<Position>): void => {
-  const { entries, met, multikey, ranges } = state
+  const { entries, visited, multikey, ranges } = state
   const batch = new Set<string>()
   let looked = 0
   while (state.at < ranges.length && looked < cost) {
@@ -264,7 +264,7 @@ const readEntries = (state: RangeScan, cost: number, recordIds: Array<string>, p
         return false
       }
       last = key
-      if (met.has(recordId)) state.again += 1
+      if (visited.has(recordId)) state.repeated += 1
       else if (!multikey || !batch.has(recordId)) {
         if (multikey) batch.add(recordId)
         places.push({ at, key })
@@ -289,21 +289,21 @@ const readDocuments = (
   recordIds: ReadonlyArray<string>,
   places: ReadonlyArray<Position>
 ): ReadonlyArray<StoredDocument> => {
-  const { documents, met, multikey, ranges } = state
+  const { documents, visited, multikey, ranges } = state
   const found = nothing.slice()
   // A single range that is read in one step can't contain a document twice.
   const isRemembered = multikey || ranges.length > 1 || state.at < ranges.length
   let left = cost
   documents.visit(recordIds, (place, document, bytes) => {
     const recordId = recordIds[place]!
-    if (isRemembered && !met.add(recordId)) return true
+    if (isRemembered && !visited.add(recordId)) return true
     if (test(document)) found.push(new Match(recordId, document, bytes))
     left -= costOf(bytes)
     if (left > 0 && !isStepDone()) return true
     const position = places[place]!
     state.position = position
     state.at = position.at
-    if (!isRemembered) { for (const recordId of recordIds.slice(0, place + 1)) met.add(recordId) }
+    if (!isRemembered) { for (const recordId of recordIds.slice(0, place + 1)) visited.add(recordId) }
     return false
   })
   return found

@@ -20,7 +20,7 @@ import type { Constraint } from "../../mql/filter/parseFilter.ts"
 import type { Range } from "../../storage/orderedStore.ts"
 import { everything } from "../../storage/orderedStore.ts"
 import { type Collection, type Index, isSearchable, textIndexOf } from "../catalog/catalog.ts"
-import { isTurned, wordKey } from "../catalog/indexKeys.ts"
+import { isIdDescending, wordKey } from "../catalog/indexKeys.ts"
 import { Choice } from "./choice.ts"
 
 /** @internal */
@@ -291,7 +291,7 @@ const orderOf = (
     const isId = at === paths.length && name === "_id"
     if (isId && description.unique === true) break
     if (isId ? !areIdsInOrder : paths[at] !== name) return undefined
-    const step = descending === (isId ? isTurned(index) : directions[at]?.descending) ? "up" : "down"
+    const step = descending === (isId ? isIdDescending(index) : directions[at]?.descending) ? "up" : "down"
     if (way !== undefined && way !== step) return undefined
     way = step
     at += 1

@@ -4,7 +4,7 @@
  * The operating system holds the lock, as SQLite's on an empty file of the folder, and releases it when the process ends,
  * however it ends. So a dead process never has a folder, and processes that can't see each other, such as those of two
  * containers with one volume, are kept apart. It works wherever lmdb does, which needs locks of the same kind. Within one
- * process, whoever opens and closes the file by other means than SQLite releases the lock.
+ * process, opening and closing the file by other means than SQLite releases the lock.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"

@@ -42,7 +42,7 @@ const maxWork = 2_000_000
  *
  * @internal
  */
-export type Turn = "done" | "failed" | "more"
+export type TurnResult = "done" | "failed" | "more"
 
 /**
  * Makes a writer.
@@ -55,7 +55,7 @@ export type Turn = "done" | "failed" | "more"
  * @internal
  */
 export const makeWriter = (
-  transact: (run: () => Turn) => Promise<unknown>,
+  transact: (run: () => TurnResult) => Promise<unknown>,
   settled: () => void,
   obstacle: () => string | undefined
 ): Writer => {
@@ -97,7 +97,7 @@ export const makeWriter = (
         // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- a job changes it
       } while (rest === undefined && retriedSingly === 0 && batch.length < maxBatch && workDone() < end)
     }
-    const run = (): Turn => {
+    const run = (): TurnResult => {
       ran = Result.try({ try: runSome, catch: (cause) => cause })
       return Result.isFailure(ran) ? "failed" : rest === undefined ? "done" : "more"
     }

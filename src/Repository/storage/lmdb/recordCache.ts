@@ -21,7 +21,7 @@ export class TableCache {
   #cost = 0
   // The recent benefit of the cache; below zero, most lookups are skipped.
   #score = maxScore
-  #asked = 0
+  #lookups = 0
   // The position of the clock's hand.
   #turn = 0
   #hand: Iterator<Cached<unknown>> | undefined
@@ -49,7 +49,7 @@ export class TableCache {
 
   /** Whether to look a value up. With few recent hits, only every 64th lookup is made, to notice a change. */
   isUseful(): boolean {
-    return this.#score >= 0 || (++this.#asked & 63) === 0
+    return this.#score >= 0 || (++this.#lookups & 63) === 0
   }
 
   found(): void {

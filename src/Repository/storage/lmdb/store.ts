@@ -16,7 +16,7 @@ import type { Document } from "../../DocumentStore.ts"
 import { StoreUnavailable } from "../../RepositoryError.ts"
 import { everything, type SteppedKeyValue, type Table } from "../orderedStore.ts"
 import { lockFolder } from "./folderLock.ts"
-import { closed, makeWriter, type Turn, unavailable } from "./groupCommit.ts"
+import { closed, makeWriter, type TurnResult, unavailable } from "./groupCommit.ts"
 import { problemOfFolder, watchFolder } from "./preflight.ts"
 import { TableCache } from "./recordCache.ts"
 import {
@@ -194,8 +194,9 @@ const openTables = Effect.fnUntraced(function*(
 
 /** Runs the turns of a batch in one transaction, which is aborted if a turn fails. */
 const transactorOf =
-  (environment: RootDatabase<Buffer, Uint8Array>, state: EnvironmentState) => (run: () => Turn): Promise<unknown> => {
-    const takeTurn = (): Turn => {
+  (environment: RootDatabase<Buffer, Uint8Array>, state: EnvironmentState) =>
+  (run: () => TurnResult): Promise<unknown> => {
+    const takeTurn = (): TurnResult => {
       state.isWriting = true
       const turn = run()
       state.isWriting = false
@@ -211,7 +212,7 @@ const transactorOf =
   }
 
 /** Takes the remaining turns of a batch; rejects when a job has failed. */
-const takeTurns = (takeTurn: () => Turn): Promise<void> => {
+const takeTurns = (takeTurn: () => TurnResult): Promise<void> => {
   const next: Effect.Effect<void, string> = Effect.flatMap(Effect.yieldNow, () => {
     const turn = takeTurn()
     return turn === "more" ? next : turn === "done" ? Effect.void : Effect.fail("a job has failed")

@@ -135,8 +135,8 @@ const runOf = (keys: ReadonlyArray<string>): Range | undefined => {
   const reverse = first > last
   const [start, end] = reverse ? [last, first] : [first, last]
   if (numberOfRecord(end) - numberOfRecord(start) > maxGaps * keys.length) return undefined
-  const isTurned = keys.some((key, i) => i > 0 && (reverse ? key >= keys[i - 1]! : key <= keys[i - 1]!))
-  return isTurned ? undefined : { start, end: `${end}\0`, reverse }
+  const isUnordered = keys.some((key, i) => i > 0 && (reverse ? key >= keys[i - 1]! : key <= keys[i - 1]!))
+  return isUnordered ? undefined : { start, end: `${end}\0`, reverse }
 }
 
 /** @internal */

@@ -9,7 +9,7 @@ import { formatDateTime, isDate } from "../../Model/introspection.ts"
  *
  * @internal
  */
-export const writePlain = (value: unknown): string => {
+export const writeDocument = (value: unknown): string => {
   switch (typeof value) {
     case "string":
       return quote(value)
@@ -28,17 +28,17 @@ export const writePlain = (value: unknown): string => {
 
 const writeObject = (value: object): string => {
   if (isDate(value)) return `"${formatDateTime(value)}"`
-  if (Array.isArray(value)) return `[${value.map((item) => writePlain(item)).join()}]`
+  if (Array.isArray(value)) return `[${value.map((item) => writeDocument(item)).join()}]`
   if ("_bsontype" in value) return writeBson(value)
   if (value instanceof RegExp || value instanceof Date) return quote(String(value))
   const members = Object.entries(value).flatMap(([key, part]) =>
-    part === undefined ? [] : [`${quote(key)}:${writePlain(part)}`]
+    part === undefined ? [] : [`${quote(key)}:${writeDocument(part)}`]
   )
   return `{${members.join()}}`
 }
 
 const writeBson = (value: object): string => {
-  if (value instanceof Int32 || value instanceof Double) return writePlain(value.value)
+  if (value instanceof Int32 || value instanceof Double) return writeDocument(value.value)
   if (value instanceof Long) return writeInteger(value.toString())
   if (value instanceof ObjectId || value instanceof Decimal128) return quote(value.toString())
   if (value instanceof UUID) return quote(value.toHexString())
