@@ -1,14 +1,28 @@
 /**
  * Checks the package as its users get it: packs it (which builds it), looks for mistakes in its manifest and its types,
- * and lets a program import each entry from the packed files, by the compiler and by Node, without the sources.
+ * installs it into an empty folder, and lets the programs of `scripts/package` use it there, without the sources.
  */
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
+import * as os from "node:os"
 import * as path from "node:path"
 
-const consumer = path.resolve("node_modules/.cache/package")
-const installed = path.join(consumer, "node_modules")
+interface Manifest {
+  readonly dependencies: { readonly [name: string]: string }
+  readonly peerDependencies: { readonly [name: string]: string }
+  readonly exports: { readonly [entry: string]: unknown }
+}
 
+const consumer = fs.mkdtempSync(path.join(os.tmpdir(), "appkernel-package-"))
+process.on("exit", () => fs.rmSync(consumer, { recursive: true, force: true }))
+const installed = path.join(consumer, "node_modules")
+const manifest = JSON.parse(fs.readFileSync("package.json", "utf8")) as Manifest
+const programs = path.join(import.meta.dirname, "package")
+
+const fail = (message: string): never => {
+  console.error(message)
+  process.exit(1)
+}
 const run = (command: string, args: ReadonlyArray<string>, cwd = ".") => {
   console.log(`$ ${path.basename(command)} ${args.join(" ")}`)
   const { status } = spawnSync(command, args, { cwd, stdio: "inherit" })
@@ -16,37 +30,51 @@ const run = (command: string, args: ReadonlyArray<string>, cwd = ".") => {
 }
 const tool = (name: string) => path.resolve("node_modules/.bin", name)
 
-fs.rmSync(consumer, { recursive: true, force: true })
-fs.mkdirSync(installed, { recursive: true })
+// -----------------------------------------------------------------------------
+// The manifest
+// -----------------------------------------------------------------------------
+
 run("npm", ["pack", "--silent", "--pack-destination", consumer])
 const tarball = path.join(consumer, fs.readdirSync(consumer).find((file) => file.endsWith(".tgz"))!)
 run(tool("publint"), [tarball, "--strict"])
 run(tool("attw"), [tarball, "--profile", "esm-only", "--no-emoji"])
 
+// The packages that a user's package manager puts beside it, at the versions of the lock file.
+fs.mkdirSync(installed)
 run("tar", ["-xzf", tarball, "-C", installed])
 fs.renameSync(path.join(installed, "package"), path.join(installed, "appkernel"))
-const { exports } = JSON.parse(fs.readFileSync("package.json", "utf8")) as { readonly exports: Record<string, unknown> }
-const entries = Object.keys(exports)
+for (const name of ["@types/node", ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })]) {
+  fs.mkdirSync(path.dirname(path.join(installed, name)), { recursive: true })
+  fs.symlinkSync(path.resolve("node_modules", name), path.join(installed, name))
+}
+fs.writeFileSync(path.join(consumer, "package.json"), JSON.stringify({ type: "module" }))
+
+/** Compiles a program of the folder, with the options of a strict project and those of its own. */
+const compile = (file: string, options: object): void => {
+  fs.writeFileSync(
+    path.join(consumer, "tsconfig.json"),
+    JSON.stringify({
+      extends: path.resolve("tsconfig.json"),
+      compilerOptions: { customConditions: [], noEmit: false, skipLibCheck: false, ...options },
+      include: [file]
+    })
+  )
+  const { stdout } = spawnSync(tool("tsc"), ["-p", ".", "--pretty", "false"], { cwd: consumer, encoding: "utf8" })
+  // Other packages' declarations may have errors of their own; ours must have none.
+  const errors = stdout.split("\n").filter((line) => /^(?:[\w-]+\.ts|node_modules\/appkernel\/|error)\b/u.test(line))
+  if (errors.length > 0) fail(`${file} does not compile:\n${errors.join("\n")}`)
+}
+const copy = (file: string): void => fs.copyFileSync(path.join(programs, file), path.join(consumer, file))
+
+// -----------------------------------------------------------------------------
+// The entries
+// -----------------------------------------------------------------------------
+
+const entries = Object.keys(manifest.exports)
   .filter((entry) => entry !== "./package.json")
   .map((entry) => entry.replace(/^\./u, "appkernel"))
-const imports = entries.map((entry, index) => `import * as entry${index} from "${entry}"`)
-// What the package brings beside its code is found: the documentation pages answer.
-const pages = [
-  `import { Effect } from "effect"`,
-  `import { KernelEngine } from "appkernel"`,
-  `const { test } = KernelEngine.make("x").enableOpenApi({ title: "X", version: "1" })`,
-  `await Effect.runPromise(Effect.scoped(Effect.gen(function*() {`,
-  `  const { baseUrl } = yield* test()`,
-  `  for (const page of ["/openapi.json", "/docs", "/redoc"]) {`,
-  `    const { status } = yield* Effect.promise(() => fetch(baseUrl + page))`,
-  `    if (status !== 200) throw new Error(page + " is not served")`,
-  `  }`,
-  `})))`
-]
 const program = [
-  ...imports,
-  ...pages,
-  ...entries.map((entry, index) => `if (Object.keys(entry${index}).length === 0) throw new Error("${entry} is empty")`),
+  ...entries.map((entry) => `import "${entry}"`),
   `const hidden = "appkernel/dist/index.js"`,
   `await import(hidden).then(() => { throw new Error(hidden + " is reachable") }, (error: { code?: string }) => {`,
   `  if (error.code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw error`,
@@ -54,23 +82,35 @@ const program = [
   ""
 ]
 fs.writeFileSync(path.join(consumer, "program.ts"), program.join("\n"))
-fs.writeFileSync(path.join(consumer, "package.json"), JSON.stringify({ type: "module" }))
-fs.writeFileSync(
-  path.join(consumer, "tsconfig.json"),
-  JSON.stringify({
-    extends: path.relative(consumer, "tsconfig.json").replaceAll(path.sep, "/"),
-    compilerOptions: { customConditions: [], noEmit: false, skipLibCheck: false },
-    include: ["program.ts"]
-  })
-)
-// Other packages' declarations may have errors of their own; ours must have none.
-const compiled = spawnSync(tool("tsc"), ["-p", ".", "--pretty", "false"], { cwd: consumer, encoding: "utf8" })
-const errors = compiled.stdout.split("\n").filter((line) =>
-  /^(?:program\.ts|node_modules\/appkernel\/|error)\b/u.test(line)
-)
-if (errors.length > 0) {
-  console.error(errors.join("\n"))
-  process.exit(1)
-}
+compile("program.ts", {})
 run(process.execPath, ["program.js"], consumer)
-console.log(`${entries.length} entries can be imported: ${entries.join(", ")}`)
+console.log(`${entries.length} entries can be imported`)
+
+// -----------------------------------------------------------------------------
+// The declarations of a user's library
+// -----------------------------------------------------------------------------
+
+copy("library.ts")
+for (const [moduleResolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]]) {
+  compile("library.ts", { declaration: true, moduleResolution, module, outDir: "declared" })
+}
+console.log("The declarations of a library can be written, under NodeNext and Bundler")
+
+// -----------------------------------------------------------------------------
+// What runs: the documentation's files are found, and a program loads what it uses
+// -----------------------------------------------------------------------------
+
+for (const file of ["pages.ts", "models.ts", "loaded.ts"]) {
+  copy(file)
+  compile(file, {})
+}
+run(process.execPath, ["pages.js"], consumer)
+
+const { stdout } = spawnSync(process.execPath, ["--import", "./loaded.js", "models.js"], {
+  cwd: consumer,
+  encoding: "utf8"
+})
+const loaded = JSON.parse(stdout) as { readonly [name: string]: number }
+const surplus = Object.keys(loaded).filter((name) => !["appkernel", "effect", "bson"].includes(name))
+if (surplus.length > 0) fail(`A program that uses models only loads ${surplus.join(", ")}`)
+console.log(`A program that uses models only loads these files, by package: ${JSON.stringify(loaded)}`)
