@@ -57,6 +57,51 @@ type Always =
   | HttpClientError.HttpClientError
   | Schema.SchemaError
 
+class Customer extends Model.Class<Customer>()("Customer", {
+  id: Model.id({ brand: "CustomerId" }),
+  name: Schema.String
+}) {}
+
+class Voucher extends Model.Class<Voucher>()("Voucher", { id: Model.id({ brand: "VoucherId" }) }) {}
+
+declare const customer: Customer
+declare const voucher: Voucher
+
+describe("a branded identifier", () => {
+  const Customers = Resource.make(Customer, { methods: ["GET", "POST", "DELETE"] })
+    .action("greet", { success: Schema.String, params: { voucher: Voucher.wire.fields.id }, path: "greet/:voucher" }, (
+      customer,
+      { params }
+    ) => {
+      expectTypeOf(customer.id).toEqualTypeOf<Customer["id"]>()
+      expectTypeOf(params.voucher).toEqualTypeOf<Voucher["id"]>()
+      return Effect.succeed(customer.name)
+    })
+    .beforeDelete((customer, { id }) => {
+      expectTypeOf(customer.id).toEqualTypeOf<Customer["id"]>()
+      expectTypeOf(id).toEqualTypeOf<Option.Option<Customer["id"]>>()
+      return Effect.void
+    })
+  const makeClient = KernelClient.make(KernelEngine.make("shop").register(Customers))
+  const { customers } = null! as Effect.Success<typeof makeClient>
+
+  it("is what a client takes and gets", () => {
+    const one = customers.get({ params: { id: customer.id } })
+    expectTypeOf<Effect.Success<typeof one>["id"]>().toEqualTypeOf<Customer["id"]>()
+    const created = customers.create({ payload: { name: "Jane" } })
+    expectTypeOf<Effect.Success<typeof created>["result"]>().toEqualTypeOf<Customer["id"]>()
+    void customers.greet({ params: { id: customer.id, voucher: voucher.id } })
+    // @ts-expect-error a voucher is no customer
+    void customers.get({ params: { id: voucher.id } })
+    // @ts-expect-error a voucher is no customer
+    void customers.delete({ params: { id: voucher.id } })
+    // @ts-expect-error a voucher is no customer
+    void customers.greet({ params: { id: voucher.id, voucher: voucher.id } })
+    // @ts-expect-error any text is no customer
+    void customers.get({ params: { id: "C1" } })
+  })
+})
+
 describe("KernelEngine", () => {
   it("has the registered resources and methods, and no others", () => {
     expectTypeOf<keyof Client>().toEqualTypeOf<"users" | "categories">()

@@ -10,7 +10,7 @@ import {
   Update,
   Validator
 } from "appkernel"
-import { type BigDecimal, type DateTime, Effect, type Option, Schema, type Stream } from "effect"
+import { type BigDecimal, type Brand, type DateTime, Effect, type Option, Schema, type Stream } from "effect"
 import { describe, expectTypeOf, it } from "vitest"
 
 class Address extends Model.Class<Address>()("Address", {
@@ -427,10 +427,20 @@ class Coupon extends Model.Class<Coupon>()("Coupon", {
   ...Model.softDeleted
 }) {}
 
+class Customer extends Model.Class<Customer>()("Customer", {
+  id: Model.id({ prefix: "C", brand: "CustomerId" }),
+  name: Schema.String,
+  ...Model.versioned,
+  ...Model.historied,
+  ...Model.softDeleted
+}) {}
+
 class Held extends Model.Class<Held>()("Held", { code: Model.id(), note: Schema.String }) {}
 
 declare const kinds: Repository.Repository<typeof Kinds>
 declare const coupons: Repository.Repository<typeof Coupon>
+declare const customers: Repository.Repository<typeof Customer>
+declare const customer: Customer
 declare const held: Repository.Repository<typeof Held>
 declare const coupon: Coupon["id"]
 
@@ -441,6 +451,50 @@ describe("identifiers", () => {
     expectTypeOf<Model.Id<typeof Order>>().toEqualTypeOf<string>()
     expectTypeOf<Model.Id<typeof Held>>().toEqualTypeOf<string>()
     expectTypeOf<Model.Id<Model.Any>>().toEqualTypeOf<unknown>()
+  })
+
+  it("have a type of their own with a brand, and are texts without one", () => {
+    expectTypeOf<Customer["id"]>().toEqualTypeOf<string & Brand.Brand<"CustomerId">>()
+    expectTypeOf<Order["id"]>().toEqualTypeOf<string>()
+    expectTypeOf(Customer.wire.fields.id.make("C1")).toEqualTypeOf<Customer["id"]>()
+    expectTypeOf<NonNullable<typeof Customer.create.Type["id"]>>().toEqualTypeOf<Customer["id"]>()
+    expectTypeOf(new Customer({ name: "Jane" }).id).toEqualTypeOf<Customer["id"]>()
+  })
+
+  it("of one model are not those of another", () => {
+    const { id } = customer
+    for (
+      const operation of [
+        customers.findById(id),
+        customers.patch(id, { name: "Jane" }),
+        customers.modify(id, (customer) => Effect.succeed(customer)),
+        customers.deleteById(id),
+        customers.deleteById(id, { version: 1 }),
+        customers.restoreById(id),
+        customers.purgeById(id),
+        customers.history(id),
+        customers.history.at(id, { revision: 1 }),
+        customers.find(($) => $.id.in([id]))
+      ]
+    ) expectTypeOf(operation).not.toBeAny()
+    // A branded identifier is a text, too.
+    void held.findById(id)
+    // @ts-expect-error a coupon is no customer
+    void customers.findById(coupon)
+    // @ts-expect-error a coupon is no customer
+    void customers.patch(coupon, { name: "Jane" })
+    // @ts-expect-error a coupon is no customer
+    void customers.modify(coupon, (customer) => Effect.succeed(customer))
+    // @ts-expect-error a coupon is no customer
+    void customers.deleteById(coupon)
+    // @ts-expect-error a coupon is no customer
+    void customers.deleteById(coupon, { version: 1 })
+    // @ts-expect-error a coupon is no customer
+    void customers.history(coupon)
+    // @ts-expect-error a coupon is no customer
+    void customers.find(($) => $.id.equals(coupon))
+    // @ts-expect-error any text is no customer
+    void customers.findById("C1")
   })
 
   it("are what repositories take", () => {

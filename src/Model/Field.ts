@@ -130,6 +130,10 @@ export declare namespace Field {
     { readonly store: S; readonly wire: W; readonly create: W; readonly patch: W }
   >
 
+  /** The schema of an identifier with a brand, or without one for `never`. */
+  export type IdSchema<Brand extends string> = [Brand] extends [never] ? Schema.String
+    : Schema.brand<Schema.String, Brand>
+
   /** The attributes of a field of type `A`. */
   export interface Options<A> extends Attributes<A> {}
 
@@ -158,18 +162,50 @@ export declare namespace Field {
  * The identifier: a string that is stored as `_id`. The default is a UUID after `prefix`: a random one, or with
  * `version: 7` one that starts with the time, so that new documents sort last.
  *
+ * With `brand` the identifier has a type of its own, and the identifier of another model does not compile in its place: in
+ * repositories, conditions, hooks and typed clients. Without `brand` it is a `string`.
+ *
+ * **Example** (A branded identifier)
+ *
+ * ```ts
+ * import { Schema } from "effect"
+ * import { Model } from "appkernel"
+ *
+ * class User extends Model.Class<User>()("User", {
+ *   id: Model.id({ prefix: "U", brand: "UserId" }),
+ *   name: Schema.String
+ * }) {}
+ *
+ * class Note extends Model.Class<Note>()("Note", { id: Model.id(), author: User.wire.fields.id }) {}
+ *
+ * const jane: User["id"] = User.wire.fields.id.make("U1")
+ * new Note({ author: jane }).author // => "U1"
+ * ```
+ *
  * @category constructors
  * @since 0.1.0
  */
-export const id = (
-  options?: { readonly prefix?: string | undefined; readonly version?: 4 | 7 | undefined }
+export const id = <const Brand extends string = never>(
+  options: {
+    readonly prefix?: string | undefined
+    readonly version?: 4 | 7 | undefined
+    /** The name of the identifier's type. It exists at compile time only. Defaults to none. */
+    readonly brand?: Brand | undefined
+  } = {}
 ): Field<{
-  readonly store: Schema.withConstructorDefault<Schema.String>
-  readonly wire: Schema.String
-  readonly create: Schema.optionalKey<Schema.NullOr<Schema.String>>
+  readonly store: Schema.withConstructorDefault<Field.IdSchema<Brand>>
+  readonly wire: Field.IdSchema<Brand>
+  readonly create: Schema.optionalKey<Schema.NullOr<Field.IdSchema<Brand>>>
 }> => {
-  const text = Schema.NonEmptyString
-  return supplied(variants.Field({ store: text, wire: text, create: text }), Generator.uuid(options), { managed: "id" })
+  const text = options.brand === undefined
+    ? Schema.NonEmptyString
+    // The name is a single brand, which the type parameter does not say.
+    : Schema.NonEmptyString.pipe(Schema.brand(options.brand as never))
+  const field = supplied(variants.Field({ store: text, wire: text, create: text }), Generator.uuid(options), {
+    managed: "id"
+  })
+  // The schemas are those of the type: branded if there is a brand.
+  return field as ReturnType<typeof id<Brand>>
 }
 
 /**

@@ -42,6 +42,10 @@ class Order extends Model.Class<Order>()("Order", {
   note: Schema.String.pipe(Model.optional)
 }) {}
 
+class Product extends Model.Class<Product>()("Product", { id: Model.id({ prefix: "P", brand: "ProductId" }) }) {}
+
+class Bundle extends Model.Class<Bundle>()("Bundle", { products: Schema.Array(Product.wire.fields.id) }) {}
+
 const jane = { name: "Jane Doe", email: "jane@example.com", password: "correct horse" }
 
 const hashed = "$pbkdf2-sha256$1000$AP/7777.P4A$tJCeAKvm0rGP4z3edCH4W7xtiW17oE6azwWdzxKAy90"
@@ -104,6 +108,16 @@ describe("Model.Class", () => {
     assert.include(messageOf(() => new Trimmed({ text: " a" })), "text")
     assert.include(messageOf(() => new Trimmed({ text: "a", note: "A" })), "note")
   })
+
+  it.effect("generates and decodes a branded identifier like any other", () =>
+    Effect.gen(function*() {
+      const { id } = yield* Model.finalise(Product, {})
+      assert.match(id, /^P[0-9a-f-]{36}$/u)
+      const bundle = yield* Model.fromRecord(Bundle, { products: [id] })
+      assert.deepStrictEqual(bundle.products, [id])
+      assert.strictEqual(Product.wire.fields.id.make("P1"), "P1")
+      assert.isFalse(Schema.is(Product.wire.fields.id)(""))
+    }))
 
   it.effect("does not convert the output of the last of several converters again", () =>
     Effect.gen(function*() {

@@ -25,7 +25,7 @@ const shop = Effect.gen(function*() {
   return { client: yield* KernelClient.make(engine, { baseUrl }), baseUrl }
 })
 
-const stockOf = (id: string) =>
+const stockOf = (id: Product["id"]) =>
   Effect.map(Effect.flatMap(Repository.for(Product), (all) => all.findById(id)), ({ stock }) => stock)
 
 type Store = Layer.Layer<DocumentStore.DocumentStore, unknown>
@@ -139,7 +139,9 @@ const suite = (store: string, layerStore: Store) => {
           (yield* Effect.flip(client.payments.pay({ payload: { order, amount: 80 } })))._tag,
           "NotPayable"
         )
-        const unknown = yield* Effect.flip(client.payments.pay({ payload: { order: "O-none", amount: 80 } }))
+        const unknown = yield* Effect.flip(
+          client.payments.pay({ payload: { order: Order.wire.fields.id.make("O-none"), amount: 80 } })
+        )
         assert.strictEqual(unknown._tag, "NotFound")
         assert.deepStrictEqual((yield* client.payments.methods())._items, ["card", "invoice"])
       }))

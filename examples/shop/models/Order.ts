@@ -1,8 +1,9 @@
 import { Generator, Index, Model, Validator } from "appkernel"
 import { Schema } from "effect"
+import { Product } from "./Product.ts"
 
 export class OrderLine extends Model.Class<OrderLine>()("OrderLine", {
-  product: Schema.String.pipe(Validator.notEmpty),
+  product: Product.wire.fields.id,
   quantity: Schema.Int.pipe(Validator.min(1), Validator.max(1_000)),
   price: Schema.Finite.pipe(Validator.min(0), Validator.max(100_000))
 }) {}
@@ -12,7 +13,7 @@ const OrderState = Schema.Literals(["placed", "paid", "shipped", "delivered", "c
 })
 
 export class Order extends Model.Class<Order>()("Order", {
-  id: Model.id({ prefix: "O" }),
+  id: Model.id({ prefix: "O", brand: "OrderId" }),
   customer: Schema.String.pipe(Validator.notEmpty, Model.indexed(Index.plain)),
   lines: Schema.Array(OrderLine).pipe(Validator.notEmpty),
   state: OrderState.pipe(Model.withDefault(() => "placed" as const)),

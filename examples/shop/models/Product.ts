@@ -8,7 +8,7 @@ export class Dimensions extends Model.Class<Dimensions>()("Dimensions", {
 }) {}
 
 export class Product extends Model.Class<Product>()("Product", {
-  id: Model.id({ prefix: "P" }),
+  id: Model.id({ prefix: "P", brand: "ProductId" }),
   code: Schema.String.pipe(Validator.regexp(/^[A-Z]{3}-\d{4}$/u), Model.indexed(Index.unique)),
   name: Schema.String.pipe(Validator.notEmpty, Validator.max(200)),
   description: Schema.String.pipe(Model.optional),

@@ -9,7 +9,7 @@ export class Address extends Model.Class<Address>()("Address", {
 }) {}
 
 export class User extends Model.Class<User>()("User", {
-  id: Model.id({ prefix: "U" }),
+  id: Model.id({ prefix: "U", brand: "UserId" }),
   name: Schema.String.pipe(Validator.notEmpty, Validator.max(120)),
   email: Schema.String.pipe(Validator.email, Model.indexed(Index.unique)),
   password: Schema.String.pipe(Validator.min(8), Model.converted(Converter.contentHasher()), Model.omitted),

@@ -45,6 +45,7 @@ export const Payments = Service.make("PaymentService")
   }, ({ payload }) => pay(payload))
   .operation("status", {
     path: "./{payment_id}",
+    params: { payment_id: Payment.wire.fields.id },
     success: Receipt,
     summary: "The receipt of a payment"
   }, ({ params }) =>

@@ -25,11 +25,15 @@ export const UsersV2 = Service.make("UserService")
       })
       return page.map(viewOf)
     }))
-  .operation("get", { path: "./{user_id}", success: UserV2 }, ({ params }) =>
-    Effect.gen(function*() {
-      const users = yield* Repository.for(User)
-      return viewOf(yield* users.findById(params.user_id))
-    }))
+  .operation(
+    "get",
+    { path: "./{user_id}", params: { user_id: User.wire.fields.id }, success: UserV2 },
+    ({ params }) =>
+      Effect.gen(function*() {
+        const users = yield* Repository.for(User)
+        return viewOf(yield* users.findById(params.user_id))
+      })
+  )
   .operation(
     "create",
     { method: "POST", path: "./", payload: UserV2, success: UserV2 },
