@@ -276,6 +276,6 @@ const ending = (given: typeof refused, timeLimit: Duration.Input, ...ends: Reado
 export const attacks: ReadonlyArray<Attack> = [
   ...ending(refused, "10 seconds", "QueryRejected"),
   ...ending(missing, "10 seconds", "Unsupported"),
-  ...ending(bounded, "1 second", "QueryTimeout", "QueryRejected", "done"),
+  ...ending(bounded, "300 millis", "QueryTimeout", "QueryRejected", "done"),
   ...ending(affordable, "10 seconds", "done")
 ]
