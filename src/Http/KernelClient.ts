@@ -48,12 +48,12 @@ export declare namespace KernelClient {
   /** Whether a call returns the value, the response, or both. */
   export type Mode = HttpApiClient.Client.ResponseMode
 
-  /** The call of an endpoint. */
+  /** The method of a client that calls an endpoint. */
   export type Method<E extends HttpApiEndpoint.ConstraintRequest> = E extends
     { readonly "~Standard"?: Endpoint.Standard<infer Name, infer M> } ? Standard<E, M>[Name & keyof Standard<E, M>]
     : Call<E>
 
-  /** The calls of the standard endpoints whose results depend on the request. */
+  /** The methods for standard endpoints, by name, where the type of the result depends on the request. */
   export interface Standard<E extends HttpApiEndpoint.ConstraintRequest, M extends Model.Any> {
     readonly list: List<M, E>
     readonly get: Get<M, E>
@@ -62,7 +62,7 @@ export declare namespace KernelClient {
     readonly patch: Write<M, E, M["patch"]["Type"]>
   }
 
-  /** The call of any other endpoint. A part of the request with only optional members may be left out. */
+  /** The method for any other endpoint. A part of the request with only optional members may be left out. */
   export interface Call<E extends HttpApiEndpoint.ConstraintRequest> {
     <M extends Mode = "decoded-only">(
       ...request: {} extends Parts<E> ? [request?: Types.Simplify<Parts<E> & ResponseOptions<M>>]
@@ -70,7 +70,7 @@ export declare namespace KernelClient {
     ): CallResult<E, HttpApiClient.SuccessType<E["~Success"]>, M>
   }
 
-  /** Reads a page. */
+  /** The method that reads a page. */
   export interface List<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
       request: { readonly query: ListQuery<M>["Type"] & { readonly fields: string } } & ResponseOptions<R>
@@ -80,7 +80,7 @@ export declare namespace KernelClient {
     ): CallResult<E, Documents.Collection<Documents.Representation<M>>["Type"], R>
   }
 
-  /** Reads a document. */
+  /** The method that reads a document. */
   export interface Get<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
       request:
@@ -96,7 +96,7 @@ export declare namespace KernelClient {
     ): CallResult<E, Documents.Representation<M>["Type"], R>
   }
 
-  /** Inserts one document or a list of documents. */
+  /** The method that inserts one document or a list of documents. */
   export interface Create<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
     <R extends Mode = "decoded-only">(
       request: { readonly payload: ReadonlyArray<M["create"]["Type"]> } & ResponseOptions<R>
@@ -109,7 +109,7 @@ export declare namespace KernelClient {
     ): CallResult<E, Documents.Result<M>["Type"], R>
   }
 
-  /** Changes a document. */
+  /** The methods that replace and patch a document. */
   export interface Write<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Payload> {
     <R extends Mode = "decoded-only">(
       request: ById<M> & { readonly payload: Payload; readonly headers: ReturningRepresentation } & ResponseOptions<R>
@@ -140,7 +140,7 @@ export declare namespace KernelClient {
     readonly responseMode?: M
   }
 
-  /** The document that a call addresses. */
+  /** The part of a request that addresses a document. */
   export interface ById<M extends Model.Any> {
     readonly params: { readonly id: Documents.Id<M>["Type"] }
   }

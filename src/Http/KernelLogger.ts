@@ -65,7 +65,7 @@ export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogF
 }
 
 /**
- * The access log that {@link layer} provides, if it is present.
+ * The access log of {@link layer}. Defaults to none. Servers do not write to it unless {@link layerAccess} is provided.
  *
  * @category references
  * @since 0.1.0
@@ -76,7 +76,7 @@ export const Offered: Context.Reference<AccessLog | undefined> = Context.Referen
 )
 
 /**
- * The access log that servers write to. Defaults to none.
+ * The access log that servers write one line to for each request. Defaults to none: requests are not logged.
  *
  * @category references
  * @since 0.1.0
@@ -97,7 +97,8 @@ export const layer = (options?: Options): Layer.Layer<never, LogFileUnusable | C
   Layer.effectContext(make(options?.development ?? process.stdout.isTTY))
 
 /**
- * Enables the access log of {@link layer} for servers.
+ * Makes the servers that it is provided to log their requests: sets {@link Access} to the access log of {@link layer}. It
+ * changes nothing where there is no {@link layer}.
  *
  * @category layers
  * @since 0.1.0
