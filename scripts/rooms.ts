@@ -76,7 +76,11 @@ export const folders: { readonly [name: string]: Folder } = {
   Security: {
     on: ["Model"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
-    rooms: {}
+    rooms: {
+      base: { on: [], modules: ["SecurityError"] },
+      keys: { on: ["base"] },
+      Keys: { on: ["keys"], modules: ["Keys"] }
+    }
   },
   Http: {
     on: ["Model", "Repository", "Client", "Security"],

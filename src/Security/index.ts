@@ -4,3 +4,5 @@
  * @since 0.1.0
  */
 export { CurrentUserId } from "./CurrentUserId.ts"
+export * as Keys from "./Keys.ts"
+export * as SecurityError from "./SecurityError.ts"

@@ -1,0 +1,339 @@
+/**
+ * The pair of keys that a service signs and verifies tokens with.
+ *
+ * **Details**
+ *
+ * The private key is looked for in this order. The first that is there counts.
+ *
+ * | Place | |
+ * |---|---|
+ * | `APPKERNEL_PRIVATE_KEY_PATH` | a file |
+ * | `security.private_key_path` of the configuration, `APPKERNEL_SECURITY_PRIVATE_KEY_PATH` | a file |
+ * | `<cfgDir>/keys/private.pem` | |
+ * | `<dataDir>/keys/private.pem` | not in production; the pair is made there if it is missing |
+ *
+ * The public key follows from the private one. A service that only verifies needs the public key alone:
+ * `APPKERNEL_PUBLIC_KEY_PATH`, `security.public_key_path`, or `<cfgDir>/keys/public.pem`. If both are configured they must
+ * be a pair.
+ *
+ * The files are PEM: a private key in PKCS #8 without a passphrase, a public key in SPKI, as `openssl genpkey` and `openssl
+ * pkey -pubout` write them. The key determines the algorithm: RSA of 2,048 bits or more is RS256, P-256 is ES256,
+ * Ed25519 is EdDSA.
+ *
+ * Production is where `NODE_ENV` is `production`.
+ *
+ * @since 0.1.0
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Redacted from "effect/Redacted"
+import type * as jose from "jose"
+import type * as keyPair from "./keys/keyPair.ts"
+import { KeysInvalid } from "./SecurityError.ts"
+
+/**
+ * The algorithms of signatures, by their names in RFC 7518 and RFC 8037.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Algorithm = keyPair.Algorithm
+
+/**
+ * Where to find the keys.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** The folder of `cfg.yml`, which may have a folder `keys`. Defaults to the working directory. */
+  readonly cfgDir?: string | undefined
+  /**
+   * The folder in which a pair is made if there is none. Defaults to `embedded.path` of the configuration, or `./data`.
+   */
+  readonly dataDir?: string | undefined
+  /** Whether keys must be configured, so that none are made. Defaults to whether `NODE_ENV` is `production`. */
+  readonly production?: boolean | undefined
+  /** The algorithm of a pair that is made. Defaults to `RS256`. */
+  readonly algorithm?: Algorithm | undefined
+}
+
+/**
+ * The keys of this service.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Keys extends Context.Service<Keys, {
+  /** The algorithm of both keys. */
+  readonly algorithm: Algorithm
+  /** The `kid` of tokens signed with these keys: the thumbprint of the public key by RFC 7638. */
+  readonly id: string
+  /** Verifies signatures. */
+  readonly publicKey: jose.CryptoKey
+  /** Signs. It can't be exported. `undefined` in a service that only verifies. */
+  readonly privateKey: Redacted.Redacted<jose.CryptoKey> | undefined
+  /** The public key as a JSON web key set (RFC 7517), for services that verify this service's tokens. */
+  readonly jwks: { readonly keys: ReadonlyArray<jose.JWK> }
+}>()("appkernel/Security/Keys") {}
+
+/**
+ * Reads the keys, or makes a pair and logs where. Fails with {@link KeysInvalid} if a file can't be used, or if there is
+ * no key in production.
+ *
+ * The file of a private key that is made can be read by its owner only (mode 0600). Processes that start at the same time
+ * use the same pair.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: (
+  options?: Options
+) => Effect.Effect<
+  Keys["Service"],
+  KeysInvalid | Config.ConfigError,
+  FileSystem.FileSystem | Path.Path
+> = Effect.fn("Keys.make")(function*(options?: Options) {
+  const path = yield* Path.Path
+  const { dataDir, isProduction, privatePath, publicPath } = yield* configuration
+  const cfgDir = path.join(options?.cfgDir ?? ".", "keys")
+  const configured = yield* readPrivate(privatePath, path.join(cfgDir, "private.pem"))
+  if (configured !== undefined) {
+    if (publicPath !== undefined) yield* requirePair(configured, yield* readPublic(publicPath))
+    return serviceOf(configured.publicKey, configured.privateKey)
+  }
+  const open = yield* publicPath === undefined
+    ? readPublicIfPresent(path.join(cfgDir, "public.pem"))
+    : readPublic(publicPath)
+  if (open !== undefined) return serviceOf(open.publicKey, undefined)
+  if (options?.production ?? isProduction) {
+    return yield* new KeysInvalid({
+      problem: "there are none. Set APPKERNEL_PRIVATE_KEY_PATH, or security.private_key_path in cfg.yml, or put "
+        + `private.pem into ${path.resolve(cfgDir)}; openssl genpkey -algorithm RSA -out private.pem makes one`
+    })
+  }
+  const folder = path.join(options?.dataDir ?? dataDir, "keys")
+  const made = yield* madePair(folder, options?.algorithm ?? "RS256")
+  return serviceOf(made.publicKey, made.privateKey)
+})
+
+/**
+ * {@link make} as a layer.
+ *
+ * **Example** (The keys that tokens are signed with)
+ *
+ * ```ts
+ * import { NodeServices } from "@effect/platform-node"
+ * import { Keys } from "appkernel"
+ * import { Effect, FileSystem, Layer } from "effect"
+ *
+ * const program = Effect.gen(function*() {
+ *   const files = yield* FileSystem.FileSystem
+ *   const folder = yield* files.makeTempDirectoryScoped()
+ *   const layer = Keys.layerWith({ cfgDir: folder, dataDir: folder, algorithm: "ES256" })
+ *   const keys = yield* Effect.provide(Keys.Keys, layer)
+ *   const { mode } = yield* files.stat(`${folder}/keys/private.pem`)
+ *   return [keys.algorithm, keys.jwks.keys.length, (mode & 0o777).toString(8)]
+ * })
+ *
+ * await Effect.runPromise(Effect.provide(Effect.scoped(program), NodeServices.layer)) // => ["ES256", 1, "600"]
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerWith = (
+  options: Options
+): Layer.Layer<Keys, KeysInvalid | Config.ConfigError, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(Keys, make(options))
+
+/**
+ * {@link make} as a layer, with the defaults of {@link Options}.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<
+  Keys,
+  KeysInvalid | Config.ConfigError,
+  FileSystem.FileSystem | Path.Path
+> = Layer.effect(Keys, make())
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+// jose is loaded by programs that use it, and by no others.
+const pairs = Effect.promise(() => import("./keys/keyPair.ts"))
+
+interface Pair {
+  readonly publicKey: keyPair.PublicKey
+  readonly privateKey: jose.CryptoKey
+  readonly file: string
+}
+
+/** An empty variable counts as not set. */
+const optional = (name: string) =>
+  Config.option(Config.String(name)).pipe(
+    Config.map((value) => Option.getOrUndefined(Option.filter(value, (text) => text !== "")))
+  )
+
+const inAppkernel = Config.nested("APPKERNEL")
+
+const configuration = Config.all({
+  privateFirst: optional("PRIVATE_KEY_PATH").pipe(inAppkernel),
+  privateNext: optional("PRIVATE_KEY_PATH").pipe(Config.nested("SECURITY"), inAppkernel),
+  publicFirst: optional("PUBLIC_KEY_PATH").pipe(inAppkernel),
+  publicNext: optional("PUBLIC_KEY_PATH").pipe(Config.nested("SECURITY"), inAppkernel),
+  dataDir: optional("PATH").pipe(Config.nested("EMBEDDED"), inAppkernel),
+  environment: optional("NODE_ENV")
+}).pipe(Config.map(({ dataDir, environment, privateFirst, privateNext, publicFirst, publicNext }) => ({
+  dataDir: dataDir ?? "./data",
+  isProduction: environment === "production",
+  privatePath: privateFirst ?? privateNext,
+  publicPath: publicFirst ?? publicNext
+})))
+
+const serviceOf = (
+  { algorithm, jwk, key }: keyPair.PublicKey,
+  privateKey: jose.CryptoKey | undefined
+): Keys["Service"] => ({
+  algorithm,
+  id: jwk.kid,
+  publicKey: key,
+  privateKey: privateKey === undefined ? undefined : Redacted.make(privateKey, { label: "private key" }),
+  jwks: { keys: [jwk] }
+})
+
+const unusable = (file: string, detail: string) => new KeysInvalid({ problem: `${file}: ${detail}` })
+
+const read = Effect.fnUntraced(function*(file: string) {
+  const files = yield* FileSystem.FileSystem
+  return yield* Effect.catchTag(
+    files.readFileString(file),
+    "PlatformError",
+    ({ reason }) => Effect.fail(unusable(file, `it can't be read (${reason._tag})`))
+  )
+})
+
+const readIfPresent = Effect.fnUntraced(function*(file: string) {
+  const files = yield* FileSystem.FileSystem
+  return yield* Effect.catchTag(files.readFileString(file), "PlatformError", ({ reason }) =>
+    reason._tag === "NotFound"
+      ? Effect.undefined
+      : Effect.fail(unusable(file, `it can't be read (${reason._tag})`)))
+})
+
+/** The private key of the first file, which must exist, or of the second one, which need not. */
+const readPrivate = Effect.fnUntraced(function*(configured: string | undefined, otherwise: string) {
+  const file = configured ?? otherwise
+  const pem = yield* configured === undefined ? readIfPresent(otherwise) : read(configured)
+  return pem === undefined ? undefined : yield* parsePrivate(file, pem)
+})
+
+const parsePrivate = Effect.fnUntraced(function*(file: string, pem: string) {
+  const parsed = yield* Effect.flatMap(pairs, (module) => module.parsePrivate(pem))
+  if (parsed === undefined) {
+    return yield* unusable(
+      file,
+      "expected a private key in PEM (PKCS #8, no passphrase): RSA of 2,048 bits or more, P-256, or Ed25519"
+    )
+  }
+  const pair: Pair = { ...parsed, file }
+  return pair
+})
+
+const readPublic = Effect.fnUntraced(function*(file: string) {
+  return yield* parsePublic(file, yield* read(file))
+})
+
+const readPublicIfPresent = Effect.fnUntraced(function*(file: string) {
+  const pem = yield* readIfPresent(file)
+  return pem === undefined ? undefined : yield* parsePublic(file, pem)
+})
+
+const parsePublic = Effect.fnUntraced(function*(file: string, pem: string) {
+  const publicKey = yield* Effect.flatMap(pairs, (module) => module.parsePublic(pem))
+  if (publicKey === undefined) {
+    return yield* unusable(
+      file,
+      "expected a public key in PEM (SPKI): RSA of 2,048 bits or more, P-256, or Ed25519"
+    )
+  }
+  return { publicKey, file }
+})
+
+const requirePair = (
+  pair: Pair,
+  { file, publicKey }: { readonly publicKey: keyPair.PublicKey; readonly file: string }
+) =>
+  pair.publicKey.jwk.kid === publicKey.jwk.kid
+    ? Effect.void
+    : Effect.fail(unusable(file, `it is not the public key of ${pair.file}`))
+
+/** The pair in a folder, which is made if it is missing. */
+const madePair = Effect.fnUntraced(function*(folder: string, algorithm: Algorithm) {
+  const path = yield* Path.Path
+  const file = path.join(folder, "private.pem")
+  const present = yield* readIfPresent(file)
+  if (present !== undefined) return yield* parsePrivate(file, present)
+  const { privatePem, publicPem } = yield* Effect.flatMap(pairs, (module) => module.makePem(algorithm))
+  const isOurs = yield* Effect.mapError(
+    writePair(folder, privatePem, publicPem),
+    ({ reason }) => unusable(path.resolve(folder), `no pair can be made there (${reason._tag})`)
+  )
+  if (isOurs) {
+    yield* Effect.logWarning(
+      `There are no keys for tokens: a pair was made in ${path.resolve(folder)}. In production, configure one`
+    )
+  }
+  return yield* parsePrivate(file, yield* read(file))
+})
+
+/**
+ * Writes the private key beside its place and links it there: a process never reads half of it, and of several processes
+ * the first one wins. Returns whether this one did.
+ */
+const writePair = Effect.fnUntraced(function*(folder: string, privatePem: string, publicPem: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* makeFolder(folder)
+  const hidden = yield* files.makeTempDirectoryScoped({ directory: folder, prefix: ".new-" })
+  const written = path.join(hidden, "private.pem")
+  const file = yield* files.open(written, { flag: "wx", mode: 0o600 })
+  yield* file.writeAll(new TextEncoder().encode(privatePem))
+  yield* file.sync
+  const isOurs = yield* files.link(written, path.join(folder, "private.pem")).pipe(
+    Effect.as(true),
+    Effect.catchTag(
+      "PlatformError",
+      (error) => error.reason._tag === "AlreadyExists" ? Effect.succeed(false) : Effect.fail(error)
+    )
+  )
+  if (isOurs) yield* files.writeFileString(path.join(folder, "public.pem"), publicPem)
+  return isOurs
+}, Effect.scoped)
+
+/** Creates a folder and its parents. `makeDirectory` with `recursive` never ends where no folder can be created, as in /proc. */
+const makeFolder: (
+  folder: string
+) => Effect.Effect<void, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> = Effect.fnUntraced(
+  function*(folder) {
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    if (yield* files.exists(folder)) return
+    const parent = path.dirname(folder)
+    if (parent !== folder) yield* makeFolder(parent)
+    yield* Effect.catchTag(
+      files.makeDirectory(folder, { mode: 0o700 }),
+      "PlatformError",
+      (error) => error.reason._tag === "AlreadyExists" ? Effect.void : Effect.fail(error)
+    )
+  }
+)
