@@ -77,24 +77,6 @@ export {
   toRecord,
   type ToRecordOptions
 } from "./instance/conversions.ts"
-export {
-  /**
-   * The JSON schema (draft-04) of the model, or MongoDB's variant of it: `JsonSchema.make`.
-   *
-   * @category conversions
-   * @since 0.1.0
-   */
-  make as getJsonSchema
-} from "./JsonSchema.ts"
-export {
-  /**
-   * The metadata of the model's fields for user interfaces: `Metadata.make`.
-   *
-   * @category conversions
-   * @since 0.1.0
-   */
-  make as getParameterSpec
-} from "./Metadata.ts"
 
 /**
  * Any model.

@@ -7,6 +7,7 @@ import {
   Converter,
   Generator,
   Index,
+  JsonSchema,
   Marshaller,
   Metadata,
   Model,
@@ -158,10 +159,10 @@ describe("A field of a model", () => {
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000)
       assert.deepStrictEqual(Metadata.make(User), Metadata.make(Piped))
-      assert.deepStrictEqual(Model.getJsonSchema(User), Model.getJsonSchema(Piped))
+      assert.deepStrictEqual(JsonSchema.make(User), JsonSchema.make(Piped))
       assert.deepStrictEqual(
-        Model.getJsonSchema(User, { mongoCompatibility: true }),
-        Model.getJsonSchema(Piped, { mongoCompatibility: true })
+        JsonSchema.make(User, { mongoCompatibility: true }),
+        JsonSchema.make(Piped, { mongoCompatibility: true })
       )
       for (const input of [jane, { ...jane, id: "U1", level: 9 }, { ...jane, name: "", password: "short" }]) {
         const both = yield* Effect.all(
@@ -337,10 +338,10 @@ describe("A custom validator", () => {
 
   it("adds its constraint to the JSON schema and its entry to the metadata", () => {
     // Every schema has properties.
-    const properties = Model.getJsonSchema(Stay)["properties"] as { readonly from: object }
+    const properties = JsonSchema.make(Stay)["properties"] as { readonly from: object }
     assert.deepInclude(properties.from, { multipleOf: 2 })
-    assert.deepStrictEqual(Model.getParameterSpec(Stay)["from"]?.validators, [{ type: "Even", value: 2 }])
-    assert.deepStrictEqual(Model.getParameterSpec(Stay)["to"]?.validators, [{ type: "After" }])
+    assert.deepStrictEqual(Metadata.make(Stay)["from"]?.validators, [{ type: "Even", value: 2 }])
+    assert.deepStrictEqual(Metadata.make(Stay)["to"]?.validators, [{ type: "After" }])
   })
 
   it("works in any schema", () => {
@@ -409,10 +410,10 @@ describe("Unique", () => {
 
   it("is uniqueItems in the JSON schema, and an entry in the metadata", () => {
     // Every schema has properties.
-    const properties = Model.getJsonSchema(Tagged)["properties"] as { readonly tags: object }
+    const properties = JsonSchema.make(Tagged)["properties"] as { readonly tags: object }
     assert.deepInclude(properties.tags, { uniqueItems: true })
     for (const name of ["code", "tags", "parts"]) {
-      assert.deepStrictEqual(Model.getParameterSpec(Tagged)[name]?.validators, [{ type: "Unique" }])
+      assert.deepStrictEqual(Metadata.make(Tagged)[name]?.validators, [{ type: "Unique" }])
     }
   })
 })
