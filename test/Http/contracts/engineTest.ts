@@ -1,7 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { DocumentStore, KernelEngine, KernelServer, Model, Repository, Resource, Service } from "../../../src/index.ts"
+import {
+  CurrentUserId,
+  DocumentStore,
+  KernelConfig,
+  KernelEngine,
+  KernelServer,
+  Model,
+  Repository,
+  Resource,
+  Service
+} from "../../../src/index.ts"
 
 class Note extends Model.Class<Note>()("Note", {
   id: Model.id({ prefix: "N" }),
@@ -62,6 +72,19 @@ export const engineTestContract = <E>(name: string, layer: Layer.Layer<DocumentS
           [inserted, updated].map((date) => date === undefined ? date : DateTime.formatIso(date)),
           ["2026-01-31T09:30:00.000Z", "2026-01-31T10:30:00.000Z"]
         )
+      }))
+
+    it.effect("what the context of the test provides holds for the service", () =>
+      Effect.gen(function*() {
+        const limits = yield* KernelConfig.Limits
+        const { client, repositories } = yield* test.pipe(
+          Effect.provideService(CurrentUserId, "U1"),
+          Effect.provideService(KernelConfig.Limits, { ...limits, maxPageSize: 2 })
+        )
+        const { result: id } = yield* client.notes.create({ payload: { text: "a" } })
+        assert.strictEqual((yield* repositories.notes.findById(id)).created_by, "U1")
+        const tooMany = yield* Effect.flip(client.notes.list({ query: { page_size: 3 } }))
+        assert.strictEqual(tooMany._tag, "BadRequest")
       }))
 
     it.effect("concurrent ones have a server and a store each, also in another service's layer", () =>
