@@ -18,6 +18,16 @@ const wayTo = (from: string, to: string): string => {
   return `${way === "" ? "." : way.startsWith("..") ? way : `./${way}`}/`.replaceAll(".", "\\.")
 }
 
+/** What a room that browsers load does not import. */
+const portable = [
+  { group: ["node:*", "@effect/platform-node/**"], message: "Clients load this room, browsers included." },
+  {
+    regex: String.raw`^(?:\.\./)+(?:Repository|Client|Security)/`,
+    allowTypeImports: true,
+    message: "Clients load this room: it may import types of other folders only, and models."
+  }
+]
+
 const anyOf = (names: ReadonlyArray<string>): string => `(?:${names.join("|")})\\.ts$`
 
 const modulesAt = (folder: string): ReadonlyArray<string> =>
@@ -60,7 +70,8 @@ const rulesFor = (name: string, folder: Folder, room: string | undefined): Oxlin
             message: `${name} may import the root modules of ${on.join(", ") || "no other folder"} (scripts/rooms.ts).`
           },
           { group: ["**/index.ts"], message: "Import the file, not the folder." },
-          { group: [...without.packages], message: without.because }
+          { group: [...without.packages], message: without.because },
+          ...(own?.isPortable === true ? portable : [])
         ].filter(({ regex }) => regex !== "^(?:)")
       }]
     }

@@ -12,6 +12,11 @@ interface Room {
   readonly on: ReadonlyArray<string>
   /** The modules at the folder's root that are this room; otherwise it is the folder of its name. */
   readonly modules?: ReadonlyArray<string>
+  /**
+   * Whether clients load it, browsers included. It then imports nothing of Node, and of other folders only `Model`, except
+   * for types.
+   */
+  readonly isPortable?: true
 }
 
 export interface Folder {
@@ -86,24 +91,35 @@ export const folders: { readonly [name: string]: Folder } = {
     on: ["Model", "Repository", "Client", "Security"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
-      base: { on: [], modules: ["Envelope", "HttpError", "ServiceError"] },
+      base: { on: [], modules: ["Envelope", "HttpError", "ServiceError"], isPortable: true },
       "messages/catalogues": { on: [] },
       messages: { on: ["messages/catalogues", "base"] },
       Translations: { on: ["messages"], modules: ["Translations"] },
       config: { on: [] },
       KernelConfig: { on: ["config"], modules: ["KernelConfig"] },
-      description: { on: ["base"] },
-      registrations: {
+      description: { on: ["base"], isPortable: true },
+      contract: {
         on: ["description"],
-        modules: ["Action", "Endpoint", "Hook", "Operation", "Registration", "Resource", "Service"]
+        modules: [
+          "Action",
+          "Endpoint",
+          "Hook",
+          "KernelApi",
+          "KernelClient",
+          "Operation",
+          "Registration",
+          "Resource",
+          "Service"
+        ],
+        isPortable: true
       },
       query: { on: ["KernelConfig", "messages", "description"] },
       request: { on: ["messages", "description"] },
-      response: { on: ["query", "request", "registrations", "Translations"] },
+      response: { on: ["query", "request", "contract", "Translations"] },
       server: { on: ["request", "KernelConfig"] },
       logger: { on: ["server"], modules: ["KernelLogger"] },
       openapi: { on: ["query"] },
-      documents: { on: ["openapi", "registrations"], modules: ["Documentation", "OpenApi"] },
+      documents: { on: ["openapi", "contract"], modules: ["Documentation", "OpenApi"] },
       routes: { on: ["response"] },
       startup: { on: ["routes", "documents", "logger"] }
     }

@@ -72,6 +72,31 @@ describe("The rooms of src", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
+  it("that clients load import no store and nothing of Node", { timeout: 60_000 }, () => {
+    const rooms = folders["Http"]!.rooms
+    const portable = Object.entries(rooms).filter(([, { isPortable }]) => isPortable === true).map(([room]) => room)
+    assert.deepStrictEqual(portable, ["base", "description", "contract"])
+    const wrong = portable.flatMap((room) => rooms[room]!.on.filter((below) => rooms[below]!.isPortable !== true))
+    assert.deepStrictEqual(wrong, [])
+    const tree = new Map(portable.map((room) => {
+      const file = files.get(`Http/${room}`)!
+      const store = path.relative(path.dirname(file), "src/Repository/DocumentStore.ts")
+      return [
+        file,
+        [
+          `import { DocumentStore } from "${store}"`,
+          `import { createServer } from "node:http"`,
+          `import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"`,
+          `import type * as Types from "${store}"`,
+          `import * as Model from "${path.relative(path.dirname(file), "src/Model/Model.ts")}"`
+        ].join("\n")
+      ]
+    }))
+    const rejected = lint(tree).map((line) => line.split(":", 2).join(":"))
+    const expected = portable.flatMap((room) => [1, 2, 3].map((line) => `${files.get(`Http/${room}`)!}:${line}`))
+    assert.deepStrictEqual(rejected.toSorted(), expected.toSorted())
+  })
+
   it("have no cycle of imports, not even of types", { timeout: 60_000 }, () => {
     const [one, other] = ["src/Model/shape/aModule.ts", "src/Model/shape/another.ts"]
     const found = lint(

@@ -59,7 +59,7 @@ export interface Action<M extends Model.Any, Name extends string, O extends Opti
  * const summary = Action.make(Product, "get_summary", { success: Schema.String }, (product) =>
  *   Effect.succeed(`${product.name} (${product.id})`))
  *
- * Resource.make(Product).action(summary).actions.map(({ name }) => name) // => ["get_summary"]
+ * Resource.make(Product).action(summary).description.actions.map(({ name }) => name) // => ["get_summary"]
  * ```
  *
  * @category constructors
@@ -68,7 +68,7 @@ export interface Action<M extends Model.Any, Name extends string, O extends Opti
 export const make = <M extends Model.Any, const Name extends string, const O extends Options, R = never>(
   _model: M,
   name: Name,
-  options: O,
+  options: O & Operation.Checked<O, Options>,
   handler: Handler<M, O, R>
 ): Action<M, Name, O, R> => ({ name, options, handler })
 
@@ -95,3 +95,13 @@ export interface Endpoint<M extends Model.Any, Name extends string, O extends Op
       Operation.FailureOf<O>
     >
 {}
+
+/**
+ * The handlers of actions of the model `M` by their names.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Handlers<M extends Model.Any, Actions extends HttpApiEndpoint.Constraint> = {
+  readonly [A in Actions as A["identifier"]]: A extends Endpoint<M, infer _N, infer O> ? Handler<M, O, unknown> : never
+}

@@ -7,7 +7,6 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Model from "../Model/Model.ts"
 import type { Method } from "./Endpoint.ts"
-import type * as Operation from "./Operation.ts"
 import type { ServiceError } from "./ServiceError.ts"
 
 /**
@@ -46,7 +45,7 @@ export interface Request<M extends Model.Any> {
 export type Before<M extends Model.Any, E, R> = (
   model: M["Type"],
   request: Request<M>
-) => Effect.Effect<M["Type"] | void, E | Operation.CommonFailure, R>
+) => Effect.Effect<M["Type"] | void, E, R>
 
 /**
  * Runs before a read. A failure becomes the response.
@@ -56,7 +55,7 @@ export type Before<M extends Model.Any, E, R> = (
  */
 export type BeforeGet<M extends Model.Any, E, R> = (
   request: Request<M>
-) => Effect.Effect<void, E | Operation.CommonFailure, R>
+) => Effect.Effect<void, E, R>
 
 /**
  * Runs after a write, a removal or a read; for a page, it runs once for each of its models. A failure becomes the
@@ -68,7 +67,7 @@ export type BeforeGet<M extends Model.Any, E, R> = (
 export type After<M extends Model.Any, E, R> = (
   model: M["Type"],
   request: Request<M>
-) => Effect.Effect<void, E | Operation.CommonFailure, R>
+) => Effect.Effect<void, E, R>
 
 /**
  * The type of a hook by its name.
@@ -81,11 +80,11 @@ export type ByName<M extends Model.Any, N extends Name, E, R> = N extends "befor
   : After<M, E, R>
 
 /**
- * The application's own errors that a hook may fail with.
+ * The application's own errors that a hook may fail with: one class or several.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Options<E extends ReadonlyArray<ServiceError.Any>> {
+export interface Options<E extends ServiceError.Any | ReadonlyArray<ServiceError.Any>> {
   readonly error?: E | undefined
 }

@@ -20,7 +20,7 @@
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpRouter from "effect/http/HttpRouter"
@@ -33,12 +33,14 @@ import * as EmbeddedStore from "../Repository/EmbeddedStore.ts"
 import * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import type * as Documentation from "./Documentation.ts"
+import * as KernelApi from "./KernelApi.ts"
 import * as KernelClient from "./KernelClient.ts"
 import * as KernelLogger from "./KernelLogger.ts"
 import * as KernelServer from "./KernelServer.ts"
 import type * as OpenApi from "./OpenApi.ts"
-import * as Registration from "./Registration.ts"
+import type * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
+import type { Implementation } from "./routes/served.ts"
 import { readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
@@ -157,6 +159,34 @@ export declare namespace KernelEngine {
       OfModel<infer M> ? Repository.Repository<M> : never
   }
 
+  /**
+   * What is wrong with the implementations of a description: the names of registrations without one, or, at its place,
+   * that an implementation belongs to none. `unknown` if they are complete.
+   */
+  export type Complete<Registered extends KernelApi.AnyEntry, Implementations extends ReadonlyArray<Implements>> =
+    [Unimplemented<Registered, Implementations[number]["description"]>] extends [never]
+      ? { readonly [I in keyof Implementations]: Surplus<Implementations[I], Registered["target"]> }
+      : `${Unimplemented<Registered, Implementations[number]["description"]>} has no implementation`
+
+  /** An implementation of anything. */
+  export interface Implements {
+    readonly description: unknown
+  }
+
+  /** The names of registrations that none of the descriptions is of. */
+  export type Unimplemented<Registered, Descriptions> = Registered extends KernelApi.Entry<infer Name, infer T>
+    ? T extends Resource.Description<infer _M, infer _Methods, infer Actions, infer _E>
+      ? [Actions] extends [never] ? never : T extends Descriptions ? never : Name
+    : T extends Service.Description<infer _Name, infer Endpoints>
+      ? [Endpoints] extends [never] ? never : T extends Descriptions ? never : Name
+    : never
+    : never
+
+  /** Whether an implementation belongs to none of the targets. */
+  export type Surplus<T, Targets> = T extends { readonly description: infer D }
+    ? D extends Targets ? unknown : `${Registration.NameOf<D>} is not registered in the description`
+    : unknown
+
   /** The part of a resource's group that tells its model. */
   export interface OfModel<M extends Model.Any> {
     readonly endpoints: { readonly meta: { readonly "~Model"?: M } }
@@ -199,7 +229,53 @@ export const make = <const Id extends string>(
   id: Id,
   options: Options = {}
 ): KernelEngine<Id, never> =>
-  makeEngine({ options, api: HttpApi.make(id), registrations: [], additions: [], openApi: undefined })
+  // An `HttpApi` with any registrations.
+  makeEngine({ options, api: KernelApi.make(id) as never, implementations: [], additions: [], openApi: undefined })
+
+/**
+ * Makes the engine of a description: `implementations` has one for each description with actions or operations, in any
+ * order, and may have one for each other.
+ *
+ * **Example** (A description and its server)
+ *
+ * ```ts check
+ * import { NodeRuntime } from "@effect/platform-node"
+ * import { Effect, Layer, Schema } from "effect"
+ * import { EmbeddedStore, KernelApi, KernelEngine, Model, Resource } from "appkernel"
+ *
+ * class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
+ *
+ * const NotesApi = Resource.describe(Note, { methods: ["GET", "POST"] })
+ *   .action("length", { success: Schema.Int })
+ *
+ * const api = KernelApi.make("notes").register(NotesApi, { urlBase: "/api/v1" })
+ *
+ * const Notes = Resource.implement(NotesApi, { length: ({ text }) => Effect.succeed(text.length) })
+ *
+ * KernelEngine.fromApi(api, [Notes])
+ *   .layer.pipe(Layer.provide(EmbeddedStore.layer), KernelEngine.launch, NodeRuntime.runMain)
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromApi = <
+  Id extends string,
+  Groups extends HttpApiGroup.Constraint,
+  Registered extends KernelApi.AnyEntry,
+  const Implementations extends ReadonlyArray<Resource.Any | Service.Any>
+>(
+  api: KernelApi.KernelApi<Id, Groups, Registered>,
+  implementations: Implementations & KernelEngine.Complete<Registered, Implementations>,
+  options: Options = {}
+): KernelEngine<
+  Id,
+  Groups,
+  Registration.RepositoriesOf<Registered["target"]>,
+  Registration.RequirementsOf<Implementations[number]>
+> =>
+  // A description with any registrations.
+  makeEngine({ options, api: api as never, implementations, additions: [], openApi: undefined })
 
 export {
   /**
@@ -243,8 +319,8 @@ export {
 // -----------------------------------------------------------------------------
 
 interface Parts {
-  readonly api: HttpApi.Constraint
-  readonly registrations: ReadonlyArray<Registration.Registration>
+  readonly api: KernelApi.Any
+  readonly implementations: ReadonlyArray<Implementation>
   readonly additions: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
   readonly options: Options
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
@@ -254,32 +330,30 @@ type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.Reposi
 
 // The types of `register` and `use` describe the engine's parts.
 const makeEngine = (parts: Parts): never => {
-  const api = parts.api as HttpApi.Top
+  const { api: { api, registrations }, implementations, openApi } = parts
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
-    yield* rejectInvalid(parts.registrations)
-    yield* rejectConflicts(parts)
+    yield* rejectInvalid(registrations, implementations)
+    yield* rejectConflicts({ registrations, openApi })
     // Routes are loaded by programs that serve them, and by no others.
     const { serve } = yield* Effect.promise(() => import("./startup/serve.ts"))
-    return yield* serve(parts)
+    return yield* serve({ ...parts, api, registrations })
   }))
   const layer = Layer.provide(Layer.merge(layerServe, whereabouts), [KernelServer.layer, KernelLogger.layerAccess])
   const engine: { readonly [K in keyof AnyEngine]: unknown } = {
     api,
-    registrations: parts.registrations,
+    registrations,
     layerServe,
     layer: Layer.effectContext(readyLast(Layer.build(layer))),
     launch: launchWith(parts.options),
-    test: testWith(api, parts.registrations, layerServe),
+    test: testWith(api, registrations, layerServe),
     enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
     use: (addition: Parts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
     register: (target: Model.Any | Resource.Any | Service.Any, options?: RegisterOptions) => {
-      const registration = Service.isService(target)
-        ? Registration.ofService(target, options)
-        : Registration.ofResource(Resource.isResource(target) ? target : Resource.make(target, options), options)
+      const own = Service.isService(target) || Resource.isResource(target) ? target : Resource.make(target, options)
       return makeEngine({
         ...parts,
-        api: api.add(Registration.group(registration)),
-        registrations: [...parts.registrations, registration]
+        api: parts.api.register(own.description, options),
+        implementations: [...new Set([...implementations, own])]
       })
     }
   }

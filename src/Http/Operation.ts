@@ -91,6 +91,68 @@ export interface Any {
 }
 
 /**
+ * An operation or action without its handler.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Described {
+  readonly name: string
+  readonly options: Options
+}
+
+/**
+ * Handlers by the names of their operations or actions.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Handlers = ReadonlyMap<string, Any["handler"]>
+
+/**
+ * The handlers of operations by their names.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type HandlersFor<Endpoints extends HttpApiEndpoint.Constraint> = {
+  readonly [E in Endpoints as E["identifier"]]: E extends Endpoint<infer _N, infer O> ? Handler<O, unknown> : never
+}
+
+/**
+ * The services that handlers need.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ServicesOf<H> = {
+  readonly [K in keyof H]: H[K] extends (...args: never) => Effect.Effect<infer _A, infer _E, infer R> ? R : never
+}[keyof H]
+
+/**
+ * The type of options with mistakes that their own types can't show: names that are no option, and parameters that the
+ * path does not have.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Checked<O extends Options, Known = Options> =
+  & { readonly [K in Exclude<keyof O, keyof Known>]: `${K & string} is not an option` }
+  & (O extends { readonly params: infer P }
+    ? { readonly params: { readonly [K in Exclude<keyof FieldsOf<P>, PathParameters<O["path"]>>]: NotInPath<K> } }
+    : unknown)
+
+type NotInPath<Name> = `${Name & string} is not in the path`
+
+/**
+ * The type of a handler that has no description.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Surplus<Name> = `${Name & string} is not described`
+
+/**
  * Makes an operation for `Service.operation`.
  *
  * @category constructors
@@ -98,7 +160,7 @@ export interface Any {
  */
 export const make = <const Name extends string, const O extends Options, R = never>(
   name: Name,
-  options: O,
+  options: O & Checked<O>,
   handler: Handler<O, R>
 ): Operation<Name, O, R> => ({ name, options, handler })
 

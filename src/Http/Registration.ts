@@ -16,7 +16,7 @@ import { Tags } from "./description/tags.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { responses } from "./HttpError.ts"
 import type * as Operation from "./Operation.ts"
-import * as Resource from "./Resource.ts"
+import type * as Resource from "./Resource.ts"
 import type * as Service from "./Service.ts"
 import { responseOf } from "./ServiceError.ts"
 
@@ -49,7 +49,15 @@ export interface Options<Name extends string> {
 }
 
 /**
- * The targets of a registration.
+ * What a `KernelApi` describes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Described = Model.Any & Resource.Hookless | Resource.AnyDescription | Service.AnyDescription
+
+/**
+ * What an engine serves.
  *
  * @category models
  * @since 0.1.0
@@ -63,6 +71,7 @@ export type Target = Model.Any & Resource.Hookless | Resource.Any | Service.Any
  * @since 0.1.0
  */
 export type NameOf<T> = T extends { readonly modelName: infer Name extends string } ? Name
+  : T extends { readonly description: infer D } ? NameOf<D>
   : T extends { readonly model: { readonly modelName: infer Name extends string } } ? Name
   : T extends { readonly name: infer Name extends string } ? Name
   : never
@@ -90,15 +99,17 @@ export interface ModelOptions<Methods extends ReadonlyArray<Resource.Method>, Na
 }
 
 /**
- * The endpoints of a target.
+ * The endpoints of a target, or of what is described.
  *
  * @category models
  * @since 0.1.0
  */
-export type GroupOf<T, Methods extends Resource.Method, Name extends string> = T extends
-  Resource.Resource<infer M, infer Own, infer Actions, infer E, infer _R> ? Endpoint.Group<Name, M, Own, Actions, E>
-  : T extends Service.Service<infer _Name, infer Endpoints, infer _R> ? HttpApiGroup.HttpApiGroup<Name, Endpoints>
-  : T extends Model.Any ? Endpoint.Group<Name, T, Methods, never, Endpoint.ByMethod.NoErrors>
+export type GroupOf<T, Methods extends Resource.Method, Name extends string> = T extends { readonly modelName: string }
+  ? T extends Model.Any ? Endpoint.Group<Name, T, Methods, never, Endpoint.ByMethod.NoErrors> : never
+  : T extends { readonly description: infer D } ? GroupOf<D, Methods, Name>
+  : T extends Resource.Description<infer M, infer Own, infer Actions, infer E> ?
+    Endpoint.Group<Name, M, Own, Actions, E>
+  : T extends Service.Description<infer _Name, infer Endpoints> ? HttpApiGroup.HttpApiGroup<Name, Endpoints>
   : never
 
 /**
@@ -109,6 +120,7 @@ export type GroupOf<T, Methods extends Resource.Method, Name extends string> = T
  */
 export type RepositoriesOf<T> = T extends { readonly modelName: infer Name extends string }
   ? Repository.RepositoryOf<Name>
+  : T extends { readonly description: infer D } ? RepositoriesOf<D>
   : T extends { readonly model: { readonly modelName: infer Name extends string } } ? Repository.RepositoryOf<Name>
   : never
 
@@ -119,8 +131,8 @@ export type RepositoriesOf<T> = T extends { readonly modelName: infer Name exten
  * @since 0.1.0
  */
 export type RequirementsOf<T> = T extends
-  Resource.Resource<infer _M, infer _Methods, infer _Actions, infer _E, infer R> ? R
-  : T extends Service.Service<infer _Name, infer _Endpoints, infer R> ? R
+  Resource.Implementation<infer _M, infer _Methods, infer _Actions, infer _E, infer R> ? R
+  : T extends Service.Implementation<infer _Name, infer _Endpoints, infer R> ? R
   : never
 
 /**
@@ -154,7 +166,6 @@ export interface Call {
   readonly method: Endpoint.Method
   readonly path: `/${string}`
   readonly options: Action.Options
-  readonly handler: Operation.Any["handler"]
 }
 
 /**
@@ -166,13 +177,14 @@ export interface Call {
 export interface ResourceInfo {
   readonly _tag: "Resource"
   readonly name: string
+  readonly description: Resource.AnyDescription
   readonly model: Model.Any
   readonly path: `/${string}`
   readonly methods: ReadonlyArray<Endpoint.Method>
   readonly enableHateoas: boolean
   readonly onExcessProperty: "ignore" | "error"
-  readonly transactional: boolean
-  readonly hooks: ReadonlyArray<Resource.AnyHook>
+  /** The application's own errors of hooks, by method. */
+  readonly errors: Resource.AnyDescription["errors"]
   readonly calls: ReadonlyArray<Call>
   readonly tags: ReadonlyArray<string>
   /** The names of all given options, including unknown ones. */
@@ -188,6 +200,7 @@ export interface ResourceInfo {
 export interface ServiceInfo {
   readonly _tag: "Service"
   readonly name: string
+  readonly description: Service.AnyDescription
   readonly path: `/${string}`
   readonly onExcessProperty: "ignore" | "error"
   readonly calls: ReadonlyArray<Call>
@@ -210,21 +223,25 @@ export type Registration = ResourceInfo | ServiceInfo
  * @category constructors
  * @since 0.1.0
  */
-export const ofResource = (resource: Resource.Any, options: Options<string> = {}): ResourceInfo => {
-  const place = placeOf(resource.model.modelName, options)
-  const { hooks, methods, model, transactional } = resource
+export const ofResource = (
+  description: Resource.AnyDescription,
+  options: Options<string> = {}
+): ResourceInfo => {
+  const { actions, errors, methods, model } = description
+  const place = placeOf(model.modelName, options)
   return {
     _tag: "Resource",
     ...place,
+    description,
     model,
     methods,
-    transactional,
-    hooks,
+    errors,
     enableHateoas: options.enableHateoas ?? true,
-    calls: resource.actions.map((action) => ({
-      ...action,
-      method: methodOf(action.options),
-      path: routeOf([place.path, ":id", action.options.path ?? action.name])
+    calls: actions.map(({ name, options }) => ({
+      name,
+      options,
+      method: methodOf(options),
+      path: routeOf([place.path, ":id", options.path ?? name])
     }))
   }
 }
@@ -235,17 +252,22 @@ export const ofResource = (resource: Resource.Any, options: Options<string> = {}
  * @category constructors
  * @since 0.1.0
  */
-export const ofService = (service: Service.Any, options: Options<string> = {}): ServiceInfo => {
-  const place = placeOf(service.name, options)
+export const ofService = (
+  description: Service.AnyDescription,
+  registered: Options<string> = {}
+): ServiceInfo => {
+  const place = placeOf(description.name, registered)
   return {
     _tag: "Service",
     ...place,
-    calls: service.operations.map((operation) => {
-      const path = operation.options.path ?? operation.name
+    description,
+    calls: description.operations.map(({ name, options }) => {
+      const path = options.path ?? name
       return {
-        ...operation,
-        method: methodOf(operation.options),
-        path: routeOf([path.startsWith("/") ? options.urlBase ?? "" : place.path, path])
+        name,
+        options,
+        method: methodOf(options),
+        path: routeOf([path.startsWith("/") ? registered.urlBase ?? "" : place.path, path])
       }
     })
   }
@@ -319,10 +341,7 @@ const standardOf = (registration: ResourceInfo): ReadonlyArray<HttpApiEndpoint.C
   return endpointsOf(methods).map((endpoint) => describe(endpoint, model, errors.get(endpoint.broughtBy) ?? []))
 }
 
-const hookErrorsOf = ({ hooks }: ResourceInfo, method: Endpoint.Method): ReadonlyArray<Schema.Top> => {
-  const own = hooks.filter(({ name }) => Resource.methodOfHook(name) === method)
-  const errors = own.flatMap(({ errors }) => errors)
-  return own.length === 0
-    ? []
-    : [...[...new Set(errors)].map(responseOf), responses.BadRequest, responses.NotFound, responses.Conflict]
+const hookErrorsOf = ({ errors }: ResourceInfo, method: Endpoint.Method): ReadonlyArray<Schema.Top> => {
+  const own = errors[method]
+  return own === undefined ? [] : [...own.map(responseOf), responses.BadRequest, responses.NotFound, responses.Conflict]
 }

@@ -1,12 +1,75 @@
 /**
  * A service: operations that do not belong to a model's resource.
  *
+ * `make` makes their description and their handlers at once. `describe` makes a description that a client or a browser
+ * can load, and `implement` its implementation for the server.
+ *
  * @since 0.1.0
  */
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as Operation from "./Operation.ts"
 
 const typeId = "~appkernel/Service"
+
+const descriptionTypeId = "~appkernel/Service/Description"
+
+/**
+ * The description of a service: every operation returns a new one whose type includes it. `Endpoints` are those of its
+ * operations.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Description<in out Name extends string, in out Endpoints extends HttpApiEndpoint.Constraint>
+  extends AnyDescription
+{
+  readonly [descriptionTypeId]: { readonly endpoints: () => Endpoints }
+  readonly name: Name
+  /** Adds the description of an operation. */
+  readonly operation: <const N extends string, const O extends Operation.Options>(
+    name: N,
+    options: O & Operation.Checked<O>
+  ) => Description<Name, Endpoints | Operation.Endpoint<N, O>>
+}
+
+/**
+ * Any description.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AnyDescription {
+  readonly [descriptionTypeId]: unknown
+  readonly name: string
+  readonly operations: ReadonlyArray<Operation.Described>
+}
+
+/**
+ * A description with its handlers. `R` are the services that these need.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Implementation<
+  in out Name extends string,
+  in out Endpoints extends HttpApiEndpoint.Constraint,
+  out R
+> extends Any {
+  readonly [typeId]: { readonly services: () => R }
+  readonly description: Description<Name, Endpoints>
+}
+
+/**
+ * Any implementation.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Any {
+  readonly [typeId]: unknown
+  readonly description: AnyDescription
+  readonly handlers: Operation.Handlers
+}
 
 /**
  * A service under construction: every operation returns a new one whose type includes it. `Endpoints` are those of its
@@ -15,15 +78,14 @@ const typeId = "~appkernel/Service"
  * @category models
  * @since 0.1.0
  */
-export interface Service<Name extends string, out Endpoints extends HttpApiEndpoint.Constraint, out R> {
-  readonly [typeId]: { readonly endpoints: () => Endpoints; readonly services: () => R }
-  readonly name: Name
-  readonly operations: ReadonlyArray<Operation.Any>
+export interface Service<in out Name extends string, in out Endpoints extends HttpApiEndpoint.Constraint, out R>
+  extends Implementation<Name, Endpoints, R>
+{
   /** Adds an operation: a value of `Operation.make`, or its parts. */
   readonly operation: {
     <const N extends string, const O extends Operation.Options, R2 = never>(
       name: N,
-      options: O,
+      options: O & Operation.Checked<O>,
       handler: Operation.Handler<O, R2>
     ): Service<Name, Endpoints | Operation.Endpoint<N, O>, R | R2>
     <N extends string, O extends Operation.Options, R2>(
@@ -45,41 +107,92 @@ export interface Service<Name extends string, out Endpoints extends HttpApiEndpo
  * const Clocks = Service.make("ClockService")
  *   .operation("zones", { success: Schema.Array(Schema.String) }, () => Effect.succeed(["UTC"]))
  *
- * Clocks.operations.length // => 1
+ * Clocks.description.operations.length // => 1
  * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = <const Name extends string>(name: Name): Service<Name, never, never> => makeService(name, [])
+export const make = <const Name extends string>(name: Name): Service<Name, never, never> =>
+  // A service without operations has no endpoints.
+  makeService({ description: describe(name), handlers: new Map() }) as never
+
+/**
+ * Describes a service without implementing it. It loads neither a store nor a server, so clients can share it. The path
+ * follows from the name like that of `make`.
+ *
+ * **Example** (A description and its implementation)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Service } from "appkernel"
+ *
+ * const ClocksApi = Service.describe("ClockService")
+ *   .operation("zones", { success: Schema.Array(Schema.String) })
+ *
+ * export const Clocks = Service.implement(ClocksApi, { zones: () => Effect.succeed(["UTC"]) })
+ *
+ * ClocksApi.operations.map(({ name }) => name) // => ["zones"]
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const describe = <const Name extends string>(name: Name): Description<Name, never> =>
+  // A service without operations has no endpoints.
+  makeDescription({ name, operations: [] }) as never
+
+/**
+ * Implements a description: `handlers` has a handler for each of its operations.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const implement = <
+  Name extends string,
+  Endpoints extends HttpApiEndpoint.Constraint,
+  H extends Operation.HandlersFor<Endpoints>
+>(
+  description: Description<Name, Endpoints>,
+  handlers: H & { readonly [K in Exclude<keyof H, keyof Operation.HandlersFor<Endpoints>>]: Operation.Surplus<K> }
+): Implementation<Name, Endpoints, Operation.ServicesOf<H>> => ({
+  // The type-level property is never read.
+  [typeId]: undefined as never,
+  description,
+  handlers: new Map(Object.entries(handlers))
+})
 
 /** @internal */
 export const isService = (u: unknown): u is Any => typeof u === "object" && u !== null && typeId in u
 
-/**
- * Any service.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Any extends Service<string, HttpApiEndpoint.Constraint, unknown> {}
+/** @internal */
+export const isDescription = (u: unknown): u is AnyDescription =>
+  typeof u === "object" && u !== null && descriptionTypeId in u
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const makeService = <Name extends string>(
-  name: Name,
-  operations: ReadonlyArray<Operation.Any>
-): Service<Name, never, never> => ({
+const makeDescription = (parts: Omit<AnyDescription, typeof descriptionTypeId>): AnyDescription => {
+  const operation = (name: string, options: Operation.Options) =>
+    makeDescription({ ...parts, operations: [...parts.operations, { name, options }] })
   // The type-level property is never read.
-  [typeId]: undefined as never,
-  name,
-  operations,
-  operation: (first: string | Operation.Any, options?: unknown, handler?: unknown) =>
-    // The overloads declare that a name is followed by the other two parts, and the type of the result.
-    makeService(name, [
-      ...operations,
-      typeof first === "string" ? Operation.make(first, options as never, handler as never) : first
-    ]) as never
-})
+  const description = { [descriptionTypeId]: undefined, ...parts, operation }
+  return description
+}
+
+const makeService = ({ description, handlers }: Omit<Any, typeof typeId>): Any => {
+  const operation = (first: string | Operation.Any, options?: unknown, handler?: unknown) => {
+    const added: Operation.Any = typeof first === "string"
+      // The overloads declare that a name is followed by the other two parts.
+      ? Operation.make(first, options as never, handler as never)
+      : first
+    return makeService({
+      description: makeDescription({ ...description, operations: [...description.operations, added] }),
+      handlers: new Map([...handlers, [added.name, added.handler]])
+    })
+  }
+  // The type-level property is never read.
+  const service = { [typeId]: undefined, description, handlers, operation }
+  return service
+}

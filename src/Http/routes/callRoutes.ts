@@ -40,7 +40,6 @@ import type { Part } from "../description/callOptions.ts"
 import type { ServiceUnavailable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import type { Call } from "../Registration.ts"
 import { readJson } from "../request/jsonBody.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/callFailures.ts"
@@ -53,6 +52,7 @@ import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { notFound, type Route, unknownParameters } from "./route.ts"
+import type { ServedCall as Call } from "./served.ts"
 
 /**
  * The routes of actions and operations. Actions get their documents from `repository`.

@@ -3,7 +3,6 @@ import * as Option from "effect/Option"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
-import type { ResourceInfo } from "../Registration.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Written } from "../response/writeResponse.ts"
 import { createWrites } from "./createWrites.ts"
@@ -11,6 +10,7 @@ import { deleteWrites } from "./deleteWrites.ts"
 import { hooksOf, unwrapped } from "./hooks.ts"
 import { patchWrites } from "./patchWrites.ts"
 import { replaceWrites } from "./replaceWrites.ts"
+import type { ServedResource } from "./served.ts"
 import { type Values, writeContext } from "./writeContext.ts"
 import type { Changes, ManyDocuments, OneDocument, WriteRequest } from "./writeRequest.ts"
 
@@ -29,7 +29,7 @@ export interface Writes {
 
 /** @internal */
 export const writesOf = (
-  registration: ResourceInfo,
+  registration: ServedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"]
 ): Writes => {

@@ -17,7 +17,6 @@ import type { Limits } from "../KernelConfig.ts"
 import * as QueryGuard from "../query/nativeQuery.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
-import type { ResourceInfo } from "../Registration.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import { writeDocument } from "../response/documentJson.ts"
@@ -31,6 +30,7 @@ import type { Translations } from "../Translations.ts"
 import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
 import { Page } from "./pageRoutes.ts"
 import { headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
+import type { ServedResource } from "./served.ts"
 
 /**
  * The routes of `GET`, except those that describe the model.
@@ -38,7 +38,7 @@ import { headersOf, notFound, withIdAndParameters, withParameters } from "./rout
  * @internal
  */
 export const readRoutes = (
-  resource: ResourceInfo,
+  resource: ServedResource,
   repository: Repository<Model.Any>,
   representation: Representation,
   surroundings: Surroundings
@@ -81,7 +81,7 @@ interface ReadContext {
 }
 
 const readContext = (
-  { hooks, model, path }: ResourceInfo,
+  { hooks, model, path }: ServedResource,
   repository: Repository<Model.Any>,
   representation: Representation,
   { limits, lists, places, translations }: Surroundings

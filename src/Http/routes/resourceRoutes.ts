@@ -12,7 +12,6 @@ import type { Limits } from "../KernelConfig.ts"
 import { en } from "../messages/catalogues/en.ts"
 import { translatable } from "../messages/message.ts"
 import { queryReader } from "../query/parameterReader.ts"
-import type { ResourceInfo } from "../Registration.ts"
 import { acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
 import * as responses from "../response/json.ts"
@@ -38,6 +37,7 @@ import {
   withParameters,
   withRequest
 } from "./route.ts"
+import type { ServedResource } from "./served.ts"
 import { writeRoutes } from "./writeRoutes.ts"
 
 /**
@@ -46,7 +46,7 @@ import { writeRoutes } from "./writeRoutes.ts"
  * @internal
  */
 export const routesOf = (
-  registration: ResourceInfo,
+  registration: ServedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   { limits, lists, translations }: {

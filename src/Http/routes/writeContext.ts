@@ -6,11 +6,11 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { documentCodec, documentOperationsOf, makeRetry, textOfId } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
-import type { ResourceInfo } from "../Registration.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { WrittenDocument } from "../response/writeResponse.ts"
 import type { HookFailed, MethodHooks } from "./hooks.ts"
+import type { ServedResource } from "./served.ts"
 
 /** @internal */
 export type Values = Record<string, unknown>
@@ -30,7 +30,7 @@ export type WriteContext = ReturnType<typeof writeContext>
 
 /** @internal */
 export const writeContext = (
-  { model, transactional }: ResourceInfo,
+  { model, transactional }: ServedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"]
 ) => {

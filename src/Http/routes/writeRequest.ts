@@ -20,7 +20,6 @@ import { maxItems } from "../description/limits.ts"
 import { reservedIds } from "../description/standardEndpoints.ts"
 import type { HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
-import type { ResourceInfo } from "../Registration.ts"
 import { documentPatcher } from "../request/documentPatch.ts"
 import { decodeForm, readForm } from "../request/form.ts"
 import { maxDepth, mediaTypeOf, readJson } from "../request/jsonBody.ts"
@@ -33,6 +32,7 @@ import { type Identifier, identifierOf } from "../response/identifier.ts"
 import type { Representation } from "../response/representation.ts"
 import { readItems } from "./bulkInsert.ts"
 import { headersOf } from "./route.ts"
+import type { ServedResource } from "./served.ts"
 
 type Values = Record<string, unknown>
 
@@ -98,7 +98,7 @@ export interface WriteReaders {
  * @internal
  */
 export const writeReaders = (
-  registration: ResourceInfo,
+  registration: ServedResource,
   { serialise }: Pick<Representation, "serialise">,
   limits: Limits
 ): WriteReaders => {

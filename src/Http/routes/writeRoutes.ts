@@ -5,13 +5,13 @@ import type * as Model from "../../Model/Model.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Limits } from "../KernelConfig.ts"
-import type { ResourceInfo } from "../Registration.ts"
 import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
 import type { Representation } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 import { writeResponses, type Written } from "../response/writeResponse.ts"
 import { writesOf } from "./conditionalWrites.ts"
 import { withIdOf, withRequest } from "./route.ts"
+import type { ServedResource } from "./served.ts"
 import { writeReaders, type WriteRequest } from "./writeRequest.ts"
 
 /**
@@ -20,7 +20,7 @@ import { writeReaders, type WriteRequest } from "./writeRequest.ts"
  * @internal
  */
 export const writeRoutes = (
-  registration: ResourceInfo,
+  registration: ServedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
   representation: Representation,

@@ -9,6 +9,7 @@ import { managedField } from "../../Model/introspection.ts"
 import { partProblem, unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
+import type { Implementation } from "../routes/served.ts"
 
 /**
  * Occurs when a registration is invalid: its model has no identifier or the name of another model, a hook would never
@@ -33,11 +34,18 @@ export class RegistrationInvalid extends Schema.TaggedError<RegistrationInvalid>
  * @internal
  */
 export const rejectInvalid = Effect.fnUntraced(function*(
-  registrations: ReadonlyArray<Registration>
+  registrations: ReadonlyArray<Registration>,
+  implementations: ReadonlyArray<Implementation>
 ): Effect.fn.Return<void, RegistrationInvalid> {
+  for (const { description } of implementations) {
+    if (registrations.some((registration) => registration.description === description)) continue
+    const registration = "model" in description ? description.model.modelName : description.name
+    return yield* new RegistrationInvalid({ registration, detail: "its description is not registered" })
+  }
   const models = new Map<string, ResourceInfo["model"]>()
   for (const registration of registrations) {
     const detail = unknownOptionOf(registration) ?? callProblemOf(registration) ??
+      handlerProblemOf(registration, implementations) ??
       (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
     if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
     if (registration._tag === "Resource") models.set(registration.model.modelName, registration.model)
@@ -78,8 +86,26 @@ const callProblemOf = ({ calls }: Registration): string | undefined => {
   return undefined
 }
 
+const handlerProblemOf = (
+  { calls, description, methods }: Registration & { readonly methods?: ResourceInfo["methods"] },
+  implementations: ReadonlyArray<Implementation>
+): string | undefined => {
+  const own = implementations.filter((implementation) => implementation.description === description)
+  const [implementation] = own
+  if (own.length > 1) return "it has two implementations"
+  const missing = calls.find(({ name }) => implementation?.handlers.has(name) !== true)
+  if (missing !== undefined) return `${missing.name} has no handler`
+  const surplus = [...implementation?.handlers.keys() ?? []].find((name) => !calls.some((call) => call.name === name))
+  if (surplus !== undefined) return `the handler ${surplus} belongs to nothing that is described`
+  if (implementation === undefined || !("hooks" in implementation) || methods === undefined) return undefined
+  const idle = implementation.hooks.find(({ name }) => !methods.includes(methodOfHook(name)))
+  return idle === undefined
+    ? undefined
+    : `${idle.name} never runs, since ${methodOfHook(idle.name)} is not among the methods ${methods.join(", ")}`
+}
+
 const problemOf = (
-  { hooks, methods, model }: ResourceInfo,
+  { model }: ResourceInfo,
   others: ReadonlyMap<string, ResourceInfo["model"]>
 ): string | undefined => {
   const name = model.modelName
@@ -91,8 +117,5 @@ const problemOf = (
   if (["hooks", ...hookNames].some((hook) => hook in model)) {
     return `the hooks of the model ${name} never run; they stand on its resource, as in Resource.make(${name}).beforePost(…)`
   }
-  const idle = hooks.find((hook) => !methods.includes(methodOfHook(hook.name)))
-  return idle === undefined
-    ? undefined
-    : `${idle.name} never runs, since ${methodOfHook(idle.name)} is not among the methods ${methods.join(", ")}`
+  return undefined
 }

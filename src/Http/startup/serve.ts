@@ -22,6 +22,7 @@ import { callRoutes } from "../routes/callRoutes.ts"
 import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
 import { routesOf } from "../routes/resourceRoutes.ts"
 import type { Route } from "../routes/route.ts"
+import { type Implementation, served } from "../routes/served.ts"
 import { accessLogged } from "../server/accessLog.ts"
 import * as Translations from "../Translations.ts"
 import { unusedKeys } from "./unusedKeys.ts"
@@ -34,9 +35,10 @@ type Addition = Layer.Layer<never, never, HttpRouter.HttpRouter>
  *
  * @internal
  */
-export const serve = Effect.fnUntraced(function*({ additions, api, openApi, registrations }: {
+export const serve = Effect.fnUntraced(function*({ additions, api, implementations, openApi, registrations }: {
   readonly api: HttpApi.Constraint
   readonly registrations: ReadonlyArray<Registration>
+  readonly implementations: ReadonlyArray<Implementation>
   readonly additions: ReadonlyArray<Addition>
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
 }) {
@@ -52,7 +54,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, openApi, regi
   const linksOf = linksBy(registrations)
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
   const routes: Array<Route> = []
-  for (const registration of registrations) {
+  for (const registration of registrations.map((registration) => served(registration, implementations))) {
     const { calls, onExcessProperty } = registration
     const common = { isStrict: onExcessProperty === "error", limits, lists, translations }
     if (registration._tag === "Service") {

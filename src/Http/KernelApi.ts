@@ -1,0 +1,122 @@
+/**
+ * The description of a service, apart from its implementation: a client or a browser can load it, since it imports no
+ * handler, no store and no server.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import type * as Model from "../Model/Model.ts"
+import * as Registration from "./Registration.ts"
+import * as Resource from "./Resource.ts"
+import * as Service from "./Service.ts"
+
+const typeId = "~appkernel/KernelApi"
+
+/**
+ * The description of a service under construction: every registration returns a new one whose type includes it. `Groups`
+ * describes the endpoints, and `Registered` what was registered under which name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface KernelApi<
+  Id extends string,
+  Groups extends HttpApiGroup.Constraint,
+  out Registered extends AnyEntry = never
+> {
+  readonly [typeId]: { readonly registered: () => Registered }
+  /** The description of all endpoints, for any consumer of an `HttpApi`. */
+  readonly api: HttpApi.HttpApi<Id, Groups>
+  /** The registrations, in order. */
+  readonly registrations: ReadonlyArray<Registration.Registration>
+  /** Describes a model, a resource or a service. A model is read-only unless `methods` adds more. */
+  readonly register: <
+    T extends Registration.Described,
+    const Methods extends ReadonlyArray<Resource.Method> = readonly ["GET"],
+    const Name extends string = Registration.Segment<Registration.NameOf<T>>
+  >(
+    target: T,
+    options?: Registration.OptionsFor<T, Methods, Name>
+  ) => KernelApi<Id, Groups | Registration.GroupOf<T, Methods[number], Name>, Registered | Entry<Name, T>>
+}
+
+/**
+ * What was registered under a name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Entry<out Name extends string, T> {
+  readonly name: Name
+  readonly target: T
+}
+
+/**
+ * Anything that was registered.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AnyEntry extends Entry<string, unknown> {}
+
+/**
+ * Makes the description of a service without registrations. `id` names the service.
+ *
+ * **Example** (A description, and the client that follows from it)
+ *
+ * ```ts check
+ * import { Effect, Schema } from "effect"
+ * import { FetchHttpClient } from "effect/http"
+ * import { KernelApi, KernelClient, Model, Resource } from "appkernel"
+ *
+ * class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
+ *
+ * const NotesApi = Resource.describe(Note, { methods: ["GET", "POST"] })
+ *   .action("archive", { method: "POST" })
+ *
+ * const api = KernelApi.make("notes").register(NotesApi, { urlBase: "/api/v1" })
+ *
+ * export const program = Effect.gen(function*() {
+ *   const client = yield* KernelClient.make(api, { baseUrl: "http://notes:5000" })
+ *   yield* client.notes.archive({ params: { id: "N1" } })
+ * }).pipe(Effect.provide(FetchHttpClient.layer))
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <const Id extends string>(id: Id): KernelApi<Id, never> =>
+  // The type declares an api without registrations.
+  makeApi(HttpApi.make(id), []) as never
+
+/**
+ * A description of any registrations, without their types.
+ *
+ * @internal
+ */
+export interface Any {
+  readonly api: HttpApi.Top
+  readonly registrations: ReadonlyArray<Registration.Registration>
+  readonly register: (target: Registration.Described, options?: AnyOptions) => Any
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type AnyOptions = Resource.MethodOptions<ReadonlyArray<Resource.Method>> & Registration.Options<string>
+
+const makeApi = (described: HttpApi.Constraint, registrations: Any["registrations"]): Any => {
+  // The platform's type has hidden type parameters.
+  const api = described as HttpApi.Top
+  const register = (target: Model.Any | Resource.AnyDescription | Service.AnyDescription, options?: AnyOptions) => {
+    const registration = Service.isDescription(target)
+      ? Registration.ofService(target, options)
+      : Registration.ofResource(Resource.isDescription(target) ? target : Resource.describe(target, options), options)
+    return makeApi(api.add(Registration.group(registration)), [...registrations, registration])
+  }
+  // The type-level property is never read.
+  const own = { [typeId]: undefined, api, registrations, register }
+  return own
+}

@@ -1,0 +1,58 @@
+import type * as Operation from "../Operation.ts"
+import type { Call, Registration, ResourceInfo, ServiceInfo } from "../Registration.ts"
+import type * as Resource from "../Resource.ts"
+import type * as Service from "../Service.ts"
+
+/**
+ * The implementation of a registration.
+ *
+ * @internal
+ */
+export type Implementation = Resource.Any | Service.Any
+
+/** @internal */
+export interface ServedCall extends Call {
+  readonly handler: Operation.Any["handler"]
+}
+
+/**
+ * A registered resource with its handlers and hooks.
+ *
+ * @internal
+ */
+export interface ServedResource extends ResourceInfo {
+  readonly calls: ReadonlyArray<ServedCall>
+  readonly hooks: ReadonlyArray<Resource.AnyHook>
+  readonly transactional: boolean
+}
+
+/**
+ * A registered service with its handlers.
+ *
+ * @internal
+ */
+export interface ServedService extends ServiceInfo {
+  readonly calls: ReadonlyArray<ServedCall>
+}
+
+/**
+ * Joins a registration with the implementation of its description. Without one, it has no hooks. A call without a
+ * handler is left out; the start fails before that.
+ *
+ * @internal
+ */
+export const served = (
+  registration: Registration,
+  implementations: ReadonlyArray<Implementation>
+): ServedResource | ServedService => {
+  const own = implementations.find(({ description }) => description === registration.description)
+  const calls = registration.calls.flatMap((call): ReadonlyArray<ServedCall> => {
+    const handler = own?.handlers.get(call.name)
+    return handler === undefined ? [] : [{ ...call, handler }]
+  })
+  if (registration._tag === "Service") return { ...registration, calls }
+  const { hooks, transactional } = own !== undefined && "hooks" in own ? own : unhooked
+  return { ...registration, calls, hooks, transactional }
+}
+
+const unhooked = { hooks: [], transactional: false }
