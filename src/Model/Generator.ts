@@ -11,7 +11,7 @@ import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
-import { CurrentUserId } from "../internal/currentUserId.ts"
+import { currentUserIdOf } from "../internal/currentUser.ts"
 import { synchronous } from "../internal/synchronous.ts"
 
 /**
@@ -33,22 +33,23 @@ export const dateNow: Generator<DateTime.Utc> = synchronous((fiber) =>
 )
 
 /**
- * The identifier of the current user, `CurrentUserId`, for ownership and audit fields. Without a user there is no value,
- * so a required field fails.
+ * The identifier of the current user, the subject of `CurrentUser`, for ownership and audit fields. Without a user there
+ * is no value, so a required field fails.
  *
  * **Example** (The owner of a note)
  *
  * ```ts
  * import { Effect, Schema } from "effect"
- * import { CurrentUserId, Generator, Model } from "appkernel"
+ * import { CurrentUser, Generator, Model } from "appkernel"
  *
  * class Note extends Model.Class<Note>()("Note", {
  *   text: Schema.String,
  *   owner: Schema.String.pipe(Model.generated(Generator.currentUserId))
  * }) {}
  *
+ * const jane = { subject: "U1", roles: [], claims: {} }
  * const note = await Effect.runPromise(
- *   Model.finalise(Note, { text: "milk" }).pipe(Effect.provideService(CurrentUserId, "U1"))
+ *   Model.finalise(Note, { text: "milk" }).pipe(Effect.provideService(CurrentUser, jane))
  * )
  * note.owner // => "U1"
  * ```
@@ -56,7 +57,7 @@ export const dateNow: Generator<DateTime.Utc> = synchronous((fiber) =>
  * @category constructors
  * @since 0.1.0
  */
-export const currentUserId: Generator<string | undefined> = synchronous((fiber) => fiber.getRef(CurrentUserId))
+export const currentUserId: Generator<string | undefined> = synchronous(currentUserIdOf)
 
 /**
  * A UUID (RFC 9562) after an optional prefix, for example one letter for each model. Version 4, the default, is random.

@@ -3,6 +3,6 @@
  *
  * @since 0.1.0
  */
-export { CurrentUserId } from "./CurrentUserId.ts"
+export { CurrentUser } from "./CurrentUser.ts"
 export * as Keys from "./Keys.ts"
 export * as SecurityError from "./SecurityError.ts"

@@ -15,7 +15,7 @@ import {
   Validator
 } from "../../src/Model/index.ts"
 import { modelTypeId } from "../../src/Model/shape/variants.ts"
-import { CurrentUserId } from "../../src/Security/index.ts"
+import { CurrentUser } from "../../src/Security/index.ts"
 
 class Colour extends Model.Class<Colour>()("Colour", { name: Model.field(Schema.String, { required: true }) }) {}
 
@@ -422,7 +422,10 @@ describe("A generator", () => {
   it.effect("current_user returns the current identity, and nothing without one", () =>
     Effect.gen(function*() {
       const finalised = Model.finalise(User, jane)
-      assert.strictEqual((yield* Effect.provideService(finalised, CurrentUserId, "U7")).owner, "U7")
+      assert.strictEqual(
+        (yield* Effect.provideService(finalised, CurrentUser, { subject: "U7", roles: [], claims: {} })).owner,
+        "U7"
+      )
       assert.notProperty(yield* finalised, "owner")
       assert.isUndefined(new User({ ...yield* finalised }).owner)
     }))

@@ -38,8 +38,8 @@ export const versioned = {
 } as const
 
 /**
- * When a document was inserted and last updated, and by which user: the identifier is `CurrentUserId`, if
- * there is one. Callers read these fields and can't send them.
+ * When a document was inserted and last updated, and by which user: the identifier is the subject of
+ * `CurrentUser`, if there is one. Callers read these fields and can't send them.
  *
  * @category constructors
  * @since 0.1.0

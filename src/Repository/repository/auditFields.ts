@@ -3,7 +3,7 @@
  */
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
-import { CurrentUserId } from "../../internal/currentUserId.ts"
+import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { managedField, type ModelLike } from "../../Model/introspection.ts"
 import { dateOf } from "../bson/normalise.ts"
 import type { Document } from "../DocumentStore.ts"
@@ -58,6 +58,6 @@ export const auditFieldsOf = (model: ModelLike): AuditFields | undefined => {
 // internal
 
 const userField = (fiber: WritingFiber, name: string | undefined): Document => {
-  const user = fiber.getRef(CurrentUserId)
+  const user = currentUserIdOf(fiber)
   return name === undefined || user === undefined ? {} : { [name]: user }
 }

@@ -38,7 +38,7 @@ export interface Revision<M extends Model.Any> {
   readonly change: Change
   /** When the document was written. */
   readonly time: DateTime.Utc
-  /** The `CurrentUserId` of the writer, if there was one. */
+  /** The subject of the writer's `CurrentUser`, if there was one. */
   readonly by: string | undefined
   /** The document as it was stored, including fields that the model omits. For a removal, its last state. */
   readonly document: Document

@@ -3,7 +3,7 @@
  */
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
-import { CurrentUserId } from "../../internal/currentUserId.ts"
+import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { isDate } from "../../Model/introspection.ts"
 import { dateOf } from "../bson/normalise.ts"
 import type { Document, IndexDescription } from "../DocumentStore.ts"
@@ -49,7 +49,7 @@ export interface ChangeContext {
 /** @internal */
 export const changeContextOf = (fiber: Fiber.Fiber<unknown, unknown>): ChangeContext => ({
   at: dateOf(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()),
-  by: fiber.getRef(CurrentUserId)
+  by: currentUserIdOf(fiber)
 })
 
 /** @internal */

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { CurrentUserId, DocumentStore, Index, Model, Repository } from "../../../src/index.ts"
+import { CurrentUser, DocumentStore, Index, Model, Repository } from "../../../src/index.ts"
 import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
 
 class Contract extends Model.Class<Contract>()("Contract", {
@@ -67,7 +67,12 @@ export const repositoryHistoryContract = <E>(
       Effect.gen(function*() {
         const contracts = yield* Repository.for(Contract)
         const at = <A, E, R>(millis: number, user: string | undefined, effect: Effect.Effect<A, E, R>) =>
-          Effect.andThen(TestClock.setTime(millis), Effect.provideService(effect, CurrentUserId, user))
+          Effect.andThen(
+            TestClock.setTime(millis),
+            user === undefined
+              ? effect
+              : Effect.provideService(effect, CurrentUser, { subject: user, roles: [], claims: {} })
+          )
 
         const draft = yield* Model.finalise(Contract, { title: "a", group: "each", secret: "s" })
         const inserted = yield* at(1_000, "U1", contracts.insert(draft))

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { CurrentUserId, DocumentStore, Generator, Index, Model, Repository, Validator } from "../../../src/index.ts"
+import { CurrentUser, DocumentStore, Generator, Index, Model, Repository, Validator } from "../../../src/index.ts"
 
 class Part extends Model.Class<Part>()("Part", { name: Schema.String, size: Schema.Int }) {}
 
@@ -58,7 +58,7 @@ export const repositoryOperationsContract = <E>(
       })
 
       const as = <A, E, R>(user: string, effect: Effect.Effect<A, E, R>) =>
-        Effect.provideService(effect, CurrentUserId, user)
+        Effect.provideService(effect, CurrentUser, { subject: user, roles: [], claims: {} })
 
       it.effect("finds one document, or fails with DocumentNotFound", () =>
         Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { CurrentUserId, DocumentStore, Index, Model, Query, Repository } from "../../../src/index.ts"
+import { CurrentUser, DocumentStore, Index, Model, Query, Repository } from "../../../src/index.ts"
 import { documentOperationsOf } from "../../../src/Repository/introspection.ts"
 
 class Member extends Model.Class<Member>()("Member", {
@@ -125,7 +125,7 @@ export const repositorySoftDeletionContract = <E>(
         yield* TestClock.setTime(1_000)
         const { id } = yield* members.insert(yield* memberOf("stamped", 0))
         yield* TestClock.setTime(2_000)
-        yield* Effect.provideService(members.deleteById(id), CurrentUserId, "U1")
+        yield* Effect.provideService(members.deleteById(id), CurrentUser, { subject: "U1", roles: [], claims: {} })
         const deleted = yield* members.findById(id, { deleted: "only" })
         assert.deepStrictEqual(
           [deleted.deleted?.epochMilliseconds, deleted.updated.epochMilliseconds, deleted.updated_by, deleted.version],
