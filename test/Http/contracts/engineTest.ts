@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import {
-  CurrentUserId,
+  CurrentUser,
   DocumentStore,
   KernelConfig,
   KernelEngine,
@@ -78,7 +78,7 @@ export const engineTestContract = <E>(name: string, layer: Layer.Layer<DocumentS
       Effect.gen(function*() {
         const limits = yield* KernelConfig.Limits
         const { client, repositories } = yield* test.pipe(
-          Effect.provideService(CurrentUserId, "U1"),
+          Effect.provideService(CurrentUser, { subject: "U1", roles: [], claims: {} }),
           Effect.provideService(KernelConfig.Limits, { ...limits, maxPageSize: 2 })
         )
         const { result: id } = yield* client.notes.create({ payload: { text: "a" } })
