@@ -70,7 +70,7 @@ describe("conditions", () => {
   })
 
   it("take values of the field's type", () => {
-    expectTypeOf(where).parameter(0).parameter(0).toEqualTypeOf<Query.Fields<typeof Order.store.fields>>()
+    expectTypeOf(where).parameter(0).parameter(0).toEqualTypeOf<Query.Fields<typeof Order>>()
     where(($) => $.customer.contains("jan").and($.status.in(["open", "paid"])).or($.total.between(1, 2)).not())
     where(($) => $.placed.before(moment).and($.shipped.isMissing()).and($.confirmed.equals(null)))
     where(($) => $.tags.contains("new").and($.tags.size(2)).and($.tags.equals(["new", "old"])))
@@ -94,7 +94,7 @@ describe("conditions", () => {
   })
 
   it("reach into models and lists of models", () => {
-    expectTypeOf(where).parameter(0).parameter(0).toEqualTypeOf<Query.Fields<typeof Order.store.fields>>()
+    expectTypeOf(where).parameter(0).parameter(0).toEqualTypeOf<Query.Fields<typeof Order>>()
     where(($) => $.address.city.equals("Bern").and($.billing.city.startsWith("B")).and($.billing.equals(null)))
     where(($) => $.address.isPresent().and($.lines.quantity.greaterThan(3)).and($.lines.discounts.contains(0.1)))
     where(($) => $.lines.any((line) => line.product.equals("tea").and(line.quantity.greaterThan(3))))

@@ -11,8 +11,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 
 /**
- * Converts the value of a field. It must return its own output unchanged: a plain function such as one that trims a
- * text counts a value as converted if it returns it unchanged. Use {@link make} if the output has a recognisable form.
+ * Converts the value of a field. It must return its own output unchanged. A value that a plain function, such as one that
+ * trims a text, returns unchanged counts as converted. Use {@link make} if a schema can recognise the output.
  *
  * @category models
  * @since 0.1.0
@@ -26,8 +26,8 @@ export interface Converter<A> {
 }
 
 /**
- * A converter whose output has its own form. A value of the process with this form stays unchanged; a value from a
- * caller is always converted.
+ * Makes a converter whose output is recognised by the schema `makes`. Within the program, a value that matches this
+ * schema stays unchanged. A value from a caller is always converted.
  *
  * **Example** (Text that is stored reversed)
  *

@@ -1,6 +1,6 @@
 /**
- * The attributes of a model's fields beside their type: optionality,
-  type OptionalStored, where a value comes from, and who may see it.
+ * The attributes of a model's fields beside their type: whether a field is optional, where its value comes from, and who
+ * may see it.
  *
  * A field is any Effect Schema, piped through these combinators. A bare schema is a required field with the same
  * stored, wire and input form.
@@ -39,8 +39,8 @@ import { type Nested, storableSchema, type Variant, variants, withChecksOf } fro
 export type { OptionalStored } from "./shape/fields.ts"
 
 /**
- * A field with separate schemas for stored, read, created and patched documents. Without a variant, the field does not
- * exist there.
+ * A field with separate schemas for stored, read, created and patched documents (`store`, `wire`, `create` and `patch`).
+ * Documents of a kind without a schema do not have the field.
  *
  * @category models
  * @since 0.1.0
@@ -48,6 +48,8 @@ export type { OptionalStored } from "./shape/fields.ts"
 export type Field<Config extends Field.Config> = VariantSchema.Field<Config>
 
 /**
+ * Types of {@link Field}.
+ *
  * @category models
  * @since 0.1.0
  */

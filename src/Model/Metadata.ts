@@ -32,7 +32,7 @@ export interface FieldMetadata {
 }
 
 /**
- * A nested model or an enumeration as the element of a list.
+ * The description of a list's elements, if they are nested models or members of an enumeration.
  *
  * @category models
  * @since 0.1.0
@@ -45,7 +45,7 @@ export interface TypeMetadata {
 }
 
 /**
- * Descriptions by field name.
+ * The descriptions of a model's fields, by the names of the fields.
  *
  * @category models
  * @since 0.1.0

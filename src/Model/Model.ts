@@ -87,7 +87,7 @@ export {
 export interface Any extends ModelLike {}
 
 /**
- * What identifies an instance of the model: a value of its field `id`, or text where the identifier has another name.
+ * The type of the model's identifiers: that of its field `id`, or `string` if the identifier has another name.
  *
  * @category models
  * @since 0.1.0
@@ -129,6 +129,8 @@ export type Model<Self, Name extends string, F extends Model.Fields> =
   }
 
 /**
+ * Types of {@link Model}.
+ *
  * @category models
  * @since 0.1.0
  */

@@ -25,7 +25,8 @@ import { fieldNamed } from "./query/fieldPath.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
 /**
- * An order of documents, and the cursors in it.
+ * A sort order that cursors refer to. It makes the cursor of a document, and the filter for the documents after or before
+ * a cursor.
  *
  * @category models
  * @since 0.1.0

@@ -141,14 +141,14 @@ export interface List<A, Element> extends Field<A> {
 }
 
 /**
- * The operators of a list of models with the fields `F`.
+ * The operators of a list whose elements are of the model `M`.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Models<A, Element, F> extends List<A, Element> {
+export interface Models<A, Element, M> extends List<A, Element> {
   /** A single element matches the complete condition. */
-  readonly any: (where: (element: Fields<F>) => Condition) => Condition
+  readonly any: (where: (element: Fields<M>) => Condition) => Condition
 }
 
 /**
@@ -162,18 +162,18 @@ export type FieldOf<S> = Own<S> extends infer O
   ? O extends AnyModel ? Field<TypeOf<S>> & Inner<FieldsOf<O>, Field<unknown>>
   : O extends AnyList<infer Item>
     ? Own<Item> extends infer I extends AnyModel
-      ? Models<TypeOf<S>, TypeOf<Item>, FieldsOf<I>> & Inner<FieldsOf<I>, Models<unknown, unknown, unknown>>
+      ? Models<TypeOf<S>, TypeOf<Item>, I> & Inner<FieldsOf<I>, Models<unknown, unknown, unknown>>
     : List<TypeOf<S>, TypeOf<Item>>
   : Scalar<TypeOf<S>, NonNullable<EncodedOf<O>>>
   : never
 
 /**
- * The fields of a model, with their nested fields.
+ * The fields of the model `M`, each with its operators and its nested fields.
  *
  * @category models
  * @since 0.1.0
  */
-export type Fields<F> = { readonly [K in keyof F]: FieldOf<F[K]> }
+export type Fields<M> = { readonly [K in keyof FieldsOf<M>]: FieldOf<FieldsOf<M>[K]> }
 
 /**
  * A condition on the documents of the model `M`, as a function of its fields.
@@ -181,7 +181,7 @@ export type Fields<F> = { readonly [K in keyof F]: FieldOf<F[K]> }
  * @category models
  * @since 0.1.0
  */
-export type Where<M extends Model.Any> = (fields: Fields<M["store"]["fields"]>) => Condition
+export type Where<M extends Model.Any> = (fields: Fields<M>) => Condition
 
 /**
  * Options of {@link text}.
@@ -204,7 +204,7 @@ export interface TextOptions extends CaseOptions {
  */
 export const toFilter = <M extends Model.Any>(model: M, where: Where<M> | undefined): Filter =>
   // `fieldsOf` has one property for each field of the model, as the type has.
-  where === undefined ? {} : where(fieldsOf(model) as Fields<M["store"]["fields"]>).filter
+  where === undefined ? {} : where(fieldsOf(model) as Fields<M>).filter
 
 /**
  * The operators of a path that is not a field of the model. The schema describes its values: `Query.path("meta.colour",

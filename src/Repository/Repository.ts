@@ -34,7 +34,8 @@ export type { CursorOptions, FindOptions, Operations, Page, SortOptions } from "
 export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
 
 /**
- * The operations on the stored instances of the model `M`, including those that its traits add.
+ * The operations on the stored instances of the model `M`, including those that `Model.softDeleted` and `Model.historied`
+ * add.
  *
  * @category services
  * @since 0.1.0

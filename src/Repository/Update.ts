@@ -155,16 +155,16 @@ export interface List<Item> {
 }
 
 /**
- * The operators of a list of models with the fields `F`.
+ * The operators of a list whose elements are of the model `M`.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Models<Item, F> extends List<Item> {
+export interface Models<Item, M> extends List<Item> {
   /** Removes the elements that match the condition. */
-  readonly removeWhere: (where: (element: Query.Fields<F>) => Query.Condition) => Change
+  readonly removeWhere: (where: (element: Query.Fields<M>) => Query.Condition) => Change
   /** Every element that matches the condition. */
-  readonly where: (where: (element: Query.Fields<F>) => Query.Condition) => FieldOf<Item>
+  readonly where: (where: (element: Query.Fields<M>) => Query.Condition) => FieldOf<Item>
 }
 
 /**
@@ -190,7 +190,7 @@ export type FieldOf<S> =
   & (S extends { readonly "~type.optionality": "optional" } ? Optional : unknown)
   & (Own<S> extends infer O ? O extends AnyModel ? Value<Input<S>> & Inner<FieldsOf<O>>
     : O extends AnyList<infer Item>
-      ? Value<Input<S>> & (Own<Item> extends infer I extends AnyModel ? Models<Item, FieldsOf<I>> : List<Item>)
+      ? Value<Input<S>> & (Own<Item> extends infer I extends AnyModel ? Models<Item, I> : List<Item>)
     : Scalar<TypeOf<S>, NonNullable<EncodedOf<O>>>
     : never)
 

@@ -15,8 +15,8 @@ import { defaulted, supplied } from "../shape/suppliedField.ts"
 import { variants } from "../shape/variants.ts"
 
 /**
- * The version for optimistic locking: 1 on insert, incremented by every write. A write that gives another version than
- * the stored one fails with a conflict and changes nothing.
+ * Adds the field `version` for optimistic locking: it is 1 after the insert, and every write increments it. A write
+ * with another version than the stored one fails with `VersionConflict` and changes nothing.
  *
  * @category constructors
  * @since 0.1.0
@@ -38,8 +38,9 @@ export const versioned = {
 } as const
 
 /**
- * When a document was inserted and last updated, and by which user: the identifier is the subject of
- * `CurrentUser`, if there is one. Callers read these fields and can't send them.
+ * Adds the fields `inserted`, `updated`, `created_by` and `updated_by`: when a document was inserted and last updated,
+ * and by which users. A user's identifier is the subject of `CurrentUser`; without one, there is no value. Callers can
+ * read these fields and can't send them.
  *
  * @category constructors
  * @since 0.1.0
@@ -52,8 +53,9 @@ export const audited = {
 } as const
 
 /**
- * Deletes mark a document instead of removing it: `deleted` holds the time, and every operation of the repository
- * excludes the document unless it asks for deleted ones. The field is stored, and callers neither read nor send it.
+ * Adds the field `deleted`. A delete sets it to the current time instead of removing the document. The operations of
+ * the repository exclude deleted documents unless their option `deleted` includes them. The field is stored; callers
+ * can neither read nor send it.
  *
  * **Example** (A unique value among active documents, and documents that are removed a month after their deletion)
  *
@@ -87,7 +89,8 @@ export const softDeleted = {
 } as const
 
 /**
- * The schema of the field that {@link softDeleted} adds. Repositories recognise such a model by it.
+ * The schema of the field that {@link softDeleted} adds. By this type a repository has the operations on deleted
+ * documents.
  *
  * @category models
  * @since 0.1.0
@@ -98,9 +101,13 @@ export interface Deletion extends OptionalStored<Temporal.Temporal> {
 }
 
 /**
- * The repository records each state of a document with its author and time: `Repository.history`. `revision` counts the
- * states: 1 on insert, then one more with every write. If a document is inserted with the identifier of a removed one,
- * the count continues. 0 means unknown. The field is stored, and callers neither read nor send it.
+ * Adds the field `revision`, and a history: with every write, the repository stores a copy of the document as it is
+ * after the write, with the time and the user. `history(id)` of the repository returns these states, and
+ * `history.at(id, { revision })` returns one of them.
+ *
+ * `revision` is the number of the document's latest state: 1 after the insert, then one more with every write. It
+ * continues if a document is removed and inserted again. It is 0 if it is not known, as in a document from before the
+ * model had a history. The field is stored; callers can neither read nor send it.
  *
  * @category constructors
  * @since 0.1.0
@@ -115,7 +122,7 @@ export const historied = {
 } as const
 
 /**
- * The schema of the field that {@link historied} adds. Repositories recognise such a model by it.
+ * The schema of the field that {@link historied} adds. By this type a repository has a history.
  *
  * @category models
  * @since 0.1.0

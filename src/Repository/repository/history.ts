@@ -14,7 +14,7 @@ import type { Document } from "../DocumentStore.ts"
 import type { DocumentInvalid, ReadError } from "../RepositoryError.ts"
 
 /**
- * The kind of a change. `baseline` is the state that a document had before its first change with a history entry.
+ * The kind of write that made a state. `baseline` is the state that a document had before its first recorded write.
  *
  * @category models
  * @since 0.1.0

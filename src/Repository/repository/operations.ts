@@ -25,7 +25,7 @@ import type * as Update from "../Update.ts"
 import type { DeletedOptions } from "./softDeletion.ts"
 
 /**
- * The order of the results.
+ * Options of an operation that finds instances in an order.
  *
  * @category models
  * @since 0.1.0
@@ -39,8 +39,8 @@ export interface SortOptions<M extends Model.Any> extends DeletedOptions<M> {
 }
 
 /**
- * The order of the results, and the page of them to return. Ties break by the identifier, so pages of an unchanged
- * collection never overlap.
+ * Options of `find` and `stream`: the order of the results, and which page of them to return. Instances with equal sort
+ * values are sorted by the identifier, so pages of an unchanged collection never overlap.
  *
  * @category models
  * @since 0.1.0
@@ -53,8 +53,8 @@ export interface FindOptions<M extends Model.Any> extends SortOptions<M>, ReadOp
 }
 
 /**
- * Selects a page by a position in the order instead of a page number. Inserts and deletes between two requests shift no
- * other document from one page to another.
+ * Options of `findPage`: the order of the results, and the cursor after which the page begins. Unlike pages by number,
+ * pages by cursor neither skip nor repeat an instance when others are inserted or deleted between two requests.
  *
  * @category models
  * @since 0.1.0
@@ -69,13 +69,15 @@ export interface CursorOptions<M extends Model.Any> extends SortOptions<M> {
 }
 
 /**
- * A page, and the cursor of the next page if there is one.
+ * The result of `findPage`: the instances of one page, and the cursor for the next page.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Page<A> {
+  /** The instances of this page, in order. */
   readonly items: ReadonlyArray<A>
+  /** The `cursor` to request the next page with. `None` on the last page. */
   readonly next: Option.Option<string>
 }
 

@@ -29,7 +29,7 @@ export type IsSoftDeleted<M extends Model.Any> = [
 ] extends [never] ? false : true
 
 /**
- * How an operation treats deleted documents. Without effect for models without soft deletion.
+ * Options of an operation that can include deleted documents. Models without `Model.softDeleted` do not have the option.
  *
  * @category models
  * @since 0.1.0
