@@ -98,19 +98,11 @@ export const folders: { readonly [name: string]: Folder } = {
       config: { on: [] },
       KernelConfig: { on: ["config"], modules: ["KernelConfig"] },
       description: { on: ["base"], isPortable: true },
+      calls: { on: ["description"], modules: ["Action", "Endpoint", "Hook", "Operation"], isPortable: true },
+      resource: { on: ["calls"], isPortable: true },
       contract: {
-        on: ["description"],
-        modules: [
-          "Action",
-          "Endpoint",
-          "Hook",
-          "KernelApi",
-          "KernelClient",
-          "Operation",
-          "Registration",
-          "Resource",
-          "Service"
-        ],
+        on: ["resource"],
+        modules: ["KernelApi", "KernelClient", "Registration", "Resource", "Service"],
         isPortable: true
       },
       query: { on: ["KernelConfig", "messages", "description"] },

@@ -7,6 +7,7 @@
 export * as Action from "./Http/Action.ts"
 export * as Envelope from "./Http/Envelope.ts"
 export * as HttpError from "./Http/HttpError.ts"
+export * as KernelApi from "./Http/KernelApi.ts"
 export * as KernelClient from "./Http/KernelClient.ts"
 export * as Operation from "./Http/Operation.ts"
 export * as Resource from "./Http/Resource.ts"

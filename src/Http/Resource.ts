@@ -12,32 +12,39 @@ import type * as Model from "../Model/Model.ts"
 import * as Action from "./Action.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import type * as Hook from "./Hook.ts"
-import type { responses } from "./HttpError.ts"
 import type * as Operation from "./Operation.ts"
-import type { ServiceError } from "./ServiceError.ts"
+import {
+  type AnyDescription,
+  type ClassOf,
+  describe,
+  type Description,
+  type ErrorsOf,
+  type Hookless,
+  listOf,
+  makeDescription,
+  type Method,
+  type MethodOptions,
+  type OwnErrors
+} from "./resource/description.ts"
 
 const typeId = "~appkernel/Resource"
 
-const descriptionTypeId = "~appkernel/Resource/Description"
-
-/**
- * The methods of a registration. `GET` adds the collection, single documents, `aggregate`, `schema` and `meta`.
- *
- * @category models
- * @since 0.1.0
- */
-export type Method = Endpoint.Method
-
-/**
- * The methods of a resource.
- *
- * @category models
- * @since 0.1.0
- */
-export interface MethodOptions<Methods extends ReadonlyArray<Method>> {
-  /** Defaults to `["GET"]`: read-only. */
-  readonly methods?: Methods | undefined
-}
+export {
+  type AnyDescription,
+  type ClassOf,
+  type Declared,
+  type DeclaredErrors,
+  describe,
+  type DescribeOptions,
+  type Description,
+  type ErrorsAt,
+  type ErrorsOf,
+  type Hookless,
+  isDescription,
+  type Method,
+  type MethodOptions,
+  type OwnErrors
+} from "./resource/description.ts"
 
 /**
  * The options of an implementation.
@@ -60,82 +67,6 @@ export interface HookOptions {
  * @since 0.1.0
  */
 export interface Options<Methods extends ReadonlyArray<Method>> extends MethodOptions<Methods>, HookOptions {}
-
-/**
- * The application's own errors of one method: one class or several.
- *
- * @category models
- * @since 0.1.0
- */
-export type OwnErrors = ServiceError.Any | ReadonlyArray<ServiceError.Any>
-
-/**
- * The options of a description.
- *
- * @category models
- * @since 0.1.0
- */
-export interface DescribeOptions<
-  Methods extends ReadonlyArray<Method>,
-  Errors extends { readonly [K in Method]?: OwnErrors }
-> extends MethodOptions<Methods> {
-  /**
-   * The application's own errors that hooks fail with, by method. The hooks of a method that is listed, be it with an
-   * empty list, may also fail with what handlers need not declare. Those of other methods must not fail.
-   */
-  readonly errors?:
-    | Errors & { readonly [K in Exclude<keyof Errors, Methods[number]>]: `${K & string} is not among the methods` }
-    | undefined
-}
-
-/**
- * A model that a resource can be made of. Hooks belong to the resource; as static members of the model they would never
- * run.
- *
- * @category models
- * @since 0.1.0
- */
-export type Hookless = {
-  readonly [N in "hooks" | Hook.Name]?: "Hooks stand on the resource: Resource.make(Model, { methods }).beforePost(…)"
-}
-
-/**
- * The description of a resource: every action returns a new one whose type includes it. `Actions` are the endpoints of
- * its actions, and `E` the errors of hooks by method.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Description<
-  in out M extends Model.Any,
-  in out Methods extends Method,
-  in out Actions extends HttpApiEndpoint.Constraint,
-  in out E extends Endpoint.ByMethod.Errors
-> extends AnyDescription {
-  readonly [descriptionTypeId]: { readonly actions: () => Actions; readonly errors: () => E }
-  readonly model: M
-  readonly methods: ReadonlyArray<Methods>
-  /** Adds the description of an action. */
-  readonly action: <const N extends string, const O extends Action.Options>(
-    name: N,
-    options: O & Operation.Checked<O, Action.Options>
-  ) => Description<M, Methods, Actions | Action.Endpoint<M, N, O>, E>
-}
-
-/**
- * Any description.
- *
- * @category models
- * @since 0.1.0
- */
-export interface AnyDescription {
-  readonly [descriptionTypeId]: unknown
-  readonly model: Model.Any
-  readonly methods: ReadonlyArray<Method>
-  readonly actions: ReadonlyArray<Operation.Described>
-  /** The application's own errors of hooks. A method without an entry has no hooks that fail. */
-  readonly errors: { readonly [K in Method]?: ReadonlyArray<ServiceError.Any> }
-}
 
 /**
  * A description with its handlers and hooks. `R` are the services that these need.
@@ -291,47 +222,6 @@ export const make = <
   makeResource({ ...noParts, description: describe(model, options), ...transactionalOf(options) }) as never
 
 /**
- * Describes a resource without implementing it. It is read-only unless `methods` adds more. It loads neither a store nor
- * a server, so clients can share it.
- *
- * **Example** (A description)
- *
- * ```ts
- * import { Schema } from "effect"
- * import { Model, Resource, ServiceError } from "appkernel"
- *
- * class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
- *
- * class TooLong extends ServiceError<TooLong>()("TooLong", { status: 422 }) {}
- *
- * export const NotesApi = Resource.describe(Note, { methods: ["GET", "POST"], errors: { POST: TooLong } })
- *   .action("append", { payload: { text: Schema.String }, success: Note, error: TooLong })
- *
- * NotesApi.actions.map(({ name }) => name) // => ["append"]
- * ```
- *
- * @category constructors
- * @since 0.1.0
- */
-export const describe = <
-  M extends Model.Any & Hookless,
-  const Methods extends ReadonlyArray<Method> = readonly ["GET"],
-  const Errors extends { readonly [K in Method]?: OwnErrors } = {}
->(
-  model: M,
-  options?: DescribeOptions<Methods, Errors>
-): Description<M, Methods[number], never, DeclaredErrors<Errors>> => {
-  const declared = Object.entries<OwnErrors>(options?.errors ?? {}).map(([method, errors]) => [method, listOf(errors)])
-  return makeDescription({
-    model,
-    methods: [...new Set(options?.methods ?? ["GET" as const])],
-    actions: [],
-    errors: Object.fromEntries(declared)
-    // The default of `Methods` is that of `methods`.
-  }) as never
-}
-
-/**
  * Implements a description: `handlers` has a handler for each of its actions, and the result takes hooks.
  *
  * **Example** (An implementation)
@@ -388,10 +278,6 @@ export const methodOfHook = (name: Hook.Name): Method => hookMethods[name]
 /** @internal */
 export const isResource = (u: unknown): u is Any => typeof u === "object" && u !== null && typeId in u
 
-/** @internal */
-export const isDescription = (u: unknown): u is AnyDescription =>
-  typeof u === "object" && u !== null && descriptionTypeId in u
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -399,30 +285,9 @@ export const isDescription = (u: unknown): u is AnyDescription =>
 type MethodOf<N extends Hook.Name> = N extends `${"before" | "after"}${infer Rest}` ? Extract<Uppercase<Rest>, Method>
   : never
 
-type ClassOf<Errors> = Errors extends ReadonlyArray<infer One extends ServiceError.Any> ? One
-  : Extract<Errors, ServiceError.Any>
-
-type ErrorsOf<Errors> =
-  | (Errors extends readonly [] ? never : ServiceError.Response<ClassOf<Errors>>)
-  // The failures that hooks need not declare.
-  | (typeof responses)["BadRequest" | "NotFound" | "Conflict"]
-
 type AddError<E extends Endpoint.ByMethod.Errors, M extends Method, Error extends Schema.Top> = {
   readonly [K in Method]: K extends M ? E[K] | Error : E[K]
 }
-
-type DeclaredErrors<Errors> = keyof Errors extends never ? Endpoint.ByMethod.NoErrors : Declared<Errors>
-
-/** An interface, so that messages of the compiler show its name. */
-interface Declared<Errors> {
-  readonly GET: ErrorsAt<Errors, "GET">
-  readonly POST: ErrorsAt<Errors, "POST">
-  readonly PUT: ErrorsAt<Errors, "PUT">
-  readonly PATCH: ErrorsAt<Errors, "PATCH">
-  readonly DELETE: ErrorsAt<Errors, "DELETE">
-}
-
-type ErrorsAt<Errors, M extends Method> = Errors extends { readonly [_ in M]: infer Own } ? ErrorsOf<Own> : never
 
 /** What the hooks of a method may fail with: nothing, if the description lists no errors for it. */
 type DeclaredError<W extends Schema.Top> = [W] extends [never] ? never : W["Type"] | Operation.CommonFailure
@@ -443,16 +308,6 @@ const hookMethods: { readonly [N in Hook.Name]: Method } = {
 // The keys are the hook names.
 /** @internal */
 export const hookNames = Object.keys(hookMethods) as ReadonlyArray<Hook.Name>
-
-const listOf = (errors: OwnErrors): ReadonlyArray<ServiceError.Any> => "ast" in errors ? [errors] : errors
-
-const makeDescription = (parts: Omit<AnyDescription, typeof descriptionTypeId>): AnyDescription => {
-  const action = (name: string, options: Action.Options) =>
-    makeDescription({ ...parts, actions: [...parts.actions, { name, options }] })
-  // The type-level property is never read.
-  const description = { [descriptionTypeId]: undefined, ...parts, action }
-  return description
-}
 
 type Parts = Omit<Any, typeof typeId>
 
