@@ -14,7 +14,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { assertSeparable } from "../Model/introspection.ts"
 
-/** @internal */
+/** Marks the classes of service errors. */
 export const serviceErrorTypeId = "~appkernel/ServiceError"
 
 interface Declaration {

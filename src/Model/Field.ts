@@ -139,7 +139,7 @@ export declare namespace Field {
   /** The attributes of a field of type `A`. */
   export interface Options<A> extends Attributes<A> {}
 
-  /** @internal */
+  /** A field with the attributes of `field`. */
   export type FromOptions<S extends Schema.Constraint, O> = OmittedBy<
     O,
     ReadOnlyBy<O, SuppliedBy<O, MarshalledBy<O, S>>>

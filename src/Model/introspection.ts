@@ -7,7 +7,6 @@
  */
 
 // The structure of models and fields.
-export { type Deletion, type Revision } from "./fieldTypes/managedFields.ts"
 export { type FieldAttributes, relatedAnnotation, temporalKind, validatorAnnotation } from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"

@@ -5,8 +5,6 @@ import type * as Option from "effect/Option"
 
 /**
  * The current user. `Security` exports it; models and repositories read its subject.
- *
- * @internal
  */
 export class CurrentUser extends Context.Service<CurrentUser, {
   /** The identifier of the user, which generators, audit fields and histories take: `sub` of a token. */

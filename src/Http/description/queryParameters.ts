@@ -31,7 +31,7 @@ export interface Parameter<A> {
   readonly argument?: number | undefined
 }
 
-/** @internal */
+/** The limits of a page, where they are known. */
 export interface Limits {
   readonly defaultPageSize: number
   readonly maxPageSize: number
@@ -80,8 +80,6 @@ const flag: Schema.Codec<"true" | "false", string> = Schema.String.pipe(
 
 /**
  * The parameters of a page for any model. Without `limits`, the server's limits are unknown.
- *
- * @internal
  */
 export const pageParameters = (limits?: Limits) => ({
   page: {
@@ -123,8 +121,6 @@ export const pageParameters = (limits?: Limits) => ({
 
 /**
  * Further parameters of a page. A field of the model with such a name takes precedence and is filtered.
- *
- * @internal
  */
 export const overridableParameters = {
   fields: {
@@ -235,7 +231,6 @@ export const optional = <P extends { readonly [name: string]: { readonly schema:
     Object.entries(parameters).map(([name, { schema }]) => [name, Schema.optionalKey(schema)])
   ) as never
 
-/** @internal */
 export type Optional<P extends { readonly [name: string]: { readonly schema: Schema.Top } }> = {
   readonly [K in keyof P]: Schema.optionalKey<P[K]["schema"]>
 }

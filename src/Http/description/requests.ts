@@ -73,7 +73,6 @@ type PathFilters<M extends Model.Any> = {
   readonly [K in `${FilterName<M>}.${string}`]?: string | ReadonlyArray<string>
 }
 
-/** @internal */
 export const listQuery = <M extends Model.Any>(model: M): ListQuery<M> => {
   const names = filterNamesOf(model)
   const filters = Object.fromEntries(names.map((name) => [name, Filter]))

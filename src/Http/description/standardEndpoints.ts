@@ -28,8 +28,6 @@ import { AggregateQuery, Conditions, GetQuery, listQuery, SchemaQuery, WriteHead
 
 /**
  * The methods of a registration.
- *
- * @internal
  */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
@@ -53,8 +51,6 @@ const Document = Schema.Record(Schema.String, Schema.Unknown)
 
 /**
  * The rows by the names of the endpoints, in reading order.
- *
- * @internal
  */
 export const standardEndpoints = {
   list: {

@@ -2,8 +2,6 @@ import * as Schema from "effect/Schema"
 
 /**
  * Occurs when the server can't listen on its address.
- *
- * @internal
  */
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
   address: Schema.String,

@@ -8,8 +8,6 @@ import type { FieldInput } from "../shape/fields.ts"
 
 /**
  * The attributes of a field of type `A` that `Model.field` takes.
- *
- * @internal
  */
 export interface Attributes<A> {
   /** Whether the field must have a value. Defaults to false, and to true with `Validator.notEmpty`. */

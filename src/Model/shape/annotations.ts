@@ -19,8 +19,6 @@ export const validatorAnnotation = "appkernel/validator"
 
 /**
  * Marks the validator that requires a non-empty value.
- *
- * @internal
  */
 export const notEmptyTypeId = "~appkernel/Validator/notEmpty"
 
@@ -48,8 +46,6 @@ export const modelAnnotation = "appkernel/model"
 
 /**
  * The name and the argument that a validator is reported with.
- *
- * @internal
  */
 export interface ValidatorEntry {
   readonly type: string
@@ -58,8 +54,6 @@ export interface ValidatorEntry {
 
 /**
  * The attributes of a field beside its type.
- *
- * @internal
  */
 export interface FieldAttributes {
   /** Supplies the value when the input has none. */

@@ -21,8 +21,6 @@ import {
 
 /**
  * Any field with schemas of its own.
- *
- * @internal
  */
 // `any`: the configuration is invariant, so nothing else stands for all fields.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -30,8 +28,6 @@ export type AnyField = VariantSchema.Field<any>
 
 /**
  * What the combinators of fields take.
- *
- * @internal
  */
 export type FieldInput = Schema.Constraint | AnyField
 

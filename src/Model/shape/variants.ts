@@ -11,8 +11,6 @@ import { storedForm } from "./storedForm.ts"
 /**
  * The schemas of a model: what is stored, what callers read, what callers send to create, and what callers send to
  * change.
- *
- * @internal
  */
 export type Variant = "store" | "wire" | "create" | "patch"
 
@@ -22,20 +20,15 @@ export const variants = VariantSchema.make({
   defaultVariant: "store"
 })
 
-/** @internal */
 export const modelTypeId = "~appkernel/Model"
 
-/** @internal */
 export const validationTypeId = "~appkernel/Model/validation"
 
 /**
  * A rule over all fields of an instance.
- *
- * @internal
  */
 export type Validation = (instance: never) => Effect.Effect<void, Problem | ReadonlyArray<Problem>>
 
-/** @internal */
 export interface ModelLike extends Schema.Top {
   readonly [modelTypeId]: { readonly [key: string]: FieldAttributes }
   readonly [validationTypeId]: Validation | undefined
@@ -50,8 +43,6 @@ export interface ModelLike extends Schema.Top {
  * The type of a schema in a variant: a nested model becomes its own variant, a list becomes a list of its converted
  * elements, any other schema stays as it is. A patch replaces a list as a whole, so its elements have the `create`
  * form. A patch merges structs and records, so each of their parts is optional and may be `null`.
- *
- * @internal
  */
 export type Nested<S, V extends Variant> = V extends "store" ? S
   : S extends { readonly [modelTypeId]: unknown } ? S[V & keyof S]

@@ -7,18 +7,13 @@ import type * as SchemaAST from "effect/SchemaAST"
 
 /**
  * The decoded type of a schema.
- *
- * @internal
  */
 export type TypeOf<S> = S extends { readonly Type: infer A } ? A : never
 
-/** @internal */
 export type EncodedOf<S> = S extends { readonly Encoded: infer E } ? E : never
 
 /**
  * A field's own schema, without the wrappers for optionality and defaults.
- *
- * @internal
  */
 export type Own<S> = S extends AnyModel ? S
   : S extends { readonly from: Schema.optionalKey<infer Inner> } ? Own<Inner>
@@ -28,8 +23,6 @@ export type Own<S> = S extends AnyModel ? S
 
 /**
  * The type of a field's value or, of a list, of its elements.
- *
- * @internal
  */
 export type ElementOf<S> = NonNullable<TypeOf<S>> extends ReadonlyArray<infer Element> ? Element
   : NonNullable<TypeOf<S>>
@@ -37,8 +30,6 @@ export type ElementOf<S> = NonNullable<TypeOf<S>> extends ReadonlyArray<infer El
 /**
  * A property that only models have. The fields are looked up by key, because inferring them as part of this type costs the
  * compiler hundreds of times as much.
- *
- * @internal
  */
 export interface AnyModel {
   readonly modelName: string
@@ -46,14 +37,11 @@ export interface AnyModel {
 
 /**
  * The stored fields of a model.
- *
- * @internal
  */
 export type FieldsOf<M> = Get<Get<M, "store">, "fields">
 
 type Get<A, K extends string> = A[K & keyof A]
 
-/** @internal */
 export interface AnyList<Item> {
   readonly ast: SchemaAST.Arrays
   readonly value: Item
@@ -61,21 +49,16 @@ export interface AnyList<Item> {
 
 /**
  * The fields of a field's nested model: of its value, of its elements, or of an optional value. `never` for any other field.
- *
- * @internal
  */
 type FieldsIn<S> = Own<S> extends infer O ? O extends AnyModel ? FieldsOf<O>
   : O extends AnyList<infer Item> ? Own<Item> extends infer I extends AnyModel ? FieldsOf<I> : never
   : never
   : never
 
-/** @internal */
 export type AnyMoment = DateTime.DateTime | Date
 
 /**
  * The names of a model's fields and, after dots, of the nested fields, up to three levels deep.
- *
- * @internal
  */
 export type PathOf<F> = PathWithin<F, [0, 0]>
 
@@ -92,8 +75,6 @@ type PathWithin<F, Depth extends ReadonlyArray<0>> = {
  * The names of the fields that have a single value to sort by and, after dots, of such nested fields, up to three levels
  * deep, each with and without a `-` before it. No list, no nested model or struct as a whole, and nothing in a list has a
  * single value.
- *
- * @internal
  */
 export type SortTermOf<F> = SortableWithin<F, [0, 0]> extends infer P ? P extends string ? P | `-${P}` : never
   : never
@@ -115,8 +96,6 @@ interface AnyCollection {
 
 /**
  * `A` with the values at the paths only.
- *
- * @internal
  */
 export type Selected<A, P extends string> = {
   readonly [K in keyof A as K extends Head<P> ? K : never]: K extends P ? A[K] : SelectedIn<A[K], Tail<P, K>>

@@ -8,7 +8,6 @@ import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import type { Revision as RevisionField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { DocumentInvalid, ReadError } from "../RepositoryError.ts"
@@ -53,7 +52,7 @@ export interface Revision<M extends Model.Any> {
  * @since 0.1.0
  */
 export type IsHistoried<M extends Model.Any> = [
-  Extract<M["store"]["fields"][keyof M["store"]["fields"]], RevisionField>
+  Extract<M["store"]["fields"][keyof M["store"]["fields"]], Model.Revision>
 ] extends [never] ? false : true
 
 /**

@@ -5,7 +5,6 @@
  * @since 0.1.0
  */
 import type * as Effect from "effect/Effect"
-import type { Deletion } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Query from "../Query.ts"
 import type { DocumentInvalid, DocumentNotFound, ReadError, StoreError } from "../RepositoryError.ts"
@@ -25,7 +24,7 @@ export type Deleted = "exclude" | "include" | "only"
  * @since 0.1.0
  */
 export type IsSoftDeleted<M extends Model.Any> = [
-  Extract<M["store"]["fields"][keyof M["store"]["fields"]], Deletion>
+  Extract<M["store"]["fields"][keyof M["store"]["fields"]], Model.Deletion>
 ] extends [never] ? false : true
 
 /**

@@ -3,8 +3,6 @@ import * as jose from "jose"
 
 /**
  * The algorithms of signatures, by their names in RFC 7518 and RFC 8037.
- *
- * @internal
  */
 export type Algorithm = "RS256" | "ES256" | "EdDSA"
 
