@@ -7,6 +7,7 @@ import {
   EmbeddedStore,
   Generator,
   Index,
+  KernelApi,
   KernelClient,
   KernelEngine,
   Model,
@@ -196,5 +197,48 @@ describe("a service", () => {
         )
       assert.strictEqual(yield* change("wrong"), "Wrong password")
       assert.strictEqual(yield* change(jane.password), "Password changed")
+    }).pipe(Effect.provide(FetchHttpClient.layer)))
+})
+
+// A description apart from its implementation, as a caller shares it.
+
+class Note extends Model.Class<Note>()("Note", {
+  id: Model.id({ prefix: "N", brand: "NoteId" }),
+  text: Schema.String.pipe(Validator.notEmpty)
+}) {}
+
+class TooLong extends ServiceError<TooLong>()("TooLong", { status: 422 }) {}
+
+const NotesApi = Resource.describe(Note, { methods: ["GET", "POST"], errors: { POST: TooLong } })
+  .action("append", { payload: { text: Schema.String }, success: Note, error: TooLong })
+
+const api = KernelApi.make("notes").register(NotesApi, { urlBase: "/api/v1" })
+
+const limited = (note: Note) => note.text.length > 20 ? Effect.fail(new TooLong()) : Effect.succeed(note)
+
+const Notes = Resource.implement(NotesApi, {
+  append: (note, { payload }) =>
+    Effect.gen(function*() {
+      const notes = yield* Repository.for(Note)
+      const appended = yield* limited(new Note({ ...note, text: note.text + payload.text }))
+      return yield* notes.replace(appended)
+    })
+}).beforePost((note) => limited(note))
+
+describe("a description", () => {
+  it.effect("is what callers of its implementation need", () =>
+    Effect.gen(function*() {
+      const { baseUrl, repositories } = yield* KernelEngine.fromApi(api, [Notes]).test()
+      const client = yield* KernelClient.make(api, { baseUrl })
+      const { result: id } = yield* client.notes.create({ payload: { text: "buy milk" } })
+      assert.strictEqual(
+        (yield* client.notes.append({ params: { id }, payload: { text: ", eggs" } })).text,
+        "buy milk, eggs"
+      )
+      assert.strictEqual((yield* repositories.notes.findById(id)).text, "buy milk, eggs")
+      const tooLong = client.notes.append({ params: { id }, payload: { text: " and all that is left of the bread" } })
+      assert.deepStrictEqual(yield* Effect.flip(tooLong), new TooLong())
+      const rejected = client.notes.create({ payload: { text: "all that is left of the bread" } })
+      assert.deepStrictEqual(yield* Effect.flip(rejected), new TooLong())
     }).pipe(Effect.provide(FetchHttpClient.layer)))
 })
