@@ -169,6 +169,9 @@ describe("orders", () => {
   })
 
   it("are of fields with a single value", () => {
+    expectTypeOf<"tags" | "lines" | "address">().exclude<Query.SortTerm<typeof Order>>().toEqualTypeOf<
+      "tags" | "lines" | "address"
+    >()
     // @ts-expect-error a list has many values
     Query.toSort(Order, "tags")
     // @ts-expect-error and so has what is in one
@@ -333,6 +336,7 @@ describe("a repository of a model with a history", () => {
   })
 
   it("takes no number for a revision without saying so", () => {
+    expectTypeOf(pages.history.at).parameter(1).toEqualTypeOf<Repository.HistoryPoint>()
     // @ts-expect-error a version or a revision
     void pages.history.at("P1", 3)
     // @ts-expect-error versions are no revisions

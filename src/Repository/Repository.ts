@@ -29,7 +29,7 @@ import type { IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
 import { makeWrites } from "./repository/writes.ts"
 import type { StoreError } from "./RepositoryError.ts"
 
-export type { Change, Histories, History, IsHistoried, Point, Revision } from "./repository/history.ts"
+export type { Change, Histories, History, HistoryPoint, IsHistoried, Revision } from "./repository/history.ts"
 export type { CursorOptions, FindOptions, Operations, Page, SortOptions } from "./repository/operations.ts"
 export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
 

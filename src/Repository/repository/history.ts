@@ -61,7 +61,7 @@ export type IsHistoried<M extends Model.Any> = [
  * @category models
  * @since 0.1.0
  */
-export type Point =
+export type HistoryPoint =
   | { readonly revision: number; readonly time?: never }
   | { readonly time: DateTime.Utc; readonly revision?: never }
 
@@ -87,7 +87,7 @@ export interface History<M extends Model.Any> {
    * The state of a revision, or the state at a time. `None` when there is no such revision, or when the document did not
    * exist or was deleted at that time.
    */
-  readonly at: (id: Model.Id<M>, point: Point) => Effect.Effect<Option.Option<Revision<M>>, ReadError>
+  readonly at: (id: Model.Id<M>, point: HistoryPoint) => Effect.Effect<Option.Option<Revision<M>>, ReadError>
   /** Streams the states of a document, the latest first. They are read as the stream is pulled. */
   readonly stream: (id: Model.Id<M>) => Stream.Stream<Revision<M>, ReadError>
   /** Removes all states of a document, whether the document exists or not. Returns their number. */

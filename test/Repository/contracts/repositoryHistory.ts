@@ -126,7 +126,7 @@ export const repositoryHistoryContract = <E>(
         yield* contracts.deleteById(draft.id)
         yield* TestClock.setTime(4_000)
         yield* contracts.restoreById(draft.id)
-        const titleAt = (point: Repository.Point) =>
+        const titleAt = (point: Repository.HistoryPoint) =>
           Effect.map(
             contracts.history.at(draft.id, point),
             (state) => Option.getOrUndefined(Option.map(state, ({ change, document }) => [change, document["title"]]))
