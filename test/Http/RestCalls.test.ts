@@ -1,10 +1,11 @@
 import { EmbeddedStore } from "../../src/index.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
-import { callsContract } from "./contracts/calls.ts"
+import { apart, callsContract } from "./contracts/calls.ts"
 import { routingContract } from "./contracts/routing.ts"
 
 callsContract("memory", EmbeddedStore.layerMemory)
+callsContract("described apart", EmbeddedStore.layerMemory, apart)
 callsContract("embedded", freshFolder(EmbeddedStore.layerWith))
 onMongo("on a server", (layer) => callsContract("mongodb", layer))
 

@@ -2,11 +2,12 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { EmbeddedStore } from "../../src/index.ts"
 import { freshFolder } from "../support/folders.ts"
-import { engine, journal, Refusal } from "../support/hooked.ts"
+import { apart, engine, journal, Refusal } from "../support/hooked.ts"
 import { onMongo } from "../support/mongo.ts"
 import { hooksContract } from "./contracts/hooks.ts"
 
 hooksContract("memory", EmbeddedStore.layerMemory)
+hooksContract("described apart", EmbeddedStore.layerMemory, apart)
 hooksContract("embedded", freshFolder(EmbeddedStore.layerWith))
 onMongo("on a server", (layer) => hooksContract("mongodb", layer))
 

@@ -103,6 +103,23 @@ describe("the bookings", () => {
   )
 })
 
+describe("the contract", () => {
+  it.live("is all that its client loads, and its server serves it", () =>
+    Effect.gen(function*() {
+      const base = yield* started("contract/server")
+      const client = yield* runProgram("examples/contract/client.ts", {}, [], [base])
+      assert.strictEqual(yield* client.ended, 0, client.output())
+      assert.deepStrictEqual(client.output().trim().split("\n"), [
+        "Buy milk is done: true",
+        "Already done",
+        "The board takes no more tasks, 3 are open",
+        "{ done: 0, open: 3 }"
+      ])
+      const { body } = yield* send(`${base}/openapi.json`)
+      assert.property(body.paths, "/api/v1/boards/{board}/progress")
+    }), 60_000)
+})
+
 describe("the link shortener", () => {
   it.live("leads from short addresses to long ones, and counts", () =>
     Effect.gen(function*() {

@@ -1,6 +1,16 @@
 /** Resources whose hooks record their arguments, and act as the title of a task says. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { Index, KernelEngine, Model, Repository, Resource, ServiceError, Validator } from "../../src/index.ts"
+import {
+  Index,
+  KernelApi,
+  KernelEngine,
+  Model,
+  Repository,
+  Resource,
+  ServiceError,
+  Validator
+} from "../../src/index.ts"
+import { implementedResource } from "./implemented.ts"
 
 export class Refusal extends ServiceError<Refusal>()("Refusal", {
   status: 422,
@@ -173,3 +183,13 @@ export const engine = KernelEngine.make("hooks")
   .register(Tickets)
   .register(Stock)
   .register(Sales)
+
+/** The same service, described apart from its implementation. */
+export const apart: typeof engine = KernelEngine.fromApi(
+  KernelApi.make("hooks")
+    .register(Tasks.description, { urlBase: "/api/v1" })
+    .register(Tickets.description)
+    .register(Stock)
+    .register(Sales.description),
+  [implementedResource(Tasks), implementedResource(Tickets), implementedResource(Sales)]
+)

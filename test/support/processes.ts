@@ -13,18 +13,19 @@ export interface Program {
 
 /**
  * Starts a TypeScript file of the project; it is killed when the scope closes. `within` is a command that becomes the
- * command that follows it.
+ * command that follows it, and `own` are the arguments of the program.
  */
 export const runProgram = (
   file: string,
   env: { readonly [name: string]: string },
-  within: ReadonlyArray<string> = []
+  within: ReadonlyArray<string> = [],
+  own: ReadonlyArray<string> = []
 ): Effect.Effect<Program, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const [command = process.execPath, ...args] = within
-      const own = ["--conditions=source", file]
-      const process_ = spawn(command, command === process.execPath ? own : [...args, process.execPath, ...own], {
+      const line = ["--conditions=source", file, ...own]
+      const process_ = spawn(command, command === process.execPath ? line : [...args, process.execPath, ...line], {
         env: { PATH: process.env["PATH"], ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })

@@ -4,6 +4,7 @@ import { Effect, type Layer, Schema } from "effect"
 import {
   Action,
   type DocumentStore,
+  KernelApi,
   KernelEngine,
   Model,
   Operation,
@@ -13,6 +14,7 @@ import {
   ServiceError,
   Validator
 } from "../../../src/index.ts"
+import { implementedResource, implementedService } from "../../support/implemented.ts"
 import { type Answer, fieldsIn, type Method, problemsIn, refused, send, serving } from "../../support/rest.ts"
 
 class SoldOut extends ServiceError<SoldOut>()("SoldOut", { status: 410, fields: { since: Schema.Int } }) {}
@@ -182,13 +184,25 @@ const Parts = Service.make("PartService")
     ({ payload }) => Effect.succeed(payload)
   )
 
-const engine = KernelEngine.make("calls")
+export const engine = KernelEngine.make("calls")
   .register(Products, { urlBase: "/api/v1" })
   .register(Products, { urlBase: "/api/plain", name: "plain", enableHateoas: false, tags: ["plain"] })
   .register(Product, { urlBase: "/internal", segment: "things", name: "things" })
   .register(ProductsV2, { urlBase: "/api/v2/", name: "products_v2" })
   .register(Odds, { urlBase: "api/v1" })
   .register(Parts)
+
+/** The same service, described apart from its implementation. */
+export const apart: typeof engine = KernelEngine.fromApi(
+  KernelApi.make("calls")
+    .register(Products.description, { urlBase: "/api/v1" })
+    .register(Products.description, { urlBase: "/api/plain", name: "plain", enableHateoas: false, tags: ["plain"] })
+    .register(Product, { urlBase: "/internal", segment: "things", name: "things" })
+    .register(ProductsV2.description, { urlBase: "/api/v2/", name: "products_v2" })
+    .register(Odds.description, { urlBase: "api/v1" })
+    .register(Parts.description),
+  [implementedService(Parts), implementedResource(Products), implementedService(ProductsV2), implementedService(Odds)]
+)
 
 const products = "/api/v1/products"
 
@@ -203,8 +217,12 @@ const resultOf = (answer: Answer): unknown => {
   return answer.body.result
 }
 
-export const callsContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
-  it.layer(serving(engine, store), { excludeTestServices: true })(`calls / ${name}`, (it) => {
+export const callsContract = <E>(
+  name: string,
+  store: Layer.Layer<DocumentStore.DocumentStore, E>,
+  served = engine
+) =>
+  it.layer(serving(served, store), { excludeTestServices: true })(`calls / ${name}`, (it) => {
     const created = (body: object = {}) =>
       Effect.map(
         send("POST", products, { name: "Tea", price: 42, ...body }),

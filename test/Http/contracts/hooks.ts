@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type DocumentStore, Model, Repository } from "../../../src/index.ts"
-import { engine, journal, lines, Sale, Stock, Task, Ticket } from "../../support/hooked.ts"
+import { engine as hooked, journal, lines, Sale, Stock, Task, Ticket } from "../../support/hooked.ts"
 import { type Answer, atOnce, fieldsIn, refused, send, serving, statusesOf } from "../../support/rest.ts"
 
 const tasks = "/api/v1/tasks"
@@ -21,7 +21,11 @@ const refusedBy = (why: string, answer: Answer) =>
     why
   })
 
-export const hooksContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+export const hooksContract = <E>(
+  name: string,
+  store: Layer.Layer<DocumentStore.DocumentStore, E>,
+  engine = hooked
+) =>
   it.layer(serving(engine, store).pipe(Layer.provideMerge(journal)), { excludeTestServices: true })(
     `hooks / ${name}`,
     (it) => {

@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { KernelApi, KernelClient, KernelEngine, Model, OpenApi, Resource, Service, ServiceError } from "appkernel"
+import { Arbitrary, Effect, Schema } from "effect"
+import { FetchHttpClient } from "effect/http"
+import * as calls from "./contracts/calls.ts"
+
+class Taken extends ServiceError<Taken>()("Taken", { status: 409, fields: { by: Schema.String } }) {}
+
+class Closed extends ServiceError<Closed>()("Closed", { status: 410 }) {}
+
+class Room extends Model.Class<Room>()("Room", { id: Model.id({ prefix: "R" }), name: Schema.String }) {}
+
+const RoomsApi = Resource.describe(Room, { methods: ["GET", "POST"], errors: { POST: [Taken, Closed], GET: [] } })
+  .action("book", { payload: { by: Schema.String }, success: Schema.String, error: Taken })
+
+const ClocksApi = Service.describe("ClockService").operation("zones", { success: Schema.Array(Schema.String) })
+
+const api = KernelApi.make("rooms").register(RoomsApi, { urlBase: "/api/v1" }).register(ClocksApi)
+
+const Rooms = Resource.implement(RoomsApi, {
+  book: (room, { payload }) =>
+    payload.by === "nobody" ? Effect.fail(new Taken({ by: room.name })) : Effect.succeed(`${room.name} ${payload.by}`)
+}).beforePost(({ name }) => name === "taken" ? Effect.fail(new Taken({ by: "Jane" })) : Effect.void)
+
+const Clocks = Service.implement(ClocksApi, { zones: () => Effect.succeed(["UTC"]) })
+
+const infos = { title: "x", version: "1" }
+
+describe("a description apart from its implementation", () => {
+  it.effect("is served by its implementations, and its client gets their errors as classes", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* KernelEngine.fromApi(api, [Clocks, Rooms]).test()
+      const client = yield* KernelClient.make(api, { baseUrl })
+      const { result: id } = yield* client.rooms.create({ payload: { name: "Eiger" } })
+      assert.strictEqual((yield* client.rooms.book({ params: { id }, payload: { by: "Jane" } })).result, "Eiger Jane")
+      assert.deepStrictEqual(
+        yield* Effect.flip(client.rooms.book({ params: { id }, payload: { by: "nobody" } })),
+        new Taken({ by: "Eiger" })
+      )
+      assert.deepStrictEqual(
+        yield* Effect.flip(client.rooms.create({ payload: { name: "taken" } })),
+        new Taken({ by: "Jane" })
+      )
+      assert.deepStrictEqual((yield* client.clocks.zones())._items, ["UTC"])
+    }).pipe(Effect.provide(FetchHttpClient.layer)))
+
+  it("has the OpenAPI document of the engine that registers the same", () => {
+    assert.deepStrictEqual(OpenApi.make(calls.apart, infos), OpenApi.make(calls.engine, infos))
+  })
+
+  const Subset = (values: ReadonlyArray<string>) =>
+    Schema.Array(Schema.Literals(values)).pipe(Schema.check(Schema.isUnique()))
+  const Methods = Subset(["GET", "POST", "PUT", "PATCH", "DELETE"])
+
+  it.prop(
+    "describes the same as the resource whose hooks and actions are added in one",
+    [Arbitrary.schema(Methods), Arbitrary.schema(Subset(["Taken", "Closed"])), Arbitrary.schema(Subset(["a", "b"]))],
+    ([methods, tags, actions]) => {
+      const known = { Taken, Closed }
+      const error = tags.map((tag) => Reflect.get(known, tag))
+      const options = { payload: { by: Schema.String }, success: Room, error }
+      // The methods and the names of hooks are computed.
+      // oxlint-disable-next-line typescript/no-explicit-any
+      let made: any = Resource.make(Room, { methods: methods as never })
+      // oxlint-disable-next-line typescript/no-explicit-any
+      let described: any = Resource.describe(Room, {
+        methods: methods as never,
+        errors: Object.fromEntries(methods.map((method) => [method, error])) as never
+      })
+      for (const method of methods) {
+        made = made[`after${method[0]}${method.slice(1).toLowerCase()}`](() => Effect.void, { error })
+      }
+      for (const name of actions) {
+        made = made.action(name, options, () => Effect.never)
+        described = described.action(name, options)
+      }
+      const short = KernelEngine.make("x").register(made, { urlBase: "/api" })
+      const apart = KernelApi.make("x").register(described, { urlBase: "/api" })
+      assert.deepStrictEqual(OpenApi.make(apart, infos), OpenApi.make(short, infos))
+      const placed = ({ registrations }: Pick<typeof apart, "registrations">) =>
+        registrations.map(({ calls, name, path, tags }) => ({
+          name,
+          path,
+          tags,
+          calls: calls.map(({ method, name, path }) => `${method} ${path} ${name}`)
+        }))
+      assert.deepStrictEqual(placed(apart), placed(short))
+    }
+  )
+
+  it.effect("does not start with implementations that do not fit", () =>
+    Effect.gen(function*() {
+      const OthersApi = Service.describe("OtherService").operation("ping", {})
+      const Others = Service.implement(OthersApi, { ping: () => Effect.void })
+      for (
+        const [implementations, registration, detail] of [
+          [[Rooms], "clocks", "zones has no handler"],
+          [[Rooms, Service.implement(ClocksApi, {} as never)], "clocks", "zones has no handler"],
+          [[Rooms, Clocks, Others], "OtherService", "its description is not registered"],
+          [
+            [Rooms, Clocks, Service.implement(ClocksApi, { zones: () => Effect.succeed([]) })],
+            "clocks",
+            "it has two implementations"
+          ],
+          [
+            [
+              Rooms,
+              Service.implement(ClocksApi, { zones: () => Effect.succeed([]), hands: () => Effect.void } as never)
+            ],
+            "clocks",
+            "the handler hands belongs to nothing that is described"
+          ]
+        ] as const
+      ) {
+        const error = yield* Effect.flip(Effect.scoped(KernelEngine.fromApi(api, implementations as never).test()))
+        assert.strictEqual(error.message, `The registration "${registration}" can't be served: ${detail}`)
+      }
+    }))
+})
