@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
+import { bundled } from "./package/bundle.ts"
 
 interface Manifest {
   readonly dependencies: { readonly [name: string]: string }
@@ -114,3 +115,19 @@ const loaded = JSON.parse(stdout) as { readonly [name: string]: number }
 const surplus = Object.keys(loaded).filter((name) => !["appkernel", "effect", "bson"].includes(name))
 if (surplus.length > 0) fail(`A program that uses models only loads ${surplus.join(", ")}`)
 console.log(`A program that uses models only loads these files, by package: ${JSON.stringify(loaded)}`)
+
+// -----------------------------------------------------------------------------
+// The client in a browser
+// -----------------------------------------------------------------------------
+
+for (const file of ["client.ts", "plainClient.ts"]) {
+  copy(file)
+  compile(file, {})
+}
+const client = await bundled(path.join(consumer, "client.js"))
+const plain = await bundled(path.join(consumer, "plainClient.js"))
+const ratio = (client.bytes / plain.bytes).toFixed(2)
+const sizes = `The client takes ${client.bytes} bytes, Effect's own ${plain.bytes}: ${ratio} times as many`
+if (client.builtins.length > 0) fail(`The client reaches ${client.builtins.join("; ")}`)
+if (client.bytes > 1.5 * plain.bytes) fail(sizes)
+console.log(sizes)
