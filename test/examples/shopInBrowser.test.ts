@@ -1,0 +1,42 @@
+import { assert, it } from "@effect/vitest"
+import { EmbeddedStore, Repository } from "appkernel"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import * as path from "node:path"
+import { engine } from "../../examples/shop/engine.ts"
+import { Payment } from "../../examples/shop/models/Payment.ts"
+import { bundled } from "../../scripts/package/bundle.ts"
+import { inBrowser } from "../support/browser.ts"
+
+const root = path.join(import.meta.dirname, "../..")
+
+/** The page and the program that it loads, from the same origin as the shop. */
+const pageOf = (code: string) =>
+  Layer.merge(
+    HttpRouter.add(
+      "GET",
+      "/page",
+      HttpServerResponse.html(`<!doctype html><script type="module" src="/page.js"></script>`)
+    ),
+    HttpRouter.add("GET", "/page.js", HttpServerResponse.text(code, { contentType: "text/javascript" }))
+  )
+
+inBrowser("The shop from a browser", (open) => {
+  it.live("is used by the client of its descriptions, with typed results and failures", () =>
+    Effect.gen(function*() {
+      const { builtins, code } = yield* Effect.promise(() =>
+        bundled(path.join(root, "test/support/shopInBrowser.ts"), { appkernel: path.join(root, "src/browser.ts") })
+      )
+      assert.deepStrictEqual(builtins, [])
+      const store = Layer.provideMerge(Repository.layer(Payment), Layer.fresh(EmbeddedStore.layerMemory))
+      const { baseUrl } = yield* engine.use(pageOf(code)).test({ store })
+      const browser = yield* open
+      const page = yield* Effect.promise(() => browser.newPage())
+      const problems: Array<string> = []
+      page.on("pageerror", ({ message }) => problems.push(message))
+      yield* Effect.promise(() => page.goto(`${baseUrl}/page`))
+      const shown = yield* Effect.promise(() => page.locator("#shown").innerText())
+      assert.deepStrictEqual(shown.split("\n"), ["WrongPassword", "Password changed", "NotFound", "Lamp: a date"])
+      assert.deepStrictEqual(problems, [])
+    }), 60_000)
+})
