@@ -23,7 +23,8 @@ export interface Options extends Operation.Options {
 }
 
 /**
- * Performs an action. It receives the document and the parts of the request.
+ * The function that performs an action. It takes the document and the request, and returns what the option `success`
+ * declares. It may fail with the errors that the option `error` declares, and with `Operation.CommonFailure`.
  *
  * @category models
  * @since 0.1.0
@@ -31,7 +32,11 @@ export interface Options extends Operation.Options {
 export type Handler<M extends Model.Any, O extends Options, R> = (
   model: M["Type"],
   request: Operation.Request<O>
-) => Effect.Effect<Operation.SuccessOf<O>["Type"], Operation.ErrorOf<O>["Type"] | Operation.CommonFailure, R>
+) => Effect.Effect<
+  Operation.Operation.SuccessOf<O>["Type"],
+  Operation.Operation.ErrorOf<O>["Type"] | Operation.CommonFailure,
+  R
+>
 
 /**
  * An action of the model `M`.
@@ -68,7 +73,7 @@ export interface Action<M extends Model.Any, Name extends string, O extends Opti
 export const make = <M extends Model.Any, const Name extends string, const O extends Options, R = never>(
   _model: M,
   name: Name,
-  options: O & Operation.Checked<O, Options>,
+  options: O & Operation.Operation.Checked<O, Options>,
   handler: Handler<M, O, R>
 ): Action<M, Name, O, R> => ({ name, options, handler })
 
@@ -82,17 +87,17 @@ export interface Endpoint<M extends Model.Any, Name extends string, O extends Op
   extends
     HttpApiEndpoint.HttpApiEndpoint<
       Name,
-      Operation.MethodOf<O>,
+      Operation.Operation.MethodOf<O>,
       `/${string}`,
       Schema.Struct<
         & { readonly id: Id<M> }
-        & Omit<Operation.ParamFieldsOf<O>, "id">
+        & Omit<Operation.Operation.ParamFieldsOf<O>, "id">
       >,
-      Operation.QueryOf<O>,
-      Operation.PayloadSchemaOf<O>,
+      Operation.Operation.QueryOf<O>,
+      Operation.Operation.PayloadSchemaOf<O>,
       never,
-      Operation.AnswerOf<Operation.SuccessOf<O>>,
-      Operation.FailureOf<O>
+      Operation.Operation.AnswerOf<Operation.Operation.SuccessOf<O>>,
+      Operation.Operation.FailureOf<O>
     >
 {}
 

@@ -31,9 +31,9 @@ export interface Request<M extends Model.Any> {
 }
 
 /**
- * Runs before a write. A failure becomes the response. A returned model is validated like input, then written in place
- * of the given one; the identifier and version of an existing document stay unchanged. A hook before a removal receives
- * the removed model, and its result is ignored.
+ * A hook that runs before a write. A failure becomes the response. A returned model is validated like input, then
+ * written in place of the given one; the identifier and version of an existing document stay unchanged. A hook before a
+ * removal receives the removed model, and its result is ignored.
  *
  * It may run several times for one request if other requests write concurrently. A patch is written only to the
  * document that the hook has received. The same holds for a `PUT` or `DELETE` of a model with a version or of a
@@ -48,7 +48,7 @@ export type Before<M extends Model.Any, E, R> = (
 ) => Effect.Effect<M["Type"] | void, E, R>
 
 /**
- * Runs before a read. A failure becomes the response.
+ * A hook that runs before a read. A failure becomes the response.
  *
  * @category models
  * @since 0.1.0
@@ -58,7 +58,7 @@ export type BeforeGet<M extends Model.Any, E, R> = (
 ) => Effect.Effect<void, E, R>
 
 /**
- * Runs after a write, a removal or a read; for a page, it runs once for each of its models. A failure becomes the
+ * A hook that runs after a write, a removal or a read; for a page, once for each of its models. A failure becomes the
  * response but undoes nothing.
  *
  * @category models

@@ -100,7 +100,7 @@ export interface KernelEngine<
   readonly layer: Layer.Layer<
     Repositories,
     KernelServer.ListenFailed | StartFailure,
-    DocumentStore | Needed<Requirements, Repositories>
+    DocumentStore | KernelEngine.Needed<Requirements, Repositories>
   >
   /**
    * Runs a service until it is stopped, with the configuration next to the start script, or where the options of `make`
@@ -112,7 +112,7 @@ export interface KernelEngine<
   readonly layerServe: Layer.Layer<
     Repositories,
     StartFailure,
-    DocumentStore | HttpServer.HttpServer | Needed<Requirements, Repositories>
+    DocumentStore | HttpServer.HttpServer | KernelEngine.Needed<Requirements, Repositories>
   >
   /**
    * Runs the service for a test, until the scope closes: the real server on a random port of this machine. `store` is a
@@ -124,7 +124,7 @@ export interface KernelEngine<
   ) => Effect.Effect<
     KernelEngine.Test<Groups>,
     KernelServer.ListenFailed | StartFailure | E,
-    Scope.Scope | R | Exclude<Needed<Requirements, Repositories>, Provided>
+    Scope.Scope | R | Exclude<KernelEngine.Needed<Requirements, Repositories>, Provided>
   >
 }
 
@@ -187,6 +187,15 @@ export declare namespace KernelEngine {
     ? D extends Targets ? unknown : `${Registration.NameOf<D>} is not registered in the description`
     : unknown
 
+  /**
+   * The services that have to be provided to an engine for its handlers: not the repositories of its models, its store,
+   * or the services of each request.
+   */
+  export type Needed<Requirements, Repositories> = Exclude<
+    Requirements,
+    Repositories | DocumentStore | HttpRouter.HttpRouter | HttpRouter.Provided
+  >
+
   /** The part of a resource's group that tells its model. */
   export interface OfModel<M extends Model.Any> {
     readonly endpoints: { readonly meta: { readonly "~Model"?: M } }
@@ -205,18 +214,6 @@ export type StartFailure =
   | TranslationsInvalid
   | StoreError
   | Config.ConfigError
-
-/**
- * The services that have to be provided to an engine for its handlers: not the repositories of its models, its store,
- * or the services of each request.
- *
- * @category models
- * @since 0.1.0
- */
-export type Needed<Requirements, Repositories> = Exclude<
-  Requirements,
-  Repositories | DocumentStore | HttpRouter.HttpRouter | HttpRouter.Provided
->
 
 /**
  * Makes an engine without registrations. `id` names the service; `options` configure how `engine.launch` finds its

@@ -33,11 +33,11 @@ export type { Members, Options, Part } from "./description/callOptions.ts"
  */
 export interface Request<O extends Options> {
   /** What the caller sent; of a model, an instance. `undefined` without the option `payload`. */
-  readonly payload: PayloadOf<O>
+  readonly payload: Operation.PayloadOf<O>
   /** The parameters of the path. */
-  readonly params: ParamsOf<O>
+  readonly params: Operation.ParamsOf<O>
   /** The parameters of the query. */
-  readonly query: O extends { readonly query: infer P extends Part } ? TypeOf<P> : {}
+  readonly query: O extends { readonly query: infer P extends Part } ? Operation.TypeOf<P> : {}
 }
 
 /**
@@ -57,14 +57,15 @@ export type CommonFailure =
   | ServiceUnavailable
 
 /**
- * Performs an operation.
+ * The function that performs an operation. It takes the request and returns what the option `success` declares. It may
+ * fail with the errors that the option `error` declares, and with {@link CommonFailure}.
  *
  * @category models
  * @since 0.1.0
  */
 export type Handler<O extends Options, R> = (
   request: Request<O>
-) => Effect.Effect<SuccessOf<O>["Type"], ErrorOf<O>["Type"] | CommonFailure, R>
+) => Effect.Effect<Operation.SuccessOf<O>["Type"], Operation.ErrorOf<O>["Type"] | CommonFailure, R>
 
 /**
  * An operation: its name, its options and its handler.
@@ -76,6 +77,133 @@ export interface Operation<Name extends string, O extends Options, R> {
   readonly name: Name
   readonly options: O
   readonly handler: Handler<O, R>
+}
+
+/**
+ * Types of {@link Operation}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export declare namespace Operation {
+  /** The handlers of operations by their names. */
+  export type HandlersFor<Endpoints extends HttpApiEndpoint.Constraint> = {
+    readonly [E in Endpoints as E["identifier"]]: E extends Endpoint<infer _N, infer O> ? Handler<O, unknown> : never
+  }
+
+  /** The services that handlers need. */
+  export type ServicesOf<H> = {
+    readonly [K in keyof H]: H[K] extends (...args: never) => Effect.Effect<infer _A, infer _E, infer R> ? R : never
+  }[keyof H]
+
+  /**
+   * The type of options with mistakes that their own types can't show: names that are no option, and parameters that the
+   * path does not have.
+   */
+  export type Checked<O extends Options, Known = Options> =
+    & { readonly [K in Exclude<keyof O, keyof Known>]: `${K & string} is not an option` }
+    & (O extends { readonly params: infer P }
+      ? { readonly params: { readonly [K in Exclude<keyof FieldsOf<P>, PathParameters<O["path"]>>]: NotInPath<K> } }
+      : unknown)
+
+  /** The type of a handler that has no description. */
+  export type Surplus<Name> = `${Name & string} is not described`
+
+  /** The method that the options declare or imply. */
+  export type MethodOf<O extends Options> = O extends { readonly method: infer M extends Method } ? M
+    : O extends { readonly payload: Part } ? "POST"
+    : "GET"
+
+  /** The decoded form of a part: an instance of a model, or the value of fields or a schema. */
+  export type TypeOf<P extends Part> = P extends Schema.Top ? P["Type"]
+    : P extends Schema.Struct.Fields ? Schema.Struct.Type<P>
+    : never
+
+  /** The schema of what callers send for a part: the `create` form of a model. */
+  export type SentOf<P extends Part> = P extends Model.Any ? P["create"]
+    : P extends Schema.Top ? P
+    : P extends Schema.Struct.Fields ? Schema.Struct<P>
+    : never
+
+  /** The fields of a part. */
+  export type FieldsOf<P> = P extends Model.Any ? P["create"]["fields"]
+    : P extends { readonly fields: infer F extends Schema.Struct.Fields } ? F
+    : P extends Schema.Struct.Fields ? P
+    : {}
+
+  /** The decoded payload; `undefined` if there is none. */
+  export type PayloadOf<O extends Options> = O extends { readonly payload: infer P extends Part } ? TypeOf<P>
+    : undefined
+
+  /** The schema of the payload; `never` if there is none, or if it is part of the query, as for a `DELETE`. */
+  export type PayloadSchemaOf<O extends Options> = MethodOf<O> extends "DELETE" ? never
+    : O extends { readonly payload: infer P extends Part } ? SentOf<P>
+    : never
+
+  /** The decoded parameters of the path. */
+  export type ParamsOf<O extends Options> = O extends { readonly params: infer P extends Schema.Top } ? P["Type"]
+    : { readonly [K in PathParameters<O["path"]>]: ParamFieldsOf<O>[K]["Type"] }
+
+  /** The schemas of the parameters of the path. Those without one of their own are texts. */
+  export type ParamFieldsOf<O extends Options> = {
+    readonly [K in PathParameters<O["path"]>]: FieldsOf<O["params"]> extends
+      { readonly [_ in K]: infer S extends Schema.Top } ? S
+      : Schema.String
+  }
+
+  /** The schema of the query; `never` if there is none. */
+  export type QueryOf<O extends Options> = MethodOf<O> extends "DELETE" ? DeleteQueryOf<O>
+    : O extends { readonly query: infer P extends Part } ? SentOf<P>
+    : never
+
+  /** The schema of the result of a handler. */
+  export type SuccessOf<O extends Options> = O extends { readonly success: infer P extends Part }
+    ? P extends Schema.Top ? P : P extends Schema.Struct.Fields ? Schema.Struct<P> : never
+    : Schema.Void
+
+  /** The application's own errors. */
+  export type ErrorOf<O extends Options> = O extends { readonly error: infer E }
+    ? E extends ReadonlyArray<infer One extends ServiceError.Any> ? One : Extract<E, ServiceError.Any>
+    : never
+
+  /**
+   * The schema of the response: a model in its wire form, a list as a collection, any other object unchanged, and any
+   * other value in an `OperationResult`.
+   */
+  export type AnswerOf<S extends Schema.Top> = S extends Model.Any ? Representation<S>
+    : S extends { readonly ast: { readonly _tag: "Arrays" }; readonly value: infer Item extends Schema.Top }
+      ? Collection<Item extends Model.Any ? Representation<Item> : Item>
+    : S extends ObjectSchema ? S
+    : ResultOf<S>
+
+  /** A schema of objects: a struct, a class, a record, or a union of these. */
+  export type ObjectSchema = SingleObject | { readonly members: ReadonlyArray<SingleObject> }
+
+  /** The response for a value that is no object. */
+  export interface ResultOf<S extends Schema.Top>
+    extends Schema.Struct<{ readonly _type: Schema.tag<"OperationResult">; readonly result: S }>
+  {}
+
+  /** The failures of a call. */
+  export type FailureOf<O extends Options> =
+    | ([ErrorOf<O>] extends [never] ? never : ServiceError.Response<ErrorOf<O>>)
+    | (typeof responses)[
+      | "BadRequest"
+      | "NotFound"
+      | "NotAcceptable"
+      | "Conflict"
+      | "NotImplemented"
+      | "ServiceUnavailable"
+      | "InternalServerError"
+      | (O extends { readonly payload: Part }
+        ? MethodOf<O> extends "GET" | "DELETE" ? never : "PayloadTooLarge" | "UnsupportedMediaType"
+        : never)
+    ]
+
+  /** The names of the parameters in a path, written as `:name` or `{name}`. */
+  export type PathParameters<Path> = Path extends `${infer Segment}/${infer Rest}`
+    ? PathParameter<Segment> | PathParameters<Rest>
+    : PathParameter<Path>
 }
 
 /**
@@ -110,49 +238,6 @@ export interface Described {
 export type Handlers = ReadonlyMap<string, Any["handler"]>
 
 /**
- * The handlers of operations by their names.
- *
- * @category models
- * @since 0.1.0
- */
-export type HandlersFor<Endpoints extends HttpApiEndpoint.Constraint> = {
-  readonly [E in Endpoints as E["identifier"]]: E extends Endpoint<infer _N, infer O> ? Handler<O, unknown> : never
-}
-
-/**
- * The services that handlers need.
- *
- * @category models
- * @since 0.1.0
- */
-export type ServicesOf<H> = {
-  readonly [K in keyof H]: H[K] extends (...args: never) => Effect.Effect<infer _A, infer _E, infer R> ? R : never
-}[keyof H]
-
-/**
- * The type of options with mistakes that their own types can't show: names that are no option, and parameters that the
- * path does not have.
- *
- * @category models
- * @since 0.1.0
- */
-export type Checked<O extends Options, Known = Options> =
-  & { readonly [K in Exclude<keyof O, keyof Known>]: `${K & string} is not an option` }
-  & (O extends { readonly params: infer P }
-    ? { readonly params: { readonly [K in Exclude<keyof FieldsOf<P>, PathParameters<O["path"]>>]: NotInPath<K> } }
-    : unknown)
-
-type NotInPath<Name> = `${Name & string} is not in the path`
-
-/**
- * The type of a handler that has no description.
- *
- * @category models
- * @since 0.1.0
- */
-export type Surplus<Name> = `${Name & string} is not described`
-
-/**
  * Makes an operation for `Service.operation`.
  *
  * @category constructors
@@ -160,7 +245,7 @@ export type Surplus<Name> = `${Name & string} is not described`
  */
 export const make = <const Name extends string, const O extends Options, R = never>(
   name: Name,
-  options: O & Checked<O>,
+  options: O & Operation.Checked<O>,
   handler: Handler<O, R>
 ): Operation<Name, O, R> => ({ name, options, handler })
 
@@ -173,200 +258,30 @@ export const make = <const Name extends string, const O extends Options, R = nev
 export interface Endpoint<Name extends string, O extends Options> extends
   HttpApiEndpoint.HttpApiEndpoint<
     Name,
-    MethodOf<O>,
+    Operation.MethodOf<O>,
     `/${string}`,
-    [PathParameters<O["path"]>] extends [never] ? never : Schema.Struct<ParamFieldsOf<O>>,
-    QueryOf<O>,
-    PayloadSchemaOf<O>,
+    [Operation.PathParameters<O["path"]>] extends [never] ? never : Schema.Struct<Operation.ParamFieldsOf<O>>,
+    Operation.QueryOf<O>,
+    Operation.PayloadSchemaOf<O>,
     never,
-    AnswerOf<SuccessOf<O>>,
-    FailureOf<O>
+    Operation.AnswerOf<Operation.SuccessOf<O>>,
+    Operation.FailureOf<O>
   >
 {}
 
 // -----------------------------------------------------------------------------
-// types shared with actions
+// internal
 // -----------------------------------------------------------------------------
 
-/**
- * The method that the options declare or imply.
- *
- * @category models
- * @since 0.1.0
- */
-export type MethodOf<O extends Options> = O extends { readonly method: infer M extends Method } ? M
-  : O extends { readonly payload: Part } ? "POST"
-  : "GET"
+type NotInPath<Name> = `${Name & string} is not in the path`
 
-/**
- * The decoded form of a part: an instance of a model, or the value of fields or a schema.
- *
- * @category models
- * @since 0.1.0
- */
-export type TypeOf<P extends Part> = P extends Schema.Top ? P["Type"]
-  : P extends Schema.Struct.Fields ? Schema.Struct.Type<P>
-  : never
-
-/**
- * The schema of what callers send for a part: the `create` form of a model.
- *
- * @category models
- * @since 0.1.0
- */
-export type SentOf<P extends Part> = P extends Model.Any ? P["create"]
-  : P extends Schema.Top ? P
-  : P extends Schema.Struct.Fields ? Schema.Struct<P>
-  : never
-
-/**
- * The fields of a part.
- *
- * @category models
- * @since 0.1.0
- */
-export type FieldsOf<P> = P extends Model.Any ? P["create"]["fields"]
-  : P extends { readonly fields: infer F extends Schema.Struct.Fields } ? F
-  : P extends Schema.Struct.Fields ? P
-  : {}
-
-/**
- * The decoded payload; `undefined` if there is none.
- *
- * @category models
- * @since 0.1.0
- */
-export type PayloadOf<O extends Options> = O extends { readonly payload: infer P extends Part } ? TypeOf<P> : undefined
-
-/**
- * The schema of the payload; `never` if there is none, or if it is part of the query, as for a `DELETE`.
- *
- * @category models
- * @since 0.1.0
- */
-export type PayloadSchemaOf<O extends Options> = MethodOf<O> extends "DELETE" ? never
-  : O extends { readonly payload: infer P extends Part } ? SentOf<P>
-  : never
-
-/**
- * The decoded parameters of the path.
- *
- * @category models
- * @since 0.1.0
- */
-export type ParamsOf<O extends Options> = O extends { readonly params: infer P extends Schema.Top } ? P["Type"]
-  : { readonly [K in PathParameters<O["path"]>]: ParamFieldsOf<O>[K]["Type"] }
-
-/**
- * The schemas of the parameters of the path. Those without one of their own are texts.
- *
- * @category models
- * @since 0.1.0
- */
-export type ParamFieldsOf<O extends Options> = {
-  readonly [K in PathParameters<O["path"]>]: FieldsOf<O["params"]> extends
-    { readonly [_ in K]: infer S extends Schema.Top } ? S
-    : Schema.String
-}
-
-/**
- * The schema of the query; `never` if there is none.
- *
- * @category models
- * @since 0.1.0
- */
-export type QueryOf<O extends Options> = MethodOf<O> extends "DELETE" ? DeleteQueryOf<O>
-  : O extends { readonly query: infer P extends Part } ? SentOf<P>
-  : never
-
-type DeleteQueryOf<O extends Options> = keyof (FieldsOf<O["payload"]> & FieldsOf<O["query"]>) extends never ? never
-  : Schema.Struct<FieldsOf<O["payload"]> & FieldsOf<O["query"]>>
-
-/**
- * The schema of the result of a handler.
- *
- * @category models
- * @since 0.1.0
- */
-export type SuccessOf<O extends Options> = O extends { readonly success: infer P extends Part }
-  ? P extends Schema.Top ? P : P extends Schema.Struct.Fields ? Schema.Struct<P> : never
-  : Schema.Void
-
-/**
- * The application's own errors.
- *
- * @category models
- * @since 0.1.0
- */
-export type ErrorOf<O extends Options> = O extends { readonly error: infer E }
-  ? E extends ReadonlyArray<infer One extends ServiceError.Any> ? One : Extract<E, ServiceError.Any>
-  : never
-
-/**
- * The schema of the response: a model in its wire form, a list as a collection, any other object unchanged, and any
- * other value in an `OperationResult`.
- *
- * @category models
- * @since 0.1.0
- */
-export type AnswerOf<S extends Schema.Top> = S extends Model.Any ? Representation<S>
-  : S extends { readonly ast: { readonly _tag: "Arrays" }; readonly value: infer Item extends Schema.Top }
-    ? Collection<Item extends Model.Any ? Representation<Item> : Item>
-  : S extends ObjectSchema ? S
-  : ResultOf<S>
-
-/**
- * A schema of objects: a struct, a class, a record, or a union of these.
- *
- * @category models
- * @since 0.1.0
- */
-export type ObjectSchema = SingleObject | { readonly members: ReadonlyArray<SingleObject> }
+type DeleteQueryOf<O extends Options> =
+  keyof (Operation.FieldsOf<O["payload"]> & Operation.FieldsOf<O["query"]>) extends never ? never
+    : Schema.Struct<Operation.FieldsOf<O["payload"]> & Operation.FieldsOf<O["query"]>>
 
 type SingleObject =
   | { readonly fields: Schema.Struct.Fields }
   | { readonly ast: { readonly _tag: "Objects" } }
-
-/**
- * The response for a value that is no object.
- *
- * @category models
- * @since 0.1.0
- */
-export interface ResultOf<S extends Schema.Top>
-  extends Schema.Struct<{ readonly _type: Schema.tag<"OperationResult">; readonly result: S }>
-{}
-
-/**
- * The failures of a call.
- *
- * @category models
- * @since 0.1.0
- */
-export type FailureOf<O extends Options> =
-  | ([ErrorOf<O>] extends [never] ? never : ServiceError.Response<ErrorOf<O>>)
-  | (typeof responses)[
-    | "BadRequest"
-    | "NotFound"
-    | "NotAcceptable"
-    | "Conflict"
-    | "NotImplemented"
-    | "ServiceUnavailable"
-    | "InternalServerError"
-    | (O extends { readonly payload: Part }
-      ? MethodOf<O> extends "GET" | "DELETE" ? never : "PayloadTooLarge" | "UnsupportedMediaType"
-      : never)
-  ]
-
-/**
- * The names of the parameters in a path, written as `:name` or `{name}`.
- *
- * @category models
- * @since 0.1.0
- */
-export type PathParameters<Path> = Path extends `${infer Segment}/${infer Rest}`
-  ? PathParameter<Segment> | PathParameters<Rest>
-  : PathParameter<Path>
 
 type PathParameter<Segment> = Segment extends `:${infer Name}` ? Name
   : Segment extends `{${infer Name}}` ? Name

@@ -117,7 +117,7 @@ export interface Resource<
   readonly action: {
     <const N extends string, const O extends Action.Options, R2 = never>(
       name: N,
-      options: O & Operation.Checked<O, Action.Options>,
+      options: O & Operation.Operation.Checked<O, Action.Options>,
       handler: Action.Handler<M, O, R2>
     ): Resource<M, Methods, Actions | Action.Endpoint<M, N, O>, E, R | R2>
     <N extends string, O extends Action.Options, R2>(
@@ -257,9 +257,9 @@ export const implement = <
   H extends Action.Handlers<M, Actions>
 >(
   description: Description<M, Methods, Actions, E>,
-  handlers: H & { readonly [K in Exclude<keyof H, keyof Action.Handlers<M, Actions>>]: Operation.Surplus<K> },
+  handlers: H & { readonly [K in Exclude<keyof H, keyof Action.Handlers<M, Actions>>]: Operation.Operation.Surplus<K> },
   options?: HookOptions
-): Implemented<M, Methods, Actions, E, Operation.ServicesOf<H>> =>
+): Implemented<M, Methods, Actions, E, Operation.Operation.ServicesOf<H>> =>
   // The type declares the handlers' types and services.
   makeImplemented({
     description,

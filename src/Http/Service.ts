@@ -28,7 +28,7 @@ export interface Description<in out Name extends string, in out Endpoints extend
   /** Adds the description of an operation. */
   readonly operation: <const N extends string, const O extends Operation.Options>(
     name: N,
-    options: O & Operation.Checked<O>
+    options: O & Operation.Operation.Checked<O>
   ) => Description<Name, Endpoints | Operation.Endpoint<N, O>>
 }
 
@@ -85,7 +85,7 @@ export interface Service<in out Name extends string, in out Endpoints extends Ht
   readonly operation: {
     <const N extends string, const O extends Operation.Options, R2 = never>(
       name: N,
-      options: O & Operation.Checked<O>,
+      options: O & Operation.Operation.Checked<O>,
       handler: Operation.Handler<O, R2>
     ): Service<Name, Endpoints | Operation.Endpoint<N, O>, R | R2>
     <N extends string, O extends Operation.Options, R2>(
@@ -151,11 +151,15 @@ export const describe = <const Name extends string>(name: Name): Description<Nam
 export const implement = <
   Name extends string,
   Endpoints extends HttpApiEndpoint.Constraint,
-  H extends Operation.HandlersFor<Endpoints>
+  H extends Operation.Operation.HandlersFor<Endpoints>
 >(
   description: Description<Name, Endpoints>,
-  handlers: H & { readonly [K in Exclude<keyof H, keyof Operation.HandlersFor<Endpoints>>]: Operation.Surplus<K> }
-): Implementation<Name, Endpoints, Operation.ServicesOf<H>> => ({
+  handlers:
+    & H
+    & {
+      readonly [K in Exclude<keyof H, keyof Operation.Operation.HandlersFor<Endpoints>>]: Operation.Operation.Surplus<K>
+    }
+): Implementation<Name, Endpoints, Operation.Operation.ServicesOf<H>> => ({
   // The type-level property is never read.
   [typeId]: undefined as never,
   description,

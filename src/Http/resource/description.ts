@@ -91,7 +91,7 @@ export interface Description<
   /** Adds the description of an action. */
   readonly action: <const N extends string, const O extends Action.Options>(
     name: N,
-    options: O & Operation.Checked<O, Action.Options>
+    options: O & Operation.Operation.Checked<O, Action.Options>
   ) => Description<M, Methods, Actions | Action.Endpoint<M, N, O>, E>
 }
 
