@@ -186,6 +186,9 @@ describe("orders", () => {
     expectTypeOf(orders.find(undefined, { sort: "-total", pageSize: 3 })).toEqualTypeOf<
       Effect.Effect<ReadonlyArray<Order>, RepositoryError.DocumentInvalid | RepositoryError.ReadError>
     >()
+    expectTypeOf(orders.find(undefined, { select: [] })).toEqualTypeOf<
+      Effect.Effect<ReadonlyArray<{}>, RepositoryError.DocumentInvalid | RepositoryError.ReadError>
+    >()
     expectTypeOf(orders.find(undefined, { sort: "-total", select: ["id", "address.city"] })).toEqualTypeOf<
       Effect.Effect<
         ReadonlyArray<{ readonly id: string; readonly address?: { readonly city: string } }>,

@@ -106,11 +106,11 @@ export interface Operations<M extends Model.Any> {
    * Finds the instances that match the condition. All are held in memory, so bound their number by `pageSize`. With
    * `select`, the results have the selected fields only.
    */
-  readonly find: <const P extends Query.Path<M> = never>(
+  readonly find: <const Select extends ReadonlyArray<Query.Path<M>> | undefined = undefined>(
     where?: Query.Where<M>,
-    options?: FindOptions<M> & { readonly select?: ReadonlyArray<P> | undefined }
+    options?: FindOptions<M> & { readonly select?: Select }
   ) => Effect.Effect<
-    ReadonlyArray<[P] extends [never] ? M["Type"] : Selected<M["Type"], P>>,
+    ReadonlyArray<Select extends ReadonlyArray<infer P extends string> ? Selected<M["Type"], P> : M["Type"]>,
     DocumentInvalid | ReadError
   >
   /** Finds the page after a cursor. Fails with `QueryRejected` when the cursor belongs to a different order. */

@@ -4,8 +4,9 @@ import * as FieldAccess from "../../../src/Http/query/fieldAccess.ts"
 import * as QueryGuard from "../../../src/Http/query/nativeQuery.ts"
 import * as UrlQuery from "../../../src/Http/query/urlQuery.ts"
 import * as Links from "../../../src/Http/response/links.ts"
-import { DocumentStore, EmbeddedStore, Model } from "../../../src/index.ts"
+import { DocumentStore, EmbeddedStore, Model, Query } from "../../../src/index.ts"
 import { documentCodec } from "../../../src/Repository/repository/documentCodec.ts"
+import { oneOf } from "../../support/choices.ts"
 import { Awkward, Comment, Guest, insertGuests, Sample } from "../../support/guests.ts"
 import { onMongo } from "../../support/mongo.ts"
 
@@ -44,6 +45,21 @@ const problemsOf = (query: string) => {
 }
 
 const queryOf = (query: string): UrlQuery.UrlQuery => Result.getOrThrow(readGuest(parametersOf(query)))
+
+const sortTerms = Arbitrary.map(
+  Arbitrary.all([oneOf("", "-"), oneOf("id", "name", "age", "state", "active", "home.city")]),
+  ([direction, name]): Query.SortTerm<typeof Guest> => `${direction}${name}`
+)
+
+it.effect.prop(
+  "sorts a collection's URL as a repository sorts by the same terms",
+  { terms: Arbitrary.array(sortTerms, { minLength: 1, maxLength: 5 }) },
+  ({ terms }) =>
+    Effect.sync(() => {
+      const { sort } = queryOf(`sort_by=${terms.join()}`)
+      assert.deepStrictEqual(Object.entries(sort), Object.entries(Query.toSort(Guest, terms)))
+    })
+)
 
 const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
   it.layer(layer)((it) => {
@@ -225,6 +241,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         })
         assert.deepStrictEqual(queryOf("sort_by=id,name").sort, { _id: 1 })
         assert.deepStrictEqual(refused("sort_by=name,secret"), ["sort_by"])
+        assert.deepStrictEqual(refused("sort_by=id,nope"), ["sort_by"])
         for (const name of ["tags", "visits.place", "home", "", "nope", "home.pin", "labels"]) {
           assert.deepStrictEqual(refused(`sort_by=${name}`), ["sort_by"], name)
         }
