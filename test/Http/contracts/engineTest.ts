@@ -3,7 +3,7 @@ import { Context, DateTime, Effect, Exit, Layer, Option, Schema, Scope } from "e
 import { TestClock } from "effect/testing"
 import {
   CurrentUser,
-  DocumentStore,
+  type DocumentStore,
   KernelConfig,
   KernelEngine,
   KernelServer,
