@@ -131,3 +131,7 @@ const sizes = `The client takes ${client.bytes} bytes, Effect's own ${plain.byte
 if (client.builtins.length > 0) fail(`The client reaches ${client.builtins.join("; ")}`)
 if (client.bytes > 1.5 * plain.bytes) fail(sizes)
 console.log(sizes)
+// Pages whose policy forbids to generate code can use models, too.
+const models = await bundled(path.join(consumer, "models.js"))
+if (models.builtins.length > 0) fail(`Models reach ${models.builtins.join("; ")}`)
+if (models.code.includes("Function(")) fail("Models generate code in a browser")

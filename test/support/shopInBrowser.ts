@@ -1,6 +1,6 @@
 /** Uses the shop from a browser, and shows what came of it: `test/examples/shopInBrowser.test.ts` bundles it. */
 import { KernelApi, KernelClient } from "appkernel"
-import { Effect, Redacted } from "effect"
+import { Cause, Effect, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { UsersApi } from "../../examples/shop/descriptions/Users.ts"
 import { Product } from "../../examples/shop/models/Product.ts"
@@ -36,7 +36,7 @@ const program = Effect.gen(function*() {
 })
 
 const shown = program.pipe(
-  Effect.catch((error) => Effect.succeed([String(error)])),
+  Effect.catchCause((cause) => Effect.succeed([Cause.pretty(cause)])),
   Effect.map((lines) => {
     document.body.innerHTML = `<pre id="shown">${lines.join("\n")}</pre>`
   }),

@@ -1,8 +1,8 @@
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
+import { compileParsers } from "./compiledParsers.ts"
 import * as iso from "./iso.ts"
 import { absentValue, objectFactoryOf } from "./literal.ts"
 import * as Temporal from "./temporal.ts"
@@ -230,7 +230,7 @@ export const isLinkedBy = ({ encoding }: SchemaAST.AST, { ast }: Temporal.Tempor
  * @internal
  */
 export const parserOf = (ast: SchemaAST.AST, options?: SchemaAST.ParseOptions): Decode => {
-  SchemaJITCompiler.enable(ast)
+  compileParsers(ast)
   // Fields need no services.
   const decode = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), options)
   return (input) => {

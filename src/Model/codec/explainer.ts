@@ -1,9 +1,9 @@
 import * as Cause from "effect/Cause"
 import * as Schema from "effect/Schema"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import { compileParsers } from "./compiledParsers.ts"
 import { compileDecoder, invalid, isStruct, staysAbsent, textParserOf, type Values } from "./decoder.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
 
@@ -20,7 +20,7 @@ export type Decoded =
 export const bodyDecoder = (schema: Schema.Top): (body: unknown) => Decoded => {
   // Fields need no services.
   const codec = Schema.toCodecJson(schema as unknown as Schema.Codec<Values>)
-  SchemaJITCompiler.enable(codec.ast)
+  compileParsers(codec.ast)
   const decode = compileDecoder(codec.ast)
   const decodeAll = SchemaParser.decodeUnknownExit(codec, allErrors)
   let explain: Explain | undefined

@@ -1,5 +1,4 @@
 import * as Schema from "effect/Schema"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { escaped } from "../../internal/json.ts"
@@ -8,6 +7,7 @@ import { isKind } from "../shape/fields.ts"
 import { childrenOf } from "../shape/nodes.ts"
 import { assertStorable } from "../shape/storable.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
+import { compileParsers } from "./compiledParsers.ts"
 import { formatDate, formatDateTime, isDate } from "./iso.ts"
 import { isNullValue } from "./validationContext.ts"
 
@@ -162,11 +162,11 @@ const transcoderOf = (model: ModelLike, key: string): Write | undefined => {
   )
   if (stored === undefined || wire === undefined) return undefined
   if (!isMarshalled(stored.ast) && !isMarshalled(wire.ast)) return undefined
-  SchemaJITCompiler.enable(stored.ast)
+  compileParsers(stored.ast)
   // Fields need no services.
   const decode = SchemaParser.decodeUnknownExit(stored as Schema.Codec<unknown>, { disableChecks: true })
   const codec = Schema.toCodecJson(wire as Schema.Codec<unknown>)
-  SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
+  compileParsers(SchemaAST.flip(codec.ast))
   const encode = SchemaParser.encodeUnknownExit(codec, { disableChecks: true })
   // Every struct field is a schema.
   const nullIsValue = isNullValue(model.store.fields[key] as Schema.Top, model[modelTypeId][key] ?? {})
@@ -300,7 +300,7 @@ const compiled = new WeakMap<SchemaAST.AST, Write>()
 /** The slow path: the schema's own JSON codec. */
 const compileFallback = (ast: SchemaAST.AST): Writer => {
   const codec = Schema.toCodecJson(Schema.make<Schema.Codec<unknown>>(ast))
-  SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
+  compileParsers(SchemaAST.flip(codec.ast))
   const encode = encoderOf(codec)
   return unquoted((value) => {
     const encoded = encode(value)

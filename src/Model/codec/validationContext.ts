@@ -3,12 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type * as Schema from "effect/Schema"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { type ModelError, Problem, PropertyRequiredException, ValidationException } from "../ModelError.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
 import { type ModelLike, modelTypeId, nestedModel, validationTypeId } from "../shape/variants.ts"
+import { compileParsers } from "./compiledParsers.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
 
 /**
@@ -115,7 +115,7 @@ export const isNullValue = (schema: Schema.Top, { optional }: FieldAttributes): 
  * @internal
  */
 export const issueFinder = (schema: Schema.Top): (value: unknown) => Effect.Effect<SchemaIssue.Issue | undefined> => {
-  SchemaJITCompiler.enable(schema.ast)
+  compileParsers(schema.ast)
   const isValid = SchemaParser.is(schema)
   // Fields need no services.
   const decode = SchemaParser.decodeUnknownEffect(schema as Schema.Codec<unknown>, { errors: "all" })

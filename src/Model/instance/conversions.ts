@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
+import { compileParsers } from "../codec/compiledParsers.ts"
 import { bodyDecoder } from "../codec/explainer.ts"
 import { modelErrorOf } from "../codec/validationContext.ts"
 import type { ModelError } from "../ModelError.ts"
@@ -323,7 +323,7 @@ const encodersOf = memoizeByModel((model) => ({ id: recordEncoder(model, "id"), 
 const wireEncoder = memoizeByModel((model) => {
   // Fields need no services.
   const codec = Schema.toCodecJson(model.wire as unknown as Schema.Codec<unknown>)
-  SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
+  compileParsers(SchemaAST.flip(codec.ast))
   const encode = SchemaParser.encodeUnknownSync(codec, { disableChecks: true })
   return (instance: unknown) => encode(asWire(model, instance))
 })

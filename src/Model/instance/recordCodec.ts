@@ -2,9 +2,9 @@ import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
+import { compileParsers } from "../codec/compiledParsers.ts"
 import {
   type Decode,
   type DecodedField,
@@ -40,7 +40,7 @@ export const recordDecoder = <M extends ModelLike>(
 ): (record: Stored) => Effect.Effect<M["Type"], ReadonlyArray<FieldProblem>> => {
   // Fields need no services: every field combinator rejects schemas that do.
   const codec = model as unknown as Schema.Codec<M["Type"], Stored>
-  SchemaJITCompiler.enable(codec.ast)
+  compileParsers(codec.ast)
   // Validators apply to input only. A date that was in the future when it was stored may be in the past now.
   const decode = SchemaParser.decodeUnknownExit(codec, withoutChecks)
   const decodeAll = SchemaParser.decodeUnknownExit(codec, { ...withoutChecks, errors: "all" })
@@ -202,7 +202,7 @@ const encoderOf = (schema: Schema.Top): Encode | undefined => {
 const schemaEncoderOf = (schema: Schema.Top): Encode => {
   // Fields need no services.
   const codec = schema as unknown as Schema.Codec<unknown>
-  SchemaJITCompiler.enable(SchemaAST.flip(codec.ast))
+  compileParsers(SchemaAST.flip(codec.ast))
   return SchemaParser.encodeUnknownSync(codec, { disableChecks: true })
 }
 
