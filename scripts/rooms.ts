@@ -82,9 +82,10 @@ export const folders: { readonly [name: string]: Folder } = {
     on: ["Model"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
-      base: { on: [], modules: ["SecurityError"] },
+      base: { on: [], modules: ["CurrentUser", "SecurityError"] },
       keys: { on: ["base"] },
-      Keys: { on: ["keys"], modules: ["Keys"] }
+      Keys: { on: ["keys"], modules: ["Keys"] },
+      jwt: { on: ["Keys"] }
     }
   },
   Http: {

@@ -19,3 +19,72 @@ export class KeysInvalid extends Schema.TaggedError<KeysInvalid>()("KeysInvalid"
     return `The keys for tokens can't be used: ${this.problem}`
   }
 }
+
+/**
+ * Why credentials are refused, for the log:
+ *
+ * | Reason | |
+ * |---|---|
+ * | `malformed` | they don't have the form of credentials |
+ * | `too-large` | they are longer than allowed |
+ * | `algorithm` | the algorithm is not the key's, or none that is supported |
+ * | `key` | the issuer has no such key |
+ * | `signature` | the signature does not match |
+ * | `issuer`, `audience` | the token is another issuer's, or for another application |
+ * | `expired`, `not-yet-valid` | by more than the clock skew |
+ * | `claims` | a claim is missing or has the wrong type |
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Reason = Schema.Literals([
+  "malformed",
+  "too-large",
+  "algorithm",
+  "key",
+  "signature",
+  "issuer",
+  "audience",
+  "expired",
+  "not-yet-valid",
+  "claims"
+])
+
+/**
+ * Why credentials are refused.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Reason = typeof Reason.Type
+
+/**
+ * Occurs when credentials prove nothing. The `reason` is for the log; the message does not have it, since the caller is not
+ * to know. A retry with the same credentials fails again, except where they were not yet valid.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class CredentialsInvalid extends Schema.TaggedError<CredentialsInvalid>()("CredentialsInvalid", {
+  reason: Reason
+}) {
+  override get message(): string {
+    return "The credentials are invalid"
+  }
+}
+
+/**
+ * Occurs when the keys of an issuer can't be fetched, so that its tokens can't be verified. `detail` is for the log. A retry
+ * may succeed later.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class IssuerUnavailable extends Schema.TaggedError<IssuerUnavailable>()("IssuerUnavailable", {
+  issuer: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `The keys of the issuer ${this.issuer} can't be fetched: ${this.detail}`
+  }
+}

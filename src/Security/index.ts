@@ -4,5 +4,6 @@
  * @since 0.1.0
  */
 export { CurrentUser } from "./CurrentUser.ts"
+export * as Jwt from "./Jwt.ts"
 export * as Keys from "./Keys.ts"
 export * as SecurityError from "./SecurityError.ts"

@@ -46,11 +46,7 @@ export const parsePrivate = (
         Effect.filterOrFail(isLongEnough)
       )
       const privateKey = yield* Effect.tryPromise(() => jose.importPKCS8(pem, algorithm))
-      const { crv, e, kty, n, x, y } = yield* Effect.tryPromise(() => jose.exportJWK(exportable))
-      // A key without its private members, by its type: `undefined` members are left out of JSON.
-      const open: jose.JWK = JSON.parse(JSON.stringify({ crv, e, kty, n, x, y }))
-      const key = yield* Effect.tryPromise(() => jose.importJWK(open, algorithm))
-      if (key instanceof Uint8Array) return yield* Effect.fail("a secret")
+      const key = yield* importPublic(yield* Effect.tryPromise(() => jose.exportJWK(exportable)), algorithm)
       return { privateKey, publicKey: yield* publicOf(algorithm, key) }
     })
   )
@@ -75,6 +71,21 @@ export const makePem = (
 
 /** @internal */
 export const algorithms: ReadonlyArray<Algorithm> = ["RS256", "ES256", "EdDSA"]
+
+/**
+ * Imports the public members of a JSON web key. Fails if they are no key of the algorithm.
+ *
+ * @internal
+ */
+export const importPublic = Effect.fnUntraced(
+  function*({ crv, e, kty, n, x, y }: jose.JWK, algorithm: Algorithm) {
+    // `undefined` members are left out of JSON.
+    const jwk: jose.JWK = JSON.parse(JSON.stringify({ crv, e, kty, n, x, y }))
+    const key = yield* Effect.tryPromise(() => jose.importJWK(jwk, algorithm))
+    return key instanceof Uint8Array ? yield* Effect.fail("a secret") : key
+  },
+  Effect.filterOrFail((key) => isLongEnough(key))
+)
 
 /** RFC 7518, section 3.3: RSA keys have 2,048 bits or more. */
 const isLongEnough = ({ algorithm }: jose.CryptoKey): boolean =>

@@ -1,0 +1,76 @@
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Stream from "effect/Stream"
+import { IssuerUnavailable } from "../SecurityError.ts"
+import { keysOf, type VerificationKey } from "./verificationKey.ts"
+
+/**
+ * Fetches the JSON web key set of an issuer (RFC 7517).
+ *
+ * @internal
+ */
+export const fetchKeys = (
+  client: HttpClient.HttpClient,
+  issuer: string,
+  url: string
+): Effect.Effect<ReadonlyArray<VerificationKey>, IssuerUnavailable> =>
+  Effect.flatMap(getJson(client, issuer, url, KeySet), (set) => keysOf(set))
+
+/**
+ * Fetches the key set that an issuer's discovery document names (OpenID Connect Discovery 1.0, section 4). The document must
+ * be the issuer's own, and may not lead from https to http.
+ *
+ * @internal
+ */
+export const discoverKeys = Effect.fnUntraced(function*(client: HttpClient.HttpClient, issuer: string) {
+  const address = `${issuer.replace(/\/$/u, "")}/.well-known/openid-configuration`
+  const document = yield* getJson(client, issuer, address, Discovery)
+  if (document.issuer !== issuer) return yield* unavailable(issuer, `${address} is the document of another issuer`)
+  if (issuer.startsWith("https:") && !document.jwks_uri.startsWith("https:")) {
+    return yield* unavailable(issuer, `jwks_uri of ${address} is not https`)
+  }
+  return yield* fetchKeys(client, issuer, document.jwks_uri)
+})
+
+const KeySet = Schema.Struct({ keys: Schema.Array(Schema.Unknown) })
+const Discovery = Schema.Struct({ issuer: Schema.String, jwks_uri: Schema.String })
+
+/** Key sets have some kilobytes. */
+const maxBytes = 262_144
+
+const unavailable = (issuer: string, detail: string) => new IssuerUnavailable({ issuer, detail })
+
+const getJson = <A>(
+  client: HttpClient.HttpClient,
+  issuer: string,
+  url: string,
+  schema: Schema.Decoder<A>
+): Effect.Effect<A, IssuerUnavailable> => {
+  const decode = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(schema))
+  return client.get(url, { acceptJson: true }).pipe(
+    Effect.flatMap((response) => HttpClientResponse.filterStatusOk(response)),
+    Effect.mapError(({ reason }) => unavailable(issuer, `${url} gives no answer (${reason._tag})`)),
+    Effect.flatMap(({ stream }) =>
+      // A chunk may end within a character.
+      Stream.runFoldEffect(stream, () => ({ decoder: new TextDecoder(), size: 0, text: "" }), (read, chunk) => {
+        const size = read.size + chunk.length
+        return size > maxBytes
+          ? Effect.fail("too much")
+          : Effect.succeed({ ...read, size, text: read.text + read.decoder.decode(chunk, { stream: true }) })
+      })
+    ),
+    Effect.flatMap(({ text }) => decode(text)),
+    Effect.catch((error) =>
+      Effect.fail(
+        error instanceof IssuerUnavailable ? error : unavailable(issuer, `${url} does not answer with what is expected`)
+      )
+    ),
+    Effect.timeoutOrElse({
+      duration: "5 seconds",
+      orElse: () => Effect.fail(unavailable(issuer, `${url} does not answer within 5 seconds`))
+    })
+  )
+}

@@ -1,0 +1,75 @@
+/**
+ * The keys of another issuer, which change while the program runs.
+ *
+ * Keys are fetched when they are first needed, when they are older than `maxAge`, and when a token names an unknown key,
+ * but never within `minInterval` of the last attempt, whatever tokens come. Callers at the same time share one fetch, which
+ * goes on if they are interrupted. While the issuer does not answer, keys count for another `staleFor`.
+ */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import { IssuerUnavailable } from "../SecurityError.ts"
+import { findIn, type FindKey, type VerificationKey } from "./verificationKey.ts"
+
+/** @internal */
+export const rotating = Effect.fnUntraced(function*(options: {
+  readonly issuer: string
+  readonly fetch: Effect.Effect<ReadonlyArray<VerificationKey>, IssuerUnavailable>
+  readonly maxAge: Duration.Duration
+  readonly minInterval: Duration.Duration
+  readonly staleFor: Duration.Duration
+}) {
+  const scope = yield* Scope.Scope
+  const maxAge = Duration.toMillis(options.maxAge)
+  const minInterval = Duration.toMillis(options.minInterval)
+  const staleFor = Duration.toMillis(options.staleFor)
+  let keys: ReadonlyArray<VerificationKey> = []
+  let fetchedAt = -Infinity
+  let triedAt = -Infinity
+  let failure: IssuerUnavailable | undefined
+  let running: Deferred.Deferred<void> | undefined
+
+  const fetchOnce = Effect.matchEffect(options.fetch, {
+    onFailure: (error) => {
+      failure = error
+      return Effect.logWarning(error.message)
+    },
+    onSuccess: (fetched) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        keys = fetched
+        fetchedAt = now
+        failure = undefined
+      })
+  })
+
+  const refresh = (now: number) =>
+    Effect.uninterruptibleMask((restore) => {
+      if (running !== undefined) return restore(Deferred.await(running))
+      if (now - triedAt < minInterval) return Effect.void
+      triedAt = now
+      const done = Deferred.makeUnsafe<void>()
+      running = done
+      // Until the fetch succeeds, however it ends.
+      failure = new IssuerUnavailable({ issuer: options.issuer, detail: "they were not fetched" })
+      return Effect.flatMap(Effect.forkIn(Effect.interruptible(fetchOnce), scope), (fiber) => {
+        fiber.addObserver((exit) => {
+          running = undefined
+          Deferred.doneUnsafe(done, exit)
+        })
+        return restore(Deferred.await(done))
+      })
+    })
+
+  const find: FindKey = Effect.fnUntraced(function*(id, algorithm) {
+    const now = yield* Clock.currentTimeMillis
+    const known = findIn(keys, id, algorithm)
+    if (known !== undefined && now - fetchedAt < maxAge) return known
+    yield* refresh(now)
+    if (now - fetchedAt >= maxAge + staleFor) keys = []
+    const found = findIn(keys, id, algorithm)
+    return found === undefined && failure !== undefined ? yield* failure : found
+  })
+  return find
+})

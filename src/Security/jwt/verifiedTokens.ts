@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto"
+import type { CurrentUser } from "../CurrentUser.ts"
+
+/**
+ * The users of verified tokens, by the tokens' hashes. A full cache drops the oldest one.
+ *
+ * @internal
+ */
+export class VerifiedTokens {
+  readonly #capacity: number
+  readonly #entries = new Map<string, { readonly user: CurrentUser["Service"]; readonly until: number }>()
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  /** The user of a token, if it was verified and has not ended at `now`, in milliseconds. */
+  get(hash: string, now: number): CurrentUser["Service"] | undefined {
+    const entry = this.#entries.get(hash)
+    if (entry === undefined || now < entry.until) return entry?.user
+    this.#entries.delete(hash)
+    return undefined
+  }
+
+  set(hash: string, user: CurrentUser["Service"], until: number): void {
+    const [oldest] = this.#entries.keys()
+    if (oldest !== undefined && this.#entries.size >= this.#capacity) this.#entries.delete(oldest)
+    if (this.#entries.size < this.#capacity) this.#entries.set(hash, { user, until })
+  }
+}
+
+/** @internal */
+export const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64")

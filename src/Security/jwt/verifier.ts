@@ -1,0 +1,124 @@
+/**
+ * Verifies tokens (RFC 7519) of several issuers, following RFC 8725: the algorithm must be the key's, keys come from the
+ * issuer only and never from the token's header, and issuer, audience and expiry are required.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as jose from "jose"
+import type { CurrentUser } from "../CurrentUser.ts"
+import { algorithms } from "../keys/keyPair.ts"
+import { CredentialsInvalid, type IssuerUnavailable, type Reason } from "../SecurityError.ts"
+import type { FindKey } from "./verificationKey.ts"
+import { hashOf, VerifiedTokens } from "./verifiedTokens.ts"
+
+/**
+ * An issuer whose tokens count.
+ *
+ * @internal
+ */
+export interface TrustedIssuer {
+  readonly issuer: string
+  readonly audience: string
+  /** Where the roles are in the claims. */
+  readonly roles: ReadonlyArray<string>
+  readonly find: FindKey
+}
+
+/** @internal */
+export const makeVerifier = (options: {
+  readonly issuers: ReadonlyArray<TrustedIssuer>
+  readonly cacheSize: number
+  readonly maxTokenSize: number
+}): (token: string) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | IssuerUnavailable> => {
+  const verified = new VerifiedTokens(options.cacheSize)
+  const issuers = new Map(options.issuers.map((issuer) => [issuer.issuer, issuer]))
+
+  const verify = Effect.fnUntraced(function*(token: string, hash: string, now: number) {
+    const { algorithm, id, issuer: named } = yield* read(token)
+    const issuer = issuers.get(named)
+    if (issuer === undefined) return yield* refused("issuer")
+    const key = yield* issuer.find(id, algorithm)
+    if (key === undefined) return yield* refused("key")
+    if (key.algorithm !== algorithm) return yield* refused("algorithm")
+    const { payload } = yield* Effect.tryPromise({
+      try: () =>
+        jose.jwtVerify(token, key.key, {
+          algorithms: [key.algorithm],
+          audience: issuer.audience,
+          issuer: issuer.issuer,
+          clockTolerance: skew,
+          currentDate: new Date(now),
+          requiredClaims: ["sub", "exp"]
+        }),
+      catch: (cause) => new CredentialsInvalid({ reason: reasonOf(cause) })
+    })
+    const roles = rolesOf(payload, issuer.roles)
+    const { exp = NaN, sub } = payload
+    if (typeof sub !== "string" || sub === "" || roles === undefined || !Number.isFinite(exp)) {
+      return yield* refused("claims")
+    }
+    const user: CurrentUser["Service"] = { subject: sub, roles, claims: payload }
+    verified.set(hash, user, Math.min(Math.ceil(exp + skew) * 1_000, now + maxCached))
+    return user
+  })
+
+  return (token) =>
+    Clock.clockWith((clock) => {
+      if (token.length > options.maxTokenSize) return refused("too-large")
+      const now = clock.currentTimeMillisUnsafe()
+      const hash = hashOf(token)
+      const user = verified.get(hash, now)
+      return user === undefined ? verify(token, hash, now) : Effect.succeed(user)
+    })
+}
+
+/** Seconds that the clocks of issuers may differ from ours. */
+const skew = 30
+
+/** A key that its issuer withdraws ends its tokens, verified ones too. */
+const maxCached = 300_000
+
+const refused = (reason: Reason) => Effect.fail(new CredentialsInvalid({ reason }))
+
+/** What selects the key. Nothing of it counts before the signature is verified. */
+const read = (token: string) =>
+  Effect.try({
+    try: () => ({ header: jose.decodeProtectedHeader(token), payload: jose.decodeJwt(token) }),
+    catch: () => new CredentialsInvalid({ reason: "malformed" })
+  }).pipe(
+    Effect.flatMap(({ header: { alg, kid }, payload: { iss } }) =>
+      !algorithms.some((algorithm) => algorithm === alg) || alg === undefined
+        ? refused("algorithm")
+        : typeof iss !== "string"
+        ? refused("issuer")
+        : kid !== undefined && typeof kid !== "string"
+        ? refused("key")
+        : Effect.succeed({ algorithm: alg, id: kid, issuer: iss })
+    )
+  )
+
+const reasonOf = (cause: unknown): Reason => {
+  if (cause instanceof jose.errors.JWSSignatureVerificationFailed) return "signature"
+  if (cause instanceof jose.errors.JWTExpired) return "expired"
+  if (cause instanceof jose.errors.JOSEAlgNotAllowed) return "algorithm"
+  if (!(cause instanceof jose.errors.JWTClaimValidationFailed)) return "malformed"
+  return cause.claim === "aud"
+    ? "audience"
+    : cause.claim === "iss"
+    ? "issuer"
+    : cause.claim === "nbf" && cause.reason === "check_failed"
+    ? "not-yet-valid"
+    : "claims"
+}
+
+/** The texts at a path, none where there is nothing; `undefined` where there is something else. */
+const rolesOf = (claims: object, path: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
+  let value: unknown = claims
+  for (const name of path) {
+    if (typeof value !== "object" || value === null) return undefined
+    if (!Object.hasOwn(value, name)) return []
+    value = Reflect.get(value, name)
+  }
+  if (typeof value === "string") return value.split(" ").filter((role) => role !== "")
+  return Array.isArray(value) && value.every((role) => typeof role === "string") ? value : undefined
+}
