@@ -3,6 +3,7 @@ import {
   DocumentStore,
   EmbeddedStore,
   type HttpError,
+  KernelApi,
   KernelClient,
   KernelEngine,
   type KernelServer,
@@ -428,3 +429,86 @@ describe("identifiers of a typed client", () => {
     void made.coupons.get({ params: { id: "C1" } })
   })
 })
+
+const RowsApi = Resource.describe(User, { methods: ["GET", "POST"], errors: { POST: WrongPassword, GET: [] } })
+  .action("rename", { payload: { name: Schema.String }, success: User, error: WrongPassword })
+const StatusApi = Service.describe("StatusService")
+  .operation("of", { path: "./{id}", params: { id: Schema.Int }, query: { deep: Schema.Boolean }, success: Schema.Int })
+const contract = KernelApi.make("contract").register(RowsApi).register(StatusApi, { name: "state" }).register(Category)
+const Rows = Resource.implement(RowsApi, {
+  rename: (user, { payload }) => {
+    expectTypeOf(user).toEqualTypeOf<User>()
+    expectTypeOf(payload.name).toEqualTypeOf<string>()
+    return Effect.as(Effect.flatMap(Mailer, ({ send }) => send), user)
+  }
+})
+const States = Service.implement(StatusApi, {
+  of: ({ params, payload, query }) => {
+    expectTypeOf(params).toEqualTypeOf<{ readonly id: number }>()
+    expectTypeOf(query).toEqualTypeOf<{ readonly deep: boolean }>()
+    expectTypeOf(payload).toEqualTypeOf<undefined>()
+    return Effect.map(Repository.for(Category), () => params.id)
+  }
+})
+
+describe("a contract", () => {
+  it("has the client of the engine that registers the same", () => {
+    const short = KernelEngine.make("contract")
+      .register(
+        Resource.make(User, { methods: ["GET", "POST"] })
+          .action(
+            "rename",
+            { payload: { name: Schema.String }, success: User, error: WrongPassword },
+            (user) => Effect.succeed(user)
+          )
+          .beforePost(() => Effect.fail(new WrongPassword()), { error: WrongPassword })
+          .afterGet(() => Effect.void)
+      )
+      .register(
+        Service.make("StatusService").operation(
+          "of",
+          { path: "./{id}", params: { id: Schema.Int }, query: { deep: Schema.Boolean }, success: Schema.Int },
+          ({ params }) => Effect.succeed(params.id)
+        ),
+        { name: "state" }
+      )
+      .register(Category)
+    const apart = KernelEngine.fromApi(contract, [Rows, States])
+    expectTypeOf<ClientOf<typeof contract.api>>().toEqualTypeOf<ClientOf<typeof short.api>>()
+    expectTypeOf<ClientOf<typeof apart.api>>().toEqualTypeOf<ClientOf<typeof short.api>>()
+    expectTypeOf<Effect.Success<ReturnType<typeof apart.test>>["repositories"]>().toEqualTypeOf<
+      Effect.Success<ReturnType<typeof short.test>>["repositories"]
+    >()
+  })
+
+  it("needs what its handlers and hooks need", () => {
+    const apart = KernelEngine.fromApi(contract, [Rows, States])
+    expectTypeOf<Layer.Services<typeof apart.layer>>().toEqualTypeOf<DocumentStore.DocumentStore | Mailer>()
+    const hooked = KernelEngine.fromApi(
+      KernelApi.make("x").register(RowsApi),
+      [
+        Resource.implement(RowsApi, { rename: (user) => Effect.succeed(user) }).afterGet(() =>
+          Effect.flatMap(Mailer, ({ send }) => send)
+        )
+      ]
+    )
+    expectTypeOf<Layer.Services<typeof hooked.layer>>().toEqualTypeOf<DocumentStore.DocumentStore | Mailer>()
+  })
+
+  it("lets hooks fail with what it declares for their method, and with nothing else", () => {
+    const hooked = Rows.beforePost(() => Effect.fail(new WrongPassword()))
+    expectTypeOf(hooked).toEqualTypeOf<typeof Rows>()
+    // What the engine answers by itself need not be declared, where hooks may fail at all.
+    void Rows.beforeGet(() => Effect.asVoid(Effect.flatMap(Repository.for(User), (users) => users.findById("U1"))))
+    // @ts-expect-error GET declares no error of the application
+    void Rows.beforeGet(() => Effect.fail(new WrongPassword()))
+    // @ts-expect-error hooks can't declare what the contract does not
+    void Rows.beforeGet(() => Effect.fail(new WrongPassword()), { error: WrongPassword })
+    const silent = Resource.implement(Resource.describe(User), {})
+    void silent.afterGet((user) => Effect.logInfo(user.name))
+    // @ts-expect-error the description lists no errors of GET
+    void silent.afterGet((user) => Effect.flatMap(Repository.for(User), (users) => users.findById(user.id)))
+  })
+})
+
+type ClientOf<Api> = Api extends HttpApi.HttpApi<infer _Id, infer G> ? KernelClient.KernelClient<G> : never

@@ -4,6 +4,7 @@ import {
   EmbeddedStore,
   Generator,
   Index,
+  KernelApi,
   KernelClient,
   KernelEngine,
   Marshaller,
@@ -86,6 +87,32 @@ export const engine = KernelEngine.make("shop")
   .register(Note, { name: "others", segment: "others", methods: ["GET", "POST"] })
   .register(Payments, { urlBase: "/api/v1" })
   .enableOpenApi({ title: "Shop", version: "1.0.0" })
+
+export const UsersApi = Resource.describe(User, { methods: ["GET", "POST"], errors: { POST: WrongPassword } })
+  .action("change_password", {
+    payload: { current: Schema.String, next: Schema.String },
+    success: Schema.String,
+    error: [WrongPassword]
+  })
+export const NotesApi = Resource.describe(Note)
+export const PaymentsApi = Service.describe("PaymentService")
+  .operation("pay", { path: "./{order}", params: { order: Schema.Int }, payload: Note, success: { paid: Schema.Int } })
+
+export const shop = KernelApi.make("shop")
+  .register(UsersApi, { urlBase: "/api/v1" })
+  .register(NotesApi)
+  .register(Note, { name: "others", segment: "others" })
+  .register(PaymentsApi)
+
+export const ImplementedUsers = Resource.implement(UsersApi, {
+  change_password: (_, { payload }) => Effect.succeed(payload.next)
+}).beforePost(() => Effect.fail(new WrongPassword({ message: "no", tries: 1 })))
+export const ImplementedPayments = Service.implement(PaymentsApi, {
+  pay: ({ params }) => Effect.succeed({ paid: params.order })
+})
+
+export const implemented = KernelEngine.fromApi(shop, [ImplementedUsers, ImplementedPayments])
+export const makeShopClient = KernelClient.make(shop, { baseUrl: "http://x" })
 
 export const makeClient = KernelClient.make(engine, { baseUrl: "http://x" })
 export const program = Effect.gen(function*() {

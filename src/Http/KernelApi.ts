@@ -9,6 +9,7 @@ import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as Model from "../Model/Model.ts"
 import * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
+import { isDescription } from "./resource/description.ts"
 import * as Service from "./Service.ts"
 
 const typeId = "~appkernel/KernelApi"
@@ -113,7 +114,7 @@ const makeApi = (described: HttpApi.Constraint, registrations: Any["registration
   const register = (target: Model.Any | Resource.AnyDescription | Service.AnyDescription, options?: AnyOptions) => {
     const registration = Service.isDescription(target)
       ? Registration.ofService(target, options)
-      : Registration.ofResource(Resource.isDescription(target) ? target : Resource.describe(target, options), options)
+      : Registration.ofResource(isDescription(target) ? target : Resource.describe(target, options), options)
     return makeApi(api.add(Registration.group(registration)), [...registrations, registration])
   }
   // The type-level property is never read.

@@ -249,8 +249,9 @@ export const make = <const Id extends string>(
  *
  * const Notes = Resource.implement(NotesApi, { length: ({ text }) => Effect.succeed(text.length) })
  *
- * KernelEngine.fromApi(api, [Notes])
- *   .layer.pipe(Layer.provide(EmbeddedStore.layer), KernelEngine.launch, NodeRuntime.runMain)
+ * const engine = KernelEngine.fromApi(api, [Notes])
+ *
+ * engine.layer.pipe(Layer.provide(EmbeddedStore.layer), engine.launch, NodeRuntime.runMain)
  * ```
  *
  * @category constructors

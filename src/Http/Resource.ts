@@ -40,7 +40,6 @@ export {
   type ErrorsAt,
   type ErrorsOf,
   type Hookless,
-  isDescription,
   type Method,
   type MethodOptions,
   type OwnErrors
