@@ -70,12 +70,20 @@ export interface Action<M extends Model.Any, Name extends string, O extends Opti
  * @category constructors
  * @since 0.1.0
  */
-export const make = <M extends Model.Any, const Name extends string, const O extends Options, R = never>(
+export const make = <
+  M extends Model.Any,
+  const Name extends string,
+  const O extends Options,
+  Result extends Operation.Operation.ResultFor<O> = never
+>(
   _model: M,
   name: Name,
   options: O & Operation.Operation.Checked<O, Options>,
-  handler: Handler<M, O, R>
-): Action<M, Name, O, R> => ({ name, options, handler })
+  handler:
+    & ((model: M["Type"], request: Operation.Request<O>) => Result)
+    & Operation.Operation.FailsWith<Result, Operation.Operation.DeclaredErrorOf<O>>
+): Action<M, Name, O, Effect.Services<Result>> => // `FailsWith` has checked the errors of the handler.
+({ name, options, handler: handler as never })
 
 /**
  * The endpoint of an action, for a typed client.

@@ -80,6 +80,24 @@ export type ByName<M extends Model.Any, N extends Name, E, R> = N extends "befor
   : After<M, E, R>
 
 /**
+ * A hook by its name, with what it returns.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Returning<M extends Model.Any, N extends Name, Result> = N extends "beforeGet"
+  ? (request: Request<M>) => Result
+  : (model: M["Type"], request: Request<M>) => Result
+
+/**
+ * What a hook returns by its name, whatever it fails with and needs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ResultFor<M extends Model.Any, N extends Name> = ReturnType<ByName<M, N, unknown, unknown>>
+
+/**
  * The application's own errors that a hook may fail with: one class or several.
  *
  * @category models

@@ -91,6 +91,19 @@ export declare namespace Operation {
     readonly [E in Endpoints as E["identifier"]]: E extends Endpoint<infer _N, infer O> ? Handler<O, unknown> : never
   }
 
+  /**
+   * A function that returns `Result` may only fail with `Declared`: `unknown` if it does, and otherwise a message that
+   * names the undeclared error, which no function is.
+   */
+  export type FailsWith<Result, Declared> = [Exclude<Effect.Error<Result>, Declared>] extends [never] ? unknown
+    : Undeclared<Exclude<Effect.Error<Result>, Declared>>
+
+  /** All failures of a handler: the declared ones, and those that need no declaration. */
+  export type DeclaredErrorOf<O extends Options> = ErrorOf<O>["Type"] | CommonFailure
+
+  /** What a handler returns, whatever it fails with and needs. */
+  export type ResultFor<O extends Options> = Effect.Effect<SuccessOf<O>["Type"], unknown, unknown>
+
   /** The services that handlers need. */
   export type ServicesOf<H> = {
     readonly [K in keyof H]: H[K] extends (...args: never) => Effect.Effect<infer _A, infer _E, infer R> ? R : never
@@ -243,11 +256,16 @@ export type Handlers = ReadonlyMap<string, Any["handler"]>
  * @category constructors
  * @since 0.1.0
  */
-export const make = <const Name extends string, const O extends Options, R = never>(
+export const make = <
+  const Name extends string,
+  const O extends Options,
+  Result extends Operation.ResultFor<O> = never
+>(
   name: Name,
   options: O & Operation.Checked<O>,
-  handler: Handler<O, R>
-): Operation<Name, O, R> => ({ name, options, handler })
+  handler: ((request: Request<O>) => Result) & Operation.FailsWith<Result, Operation.DeclaredErrorOf<O>>
+): Operation<Name, O, Effect.Services<Result>> => // `FailsWith` has checked the errors of the handler.
+({ name, options, handler: handler as never })
 
 /**
  * The endpoint of an operation, for a typed client.
@@ -272,6 +290,8 @@ export interface Endpoint<Name extends string, O extends Options> extends
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+type Undeclared<E> = `${E extends { readonly _tag: infer Tag extends string } ? Tag : "An error"} is not declared`
 
 type NotInPath<Name> = `${Name & string} is not in the path`
 

@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
@@ -114,11 +115,17 @@ export interface Resource<
 > extends Implementation<M, Methods, Actions, E, R>, Hooks<M, Methods, Actions, E, R> {
   /** Adds an action: a value of `Action.make`, or its parts. */
   readonly action: {
-    <const N extends string, const O extends Action.Options, R2 = never>(
+    <
+      const N extends string,
+      const O extends Action.Options,
+      Result extends Operation.Operation.ResultFor<O> = never
+    >(
       name: N,
       options: O & Operation.Operation.Checked<O, Action.Options>,
-      handler: Action.Handler<M, O, R2>
-    ): Resource<M, Methods, Actions | Action.Endpoint<M, N, O>, E, R | R2>
+      handler:
+        & ((model: M["Type"], request: Operation.Request<O>) => Result)
+        & Operation.Operation.FailsWith<Result, Operation.Operation.DeclaredErrorOf<O>>
+    ): Resource<M, Methods, Actions | Action.Endpoint<M, N, O>, E, R | Effect.Services<Result>>
     <N extends string, O extends Action.Options, R2>(
       action: Action.Action<M, N, O, R2>
     ): Resource<M, Methods, Actions | Action.Endpoint<M, N, O>, E, R | R2>
@@ -139,10 +146,13 @@ export type Hooks<
   E extends Endpoint.ByMethod.Errors,
   R
 > = {
-  readonly [N in Hook.Name]: MethodOf<N> extends Methods ? <R2 = never, const Errors extends OwnErrors = readonly []>(
-      hook: Hook.ByName<M, N, ClassOf<Errors>["Type"] | Operation.CommonFailure, R2>,
+  readonly [N in Hook.Name]: MethodOf<N> extends Methods ?
+    <Result extends Hook.ResultFor<M, N> = never, const Errors extends OwnErrors = readonly []>(
+      hook:
+        & Hook.Returning<M, N, Result>
+        & Operation.Operation.FailsWith<Result, ClassOf<Errors>["Type"] | Operation.CommonFailure>,
       options?: Hook.Options<Errors>
-    ) => Resource<M, Methods, Actions, AddError<E, MethodOf<N>, ErrorsOf<Errors>>, R | R2>
+    ) => Resource<M, Methods, Actions, AddError<E, MethodOf<N>, ErrorsOf<Errors>>, R | Effect.Services<Result>>
     : (hook: `${N} never runs: ${MethodOf<N>} is not among the methods of the resource`) => never
 }
 
@@ -173,9 +183,9 @@ export type DeclaredHooks<
   E extends Endpoint.ByMethod.Errors,
   R
 > = {
-  readonly [N in Hook.Name]: MethodOf<N> extends Methods ? <R2 = never>(
-      hook: Hook.ByName<M, N, DeclaredError<E[MethodOf<N>]>, R2>
-    ) => Implemented<M, Methods, Actions, E, R | R2>
+  readonly [N in Hook.Name]: MethodOf<N> extends Methods ? <Result extends Hook.ResultFor<M, N> = never>(
+      hook: Hook.Returning<M, N, Result> & Operation.Operation.FailsWith<Result, DeclaredError<E[MethodOf<N>]>>
+    ) => Implemented<M, Methods, Actions, E, R | Effect.Services<Result>>
     : (hook: `${N} never runs: ${MethodOf<N>} is not among the methods of the resource`) => never
 }
 

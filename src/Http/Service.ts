@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as Operation from "./Operation.ts"
 
@@ -83,11 +84,17 @@ export interface Service<in out Name extends string, in out Endpoints extends Ht
 {
   /** Adds an operation: a value of `Operation.make`, or its parts. */
   readonly operation: {
-    <const N extends string, const O extends Operation.Options, R2 = never>(
+    <
+      const N extends string,
+      const O extends Operation.Options,
+      Result extends Operation.Operation.ResultFor<O> = never
+    >(
       name: N,
       options: O & Operation.Operation.Checked<O>,
-      handler: Operation.Handler<O, R2>
-    ): Service<Name, Endpoints | Operation.Endpoint<N, O>, R | R2>
+      handler:
+        & ((request: Operation.Request<O>) => Result)
+        & Operation.Operation.FailsWith<Result, Operation.Operation.DeclaredErrorOf<O>>
+    ): Service<Name, Endpoints | Operation.Endpoint<N, O>, R | Effect.Services<Result>>
     <N extends string, O extends Operation.Options, R2>(
       operation: Operation.Operation<N, O, R2>
     ): Service<Name, Endpoints | Operation.Endpoint<N, O>, R | R2>

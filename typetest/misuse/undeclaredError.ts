@@ -1,4 +1,4 @@
-/** The cause is `WrongPassword`: a handler fails with an error that its action does not declare. */
+/** The cause is `WrongPassword is not declared`: a handler fails with an error that its action does not declare. */
 import { Model, Repository, Resource, ServiceError } from "appkernel"
 import { Effect, Schema } from "effect"
 
