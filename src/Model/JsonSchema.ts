@@ -67,13 +67,13 @@ export interface Options {
  *
  * ```ts
  * import { Schema } from "effect"
- * import { JsonSchema, Model, Validator } from "appkernel"
+ * import { Model, Validator } from "appkernel"
  *
  * class Tag extends Model.Class<Tag>()("Tag", {
  *   name: Schema.String.pipe(Validator.notEmpty, Validator.max(20))
  * }) {}
  *
- * const schema = JsonSchema.make(Tag, { additionalProperties: false, mongoCompatibility: true })
+ * const schema = Model.jsonSchema(Tag, { additionalProperties: false, mongoCompatibility: true })
  * schema["properties"] // => { name: { bsonType: "string", minLength: 1, maxLength: 20 }, _id: {} }
  * ```
  *

@@ -77,6 +77,25 @@ export {
   toRecord,
   type ToRecordOptions
 } from "./instance/conversions.ts"
+export {
+  /**
+   * The JSON schema (draft-04) of a model's documents, in their wire form or as MongoDB stores them: the specification's
+   * `get_json_schema`. Its options are those of `JsonSchema.Options`.
+   *
+   * @category conversions
+   * @since 0.1.0
+   */
+  make as jsonSchema
+} from "./JsonSchema.ts"
+export {
+  /**
+   * The metadata of the fields that callers see, for user interfaces: the specification's `get_parameter_spec`.
+   *
+   * @category conversions
+   * @since 0.1.0
+   */
+  make as metadata
+} from "./Metadata.ts"
 
 /**
  * Any model.

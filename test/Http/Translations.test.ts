@@ -5,7 +5,7 @@ import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { engine as shop, translations as shopTranslations } from "../../examples/shop/engine.ts"
 import { Payment } from "../../examples/shop/models/Payment.ts"
-import { EmbeddedStore, JsonSchema, KernelEngine, Model, Repository, Translations, Validator } from "../../src/index.ts"
+import { EmbeddedStore, KernelEngine, Model, Repository, Translations, Validator } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
 
 class Place extends Model.Class<Place>()("Place", {
@@ -359,7 +359,7 @@ describe("the schema / memory", () => {
               ...(open === undefined ? [] : [`additional_properties=${open}`])
             ].join("&")
             const { body, status } = yield* send("GET", `/items/schema?${query}`)
-            const schema = JsonSchema.make(Item, { additionalProperties: open, mongoCompatibility: mongo })
+            const schema = Model.jsonSchema(Item, { additionalProperties: open, mongoCompatibility: mongo })
             assert.deepStrictEqual([status, body], [200, JSON.parse(JSON.stringify(schema))], query)
           }
         }

@@ -14,7 +14,7 @@ import {
 import { type Collection, Double, Long, MongoServerError, ObjectId } from "mongodb"
 import { inspect } from "node:util"
 import { compileSerialiser } from "../../src/Model/codec/serialiser.ts"
-import { Converter, Generator, JsonSchema, Metadata, Model, Validator } from "../../src/Model/index.ts"
+import { Converter, Generator, type JsonSchema, Model, Validator } from "../../src/Model/index.ts"
 import { documentCodec } from "../../src/Repository/repository/documentCodec.ts"
 import { freshDatabase, onMongo, withClient } from "../support/mongo.ts"
 
@@ -51,7 +51,7 @@ class User extends Model.Class<User>()("User", {
   measures: Schema.Struct({ waist: Schema.Finite, neck: Schema.optionalKey(Schema.Finite) })
 }) {}
 
-const schema = JsonSchema.make(User)
+const schema = Model.jsonSchema(User)
 
 const propertiesOf = (document: JsonSchema.JsonSchema) =>
   document["properties"] as { readonly [name: string]: JsonSchema.JsonSchema } // every model has properties
@@ -67,7 +67,7 @@ const validatorOf = (document: JsonSchema.JsonSchema) => {
   return (value: unknown) => Result.isSuccess(decode(value))
 }
 
-describe("JsonSchema.make", () => {
+describe("Model.jsonSchema", () => {
   it("is a draft-04 document of the model's wire form", () => {
     assert.deepInclude(schema, {
       $schema: "http://json-schema.org/draft-04/schema#",
@@ -80,7 +80,7 @@ describe("JsonSchema.make", () => {
   })
 
   it("requires the fields that a caller has to send, like the metadata", () => {
-    const required = Object.entries(Metadata.make(User)).flatMap(([field, { required }]) => required ? [field] : [])
+    const required = Object.entries(Model.metadata(User)).flatMap(([field, { required }]) => required ? [field] : [])
     assert.deepStrictEqual(schema["required"], required)
     for (const field of ["id", "roles", "created"]) assert.notInclude(required, field)
     class Kept extends Model.Class<Kept>()("Kept", {
@@ -90,8 +90,8 @@ describe("JsonSchema.make", () => {
       ...Model.historied,
       part: Address.pipe(Model.withDefault(() => new Address({ street: "a", city: "b" })))
     }) {}
-    assert.deepStrictEqual(JsonSchema.make(Kept)["required"], ["id"])
-    assert.isTrue(Metadata.make(Kept)["id"]?.required)
+    assert.deepStrictEqual(Model.jsonSchema(Kept)["required"], ["id"])
+    assert.isTrue(Model.metadata(Kept)["id"]?.required)
   })
 
   it("has no omitted field at any depth", () => {
@@ -145,7 +145,7 @@ describe("JsonSchema.make", () => {
 
   it("has no definitions and no required list if both are empty", () => {
     class Note extends Model.Class<Note>()("Note", { text: Schema.String.pipe(Model.optional) }) {}
-    assert.deepStrictEqual(JsonSchema.make(Note), {
+    assert.deepStrictEqual(Model.jsonSchema(Note), {
       $schema: "http://json-schema.org/draft-04/schema#",
       title: "Note",
       type: "object",
@@ -155,14 +155,14 @@ describe("JsonSchema.make", () => {
   })
 
   it("rejects undeclared properties on request, at every depth", () => {
-    const strict = JsonSchema.make(User, { additionalProperties: false })
+    const strict = Model.jsonSchema(User, { additionalProperties: false })
     assert.isFalse(strict["additionalProperties"])
     assert.isFalse(propertiesOf(strict)["measures"]?.["additionalProperties"])
     assert.nestedPropertyVal(strict, "definitions.Address.additionalProperties", false)
   })
 
   it("still accepts the type and the links of the server's documents", () => {
-    const strict = JsonSchema.make(User, { additionalProperties: false })
+    const strict = Model.jsonSchema(User, { additionalProperties: false })
     assert.sameMembers(Object.keys(propertiesOf(strict)), [...Object.keys(User.wire.fields), "_links"])
     assert.notNestedProperty(strict, "definitions.Address.properties._links")
     assert.nestedProperty(strict, "definitions.Address.properties._type")
@@ -173,7 +173,7 @@ describe("JsonSchema.make", () => {
       counts: Schema.Record(Schema.String, Schema.Finite),
       more: Schema.StructWithRest(Schema.Struct({ a: Schema.Finite }), [Schema.Record(Schema.String, Schema.Finite)])
     }) {}
-    assert.deepInclude(propertiesOf(JsonSchema.make(Bag, { additionalProperties: false })), {
+    assert.deepInclude(propertiesOf(Model.jsonSchema(Bag, { additionalProperties: false })), {
       counts: { type: "object", additionalProperties: { type: "number" } },
       more: {
         type: "object",
@@ -187,8 +187,8 @@ describe("JsonSchema.make", () => {
 
   it("accepts the model as first or last argument", () => {
     const options = { additionalProperties: false }
-    assert.deepStrictEqual(pipe(User, JsonSchema.make()), schema)
-    assert.deepStrictEqual(pipe(User, JsonSchema.make(options)), JsonSchema.make(User, options))
+    assert.deepStrictEqual(pipe(User, Model.jsonSchema()), schema)
+    assert.deepStrictEqual(pipe(User, Model.jsonSchema(options)), Model.jsonSchema(User, options))
   })
 
   it("describes a date-time by a pattern that the server's own and RFC 3339's match", () => {
@@ -219,7 +219,7 @@ describe("JsonSchema.make", () => {
       start: Model.DateTime.annotate({ description: "When it starts" }),
       seats: Schema.Finite.pipe(Schema.annotateKey({ description: "How many may come" }))
     }) {}
-    const { goal, seats, start } = propertiesOf(JsonSchema.make(Trip))
+    const { goal, seats, start } = propertiesOf(Model.jsonSchema(Trip))
     assert.deepStrictEqual(goal, { type: "string", title: "Goal", description: "Where it goes" })
     assert.deepInclude(start, { type: "string", description: "When it starts" })
     assert.deepStrictEqual(seats, { type: "number", description: "How many may come" })
@@ -235,7 +235,7 @@ describe("JsonSchema.make", () => {
       pattern: Schema.String.pipe(Validator.regexp(/^a$/i), Validator.max(3)),
       whatever: Schema.Unknown
     }) {}
-    assert.deepInclude(propertiesOf(JsonSchema.make(Odd, { additionalProperties: false })), {
+    assert.deepInclude(propertiesOf(Model.jsonSchema(Odd, { additionalProperties: false })), {
       keys: { type: "object", additionalProperties: { type: "number" }, minProperties: 1 },
       file: { type: "string", format: "byte" },
       pattern: { type: "string", maxLength: 3 },
@@ -250,13 +250,13 @@ describe("JsonSchema.make", () => {
       three: Schema.String.pipe(Validator.regexp(/^.{3}$/)),
       keys: Schema.Record(Schema.String.check(Schema.isPattern(/^x-/)), Schema.Finite)
     }) {}
-    const { code, keys, plain, three } = propertiesOf(JsonSchema.make(Coded))
+    const { code, keys, plain, three } = propertiesOf(Model.jsonSchema(Coded))
     assert.deepStrictEqual(code, { type: "string", pattern: "^[A-Z]{3}-\\d{4}$" })
     assert.deepStrictEqual(plain, { type: "string", pattern: "^[a-z]+$" })
     // Of a key, a character beyond U+FFFF is two, of which JSON schema knows one.
     assert.deepStrictEqual(three, { type: "string" })
     assert.deepStrictEqual(keys?.["patternProperties"], { "^x-": { type: "number" } })
-    const stored = propertiesOf(JsonSchema.make(Coded, { mongoCompatibility: true }))
+    const stored = propertiesOf(Model.jsonSchema(Coded, { mongoCompatibility: true }))
     assert.deepInclude(stored["code"], { pattern: "^[A-Z]{3}-\\d{4}$(?!\\n)" })
   })
 
@@ -270,7 +270,7 @@ describe("JsonSchema.make", () => {
       struct: Schema.Struct({ a: Schema.optionalKey(Schema.String) }).check(says({ dependencies: { b: ["a"] } }))
     }) {}
     const exclusive = { type: "number", minimum: 1, exclusiveMinimum: true }
-    assert.deepInclude(propertiesOf(JsonSchema.make(Spoken)), {
+    assert.deepInclude(propertiesOf(Model.jsonSchema(Spoken)), {
       old: exclusive,
       young: exclusive,
       other: { type: "string", maxLength: 3, allOf: [{ not: { enum: ["a"] } }] },
@@ -292,7 +292,7 @@ describe("JsonSchema.make", () => {
       third: Schema.optionalKey(first),
       fourth: second.pipe(Model.optional)
     }) {}
-    const whole = JsonSchema.make(Whole)
+    const whole = Model.jsonSchema(Whole)
     assert.deepInclude(propertiesOf(whole), {
       first: { $ref: "#/definitions/Part" },
       second: { $ref: "#/definitions/Part_1" },
@@ -313,7 +313,7 @@ describe("JsonSchema.make", () => {
       branch: Branch,
       named: Branch.annotate({ identifier: "a/b" })
     }) {}
-    const { definitions, properties } = JsonSchema.make(Plant)
+    const { definitions, properties } = Model.jsonSchema(Plant)
     const branch = (name: string) => ({
       type: "object",
       properties: { branches: { type: "array", items: { $ref: `#/definitions/${name}` } } },
@@ -334,12 +334,12 @@ describe("JsonSchema.make", () => {
     class Category extends Model.Class<Category>()("Category", {
       children: Schema.Array(Schema.suspend((): Schema.Codec<Category, Stored> => Category))
     }) {}
-    const recursive = JsonSchema.make(Category)
+    const recursive = Model.jsonSchema(Category)
     assert.deepStrictEqual(propertiesOf(recursive)["children"], { type: "array", items: { $ref: "#" } })
     assert.notProperty(recursive, "definitions")
   })
 
-  const accepts = validatorOf(JsonSchema.make(User, { additionalProperties: false }))
+  const accepts = validatorOf(Model.jsonSchema(User, { additionalProperties: false }))
   const serialise = compileSerialiser(User)
   const users = Arbitrary.schema(
     User.pipe(Schema.check(Schema.makeFilter(({ created }) => created.epochMilliseconds < 0)))
@@ -427,7 +427,7 @@ class Stored extends Model.Class<Stored>()("Stored", {
   owner: Schema.instanceOf(ObjectId).pipe(Schema.annotate({ bsonType: "objectId" }), Model.optional, Model.omitted)
 }) {}
 
-const stored = JsonSchema.make(Stored, { mongoCompatibility: true })
+const stored = Model.jsonSchema(Stored, { mongoCompatibility: true })
 
 const address = {
   bsonType: "object",
@@ -440,7 +440,7 @@ const address = {
   additionalProperties: true
 }
 
-describe("JsonSchema.make for MongoDB", () => {
+describe("Model.jsonSchema for MongoDB", () => {
   const fields = propertiesOf(stored)
   const whole = { bsonType: ["int", "long", "double"], multipleOf: 1 }
 
@@ -514,13 +514,13 @@ describe("JsonSchema.make for MongoDB", () => {
       required: [id, "parts"],
       additionalProperties: true
     })
-    assert.deepStrictEqual(JsonSchema.make(Node, { mongoCompatibility: true }), { title: "Node", ...node("_id") })
-    assert.deepStrictEqual(propertiesOf(JsonSchema.make(List, { mongoCompatibility: true })), { first: node("id") })
+    assert.deepStrictEqual(Model.jsonSchema(Node, { mongoCompatibility: true }), { title: "Node", ...node("_id") })
+    assert.deepStrictEqual(propertiesOf(Model.jsonSchema(List, { mongoCompatibility: true })), { first: node("id") })
   })
 
   it("rejects undeclared properties on request, except the identifier", () => {
     class Measure extends Model.Class<Measure>()("Measure", { at: Model.DateTime, size: Address }) {}
-    const strict = JsonSchema.make(Measure, { mongoCompatibility: true, additionalProperties: false })
+    const strict = Model.jsonSchema(Measure, { mongoCompatibility: true, additionalProperties: false })
     assert.deepStrictEqual(strict, {
       title: "Measure",
       bsonType: "object",
@@ -543,7 +543,7 @@ describe("JsonSchema.make for MongoDB", () => {
     [/🔑[^\w\-/]*/u, "🔑[^\\w\\-/]*"]
   ])("writes the pattern %s so that PCRE reads it as JavaScript does", (pattern, expected) => {
     class Text extends Model.Class<Text>()("Text", { text: Schema.String.pipe(Validator.regexp(pattern)) }) {}
-    const { text } = propertiesOf(JsonSchema.make(Text, { mongoCompatibility: true }))
+    const { text } = propertiesOf(Model.jsonSchema(Text, { mongoCompatibility: true }))
     assert.deepStrictEqual(text, { bsonType: "string", pattern: expected })
   })
 
@@ -567,7 +567,7 @@ describe("JsonSchema.make for MongoDB", () => {
       keys: Schema.Record(Schema.String.check(Schema.isPattern(pattern)), Schema.String)
     }) {}
     const { keys, text } = propertiesOf(
-      JsonSchema.make(Text, { mongoCompatibility: true, additionalProperties: false })
+      Model.jsonSchema(Text, { mongoCompatibility: true, additionalProperties: false })
     )
     assert.deepStrictEqual(text, { bsonType: "string" })
     assert.notProperty(keys, "patternProperties")
@@ -575,7 +575,7 @@ describe("JsonSchema.make for MongoDB", () => {
   })
 })
 
-onMongo("JsonSchema.make for MongoDB / mongodb", (_, server) => {
+onMongo("Model.jsonSchema for MongoDB / mongodb", (_, server) => {
   const { toDocument } = documentCodec(Stored)
   const documents = Arbitrary.schema(Stored.mapFields(Struct.omit(["owner"]))).pipe(
     Arbitrary.map((fields) => toDocument(new Stored({ ...fields, owner: new ObjectId() }))),
@@ -604,7 +604,7 @@ onMongo("JsonSchema.make for MongoDB / mongodb", (_, server) => {
     (additionalProperties) =>
       Effect.gen(function*() {
         const samples = yield* Arbitrary.sampleEffect(documents, { count: 100 })
-        yield* guarded(JsonSchema.make(Stored, { mongoCompatibility: true, additionalProperties }), async (stored) => {
+        yield* guarded(Model.jsonSchema(Stored, { mongoCompatibility: true, additionalProperties }), async (stored) => {
           for (const [i, sample] of samples.entries()) {
             const document = { ...sample, _id: `S${i}` }
             assert.isTrue(await takes(stored, document), inspect(document))
@@ -706,7 +706,7 @@ onMongo("JsonSchema.make for MongoDB / mongodb", (_, server) => {
 
   it.effect("rejects unknown properties on request", () =>
     guarded(
-      JsonSchema.make(Stored, { mongoCompatibility: true, additionalProperties: false }),
+      Model.jsonSchema(Stored, { mongoCompatibility: true, additionalProperties: false }),
       async (collection) => {
         assert.isTrue(await takes(collection, { _id: "S1", ...document }))
         for (const more of [{ unknown: 1 }, { counts: { A: 1 } }, { address: { ...place, unknown: 1 } }]) {

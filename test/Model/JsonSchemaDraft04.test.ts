@@ -3,7 +3,7 @@ import Ajv from "ajv-draft-04"
 import addFormats from "ajv-formats"
 import { Arbitrary, DateTime, Option, Predicate, Result, Schema } from "effect"
 import { compileSerialiser } from "../../src/Model/codec/serialiser.ts"
-import { JsonSchema, Model, Validator } from "../../src/Model/index.ts"
+import { Model, Validator } from "../../src/Model/index.ts"
 
 /**
  * A difference between the schema and the decoder: only one of them accepts the example.
@@ -312,7 +312,7 @@ describe("The JSON schema, read by a draft-04 validator,", () => {
 
   it.each(Object.entries(differences))("differs from the decoder about %s", (_, { accepts, example, fields }) => {
     const model = modelOf(fields)
-    const isAccepted = ajv.compile(JsonSchema.make(model))(example)
+    const isAccepted = ajv.compile(Model.jsonSchema(model))(example)
     const isDecoded = Result.isSuccess(Schema.decodeUnknownResult(codecOf(model))(example))
     assert.deepStrictEqual([isAccepted, isDecoded], accepts === "schema" ? [true, false] : [false, true])
   })
@@ -330,7 +330,7 @@ describe("The JSON schema, read by a draft-04 validator,", () => {
         `"move":{"href":"/holders/H1/move","methods":"POST","args":["to"]}},`
     )
     const { inner, ...document } = JSON.parse(text!)
-    const isAccepted = ajv.compile(JsonSchema.make(model, { additionalProperties: false }))
+    const isAccepted = ajv.compile(Model.jsonSchema(model, { additionalProperties: false }))
     assert.isTrue(isAccepted({ ...document, inner }))
     assert.isFalse(isAccepted({ ...document, inner: { ...inner, _links: document._links } }))
     assert.isFalse(isAccepted({ ...document, inner, _links: { self: "/holders/H1" } }))
@@ -352,7 +352,7 @@ const codecOf = (model: Model.Any) => Schema.toCodecJson(model.wire as unknown a
 
 /** What the validator and the decoder say of a document. */
 const verdictsOf = (model: Model.Any, additionalProperties: boolean) => {
-  const schema = JsonSchema.make(model, { additionalProperties })
+  const schema = Model.jsonSchema(model, { additionalProperties })
   assert.isTrue(ajv.validateSchema(schema), "the schema is valid against the meta-schema of draft-04")
   const isAccepted = ajv.compile(schema)
   const decode = Schema.decodeUnknownResult(codecOf(model), {

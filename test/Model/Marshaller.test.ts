@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Schema, SchemaGetter } from "effect"
 import { TestClock } from "effect/testing"
 import { compileSerialiser } from "../../src/Model/codec/serialiser.ts"
-import { JsonSchema, Marshaller, Metadata, Model, Validator } from "../../src/Model/index.ts"
+import { Marshaller, Model, Validator } from "../../src/Model/index.ts"
 import { recordEncoder } from "../../src/Model/instance/recordCodec.ts"
 
 const moment = DateTime.makeUnsafe("2026-01-31T09:30:00.123Z")
@@ -117,10 +117,10 @@ describe("Marshaller", () => {
     }))
 
   it("has the decoded type in the metadata, and the wire type in the JSON schema", () => {
-    assert.strictEqual(Metadata.make(Reading)["at"]?.type, "datetime")
-    assert.strictEqual(Metadata.make(Reading)["price"]?.type, "int")
+    assert.strictEqual(Model.metadata(Reading)["at"]?.type, "datetime")
+    assert.strictEqual(Model.metadata(Reading)["price"]?.type, "int")
     // Every schema has properties.
-    const properties = JsonSchema.make(Reading)["properties"] as { readonly at: { readonly type: string } }
+    const properties = Model.jsonSchema(Reading)["properties"] as { readonly at: { readonly type: string } }
     assert.strictEqual(properties.at.type, "number")
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Schema } from "effect"
-import { Converter, Generator, Metadata, Model, Validator } from "../../src/Model/index.ts"
+import { Converter, Generator, Model, Validator } from "../../src/Model/index.ts"
 
 class Address extends Model.Class<Address>()("Address", {
   street: Schema.String,
@@ -15,11 +15,11 @@ const addressProps = {
 
 /** The description of one field. */
 const describing = (field: Model.Any["store"]["fields"][string] | Schema.Top) =>
-  Metadata.make(Model.Class<unknown>()("Holder", { field: field as Schema.Top }))["field"] // fields are schemas or made of some
+  Model.metadata(Model.Class<unknown>()("Holder", { field: field as Schema.Top }))["field"] // fields are schemas or made of some
 
 const typeOf = (field: Schema.Top) => describing(field)?.type
 
-describe("Metadata.make", () => {
+describe("Model.metadata", () => {
   it("describes the fields that a caller reads, with their labels", () => {
     class User extends Model.Class<User>()("User", {
       id: Model.id(),
@@ -30,7 +30,7 @@ describe("Metadata.make", () => {
       created: Model.DateTime.pipe(Model.generated(Generator.dateNow)),
       ...Model.versioned
     }) {}
-    assert.deepStrictEqual(Metadata.make(User), {
+    assert.deepStrictEqual(Model.metadata(User), {
       id: { label: "User.id", required: false, type: "str" },
       name: {
         label: "User.name",
@@ -73,7 +73,7 @@ describe("Metadata.make", () => {
       number: Schema.Int.pipe(Model.optional, Validator.min(1), Model.withDefault(() => 1)),
       address: Schema.NullOr(Address)
     }) {}
-    const metadata = Metadata.make(Holder)
+    const metadata = Model.metadata(Holder)
     assert.deepStrictEqual(Object.values(metadata).map(({ required, type }) => [type, required]), [
       ["str", true],
       ["date", false],
@@ -105,7 +105,7 @@ describe("Metadata.make", () => {
     class Holder extends Model.Class<Holder>()("Holder", {
       maybe: Schema.NullOr(Schema.Literals(["a", "b"])).pipe(Model.optional, Model.withDefault(() => "a" as const))
     }) {}
-    assert.deepInclude(Metadata.make(Holder)["maybe"], { type: "enum", values: ["a", "b"], default_value: "a" })
+    assert.deepInclude(Model.metadata(Holder)["maybe"], { type: "enum", values: ["a", "b"], default_value: "a" })
     assert.deepInclude(describing(Schema.Array(Level)), {
       type: "list",
       sub_type: { type: "Level", values: [1, 2] }
@@ -115,7 +115,7 @@ describe("Metadata.make", () => {
 
   it("describes a nested model by its own metadata, without omitted fields", () => {
     class Holder extends Model.Class<Holder>()("Holder", { home: Address.pipe(Model.optional) }) {}
-    assert.deepStrictEqual(Metadata.make(Holder)["home"], {
+    assert.deepStrictEqual(Model.metadata(Holder)["home"], {
       label: "Holder.home",
       required: false,
       type: "Address",
@@ -131,9 +131,9 @@ describe("Metadata.make", () => {
       children: Schema.Array(Schema.suspend((): Schema.Codec<Category, Stored> => Category))
     }) {}
     const children = { label: "Category.children", required: true, type: "list", sub_type: { type: "Category" } }
-    assert.deepStrictEqual(Metadata.make(Category), { children })
+    assert.deepStrictEqual(Model.metadata(Category), { children })
     class Shop extends Model.Class<Shop>()("Shop", { root: Category }) {}
-    assert.deepStrictEqual(Metadata.make(Shop)["root"]?.props, { children })
+    assert.deepStrictEqual(Model.metadata(Shop)["root"]?.props, { children })
   })
 
   it("has defaults in their wire form", () => {
@@ -141,7 +141,7 @@ describe("Metadata.make", () => {
       since: Model.DateTime.pipe(Model.withDefault(() => DateTime.makeUnsafe(0))),
       home: Address.pipe(Model.withDefault(() => new Address({ street: "Main", city: "Bern", note: "CANARY" })))
     }) {}
-    const { home, since } = Metadata.make(Holder)
+    const { home, since } = Model.metadata(Holder)
     assert.strictEqual(since?.default_value, "1970-01-01T00:00:00.000000")
     assert.deepStrictEqual(home?.default_value, { _type: "Address", street: "Main", city: "Bern" })
   })
@@ -155,7 +155,7 @@ describe("Metadata.make", () => {
       ),
       hash: Schema.String.pipe(Validator.min(8), Model.converted(Converter.contentHasher()))
     }) {}
-    const { hash, slug } = Metadata.make(Holder)
+    const { hash, slug } = Model.metadata(Holder)
     assert.deepStrictEqual(slug?.validators, [{ type: "Max", value: 20 }, { type: "NotEmpty" }])
     assert.deepStrictEqual(hash?.validators, [{ type: "Min", value: 8 }])
   })

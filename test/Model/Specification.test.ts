@@ -3,17 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { format } from "node:util"
-import {
-  Converter,
-  Generator,
-  Index,
-  JsonSchema,
-  Marshaller,
-  Metadata,
-  Model,
-  ModelError,
-  Validator
-} from "../../src/Model/index.ts"
+import { Converter, Generator, Index, Marshaller, Model, ModelError, Validator } from "../../src/Model/index.ts"
 import { modelTypeId } from "../../src/Model/shape/variants.ts"
 import { CurrentUser } from "../../src/Security/index.ts"
 
@@ -75,7 +65,7 @@ const problemsOf = <A>(effect: Effect.Effect<A, ModelError.ModelError>) =>
 
 describe("A field of a model", () => {
   it("has the type that comes first: text, numbers, booleans, lists, date-times, dates, enums, models, any schema", () => {
-    const types = Object.values(Metadata.make(Everything)).map(({ sub_type, type }) => [type, sub_type])
+    const types = Object.values(Model.metadata(Everything)).map(({ sub_type, type }) => [type, sub_type])
     assert.deepStrictEqual(types.slice(0, 7), [
       ["str", undefined],
       ["int", undefined],
@@ -158,11 +148,11 @@ describe("A field of a model", () => {
   it.effect("is the same whether it is piped or written with its attributes", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000)
-      assert.deepStrictEqual(Metadata.make(User), Metadata.make(Piped))
-      assert.deepStrictEqual(JsonSchema.make(User), JsonSchema.make(Piped))
+      assert.deepStrictEqual(Model.metadata(User), Model.metadata(Piped))
+      assert.deepStrictEqual(Model.jsonSchema(User), Model.jsonSchema(Piped))
       assert.deepStrictEqual(
-        JsonSchema.make(User, { mongoCompatibility: true }),
-        JsonSchema.make(Piped, { mongoCompatibility: true })
+        Model.jsonSchema(User, { mongoCompatibility: true }),
+        Model.jsonSchema(Piped, { mongoCompatibility: true })
       )
       for (const input of [jane, { ...jane, id: "U1", level: 9 }, { ...jane, name: "", password: "short" }]) {
         const both = yield* Effect.all(
@@ -338,10 +328,10 @@ describe("A custom validator", () => {
 
   it("adds its constraint to the JSON schema and its entry to the metadata", () => {
     // Every schema has properties.
-    const properties = JsonSchema.make(Stay)["properties"] as { readonly from: object }
+    const properties = Model.jsonSchema(Stay)["properties"] as { readonly from: object }
     assert.deepInclude(properties.from, { multipleOf: 2 })
-    assert.deepStrictEqual(Metadata.make(Stay)["from"]?.validators, [{ type: "Even", value: 2 }])
-    assert.deepStrictEqual(Metadata.make(Stay)["to"]?.validators, [{ type: "After" }])
+    assert.deepStrictEqual(Model.metadata(Stay)["from"]?.validators, [{ type: "Even", value: 2 }])
+    assert.deepStrictEqual(Model.metadata(Stay)["to"]?.validators, [{ type: "After" }])
   })
 
   it("works in any schema", () => {
@@ -410,10 +400,10 @@ describe("Unique", () => {
 
   it("is uniqueItems in the JSON schema, and an entry in the metadata", () => {
     // Every schema has properties.
-    const properties = JsonSchema.make(Tagged)["properties"] as { readonly tags: object }
+    const properties = Model.jsonSchema(Tagged)["properties"] as { readonly tags: object }
     assert.deepInclude(properties.tags, { uniqueItems: true })
     for (const name of ["code", "tags", "parts"]) {
-      assert.deepStrictEqual(Metadata.make(Tagged)[name]?.validators, [{ type: "Unique" }])
+      assert.deepStrictEqual(Model.metadata(Tagged)[name]?.validators, [{ type: "Unique" }])
     }
   })
 })

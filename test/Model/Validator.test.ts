@@ -3,7 +3,7 @@ import Ajv from "ajv-draft-04"
 import addFormats from "ajv-formats"
 import { DateTime, Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { Converter, JsonSchema, Metadata, Model, Validator } from "../../src/Model/index.ts"
+import { Converter, Model, Validator } from "../../src/Model/index.ts"
 
 /** A model of one field, named `value`. */
 const holding = (value: Schema.Top) => Model.Class<unknown>()("Holder", { value })
@@ -16,11 +16,11 @@ const problemsOf = (schema: Schema.Top, value: unknown) =>
   )
 
 const constraintOf = (schema: Schema.Top) => {
-  const { properties } = JsonSchema.make(holding(schema))
+  const { properties } = Model.jsonSchema(holding(schema))
   return (properties as { readonly value: unknown }).value // every schema has properties
 }
 
-const validatorsOf = (schema: Schema.Top) => Metadata.make(holding(schema))["value"]?.validators
+const validatorsOf = (schema: Schema.Top) => Model.metadata(holding(schema))["value"]?.validators
 
 interface Case {
   readonly schema: Schema.Top

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Schema } from "effect"
-import { JsonSchema, Metadata, Model, Update } from "../../../src/index.ts"
+import { Model, Update } from "../../../src/index.ts"
 
 class Page extends Model.Class<Page>()("Page", {
   id: Model.id(),
@@ -17,8 +17,8 @@ it.effect("neither shows nor accepts the deletion time and the revision", () =>
     }
     const page = new Page({ id: "P", title: "a", deleted: DateTime.makeUnsafe(0), revision: 3 })
     assert.strictEqual(yield* Model.dumps(page), `{"_type":"Page","id":"P","title":"a"}`)
-    assert.deepStrictEqual(Object.keys(Metadata.make(Page)), ["id", "title"])
-    assert.deepStrictEqual(Object.keys(Object(JsonSchema.make(Page)["properties"])).toSorted(), [
+    assert.deepStrictEqual(Object.keys(Model.metadata(Page)), ["id", "title"])
+    assert.deepStrictEqual(Object.keys(Object(Model.jsonSchema(Page)["properties"])).toSorted(), [
       "_type",
       "id",
       "title"
@@ -29,7 +29,7 @@ it.effect("stores both", () =>
   Effect.gen(function*() {
     const page = new Page({ id: "P", title: "a", deleted: DateTime.makeUnsafe(0), revision: 3 })
     assert.deepStrictEqual(yield* Model.toRecord(page), { id: "P", title: "a", deleted: new Date(0), revision: 3 })
-    const schema = JsonSchema.make(Page, { mongoCompatibility: true })
+    const schema = Model.jsonSchema(Page, { mongoCompatibility: true })
     assert.includeMembers(Object.keys(Object(schema["properties"])), ["deleted", "revision"])
   }))
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, DateTime, Effect, Exit, Inspectable, pipe, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { compileSerialiser } from "../../../src/Model/codec/serialiser.ts"
-import { JsonSchema, Marshaller, Metadata, Model, Validator } from "../../../src/Model/index.ts"
+import { Marshaller, Model, Validator } from "../../../src/Model/index.ts"
 import { everyTextOf } from "../../support/everyText.ts"
 
 const canary = "CANARY-6f1d"
@@ -296,7 +296,7 @@ describe("every instance", () => {
         const outputs = exits.flatMap((exit) =>
           Exit.isFailure(exit) ? [Cause.pretty(exit.cause), exit.cause] : [exit.value]
         )
-        for (const output of [...outputs, instance, JsonSchema.make(Thing), Metadata.make(Thing)]) {
+        for (const output of [...outputs, instance, Model.jsonSchema(Thing), Model.metadata(Thing)]) {
           for (const text of everyTextOf(output)) assert.notInclude(text, canary)
         }
       })
