@@ -31,8 +31,11 @@ export class KeysInvalid extends Schema.TaggedError<KeysInvalid>()("KeysInvalid"
  * | `key` | the issuer has no such key |
  * | `signature` | the signature does not match |
  * | `issuer`, `audience` | the token is another issuer's, or for another application |
- * | `expired`, `not-yet-valid` | by more than the clock skew |
+ * | `expired`, `not-yet-valid` | a token by more than the clock skew |
  * | `claims` | a claim is missing or has the wrong type |
+ * | `account` | there is no such account |
+ * | `secret` | the password or the secret of an API key is another one |
+ * | `revoked` | the API key was revoked |
  *
  * @category models
  * @since 0.1.0
@@ -47,7 +50,10 @@ export const Reason = Schema.Literals([
   "audience",
   "expired",
   "not-yet-valid",
-  "claims"
+  "claims",
+  "account",
+  "secret",
+  "revoked"
 ])
 
 /**

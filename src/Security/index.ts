@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+export * as Accounts from "./Accounts.ts"
+export * as ApiKeys from "./ApiKeys.ts"
 export { CurrentUser } from "./CurrentUser.ts"
 export * as Jwt from "./Jwt.ts"
 export * as Keys from "./Keys.ts"

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import type { CurrentUser } from "../CurrentUser.ts"
 
 /**
@@ -28,6 +27,3 @@ export class VerifiedTokens {
     if (this.#entries.size < this.#capacity) this.#entries.set(hash, { user, until })
   }
 }
-
-/** @internal */
-export const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64")

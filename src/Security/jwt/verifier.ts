@@ -6,10 +6,11 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as jose from "jose"
 import type { CurrentUser } from "../CurrentUser.ts"
+import { hashOf } from "../keys/hash.ts"
 import { algorithms } from "../keys/keyPair.ts"
 import { CredentialsInvalid, type IssuerUnavailable, type Reason } from "../SecurityError.ts"
 import type { FindKey } from "./verificationKey.ts"
-import { hashOf, VerifiedTokens } from "./verifiedTokens.ts"
+import { VerifiedTokens } from "./verifiedTokens.ts"
 
 /**
  * An issuer whose tokens count.

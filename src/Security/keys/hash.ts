@@ -1,0 +1,18 @@
+import { createHash, timingSafeEqual } from "node:crypto"
+
+/**
+ * The SHA-256 of a secret that was drawn at random, so that no slow hash is needed; base64url without padding.
+ *
+ * @internal
+ */
+export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("base64url")
+
+/**
+ * Compares two hashes in constant time.
+ *
+ * @internal
+ */
+export const isSameHash = (one: string, other: string): boolean => {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
