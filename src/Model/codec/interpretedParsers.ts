@@ -6,4 +6,4 @@ import type * as SchemaAST from "effect/SchemaAST"
  *
  * @internal
  */
-export const compileParsers = (_: SchemaAST.AST): void => {}
+export const compileParsers: (ast: SchemaAST.AST) => void = () => {}
