@@ -46,6 +46,9 @@ export {
   type OwnErrors
 } from "./resource/description.ts"
 
+/** @internal */
+export { isDescription } from "./resource/description.ts"
+
 /**
  * The options of an implementation.
  *
