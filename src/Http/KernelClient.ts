@@ -165,8 +165,8 @@ export declare namespace KernelClient {
 }
 
 /**
- * Makes a client of the service at `baseUrl` from an engine's description. It runs no part of the engine, so it needs
- * no store. `transformClient` changes every request, for example to add a header or retries.
+ * Makes a client of the service at `baseUrl` from its description: a `KernelApi`, or the engine itself, of which it runs
+ * no part. `transformClient` changes every request, for example to add a header or retries.
  *
  * **Example** (Reading a document of another service)
  *
@@ -191,14 +191,14 @@ export declare namespace KernelClient {
  * @since 0.1.0
  */
 export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
-  engine: { readonly api: HttpApi.HttpApi<Id, Groups> },
+  described: { readonly api: HttpApi.HttpApi<Id, Groups> },
   options?: {
     readonly baseUrl?: URL | string | undefined
     readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
   }
 ): Effect.Effect<KernelClient<Groups>, never, HttpClient.HttpClient | HttpApiGroup.MiddlewareClient<Groups>> =>
   // The types above describe how `withParts` changes the platform's calls.
-  Effect.map(HttpApiClient.make(exactly(engine.api), options), (client) => withParts(Object(client)) as never)
+  Effect.map(HttpApiClient.make(exactly(described.api), options), (client) => withParts(Object(client)) as never)
 
 // -----------------------------------------------------------------------------
 // internal

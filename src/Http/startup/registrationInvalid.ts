@@ -13,7 +13,7 @@ import type { Implementation } from "../routes/served.ts"
 
 /**
  * Occurs when a registration is invalid: its model has no identifier or the name of another model, a hook would never
- * run, or an option is unknown. `detail` describes it in a sentence. A retry fails again.
+ * run, an option is unknown, or its implementation does not fit. `detail` describes it in a sentence. A retry fails again.
  *
  * @category errors
  * @since 0.1.0
