@@ -11,17 +11,15 @@ import { AlreadyDone, api, BoardFull, BoardsApi, Task, TasksApi } from "./api.ts
 const limit = 3
 
 const Tasks = Resource.implement(TasksApi, {
-  finish: (task) =>
-    Effect.gen(function*() {
-      if (task.done) return yield* new AlreadyDone()
-      const tasks = yield* Repository.for(Task)
-      return yield* tasks.patch(task.id, { done: true, version: task.version })
-    }),
-  move: (task, { payload }) =>
-    Effect.gen(function*() {
-      const tasks = yield* Repository.for(Task)
-      return yield* tasks.patch(task.id, { board: payload.board, version: task.version })
-    })
+  finish: Effect.fnUntraced(function*(task) {
+    if (task.done) return yield* new AlreadyDone()
+    const tasks = yield* Repository.for(Task)
+    return yield* tasks.patch(task.id, { done: true, version: task.version })
+  }),
+  move: Effect.fnUntraced(function*(task, { payload }) {
+    const tasks = yield* Repository.for(Task)
+    return yield* tasks.patch(task.id, { board: payload.board, version: task.version })
+  })
 }).beforePost((task) =>
   Effect.gen(function*() {
     const tasks = yield* Repository.for(Task)
@@ -31,15 +29,14 @@ const Tasks = Resource.implement(TasksApi, {
 )
 
 const Boards = Service.implement(BoardsApi, {
-  progress: ({ params, query: { title = "" } }) =>
-    Effect.gen(function*() {
-      const tasks = yield* Repository.for(Task)
-      const all = yield* tasks.count(($) => $.board.equals(params.board).and($.title.contains(title)))
-      const done = yield* tasks.count(($) =>
-        $.board.equals(params.board).and($.title.contains(title)).and($.done.equals(true))
-      )
-      return { done, open: all - done }
-    })
+  progress: Effect.fnUntraced(function*({ params, query: { title = "" } }) {
+    const tasks = yield* Repository.for(Task)
+    const all = yield* tasks.count(($) => $.board.equals(params.board).and($.title.contains(title)))
+    const done = yield* tasks.count(($) =>
+      $.board.equals(params.board).and($.title.contains(title)).and($.done.equals(true))
+    )
+    return { done, open: all - done }
+  })
 })
 
 const engine = KernelEngine.fromApi(api, [Tasks, Boards]).enableOpenApi({ title: "Tasks", version: "1.0.0" })

@@ -385,4 +385,5 @@ const testWith = (
     }
   })
 
-type AnyTestOptions = KernelEngine.TestOptions<unknown, unknown, never>
+// The failures and services of the store are those that the type of `test` declares.
+type AnyTestOptions = KernelEngine.TestOptions<never, never, never>
