@@ -325,6 +325,20 @@ describe("actions, hooks and services", () => {
       {},
       () => Effect.asVoid(Effect.all([Repository.for(User), Repository.for(Category), DocumentStore.DocumentStore]))
     )
+    const either = Resource.make(User).action(
+      "x",
+      { error: WrongPassword },
+      (user) =>
+        user.name === ""
+          ? Effect.fail(new WrongPassword())
+          : user.name === "x"
+          ? Effect.asVoid(Mailer)
+          : Effect.asVoid(Repository.for(Category))
+    )
+    const needing = KernelEngine.make("x").register(either)
+    expectTypeOf<Layer.Services<typeof needing.layer>>().toEqualTypeOf<
+      DocumentStore.DocumentStore | Mailer | Repository.RepositoryOf<"Category">
+    >()
     const without = KernelEngine.make("x").register(own)
     expectTypeOf<Layer.Services<typeof without.layer>>().toEqualTypeOf<
       DocumentStore.DocumentStore | Repository.RepositoryOf<"Category">
