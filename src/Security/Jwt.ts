@@ -190,6 +190,7 @@ export const make: <const Issuers extends ReadonlyArray<Issuer<unknown>> = reado
     const { application, expiresIn = "15 minutes" } = options
     const opened = yield* Effect.forEach(options.issuers ?? [local], (one) =>
       // What the issuers need is in the type of the result.
+      // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
       Effect.map(one.open as Effect.Effect<OpenIssuer, never, Services<Issuers> | Scope.Scope>, (open) => ({
         ...open,
         issuer: one.issuer ?? application,

@@ -13,6 +13,8 @@ export class CurrentUser extends Context.Service<CurrentUser, {
   readonly roles: ReadonlyArray<string>
   /** All claims of a token; empty with other credentials. */
   readonly claims: { readonly [name: string]: unknown }
+  // The module that exports it is one of Security.
+  // @effect-diagnostics-next-line deterministicKeys:off
 }>()("appkernel/Security/CurrentUser") {
   /** The current user, if there is one. It has no requirements. */
   static readonly option: Effect.Effect<Option.Option<CurrentUser["Service"]>> = Effect.serviceOption(CurrentUser)

@@ -91,7 +91,7 @@ describe("Passwords", () => {
       }
       assert.deepStrictEqual(work, [1, 1, 1, 1, 1])
       assert.deepStrictEqual([...counts.rounds], [rounds])
-    }).pipe(Effect.provide(passwords), Effect.provide(layer))
+    }).pipe(Effect.provide(Layer.provideMerge(passwords, layer)))
   })
 
   it.effect("are checked two at a time, also when callers go away", () => {
@@ -106,6 +106,6 @@ describe("Passwords", () => {
       const others = yield* Effect.forEach(fibers.slice(20), (fiber) => Fiber.join(fiber))
       assert.deepStrictEqual(others, others.map((_, i) => i % 2 === 0 ? "U1" : "account"))
       assert.strictEqual(counts.most, 2)
-    }).pipe(Effect.provide(passwords), Effect.provide(layer))
+    }).pipe(Effect.provide(Layer.provideMerge(passwords, layer)))
   })
 })

@@ -39,7 +39,7 @@ describe("API keys", () => {
       const { id, key } = yield* keys.generate({ owner: "U1" })
       const secret = Redacted.value(key).slice(id.length + 1)
       assert.notInclude(JSON.stringify(Option.getOrThrow(yield* store.find(id))), secret)
-      assert.strictEqual(String(key), "<redacted:API key>")
+      assert.strictEqual(JSON.stringify(key), "\"<redacted:API key>\"")
     }).pipe(Effect.provide(layer)))
 
   it.effect("are refused with another secret, another id, or another form", () =>

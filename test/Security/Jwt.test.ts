@@ -4,6 +4,7 @@ import { Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as jose from "jose"
+import { spawnSync } from "node:child_process"
 import * as nodeCrypto from "node:crypto"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -182,6 +183,20 @@ describe("Jwt", () => {
         assert.deepStrictEqual(issuer.requests, [])
       }).pipe(Effect.provide(shop(algorithm))))
   }
+
+  it("loads jose with its layer, and not with the package", { timeout: 30_000 }, () => {
+    const index = path.join(import.meta.dirname, "../../src/index.ts")
+    const program = `
+      import module from "node:module"
+      const seen = []
+      module.registerHooks({ resolve: (name, context, next) => (seen.push(name), next(name, context)) })
+      await import(${JSON.stringify(index)})
+      console.log(JSON.stringify([seen.length > 100, seen.includes("jose")]))
+    `
+    const args = ["--conditions=source", "--input-type=module", "--eval", program]
+    const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
+    assert.strictEqual(stdout.trim(), "[true,false]")
+  })
 
   it.effect("tells the caller nothing of why a token is refused", () =>
     Effect.gen(function*() {

@@ -171,9 +171,12 @@ const inFolder = (
   environment: { readonly [name: string]: string },
   options?: Keys.Options
 ) =>
-  Effect.service(Keys.Keys).pipe(
-    Effect.provide(Keys.layerWith({ cfgDir: `${folder}/cfg`, dataDir: `${folder}/data`, ...options })),
-    Effect.provide(Layer.succeed(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: environment })))
+  Effect.provide(
+    Effect.service(Keys.Keys),
+    Layer.provide(
+      Keys.layerWith({ cfgDir: `${folder}/cfg`, dataDir: `${folder}/data`, ...options }),
+      ConfigProvider.layer(ConfigProvider.fromEnv({ env: environment }))
+    )
   )
 
 const failureIn = (folder: string, environment: { readonly [name: string]: string }, options?: Keys.Options) =>

@@ -3,6 +3,7 @@
  * issuer only and never from the token's header, and issuer, audience and expiry are required.
  */
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as jose from "jose"
 import type { CurrentUser } from "../CurrentUser.ts"
@@ -48,7 +49,7 @@ export const makeVerifier = (options: {
           audience: issuer.audience,
           issuer: issuer.issuer,
           clockTolerance: skew,
-          currentDate: new Date(now),
+          currentDate: DateTime.toDateUtc(DateTime.makeUnsafe(now)),
           requiredClaims: ["sub", "exp"]
         }),
       catch: (cause) => new CredentialsInvalid({ reason: reasonOf(cause) })
