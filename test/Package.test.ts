@@ -29,7 +29,10 @@ describe("The package", () => {
   })
 
   it("has no entry for a module that the index lacks", () => {
-    for (const name of entries.keys()) assert.property(all, name)
+    // Those whose types alone are public have nothing at run time.
+    const types = fs.readFileSync(path.join(root, "src/Model/index.ts"), "utf8").matchAll(/^export type \* as (\w+)/gmu)
+    const names = [...Object.keys(all), ...Array.from(types, ([, name = ""]) => name)]
+    for (const name of entries.keys()) assert.include(names, name)
   })
 
   it("gives browsers modules of the index", () => {
