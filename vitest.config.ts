@@ -9,8 +9,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/mongoGlobalSetup.ts"],
     reporters: ["default", new StoreReporter()],
-    testTimeout: 15_000,
-    hookTimeout: 15_000,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     coverage: { provider: "v8", include: ["src/**"], reporter: ["text-summary"] }
   }
 })
