@@ -322,7 +322,13 @@ appkernel:
     Effect.gen(function*() {
       const warnings = yield* warningsOf({
         file: "appkernel: { server: { prot: 1, port: 80 }, sever: { port: 1 }, mongo: { replicas: 3 } }",
-        env: { APPKERNEL_SERVER_ADRESS: "::", APPKERNEL_ALL: "1", OTHER_SERVER_PORT: "1" }
+        env: {
+          APPKERNEL_SERVER_ADRESS: "::",
+          APPKERNEL_ALL: "1",
+          APPKERNEL_PRIVATE_KEY_PATH: "private.pem",
+          APPKERNEL_PUBLIC_KEY_PATH: "public.pem",
+          OTHER_SERVER_PORT: "1"
+        }
       })
       const nothing = "is no key of the configuration and means nothing"
       assert.deepStrictEqual(warnings, [

@@ -88,7 +88,7 @@ export const check = Effect.fnUntraced(function*(
   }
   for (const name of yield* variablesIn(environment, [root.toUpperCase()])) {
     if (!variables.has(name)) {
-      const candidate = nearest(name, variables.keys())
+      const candidate = nearest(name, variables)
       warnings.push(
         `${name} in the environment is no key of the configuration and means nothing${didYouMean(candidate)}`
       )
@@ -145,7 +145,8 @@ const areTexts = (list: ReadonlyArray<unknown>): boolean =>
 
 const keys: ReadonlyArray<string> = Object.values(settings).map(({ key }) => key)
 const sections = new Set(keys.map((key) => key.slice(0, key.indexOf("."))))
-const variables = new Map(keys.map((key) => [variableOf(key), key]))
+// The keys of tokens have short names beside those of the configuration.
+const variables = new Set([...keys.map(variableOf), "APPKERNEL_PRIVATE_KEY_PATH", "APPKERNEL_PUBLIC_KEY_PATH"])
 
 /** The parts of a file that have to be mappings, with their values. */
 const sectionsOf = (content: unknown): ReadonlyArray<readonly [string, unknown]> => {
