@@ -85,9 +85,7 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
     .map(([name, { ast }]) => [name, expectationOf(ast)])
   const places = parametersOf(Object.fromEntries(parameters), inputFields(...sent === undefined ? [] : [sent]))
   const respondBadRequest = makeBadRequest(translations, places)
-  const readPayload = payloadReader(call, surroundings)
-  const readParams = paramsReader(call, repository !== undefined)
-  const readQuery = options.query === undefined ? undefined : textReader(options.query)
+  const readParts = partsReader(call, surroundings)
   assertShowable(name, options)
   const finished = resultWriter(options, surroundings)
   // The types of `Operation` and `Action` declare the arguments and the result of their handlers.
@@ -106,19 +104,7 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
     const unknown = unknownParameters(search, known)
     if (unknown.length > 0) return Effect.fail(new InvalidRequest(unknown))
     const instance = repository === undefined ? none : Effect.map(addressed(repository, params["id"] ?? ""), one)
-    const read = Effect.flatMap(
-      readParams(params),
-      (params) =>
-        Effect.flatMap(
-          readQuery === undefined ? noMembers : readQuery(search),
-          (query) =>
-            Effect.map(readPayload === undefined ? nothing : readPayload({ request, search }), (payload) => ({
-              payload,
-              params,
-              query
-            }))
-        )
-    )
+    const read = readParts({ params, request, search })
     return Effect.flatMap(
       instance,
       (first) =>
@@ -130,6 +116,29 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
     (error) => error instanceof InvalidRequest ? respondBadRequest(error.problems) : Effect.fail(error)
   )
   return jsonRoute({ method, path, handler: handled }, respondBadRequest)
+}
+
+/** Reads the parts of a request that its handler gets. */
+const partsReader = (call: Call, surroundings: CallContext): Read => {
+  const { query } = call.options
+  const readPayload = payloadReader(call, surroundings)
+  const readParams = paramsReader(call, surroundings.repository !== undefined)
+  const readQuery = query === undefined ? undefined : textReader(query)
+  if (readPayload === undefined && readParams === undefined && readQuery === undefined) return () => noParts
+  return (sent) =>
+    Effect.flatMap(
+      readParams === undefined ? noMembers : readParams(sent.params),
+      (params) =>
+        Effect.flatMap(
+          readQuery === undefined ? noMembers : readQuery(sent.search),
+          (query) =>
+            Effect.map(readPayload === undefined ? nothing : readPayload(sent), (payload) => ({
+              payload,
+              params,
+              query
+            }))
+        )
+    )
 }
 
 /** Reads the payload from the body or from the query parameters. */
@@ -157,10 +166,10 @@ const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallCont
 const paramsReader = (
   { options: { params }, path }: Call,
   isAction: boolean
-): (values: Texts) => Effect.Effect<unknown, CallFailure | InvalidRequest> => {
+): ((values: Texts) => Effect.Effect<unknown, CallFailure | InvalidRequest>) | undefined => {
   const names = parametersIn(path).filter((name) => !isAction || name !== "id")
   if (params !== undefined) return textReader(isModelLike(params) ? params : paramsOf(names, params))
-  if (names.length === 0) return () => noMembers
+  if (names.length === 0) return undefined
   return (values) => Effect.succeed(Object.fromEntries(names.map((name) => [name, values[name]])))
 }
 
@@ -185,11 +194,17 @@ const none: Effect.Effect<ReadonlyArray<unknown>> = Effect.succeed([])
 
 const one = (value: unknown): ReadonlyArray<unknown> => [value]
 
-const noMembers = Effect.succeed({})
+// All requests share it.
+const empty = Object.freeze({})
+
+const noMembers = Effect.succeed(empty)
 
 const nothing = Effect.succeed(undefined)
 
+const noParts = Effect.succeed(Object.freeze({ payload: undefined, params: empty, query: empty }))
+
 interface Sent {
+  readonly params: Texts
   readonly request: HttpServerRequest.HttpServerRequest
   readonly search: Parameters
 }
