@@ -4,7 +4,7 @@
  * **Details**
  *
  * `Accounts` is the port to where accounts are stored. `Passwords` checks a password against it: two at a time, and with the
- * same work whether or not there is such an account.
+ * same work whether or not there is such an account, if the hashes of all accounts have the rounds of its options.
  *
  * @since 0.1.0
  */
@@ -51,7 +51,10 @@ export class Accounts extends Context.Service<Accounts, {
  * @since 0.1.0
  */
 export interface PasswordOptions {
-  /** The rounds that the accounts' `Converter.contentHasher` has. Defaults to 20,000, as there. */
+  /**
+   * The rounds that the accounts' `Converter.contentHasher` has. Defaults to 20,000, as there. While stored hashes have other
+   * rounds, the time of a check tells whether there is an account.
+   */
   readonly rounds?: number | undefined
 }
 

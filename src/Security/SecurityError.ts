@@ -31,7 +31,8 @@ export class KeysInvalid extends Schema.TaggedError<KeysInvalid>()("KeysInvalid"
  * | `key` | the issuer has no such key |
  * | `signature` | the signature does not match |
  * | `issuer`, `audience` | the token is another issuer's, or for another application |
- * | `expired`, `not-yet-valid` | a token by more than the clock skew |
+ * | `expired` | a token by more than the clock skew, or an API key |
+ * | `not-yet-valid` | a token by more than the clock skew |
  * | `claims` | a claim is missing or has the wrong type |
  * | `account` | there is no such account |
  * | `secret` | the password or the secret of an API key is another one |

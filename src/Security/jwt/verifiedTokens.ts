@@ -22,6 +22,8 @@ export class VerifiedTokens {
   }
 
   set(hash: string, user: CurrentUser["Service"], until: number): void {
+    // Of two verifications at once the second one takes the place of the first.
+    this.#entries.delete(hash)
     const [oldest] = this.#entries.keys()
     if (oldest !== undefined && this.#entries.size >= this.#capacity) this.#entries.delete(oldest)
     if (this.#entries.size < this.#capacity) this.#entries.set(hash, { user, until })
