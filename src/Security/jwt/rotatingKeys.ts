@@ -3,7 +3,8 @@
  *
  * Keys are fetched when they are first needed, when they are older than `maxAge`, and when a token names an unknown key,
  * but never within `minInterval` of the last attempt, whatever tokens come. Callers at the same time share one fetch, which
- * goes on if they are interrupted. While the issuer does not answer, keys count for another `staleFor`.
+ * goes on if they are interrupted. Until the issuer answers, keys count for another `staleFor`: who needs one of them does
+ * not wait, so that an issuer that does not answer stops nobody whose key is known.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -44,29 +45,33 @@ export const rotating = Effect.fnUntraced(function*(options: {
       })
   })
 
+  /** The end of the running fetch, or of one that it starts; an end in the past if it is too early. */
   const refresh = (now: number) =>
-    Effect.uninterruptibleMask((restore) => {
-      if (running !== undefined) return restore(Deferred.await(running))
-      if (now - triedAt < minInterval) return Effect.void
+    Effect.suspend(() => {
+      if (running !== undefined) return Effect.succeed(Deferred.await(running))
+      if (now - triedAt < minInterval) return Effect.succeed(Effect.void)
       triedAt = now
       const done = Deferred.makeUnsafe<void>()
       running = done
       // Until the fetch succeeds, however it ends.
       failure = new IssuerUnavailable({ issuer: options.issuer, detail: "they were not fetched" })
-      return Effect.flatMap(Effect.forkIn(Effect.interruptible(fetchOnce), scope), (fiber) => {
+      return Effect.map(Effect.forkIn(Effect.interruptible(fetchOnce), scope), (fiber) => {
         fiber.addObserver((exit) => {
           running = undefined
           Deferred.doneUnsafe(done, exit)
         })
-        return restore(Deferred.await(done))
+        return Deferred.await(done)
       })
-    })
+    }).pipe(Effect.uninterruptible)
 
   const find: FindKey = Effect.fnUntraced(function*(id, algorithm) {
     const now = yield* Clock.currentTimeMillis
     const known = findIn(keys, id, algorithm)
-    if (known !== undefined && now - fetchedAt < maxAge) return known
-    yield* refresh(now)
+    const age = now - fetchedAt
+    if (known !== undefined && age < maxAge) return known
+    const refreshed = yield* refresh(now)
+    if (known !== undefined && age < maxAge + staleFor) return known
+    yield* refreshed
     if (now - fetchedAt >= maxAge + staleFor) keys = []
     const found = findIn(keys, id, algorithm)
     return found === undefined && failure !== undefined ? yield* failure : found
