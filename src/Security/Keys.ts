@@ -10,7 +10,7 @@
  * | `APPKERNEL_PRIVATE_KEY_PATH` | a file |
  * | `security.private_key_path` of the configuration, `APPKERNEL_SECURITY_PRIVATE_KEY_PATH` | a file |
  * | `<cfgDir>/keys/private.pem` | |
- * | `<dataDir>/keys/private.pem` | not in production; the pair is made there if it is missing |
+ * | `<dataDir>/keys/private.pem` | in development only; the pair is made there if it is missing |
  *
  * The public key follows from the private one. A service that only verifies needs the public key alone:
  * `APPKERNEL_PUBLIC_KEY_PATH`, `security.public_key_path`, or `<cfgDir>/keys/public.pem`. If both are configured they must
@@ -20,7 +20,7 @@
  * pkey -pubout` write them. The key determines the algorithm: RSA of 2,048 bits or more is RS256, P-256 is ES256,
  * Ed25519 is EdDSA.
  *
- * Production is where `NODE_ENV` is `production`.
+ * Development is where `NODE_ENV` is `development` or `test`, or where the program says so.
  *
  * @since 0.1.0
  */
@@ -58,8 +58,11 @@ export interface Options {
    * The folder in which a pair is made if there is none. Defaults to `embedded.path` of the configuration, or `./data`.
    */
   readonly dataDir?: string | undefined
-  /** Whether keys must be configured, so that none are made. Defaults to whether `NODE_ENV` is `production`. */
-  readonly production?: boolean | undefined
+  /**
+   * Whether a pair is made if none is configured. Defaults to whether `NODE_ENV` is `development` or `test`: where it is
+   * not set, keys must be configured.
+   */
+  readonly development?: boolean | undefined
   /** The algorithm of a pair that is made. Defaults to `RS256`. */
   readonly algorithm?: Algorithm | undefined
 }
@@ -84,8 +87,8 @@ export class Keys extends Context.Service<Keys, {
 }>()("appkernel/Security/Keys") {}
 
 /**
- * Reads the keys, or makes a pair and logs where. Fails with {@link KeysInvalid} if a file can't be used, or if there is
- * no key in production.
+ * Reads the keys, or in development makes a pair and logs where. Fails with {@link KeysInvalid} if a file can't be used,
+ * or if there is no key outside development.
  *
  * The file of a private key that is made can be read by its owner only (mode 0600). Processes that start at the same time
  * use the same pair.
@@ -101,7 +104,7 @@ export const make: (
   FileSystem.FileSystem | Path.Path
 > = Effect.fn("Keys.make")(function*(options?: Options) {
   const path = yield* Path.Path
-  const { dataDir, isProduction, privatePath, publicPath } = yield* configuration
+  const { dataDir, isDevelopment, privatePath, publicPath } = yield* configuration
   const cfgDir = path.join(options?.cfgDir ?? ".", "keys")
   const configured = yield* readPrivate(privatePath, path.join(cfgDir, "private.pem"))
   if (configured !== undefined) {
@@ -112,7 +115,7 @@ export const make: (
     ? readPublicIfPresent(path.join(cfgDir, "public.pem"))
     : readPublic(publicPath)
   if (open !== undefined) return serviceOf(open.publicKey, undefined)
-  if (options?.production ?? isProduction) {
+  if (!(options?.development ?? isDevelopment)) {
     return yield* new KeysInvalid({
       problem: "there are none. Set APPKERNEL_PRIVATE_KEY_PATH, or security.private_key_path in cfg.yml, or put "
         + `private.pem into ${path.resolve(cfgDir)}; openssl genpkey -algorithm RSA -out private.pem makes one`
@@ -136,7 +139,7 @@ export const make: (
  * const program = Effect.gen(function*() {
  *   const files = yield* FileSystem.FileSystem
  *   const folder = yield* files.makeTempDirectoryScoped()
- *   const layer = Keys.layerWith({ cfgDir: folder, dataDir: folder, algorithm: "ES256" })
+ *   const layer = Keys.layerWith({ cfgDir: folder, dataDir: folder, development: true, algorithm: "ES256" })
  *   const keys = yield* Effect.provide(Keys.Keys, layer)
  *   const { mode } = yield* files.stat(`${folder}/keys/private.pem`)
  *   return [keys.algorithm, keys.jwks.keys.length, (mode & 0o777).toString(8)]
@@ -195,7 +198,7 @@ const configuration = Config.all({
   environment: optional("NODE_ENV")
 }).pipe(Config.map(({ dataDir, environment, privateFirst, privateNext, publicFirst, publicNext }) => ({
   dataDir: dataDir ?? "./data",
-  isProduction: environment === "production",
+  isDevelopment: environment === "development" || environment === "test",
   privatePath: privateFirst ?? privateNext,
   publicPath: publicFirst ?? publicNext
 })))

@@ -300,7 +300,7 @@ describe("Tokens that PyJWT has made", () => {
         const folder = yield* freshDirectory
         fs.mkdirSync(path.join(folder, "keys"))
         fs.writeFileSync(path.join(folder, "keys/public.pem"), publicPem)
-        const keys = Keys.layerWith({ cfgDir: folder, production: true }).pipe(Layer.provide(NodeServices.layer))
+        const keys = Keys.layerWith({ cfgDir: folder, development: false }).pipe(Layer.provide(NodeServices.layer))
         yield* Effect.gen(function*() {
           const { roles, subject } = yield* verify(tokens.plain)
           assert.deepStrictEqual([subject, ...roles], ["Ué-1", "buyer", "größe"])

@@ -11,10 +11,10 @@ describe("Keys", () => {
       Effect.gen(function*() {
         const folder = yield* freshDirectory
         const messages: Array<unknown> = []
-        const first = yield* inFolder(folder, {}, { algorithm }).pipe(
+        const first = yield* inFolder(folder, {}, { algorithm, development: true }).pipe(
           Effect.provide(Logger.layer([Logger.make(({ message }) => messages.push(message))]))
         )
-        const second = yield* inFolder(folder, {})
+        const second = yield* inFolder(folder, { NODE_ENV: "development" })
         assert.strictEqual(first.algorithm, algorithm)
         assert.strictEqual(second.id, first.id)
         assert.deepStrictEqual(messages.flat(), [
@@ -33,7 +33,7 @@ describe("Keys", () => {
     it.effect(`${algorithm}: sign what the public key verifies, and give nothing private away`, () =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory
-        const { id, jwks, privateKey, publicKey } = yield* inFolder(folder, {}, { algorithm })
+        const { id, jwks, privateKey, publicKey } = yield* inFolder(folder, {}, { algorithm, development: true })
         assert.isDefined(privateKey)
         const signed = yield* Effect.promise(() =>
           new jose.CompactSign(Uint8Array.of(1)).setProtectedHeader({ alg: algorithm }).sign(Redacted.value(privateKey))
@@ -51,7 +51,7 @@ describe("Keys", () => {
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       const all = yield* Effect.all(
-        Array.from({ length: 8 }, () => inFolder(folder, {}, { algorithm: "ES256" })),
+        Array.from({ length: 8 }, () => inFolder(folder, {}, { algorithm: "ES256", development: true })),
         { concurrency: 8 }
       )
       assert.strictEqual(new Set(all.map(({ id }) => id)).size, 1)
@@ -101,18 +101,30 @@ describe("Keys", () => {
       assert.deepStrictEqual([fromFolder.privateKey, fromVariable.privateKey], [undefined, undefined])
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  it.effect("are required in production, by one line that says what to do, and none is made", () =>
+  it.effect("are required unless development is known, by one line that says what to do, and none is made", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory
       // A pair of the time before is no configured one.
-      yield* inFolder(folder, {}, { algorithm: "ES256" })
-      const message = yield* failureIn(folder, { NODE_ENV: "production" })
-      assert.strictEqual(
-        message,
-        "The keys for tokens can't be used: there are none. Set APPKERNEL_PRIVATE_KEY_PATH, or "
-          + `security.private_key_path in cfg.yml, or put private.pem into ${folder}/cfg/keys; `
-          + "openssl genpkey -algorithm RSA -out private.pem makes one"
-      )
+      yield* inFolder(folder, {}, { algorithm: "ES256", development: true })
+      const message = "The keys for tokens can't be used: there are none. Set APPKERNEL_PRIVATE_KEY_PATH, or "
+        + `security.private_key_path in cfg.yml, or put private.pem into ${folder}/cfg/keys; `
+        + "openssl genpkey -algorithm RSA -out private.pem makes one"
+      for (const NODE_ENV of ["production", "Production", "prod", "staging", "", " development"]) {
+        assert.strictEqual(yield* failureIn(folder, { NODE_ENV }), message, NODE_ENV)
+      }
+      assert.strictEqual(yield* failureIn(folder, {}), message)
+      assert.strictEqual(yield* failureIn(folder, { NODE_ENV: "test" }, { development: false }), message)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("are made where NODE_ENV is development or test, and where the program says so", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const made = yield* Effect.all([
+        inFolder(folder, { NODE_ENV: "development" }),
+        inFolder(folder, { NODE_ENV: "test" }),
+        inFolder(folder, { NODE_ENV: "production" }, { development: true })
+      ])
+      assert.strictEqual(new Set(made.map(({ id }) => id)).size, 1)
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.effect("that can't be used are a typed error, which quotes nothing of the file", () =>
@@ -156,8 +168,11 @@ describe("Keys", () => {
         `The keys for tokens can't be used: ${folder}/other/public.pem: `
           + `it is not the public key of ${folder}/one/private.pem`
       )
-      const unwritable = yield* failureIn(folder, {}, { dataDir: `${folder}/garbage.pem` })
-      assert.match(yield* failureIn(folder, {}, { dataDir: "/proc/none" }), /\/proc\/none\/keys: no pair can be made/u)
+      const unwritable = yield* failureIn(folder, { NODE_ENV: "test" }, { dataDir: `${folder}/garbage.pem` })
+      assert.match(
+        yield* failureIn(folder, { NODE_ENV: "test" }, { dataDir: "/proc/none" }),
+        /\/proc\/none\/keys: no pair can be made/u
+      )
       assert.match(unwritable, /garbage\.pem\/keys.*: (?:it can't be read|no pair can be made there) \(\w+\)$/u)
     }).pipe(Effect.provide(NodeServices.layer)))
 })

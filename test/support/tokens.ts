@@ -10,7 +10,7 @@ import { freshFolder } from "./folders.ts"
 
 /** The keys of an application, a pair of its own each time it is built. */
 export const freshKeys = (algorithm: Keys.Algorithm) =>
-  freshFolder(({ path }) => Keys.layerWith({ cfgDir: path, dataDir: path, algorithm, production: false })).pipe(
+  freshFolder(({ path }) => Keys.layerWith({ cfgDir: path, dataDir: path, algorithm, development: true })).pipe(
     Layer.provide(NodeServices.layer)
   )
 
