@@ -18,7 +18,10 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
+import { DeclarationError } from "../internal/declarationError.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import type * as fetchKeys from "./jwt/fetchKeys.ts"
 import type { FindKey } from "./jwt/verificationKey.ts"
@@ -34,10 +37,10 @@ import { type CredentialsInvalid, type IssuerUnavailable, KeysInvalid } from "./
 export interface Issuer<out R> {
   /** The `iss` of its tokens; the application's id if `undefined`. */
   readonly issuer: string | undefined
-  /** The `aud` that its tokens must have; the application's id if `undefined`. */
-  readonly audience: string | undefined
-  /** The path of the roles in the claims. */
-  readonly roles: ReadonlyArray<string>
+  /** The `aud` that its tokens must have, one of these; the application's id if `undefined`. */
+  readonly audience: ReadonlyArray<string> | undefined
+  /** The path of the roles in the claims; its tokens give no roles if `undefined`. */
+  readonly roles: ReadonlyArray<string> | undefined
   /** @internal */
   readonly open: Effect.Effect<OpenIssuer, never, R | Scope.Scope>
 }
@@ -61,38 +64,47 @@ export interface OpenIssuer {
 export interface IssuerOptions {
   /** The `iss` of its tokens, compared literally. */
   readonly issuer: string
-  /** The `aud` that its tokens must have. Defaults to the application's id. */
-  readonly audience?: string | undefined
+  /** The `aud` that its tokens must have, or a list that must have one of theirs. Defaults to the application's id. */
+  readonly audience?: string | ReadonlyArray<string> | undefined
   /**
    * The path of the roles in the claims, for example `["realm_access", "roles"]`. The claim is a list of texts, or one text
-   * with spaces between them; a token without it has no roles. Defaults to `["roles"]`.
+   * with spaces between them; a token without it has no roles. Without this option, the issuer's tokens give no roles.
    */
   readonly roles?: ReadonlyArray<string> | undefined
   /** The age at which keys are fetched again. Defaults to 10 minutes. */
   readonly maxAge?: Duration.Input | undefined
   /** The least time between two fetches, whatever keys tokens name. Defaults to 30 seconds. */
   readonly minInterval?: Duration.Input | undefined
-  /** The time after `maxAge` for which keys count while the issuer does not answer. Defaults to one hour. */
+  /** The time after `maxAge` for which keys count until the issuer has answered. Defaults to one hour. */
   readonly staleFor?: Duration.Input | undefined
 }
 
 /**
- * Options of {@link make} and {@link layer}.
+ * Options of {@link make} and {@link layer}. The application alone, {@link local}, is trusted.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Options<Issuers extends ReadonlyArray<Issuer<unknown>>> {
+export interface Options {
   /** The application's id: `aud` of all tokens, and `iss` of those that it signs. */
   readonly application: string
-  /** The issuers whose tokens count. Defaults to the application alone, {@link local}. */
-  readonly issuers?: Issuers | undefined
-  /** The lifetime of tokens that the application signs. Defaults to 15 minutes. */
+  /** The lifetime of tokens that the application signs, a finite time above zero. Defaults to 15 minutes. */
   readonly expiresIn?: Duration.Input | undefined
   /** The number of verified tokens that are cached. Defaults to 10,000. */
   readonly cacheSize?: number | undefined
   /** The length up to which tokens are read, in characters. Defaults to 8,192. */
   readonly maxTokenSize?: number | undefined
+}
+
+/**
+ * Options of {@link make} and {@link layer} for an application that says whom it trusts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TrustOptions<out Issuers extends ReadonlyArray<Issuer<unknown>>> extends Options {
+  /** The issuers whose tokens count, each with an `iss` of its own. */
+  readonly issuers: Issuers
 }
 
 /**
@@ -102,13 +114,13 @@ export interface Options<Issuers extends ReadonlyArray<Issuer<unknown>>> {
  * @since 0.1.0
  */
 export interface TokenContent {
-  /** `sub`: the user's id. */
+  /** `sub`: the user's id, which is not empty. */
   readonly subject: string
   /** `roles`. Defaults to none. */
   readonly roles?: ReadonlyArray<string> | undefined
-  /** Further claims. They can't replace `sub`, `roles`, `iss`, `aud`, `iat` and `exp`. */
-  readonly claims?: { readonly [name: string]: unknown } | undefined
-  /** The lifetime. Defaults to the one of {@link Options}. */
+  /** Further claims, JSON values. They can't replace `sub`, `roles`, `iss`, `aud`, `iat` and `exp`. */
+  readonly claims?: Schema.JsonObject | undefined
+  /** The lifetime, a finite time above zero. Defaults to the one of {@link Options}. */
   readonly expiresIn?: Duration.Input | undefined
 }
 
@@ -121,7 +133,8 @@ export interface TokenContent {
 export class Jwt extends Context.Service<Jwt, {
   /**
    * A new token of this application, valid from now. Fails with `KeysInvalid` if the application has no private key or
-   * {@link local} is not among the issuers.
+   * {@link local} is not among the issuers. Dies if the subject is empty, the lifetime is not a finite time above zero, or
+   * the claims are no JSON values.
    */
   readonly sign: (content: TokenContent) => Effect.Effect<Redacted.Redacted<string>, KeysInvalid>
   /**
@@ -152,7 +165,16 @@ export const local: Issuer<Keys> = {
 }
 
 /**
- * An issuer whose keys are at an address, as a JSON web key set (RFC 7517).
+ * An issuer whose keys are at an address, as a JSON web key set (RFC 7517). Redirects are not followed.
+ *
+ * **Gotchas**
+ *
+ * The `sub` of its tokens is a user's id like one of the application's own tokens: `CurrentUser` does not say who issued it.
+ * Trust an issuer only if its subjects are your users' ids. Its `roles` count only where {@link IssuerOptions} says where
+ * they are.
+ *
+ * If `issuer` is an https address, so must `url` be, except on this machine (`localhost`, `127.0.0.1`, `[::1]`): building
+ * the layer dies otherwise.
  *
  * @category constructors
  * @since 0.1.0
@@ -163,67 +185,40 @@ export const jwks = (
     readonly url: string
   }
 ): Issuer<HttpClient.HttpClient> =>
-  remote(options, (client, { fetchKeys }) => fetchKeys(client, options.issuer, options.url))
+  remote(
+    options,
+    (client, { fetchKeys, requireSecure }) =>
+      Effect.as(requireSecure(options.issuer, options.url), fetchKeys(client, options.issuer, options.url))
+  )
 
 /**
  * An issuer with a discovery document (OpenID Connect Discovery 1.0) at `<issuer>/.well-known/openid-configuration`, which
- * says where its keys are.
+ * says where its keys are. Redirects are not followed.
+ *
+ * **Gotchas**
+ *
+ * The `sub` of its tokens is a user's id like one of the application's own tokens: `CurrentUser` does not say who issued it.
+ * Trust an issuer only if its subjects are your users' ids. Its `roles` count only where {@link IssuerOptions} says where
+ * they are.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const discovered = (options: IssuerOptions): Issuer<HttpClient.HttpClient> =>
-  remote(options, (client, { discoverKeys }) => discoverKeys(client, options.issuer))
+  remote(options, (client, { discoverKeys }) => Effect.succeed(discoverKeys(client, options.issuer)))
 
 /**
- * Opens the issuers. Keys of others are fetched when a token first needs them.
+ * Opens the issuers. Keys of others are fetched when a token first needs them. Dies if two issuers have one `iss`.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make: <const Issuers extends ReadonlyArray<Issuer<unknown>> = readonly [Issuer<Keys>]>(
-  options: Options<Issuers>
-) => Effect.Effect<Jwt["Service"], never, Services<Issuers> | Scope.Scope> = Effect.fn("Jwt.make")(
-  function*<Issuers extends ReadonlyArray<Issuer<unknown>>>(options: Options<Issuers>) {
-    const { makeVerifier } = yield* Effect.promise(() => import("./jwt/verifier.ts"))
-    const { signed } = yield* Effect.promise(() => import("./jwt/signed.ts"))
-    const { application, expiresIn = "15 minutes" } = options
-    const opened = yield* Effect.forEach(options.issuers ?? [local], (one) =>
-      // What the issuers need is in the type of the result.
-      // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
-      Effect.map(one.open as Effect.Effect<OpenIssuer, never, Services<Issuers> | Scope.Scope>, (open) => ({
-        ...open,
-        issuer: one.issuer ?? application,
-        audience: one.audience ?? application,
-        roles: one.roles
-      })))
-    const verify = makeVerifier({
-      issuers: opened,
-      cacheSize: options.cacheSize ?? 10_000,
-      maxTokenSize: options.maxTokenSize ?? 8_192
-    })
-    const keys = opened.find((one) => one.keys !== undefined)?.keys
-    return Jwt.of({
-      verify: (token) => verify(Redacted.value(token)),
-      sign: Effect.fn("Jwt.sign")(function*(content) {
-        if (keys?.privateKey === undefined) {
-          return yield* new KeysInvalid({ problem: "there is no private key to sign with" })
-        }
-        const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
-        const lifetime = Duration.toSeconds(Duration.fromInputUnsafe(content.expiresIn ?? expiresIn))
-        return yield* signed({ id: keys.id, algorithm: keys.algorithm, key: Redacted.value(keys.privateKey) }, {
-          ...content.claims,
-          iss: application,
-          aud: application,
-          sub: content.subject,
-          roles: content.roles ?? [],
-          iat: issuedAt,
-          exp: issuedAt + Math.ceil(lifetime)
-        })
-      })
-    })
-  }
-)
+export const make: {
+  (options: OwnOptions): Effect.Effect<Jwt["Service"], never, Keys | Scope.Scope>
+  <const Issuers extends ReadonlyArray<Issuer<unknown>>>(
+    options: TrustOptions<Issuers>
+  ): Effect.Effect<Jwt["Service"], never, Services<Issuers> | Scope.Scope>
+} = (options: OwnOptions | TrustOptions<ReadonlyArray<Issuer<unknown>>>) => makeOf(options)
 
 /**
  * {@link make} as a layer.
@@ -244,7 +239,7 @@ export const make: <const Issuers extends ReadonlyArray<Issuer<unknown>> = reado
  *
  * const keys = Layer.unwrap(Effect.gen(function*() {
  *   const folder = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
- *   return Keys.layerWith({ cfgDir: folder, dataDir: folder, algorithm: "EdDSA" })
+ *   return Keys.layerWith({ cfgDir: folder, dataDir: folder, development: true, algorithm: "EdDSA" })
  * })).pipe(Layer.provide(NodeServices.layer))
  *
  * const layer = Jwt.layer({ application: "shop" }).pipe(Layer.provide(keys))
@@ -254,18 +249,94 @@ export const make: <const Issuers extends ReadonlyArray<Issuer<unknown>> = reado
  * @category layers
  * @since 0.1.0
  */
-export const layer = <const Issuers extends ReadonlyArray<Issuer<unknown>> = readonly [Issuer<Keys>]>(
-  options: Options<Issuers>
-): Layer.Layer<Jwt, never, Services<Issuers>> => Layer.effect(Jwt, make(options))
+export const layer: {
+  (options: OwnOptions): Layer.Layer<Jwt, never, Keys>
+  <const Issuers extends ReadonlyArray<Issuer<unknown>>>(
+    options: TrustOptions<Issuers>
+  ): Layer.Layer<Jwt, never, Services<Issuers>>
+} = (options: OwnOptions | TrustOptions<ReadonlyArray<Issuer<unknown>>>) => Layer.effect(Jwt, makeOf(options))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
+/** Options without issuers. */
+interface OwnOptions extends Options {
+  readonly issuers?: undefined
+}
+
 /** What the issuers of a list need. */
 type Services<Issuers extends ReadonlyArray<Issuer<unknown>>> = Issuers[number] extends infer One
   ? One extends Issuer<infer R> ? R : never
   : never
+
+const makeOf = Effect.fn("Jwt.make")(
+  function*(options: OwnOptions | TrustOptions<ReadonlyArray<Issuer<unknown>>>) {
+    const { makeVerifier } = yield* Effect.promise(() => import("./jwt/verifier.ts"))
+    const { signed } = yield* Effect.promise(() => import("./jwt/signed.ts"))
+    const { application, expiresIn = "15 minutes" } = options
+    const defaultLifetime = yield* secondsOf(expiresIn)
+    const issuers = options.issuers ?? [local]
+    yield* requireOwnNames(issuers.map((one) => one.issuer ?? application))
+    const opened = yield* Effect.forEach(issuers, (one) =>
+      // What the issuers need is in the overloads of `make` and `layer`.
+      // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off anyUnknownInErrorContext:off
+      Effect.map(one.open as Effect.Effect<OpenIssuer, never, Scope.Scope>, (open) => ({
+        ...open,
+        issuer: one.issuer ?? application,
+        audience: one.audience ?? [application],
+        roles: one.roles
+      })))
+    const verify = makeVerifier({
+      issuers: opened,
+      cacheSize: options.cacheSize ?? 10_000,
+      maxTokenSize: options.maxTokenSize ?? 8_192
+    })
+    const keys = opened.find((one) => one.keys !== undefined)?.keys
+    return Jwt.of({
+      verify: (token) => verify(Redacted.value(token)),
+      sign: Effect.fn("Jwt.sign")(function*(content) {
+        if (keys?.privateKey === undefined) {
+          return yield* new KeysInvalid({ problem: "there is no private key to sign with" })
+        }
+        if (content.subject === "") return yield* mistake("the subject of a token must not be empty")
+        if (content.claims !== undefined && !isJson(content.claims)) {
+          return yield* mistake("the claims of a token must be JSON values")
+        }
+        const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+        const lifetime = content.expiresIn === undefined ? defaultLifetime : yield* secondsOf(content.expiresIn)
+        return yield* signed({ id: keys.id, algorithm: keys.algorithm, key: Redacted.value(keys.privateKey) }, {
+          ...content.claims,
+          iss: application,
+          aud: application,
+          sub: content.subject,
+          roles: content.roles ?? [],
+          iat: issuedAt,
+          exp: issuedAt + lifetime
+        })
+      })
+    })
+  }
+)
+
+const isJson = SchemaParser.is(Schema.JsonObject)
+
+const mistake = (problem: string) => Effect.die(new DeclarationError(`Jwt: ${problem}`))
+
+/** A lifetime in whole seconds. */
+const secondsOf = (lifetime: Duration.Input): Effect.Effect<number> => {
+  const seconds = Math.ceil(Duration.toSeconds(Duration.fromInputUnsafe(lifetime)))
+  return Number.isFinite(seconds) && seconds > 0
+    ? Effect.succeed(seconds)
+    : mistake("expiresIn must be a finite time above zero")
+}
+
+const requireOwnNames = (names: ReadonlyArray<string>): Effect.Effect<void> => {
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  return twice === undefined
+    ? Effect.void
+    : mistake(`two issuers are named ${twice}. Declare it once; audience may be a list`)
+}
 
 // jose is loaded by programs that use it, and by no others.
 const verificationKeys = Effect.promise(() => import("./jwt/verificationKey.ts"))
@@ -276,17 +347,17 @@ const remote = (
   fetchWith: (
     client: HttpClient.HttpClient,
     module: typeof fetchKeys
-  ) => ReturnType<typeof fetchKeys.fetchKeys>
+  ) => Effect.Effect<ReturnType<typeof fetchKeys.fetchKeys>>
 ): Issuer<HttpClient.HttpClient> => ({
   issuer: options.issuer,
-  audience: options.audience,
-  roles: options.roles ?? ["roles"],
+  audience: typeof options.audience === "string" ? [options.audience] : options.audience,
+  roles: options.roles,
   open: Effect.gen(function*() {
     const client = yield* HttpClient.HttpClient
     const { rotating } = yield* Effect.promise(() => import("./jwt/rotatingKeys.ts"))
     const find = yield* rotating({
       issuer: options.issuer,
-      fetch: fetchWith(client, yield* fetching),
+      fetch: yield* fetchWith(client, yield* fetching),
       maxAge: Duration.fromInputUnsafe(options.maxAge ?? "10 minutes"),
       minInterval: Duration.fromInputUnsafe(options.minInterval ?? "30 seconds"),
       staleFor: Duration.fromInputUnsafe(options.staleFor ?? "1 hour")

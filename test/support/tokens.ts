@@ -15,7 +15,7 @@ export const freshKeys = (algorithm: Keys.Algorithm) =>
   )
 
 /** The application `shop` with a pair of its own. */
-export const shop = (algorithm: Keys.Algorithm, options?: Partial<Jwt.Options<readonly []>>) =>
+export const shop = (algorithm: Keys.Algorithm, options?: Partial<Jwt.Options>) =>
   Layer.provideMerge(Jwt.layer({ ...options, application: "shop", issuers: [Jwt.local] }), freshKeys(algorithm))
 
 /** What makes tokens. */
@@ -97,7 +97,7 @@ export interface IssuerServer {
 /** The application `shop`, which trusts other issuers only. */
 export const trusting = <const Issuers extends ReadonlyArray<Jwt.Issuer<FetchClient>>>(
   issuers: Issuers,
-  options?: Partial<Jwt.Options<Issuers>>
+  options?: Partial<Jwt.Options>
 ) =>
   Effect.map(
     Layer.build(Layer.provide(Jwt.layer({ ...options, application: "shop", issuers }), FetchHttpClient.layer)),

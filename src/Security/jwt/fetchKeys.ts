@@ -1,9 +1,12 @@
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
+import { DeclarationError } from "../../internal/declarationError.ts"
 import { IssuerUnavailable } from "../SecurityError.ts"
 import { keysOf, type VerificationKey } from "./verificationKey.ts"
 
@@ -29,11 +32,27 @@ export const discoverKeys = Effect.fnUntraced(function*(client: HttpClient.HttpC
   const address = `${issuer.replace(/\/$/u, "")}/.well-known/openid-configuration`
   const document = yield* getJson(client, issuer, address, Discovery)
   if (document.issuer !== issuer) return yield* unavailable(issuer, `${address} is the document of another issuer`)
-  if (issuer.startsWith("https:") && !document.jwks_uri.startsWith("https:")) {
+  if (protocolOf(issuer) === "https:" && protocolOf(document.jwks_uri) !== "https:") {
     return yield* unavailable(issuer, `jwks_uri of ${address} is not https`)
   }
   return yield* fetchKeys(client, issuer, document.jwks_uri)
 })
+
+/**
+ * Dies if the issuer has an https address, and its keys are at one without https on another machine.
+ *
+ * @internal
+ */
+export const requireSecure = (issuer: string, url: string): Effect.Effect<void> =>
+  protocolOf(issuer) !== "https:" || protocolOf(url) === "https:" || isOnThisMachine(url)
+    ? Effect.void
+    : Effect.die(new DeclarationError(`Jwt.jwks: ${url} is not https, but the issuer ${issuer} is`))
+
+/** The protocol of an address, in lower case; `undefined` if it is none. */
+const protocolOf = (address: string) => URL.canParse(address) ? new URL(address).protocol : undefined
+
+const isOnThisMachine = (address: string) =>
+  URL.canParse(address) && ["localhost", "127.0.0.1", "[::1]"].includes(new URL(address).hostname)
 
 const KeySet = Schema.Struct({ keys: Schema.Array(Schema.Unknown) })
 const Discovery = Schema.Struct({ issuer: Schema.String, jwks_uri: Schema.String })
@@ -43,6 +62,17 @@ const maxBytes = 262_144
 
 const unavailable = (issuer: string, detail: string) => new IssuerUnavailable({ issuer, detail })
 
+/** A redirect is an answer without keys: `fetch` would follow it, to http as well. */
+const withoutRedirects = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(
+    Effect.serviceOption(FetchHttpClient.RequestInit),
+    (init) =>
+      Effect.provideService(effect, FetchHttpClient.RequestInit, {
+        ...Option.getOrUndefined(init),
+        redirect: "manual"
+      })
+  )
+
 const getJson = <A>(
   client: HttpClient.HttpClient,
   issuer: string,
@@ -51,6 +81,7 @@ const getJson = <A>(
 ): Effect.Effect<A, IssuerUnavailable> => {
   const decode = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(schema))
   return client.get(url, { acceptJson: true }).pipe(
+    withoutRedirects,
     Effect.flatMap((response) => HttpClientResponse.filterStatusOk(response)),
     Effect.mapError(({ reason }) => unavailable(issuer, `${url} gives no answer (${reason._tag})`)),
     Effect.flatMap(({ stream }) =>

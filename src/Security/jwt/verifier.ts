@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as jose from "jose"
 import type { CurrentUser } from "../CurrentUser.ts"
 import { hashOf } from "../keys/hash.ts"
-import { algorithms } from "../keys/keyPair.ts"
+import { type Algorithm, algorithms } from "../keys/keyPair.ts"
 import { CredentialsInvalid, type IssuerUnavailable, type Reason } from "../SecurityError.ts"
 import type { FindKey } from "./verificationKey.ts"
 import { VerifiedTokens } from "./verifiedTokens.ts"
@@ -20,9 +20,9 @@ import { VerifiedTokens } from "./verifiedTokens.ts"
  */
 export interface TrustedIssuer {
   readonly issuer: string
-  readonly audience: string
-  /** Where the roles are in the claims. */
-  readonly roles: ReadonlyArray<string>
+  readonly audience: ReadonlyArray<string>
+  /** Where the roles are in the claims; its tokens give no roles if `undefined`. */
+  readonly roles: ReadonlyArray<string> | undefined
   readonly find: FindKey
 }
 
@@ -45,8 +45,8 @@ export const makeVerifier = (options: {
     const { payload } = yield* Effect.tryPromise({
       try: () =>
         jose.jwtVerify(token, key.key, {
-          algorithms: [key.algorithm],
-          audience: issuer.audience,
+          algorithms: namesOf(key.algorithm),
+          audience: [...issuer.audience],
           issuer: issuer.issuer,
           clockTolerance: skew,
           currentDate: DateTime.toDateUtc(DateTime.makeUnsafe(now)),
@@ -54,7 +54,7 @@ export const makeVerifier = (options: {
         }),
       catch: (cause) => new CredentialsInvalid({ reason: reasonOf(cause) })
     })
-    const roles = rolesOf(payload, issuer.roles)
+    const roles = issuer.roles === undefined ? [] : rolesOf(payload, issuer.roles)
     const { exp = NaN, sub } = payload
     if (typeof sub !== "string" || sub === "" || roles === undefined || !Number.isFinite(exp)) {
       return yield* refused("claims")
@@ -88,16 +88,20 @@ const read = (token: string) =>
     try: () => ({ header: jose.decodeProtectedHeader(token), payload: jose.decodeJwt(token) }),
     catch: () => new CredentialsInvalid({ reason: "malformed" })
   }).pipe(
-    Effect.flatMap(({ header: { alg, kid }, payload: { iss } }) =>
-      !algorithms.some((algorithm) => algorithm === alg) || alg === undefined
+    Effect.flatMap(({ header: { alg, kid }, payload: { iss } }) => {
+      const algorithm = algorithms.find((one) => namesOf(one).some((name) => name === alg))
+      return algorithm === undefined
         ? refused("algorithm")
         : typeof iss !== "string"
         ? refused("issuer")
         : kid !== undefined && typeof kid !== "string"
         ? refused("key")
-        : Effect.succeed({ algorithm: alg, id: kid, issuer: iss })
-    )
+        : Effect.succeed({ algorithm, id: kid, issuer: iss })
+    })
   )
+
+/** What tokens call an algorithm: RFC 9864 has a second name for EdDSA with Ed25519. */
+const namesOf = (algorithm: Algorithm): Array<string> => algorithm === "EdDSA" ? ["EdDSA", "Ed25519"] : [algorithm]
 
 const reasonOf = (cause: unknown): Reason => {
   if (cause instanceof jose.errors.JWSSignatureVerificationFailed) return "signature"
