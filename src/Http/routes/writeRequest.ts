@@ -126,19 +126,22 @@ export const writeReaders = (
   }
   const withIdOfUrl = idCompleter(model, identifier)
 
-  const one = (request: Request, read: (decode: Decode) => Decoded) =>
-    Result.flatMap(documentOf(decoders, read), (body) => withHeaders(request, undefined, body))
+  const one = (request: Request, mayHaveId: boolean, read: (decode: Decode) => Decoded) =>
+    Result.flatMap(documentOf(decoders, mayHaveId, read), (body) => withHeaders(request, undefined, body))
 
   return {
     create: (request) =>
       isMultipart(headersOf(request)["content-type"])
         ? Effect.map(readMultipart(request, formLimits), (parts) => {
           const form = readForm(model, parts, { maxDepth, isStrict })
-          return one(request, (decode) => decodeForm(decode, form))
+          return one(request, true, (decode) => decodeForm(decode, form))
         })
         : Effect.mapEager(
           readJson(request, postTypes, limits.maxBodySize),
-          (body) => Array.isArray(body) ? documentsOf(decoders, body) : one(request, (decode) => decode(body))
+          (body) =>
+            Array.isArray(body)
+              ? documentsOf(decoders, body)
+              : one(request, hasId(body), (decode) => decode(body))
         ),
     replace: (id, request) =>
       Effect.mapEager(readJson(request, jsonTypes, limits.maxBodySize), (body) =>
@@ -186,13 +189,17 @@ const withHeaders = <Body>(request: Request, id: unknown, body: Body): Read<Body
 const valid = (decoded: Decoded): Result.Result<Values, ReadonlyArray<FieldProblem>> =>
   decoded._tag === "Valid" ? Result.succeed(decoded.value) : Result.fail(decoded.problems)
 
-/** A document to insert. It may break rules if the same values are stored already. */
+const hasId = (body: unknown): boolean => Predicate.isObject(body) && (Reflect.get(body, "id") ?? null) !== null
+
+/** A document to insert. One with an identifier may break rules if the same values are stored already. */
 const documentOf = (
   { create, replace }: { readonly create: Decode; readonly replace: Decode },
+  mayHaveId: boolean,
   read: (decode: Decode) => Decoded
 ): Result.Result<OneDocument, ReadonlyArray<FieldProblem>> => {
   const decoded = read(create)
   const problems = decoded._tag === "Invalid" ? decoded.problems : undefined
+  if (problems !== undefined && !mayHaveId) return Result.fail(problems)
   const body = problems === undefined ? decoded : read(replace)
   const id = body._tag === "Valid" ? body.value["id"] ?? undefined : undefined
   if (problems !== undefined && id === undefined) return Result.fail(problems)
