@@ -183,8 +183,6 @@ export interface ResourceInfo {
   readonly methods: ReadonlyArray<Endpoint.Method>
   readonly enableHateoas: boolean
   readonly onExcessProperty: "ignore" | "error"
-  /** The application's own errors of hooks, by method. */
-  readonly errors: Resource.AnyDescription["errors"]
   readonly calls: ReadonlyArray<Call>
   readonly tags: ReadonlyArray<string>
   /** The names of all given options, including unknown ones. */
@@ -227,7 +225,7 @@ export const ofResource = (
   description: Resource.AnyDescription,
   options: Options<string> = {}
 ): ResourceInfo => {
-  const { actions, errors, methods, model } = description
+  const { actions, methods, model } = description
   const place = placeOf(model.modelName, options)
   return {
     _tag: "Resource",
@@ -235,7 +233,6 @@ export const ofResource = (
     description,
     model,
     methods,
-    errors,
     enableHateoas: options.enableHateoas ?? true,
     calls: actions.map(({ name, options }) => ({
       name,
@@ -341,7 +338,7 @@ const standardOf = (registration: ResourceInfo): ReadonlyArray<HttpApiEndpoint.C
   return endpointsOf(methods).map((endpoint) => describe(endpoint, model, errors.get(endpoint.broughtBy) ?? []))
 }
 
-const hookErrorsOf = ({ errors }: ResourceInfo, method: Endpoint.Method): ReadonlyArray<Schema.Top> => {
-  const own = errors[method]
+const hookErrorsOf = ({ description }: ResourceInfo, method: Endpoint.Method): ReadonlyArray<Schema.Top> => {
+  const own = description.errors[method]
   return own === undefined ? [] : [...own.map(responseOf), responses.BadRequest, responses.NotFound, responses.Conflict]
 }

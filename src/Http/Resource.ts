@@ -25,7 +25,8 @@ import {
   makeDescription,
   type Method,
   type MethodOptions,
-  type OwnErrors
+  type OwnErrors,
+  withAction
 } from "./resource/description.ts"
 
 const typeId = "~appkernel/Resource"
@@ -274,10 +275,10 @@ export const implement = <
 ): Implemented<M, Methods, Actions, E, Operation.Operation.ServicesOf<H>> =>
   // The type declares the handlers' types and services.
   makeImplemented({
+    ...noParts,
     description,
     handlers: new Map(Object.entries(handlers)),
-    hooks: [],
-    transactional: options?.transactional ?? false
+    ...transactionalOf(options)
   }) as never
 
 /**
@@ -336,7 +337,7 @@ const makeResource = (parts: Parts): Any => {
       : first
     return makeResource({
       ...parts,
-      description: makeDescription({ ...description, actions: [...description.actions, added] }),
+      description: withAction(description, added),
       handlers: new Map([...handlers, [added.name, added.handler]])
     })
   }

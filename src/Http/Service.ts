@@ -184,9 +184,13 @@ export const isDescription = (u: unknown): u is AnyDescription =>
 // internal
 // -----------------------------------------------------------------------------
 
-const makeDescription = (parts: Omit<AnyDescription, typeof descriptionTypeId>): AnyDescription => {
-  const operation = (name: string, options: Operation.Options) =>
-    makeDescription({ ...parts, operations: [...parts.operations, { name, options }] })
+type DescriptionParts = Omit<AnyDescription, typeof descriptionTypeId>
+
+const withOperation = (description: DescriptionParts, { name, options }: Operation.Described): AnyDescription =>
+  makeDescription({ ...description, operations: [...description.operations, { name, options }] })
+
+const makeDescription = (parts: DescriptionParts): AnyDescription => {
+  const operation = (name: string, options: Operation.Options) => withOperation(parts, { name, options })
   // The type-level property is never read.
   const description = { [descriptionTypeId]: undefined, ...parts, operation }
   return description
@@ -199,7 +203,7 @@ const makeService = ({ description, handlers }: Omit<Any, typeof typeId>): Any =
       ? Operation.make(first, options as never, handler as never)
       : first
     return makeService({
-      description: makeDescription({ ...description, operations: [...description.operations, added] }),
+      description: withOperation(description, added),
       handlers: new Map([...handlers, [added.name, added.handler]])
     })
   }

@@ -106,15 +106,17 @@ export const make: (
   const path = yield* Path.Path
   const { dataDir, isDevelopment, privatePath, publicPath } = yield* configuration
   const cfgDir = path.join(options?.cfgDir ?? ".", "keys")
-  const configured = yield* readPrivate(privatePath, path.join(cfgDir, "private.pem"))
+  const configured = yield* readFirst(privatePath, path.join(cfgDir, "private.pem"))
   if (configured !== undefined) {
-    if (publicPath !== undefined) yield* requirePair(configured, yield* readPublic(publicPath))
-    return serviceOf(configured.publicKey, configured.privateKey)
+    const pair = yield* parsePrivate(configured)
+    if (publicPath !== undefined) {
+      const publicFile = yield* read(publicPath)
+      yield* requirePair(pair, yield* parsePublic(publicFile), publicFile.file)
+    }
+    return serviceOf(pair.publicKey, pair.privateKey)
   }
-  const open = yield* publicPath === undefined
-    ? readPublicIfPresent(path.join(cfgDir, "public.pem"))
-    : readPublic(publicPath)
-  if (open !== undefined) return serviceOf(open.publicKey, undefined)
+  const open = yield* readFirst(publicPath, path.join(cfgDir, "public.pem"))
+  if (open !== undefined) return serviceOf(yield* parsePublic(open), undefined)
   if (!(options?.development ?? isDevelopment)) {
     return yield* new KeysInvalid({
       problem: "there are none. Set APPKERNEL_PRIVATE_KEY_PATH, or security.private_key_path in cfg.yml, or put "
@@ -216,31 +218,33 @@ const serviceOf = (
 
 const unusable = (file: string, detail: string) => new KeysInvalid({ problem: `${file}: ${detail}` })
 
-const read = Effect.fnUntraced(function*(file: string) {
-  const files = yield* FileSystem.FileSystem
-  return yield* Effect.catchTag(
-    files.readFileString(file),
-    "PlatformError",
-    ({ reason }) => Effect.fail(unusable(file, `it can't be read (${reason._tag})`))
-  )
-})
+const unreadable = (file: string, reason: string) => unusable(file, `it can't be read (${reason})`)
+
+interface PemFile {
+  readonly file: string
+  readonly pem: string
+}
 
 const readIfPresent = Effect.fnUntraced(function*(file: string) {
   const files = yield* FileSystem.FileSystem
-  return yield* Effect.catchTag(files.readFileString(file), "PlatformError", ({ reason }) =>
-    reason._tag === "NotFound"
-      ? Effect.undefined
-      : Effect.fail(unusable(file, `it can't be read (${reason._tag})`)))
+  return yield* files.readFileString(file).pipe(
+    Effect.map((pem): PemFile => ({ file, pem })),
+    Effect.catchTag(
+      "PlatformError",
+      ({ reason }) => reason._tag === "NotFound" ? Effect.undefined : Effect.fail(unreadable(file, reason._tag))
+    )
+  )
 })
 
-/** The private key of the first file, which must exist, or of the second one, which need not. */
-const readPrivate = Effect.fnUntraced(function*(configured: string | undefined, otherwise: string) {
-  const file = configured ?? otherwise
-  const pem = yield* configured === undefined ? readIfPresent(otherwise) : read(configured)
-  return pem === undefined ? undefined : yield* parsePrivate(file, pem)
+const read = Effect.fnUntraced(function*(file: string) {
+  return (yield* readIfPresent(file)) ?? (yield* unreadable(file, "NotFound"))
 })
 
-const parsePrivate = Effect.fnUntraced(function*(file: string, pem: string) {
+/** The configured file, which must exist, or without one the other file, if it exists. */
+const readFirst = (configured: string | undefined, otherwise: string) =>
+  configured === undefined ? readIfPresent(otherwise) : read(configured)
+
+const parsePrivate = Effect.fnUntraced(function*({ file, pem }: PemFile) {
   const parsed = yield* Effect.flatMap(pairs, (module) => module.parsePrivate(pem))
   if (parsed === undefined) {
     return yield* unusable(
@@ -252,30 +256,15 @@ const parsePrivate = Effect.fnUntraced(function*(file: string, pem: string) {
   return pair
 })
 
-const readPublic = Effect.fnUntraced(function*(file: string) {
-  return yield* parsePublic(file, yield* read(file))
-})
-
-const readPublicIfPresent = Effect.fnUntraced(function*(file: string) {
-  const pem = yield* readIfPresent(file)
-  return pem === undefined ? undefined : yield* parsePublic(file, pem)
-})
-
-const parsePublic = Effect.fnUntraced(function*(file: string, pem: string) {
+const parsePublic = Effect.fnUntraced(function*({ file, pem }: PemFile) {
   const publicKey = yield* Effect.flatMap(pairs, (module) => module.parsePublic(pem))
-  if (publicKey === undefined) {
-    return yield* unusable(
-      file,
-      "expected a public key in PEM (SPKI): RSA of 2,048 bits or more, P-256, or Ed25519"
-    )
-  }
-  return { publicKey, file }
+  return publicKey ?? (yield* unusable(
+    file,
+    "expected a public key in PEM (SPKI): RSA of 2,048 bits or more, P-256, or Ed25519"
+  ))
 })
 
-const requirePair = (
-  pair: Pair,
-  { file, publicKey }: { readonly publicKey: keyPair.PublicKey; readonly file: string }
-) =>
+const requirePair = (pair: Pair, publicKey: keyPair.PublicKey, file: string) =>
   pair.publicKey.jwk.kid === publicKey.jwk.kid
     ? Effect.void
     : Effect.fail(unusable(file, `it is not the public key of ${pair.file}`))
@@ -285,7 +274,7 @@ const madePair = Effect.fnUntraced(function*(folder: string, algorithm: Algorith
   const path = yield* Path.Path
   const file = path.join(folder, "private.pem")
   const present = yield* readIfPresent(file)
-  if (present !== undefined) return yield* parsePrivate(file, present)
+  if (present !== undefined) return yield* parsePrivate(present)
   const { privatePem, publicPem } = yield* Effect.flatMap(pairs, (module) => module.makePem(algorithm))
   const isOurs = yield* Effect.mapError(
     writePair(folder, privatePem, publicPem),
@@ -296,7 +285,7 @@ const madePair = Effect.fnUntraced(function*(folder: string, algorithm: Algorith
       `There are no keys for tokens: a pair was made in ${path.resolve(folder)}. In production, configure one`
     )
   }
-  return yield* parsePrivate(file, yield* read(file))
+  return yield* parsePrivate(yield* read(file))
 })
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Values by text keys, computed at the first use. A full cache drops its oldest value, so callers may choose the keys.
+ * Values by text keys. A full cache drops its oldest value, so callers may choose the keys.
  *
  * @internal
  */
@@ -11,15 +11,24 @@ export class BoundedCache<A> {
     this.#capacity = capacity
   }
 
+  get(key: string): A | undefined {
+    return this.#values.get(key)
+  }
+
   /** The value of a key; `make` computes it if it is not cached. `undefined` is not cached. */
-  get(key: string, make: () => A): A {
+  getOrMake(key: string, make: () => A): A {
     const cached = this.#values.get(key)
     if (cached !== undefined) return cached
     const made = make()
-    if (made === undefined) return made
+    if (made !== undefined) this.set(key, made)
+    return made
+  }
+
+  /** Caches a value as the newest one, in the place of another value of the key. */
+  set(key: string, value: A): void {
+    this.#values.delete(key)
     const [oldest] = this.#values.keys()
     if (oldest !== undefined && this.#values.size >= this.#capacity) this.#values.delete(oldest)
-    this.#values.set(key, made)
-    return made
+    if (this.#values.size < this.#capacity) this.#values.set(key, value)
   }
 }

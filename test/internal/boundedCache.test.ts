@@ -9,7 +9,7 @@ it.prop("BoundedCache computes a value again only after it was dropped, the olde
   let model: ReadonlyArray<string> = []
   for (const key of keys) {
     let computed = false
-    const value = cache.get(key, () => {
+    const value = cache.getOrMake(key, () => {
       computed = true
       return key.toUpperCase()
     })

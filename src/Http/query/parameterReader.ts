@@ -104,7 +104,7 @@ const decoderOf = <A>({ schema }: Parameter<A>): (input: string | ReadonlyArray<
   const cache = new BoundedCache<A | undefined>(maxCached)
   return (input) =>
     typeof input === "string" && input.length <= maxCachedLength
-      ? cache.get(input, () => decode(input))
+      ? cache.getOrMake(input, () => decode(input))
       : decode(input)
 }
 

@@ -209,9 +209,16 @@ export const isDescription = (u: unknown): u is AnyDescription =>
 export const listOf = (errors: OwnErrors): ReadonlyArray<ServiceError.Any> => "ast" in errors ? [errors] : errors
 
 /** @internal */
-export const makeDescription = (parts: Omit<AnyDescription, typeof descriptionTypeId>): AnyDescription => {
-  const action = (name: string, options: Action.Options) =>
-    makeDescription({ ...parts, actions: [...parts.actions, { name, options }] })
+export const withAction = (
+  description: Parts,
+  { name, options }: Operation.Described
+): AnyDescription => makeDescription({ ...description, actions: [...description.actions, { name, options }] })
+
+type Parts = Omit<AnyDescription, typeof descriptionTypeId>
+
+/** @internal */
+export const makeDescription = (parts: Parts): AnyDescription => {
+  const action = (name: string, options: Action.Options) => withAction(parts, { name, options })
   // The type-level property is never read.
   const description = { [descriptionTypeId]: undefined, ...parts, action }
   return description

@@ -12,7 +12,7 @@ export const selectionSerialisers = (model: ModelLike): (fields: ReadonlyArray<s
   const compiled = new BoundedCache<Serialiser>(maxSelections)
   const ast = SchemaAST.toEncoded(model.wire.ast)
   return (fields) =>
-    compiled.get(fields.join(), () => {
+    compiled.getOrMake(fields.join(), () => {
       const part = partOf(ast, branchesOf(fields))
       // The serialiser reads only this variant of a model.
       return compileSerialiser({ wire: { ast: part, fields: {} } } as unknown as ModelLike)

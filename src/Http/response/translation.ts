@@ -165,7 +165,7 @@ const sentencesFor = (resolveField: FieldResolver) => {
     const { field, message, validator } = problem
     const sentence = () => sentenceOf(language, resolveField(field), problem)
     if (field.length + message.length > maxCachedLength) return sentence()
-    return cache.get(`${language.tag} ${field.length} ${field} ${validator} ${message}`, sentence)
+    return cache.getOrMake(`${language.tag} ${field.length} ${field} ${validator} ${message}`, sentence)
   }
 }
 

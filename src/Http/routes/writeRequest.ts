@@ -107,10 +107,11 @@ export const writeReaders = (
   const isStrict = registration.onExcessProperty === "error"
   const strict = (variant: "create" | "patch", decode: Decode): Decode =>
     isStrict ? rejectExcess(model[variant], decode) : decode
+  const create = bodyDecoder(model.create)
   const decoders = {
-    create: strict("create", bodyDecoder(model.create)),
-    replace: strict("create", replacingDecoder(model, "create")),
-    patch: strict("patch", replacingDecoder(model, "patch"))
+    create: strict("create", create),
+    replace: strict("create", replacingDecoder(model, "create", create)),
+    patch: strict("patch", replacingDecoder(model, "patch", bodyDecoder(model.patch)))
   }
   const patcher = documentPatcher(model, {
     serialise,
@@ -239,8 +240,7 @@ const idCompleter = (model: Model.Any, { jsonOf }: Identifier) => {
  * Decodes a replacement of a stored document. A body that only breaks rules is valid here; the write validates the
  * values that differ from the stored ones.
  */
-const replacingDecoder = (model: Model.Any, variant: "create" | "patch"): Decode => {
-  const decode = bodyDecoder(model[variant])
+const replacingDecoder = (model: Model.Any, variant: "create" | "patch", decode: Decode): Decode => {
   let decodeAny: Decode | undefined
   return (body) => {
     const decoded = decode(body)

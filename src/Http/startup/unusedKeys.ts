@@ -67,7 +67,7 @@ const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
   }
   const errors: ReadonlyArray<ServiceError.Any> = [
     ...calls.flatMap(({ options }) => [options.error ?? []].flat()),
-    ...resources.flatMap(({ errors }) => Object.values(errors).flat())
+    ...resources.flatMap(({ description }) => Object.values(description.errors).flat())
   ]
   const models = [...found.models]
   return {

@@ -85,7 +85,9 @@ export const select = <M extends Model.Any, const P extends Path<M>>(
   fields: ReadonlyArray<P>
 ): Selection<Selected<M["Type"], P>> =>
   // The schema is made from the fields that the type selects.
-  cachedSelections(model).get(fields.join(), () => makeSelection(model, fields)) as Selection<Selected<M["Type"], P>>
+  cachedSelections(model).getOrMake(fields.join(), () => makeSelection(model, fields)) as Selection<
+    Selected<M["Type"], P>
+  >
 
 // internal
 

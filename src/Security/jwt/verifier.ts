@@ -6,12 +6,12 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as jose from "jose"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { CurrentUser } from "../CurrentUser.ts"
 import { hashOf } from "../keys/hash.ts"
 import { type Algorithm, algorithms } from "../keys/keyPair.ts"
 import { CredentialsInvalid, type IssuerUnavailable, type Reason } from "../SecurityError.ts"
 import type { FindKey } from "./verificationKey.ts"
-import { VerifiedTokens } from "./verifiedTokens.ts"
 
 /**
  * An issuer whose tokens count.
@@ -32,7 +32,10 @@ export const makeVerifier = (options: {
   readonly cacheSize: number
   readonly maxTokenSize: number
 }): (token: string) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | IssuerUnavailable> => {
-  const verified = new VerifiedTokens(options.cacheSize)
+  // By the tokens' hashes; `until` is in milliseconds.
+  const verified = new BoundedCache<{ readonly user: CurrentUser["Service"]; readonly until: number }>(
+    options.cacheSize
+  )
   const issuers = new Map(options.issuers.map((issuer) => [issuer.issuer, issuer]))
 
   const verify = Effect.fnUntraced(function*(token: string, hash: string, now: number) {
@@ -60,7 +63,7 @@ export const makeVerifier = (options: {
       return yield* refused("claims")
     }
     const user: CurrentUser["Service"] = { subject: sub, roles, claims: payload }
-    verified.set(hash, user, Math.min(Math.ceil(exp + skew) * 1_000, now + maxCached))
+    verified.set(hash, { user, until: Math.min(Math.ceil(exp + skew) * 1_000, now + maxCached) })
     return user
   })
 
@@ -69,8 +72,8 @@ export const makeVerifier = (options: {
       if (token.length > options.maxTokenSize) return refused("too-large")
       const now = clock.currentTimeMillisUnsafe()
       const hash = hashOf(token)
-      const user = verified.get(hash, now)
-      return user === undefined ? verify(token, hash, now) : Effect.succeed(user)
+      const known = verified.get(hash)
+      return known !== undefined && now < known.until ? Effect.succeed(known.user) : verify(token, hash, now)
     })
 }
 
