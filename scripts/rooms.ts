@@ -79,7 +79,7 @@ export const folders: { readonly [name: string]: Folder } = {
     rooms: {}
   },
   Security: {
-    on: ["Model"],
+    on: ["Model", "Repository"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
       base: { on: [], modules: ["CurrentUser", "SecurityError"] },
