@@ -24,6 +24,15 @@ export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", {
 }) {}
 
 /**
+ * Status 401: the request has no credentials and needs some, or has credentials that are not valid. The
+ * `WWW-Authenticate` header lists the schemes of the service.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", { message: Schema.String }) {}
+
+/**
  * Status 403: the caller has no permission, or the query uses something that is forbidden to all callers. The message
  * names it.
  *
@@ -118,7 +127,8 @@ export class NotImplemented extends Schema.TaggedError<NotImplemented>()("NotImp
 }) {}
 
 /**
- * Status 503: the store does not respond, which is worth a retry, or a query exceeded its timeout.
+ * Status 503: the store does not respond or the credentials can't be checked, which is worth a retry, or a query exceeded
+ * its timeout.
  *
  * @category errors
  * @since 0.1.0
@@ -147,6 +157,7 @@ export class NotModified extends Schema.TaggedError<NotModified>()("NotModified"
  */
 export type HttpError =
   | BadRequest
+  | Unauthorized
   | Forbidden
   | NotFound
   | MethodNotAllowed
@@ -167,6 +178,7 @@ export type HttpError =
  */
 export const statusOf = {
   BadRequest: 400,
+  Unauthorized: 401,
   Forbidden: 403,
   NotFound: 404,
   MethodNotAllowed: 405,
@@ -247,6 +259,7 @@ export const fromFailure = (failure: Failure): HttpError => {
  */
 export const responses = {
   BadRequest: responseOf(BadRequest, 400, { errors: Schema.Array(Problem) }),
+  Unauthorized: responseOf(Unauthorized, 401),
   Forbidden: responseOf(Forbidden, 403),
   NotFound: responseOf(NotFound, 404),
   NotAcceptable: responseOf(NotAcceptable, 406),

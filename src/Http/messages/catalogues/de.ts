@@ -33,6 +33,11 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.BodyNotJson": "Der Inhalt ist kein gültiges JSON: {reason}",
   "errors.InternalServerError": "Die Anfrage konnte nicht bearbeitet werden; sie ist unter {id} aufgezeichnet",
   "errors.Forbidden": "{problems}",
+  "errors.CredentialsNeeded": "Dazu ist eine Anmeldung nötig",
+  "errors.CredentialsInvalid": "Die Anmeldedaten sind nicht gültig",
+  "errors.CredentialsUnchecked":
+    "Die Anmeldedaten können gerade nicht geprüft werden, bitte später noch einmal versuchen",
+  "errors.Denied": "Das ist Ihnen nicht erlaubt",
   "errors.BadlyEncodedPath": "Der Pfad ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedName": "Der Name eines Parameters ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedValue": "Der Wert des Parameters {name} ist kein UTF-8 in Prozentkodierung",
