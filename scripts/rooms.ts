@@ -70,7 +70,7 @@ export const folders: { readonly [name: string]: Folder } = {
       mongo: { on: ["store"] },
       query: { on: ["bson"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
-      repository: { on: ["queries", "store"] }
+      repository: { on: ["queries", "store", "mql/filter"] }
     }
   },
   Client: {

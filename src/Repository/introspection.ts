@@ -18,3 +18,13 @@ export { indexesOf } from "./repository/modelIndexes.ts"
 export { type DocumentOperations, documentOperationsOf } from "./repository/documentOperations.ts"
 export { applyPatch } from "./repository/mergePatch.ts"
 export { makeRetry } from "./store/retryOnConflict.ts"
+
+// The rules of callers.
+export {
+  type Access,
+  CallerRules,
+  nothing,
+  rejectUnsuitable,
+  rowMatcher,
+  type RowRules
+} from "./repository/callerRules.ts"
