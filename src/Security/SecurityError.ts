@@ -95,3 +95,18 @@ export class IssuerUnavailable extends Schema.TaggedError<IssuerUnavailable>()("
     return `The keys of the issuer ${this.issuer} can't be fetched: ${this.detail}`
   }
 }
+
+/**
+ * Occurs when too many passwords were wrong, for this account from this address, or for several accounts from this address.
+ * The password was not checked. A retry after `retryAfter` is checked.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", {
+  retryAfter: Schema.Duration
+}) {
+  override get message(): string {
+    return "There were too many failed attempts to sign in, try again later"
+  }
+}

@@ -1,0 +1,119 @@
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as RateLimiter from "effect/persistence/RateLimiter"
+import { BoundedCache } from "./boundedCache.ts"
+
+/**
+ * So many requests at once; after that one more each time that its part of the window has passed.
+ */
+export interface Rate {
+  /** The number of requests in a window. */
+  readonly limit: number
+  /** The time in which so many become available again. */
+  readonly window: Duration.Input
+}
+
+/**
+ * What is left of a rate. `retryAfter` is zero if the requested was available.
+ *
+ * @internal
+ */
+export interface Quota {
+  readonly isExceeded: boolean
+  readonly remaining: number
+  /** The milliseconds until one more is available, if the rate is exceeded. */
+  readonly retryAfter: number
+  /** The milliseconds until everything is available again. */
+  readonly resetAfter: number
+}
+
+/**
+ * Takes one request of a rate for a key, or gives it back. Token buckets of Effect's `RateLimiter`, if there is one, otherwise
+ * in this process, with bounded memory.
+ *
+ * @internal
+ */
+export interface Quotas {
+  readonly take: (key: string, rate: Rate) => Effect.Effect<Quota>
+  readonly giveBack: (key: string, rate: Rate) => Effect.Effect<void>
+}
+
+/**
+ * While the `RateLimiter` of the context can't be reached, this process counts by itself: limits stay, and nobody is locked
+ * out.
+ *
+ * @internal
+ */
+export const makeQuotas: Effect.Effect<Quotas> = Effect.map(
+  Effect.serviceOption(RateLimiter.RateLimiter),
+  (shared) => {
+    const own = inMemory()
+    if (Option.isNone(shared)) return own
+    const consume = (key: string, { limit, window }: Rate, tokens: number) =>
+      shared.value.consume({ algorithm: "token-bucket", key, limit, window, tokens })
+    return {
+      take: (key, rate) =>
+        consume(key, rate, 1).pipe(
+          Effect.map(({ remaining, resetAfter }): Quota => ({
+            isExceeded: false,
+            remaining: Math.floor(remaining),
+            retryAfter: 0,
+            resetAfter: Duration.toMillis(resetAfter)
+          })),
+          Effect.catch((error) => {
+            const { reason } = error
+            if (reason._tag !== "RateLimitExceeded") return warned(error, own.take(key, rate))
+            const retryAfter = Duration.toMillis(reason.retryAfter)
+            const window = Duration.toMillis(Duration.fromInputUnsafe(rate.window))
+            return Effect.succeed({ isExceeded: true, remaining: 0, retryAfter, resetAfter: window })
+          })
+        ),
+      giveBack: (key, rate) =>
+        consume(key, rate, -1).pipe(Effect.asVoid, Effect.catch((error) => warned(error, own.giveBack(key, rate))))
+    }
+  }
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const warned = <A>(error: RateLimiter.RateLimiterError, instead: Effect.Effect<A>): Effect.Effect<A> =>
+  Effect.andThen(Effect.logWarning("The store of rate limits failed; this process counts by itself", error), instead)
+
+/** A full cache forgets the key that was used longest ago. */
+const maxKeys = 50_000
+
+/** Of a key only the time is stored at which everything is available again. Effect's store in memory keeps every key forever. */
+const inMemory = (): Quotas => {
+  const resets = new BoundedCache<number>(maxKeys)
+  const consume = (key: string, rate: Rate, count: number): Effect.Effect<Quota> =>
+    Effect.clockWith((clock) =>
+      Effect.sync(() => {
+        const now = clock.currentTimeMillisUnsafe()
+        const window = Duration.toMillis(Duration.fromInputUnsafe(rate.window))
+        const each = window / rate.limit
+        // A clock that was set back must not leave a key without requests for longer than the window.
+        const reset = Math.min(Math.max(resets.get(key) ?? now, now), now + window)
+        const next = Math.max(now, reset + count * each)
+        const excess = next - now - window
+        const isExceeded = excess > rounding
+        const stored = isExceeded ? reset : next
+        resets.set(key, stored)
+        return {
+          isExceeded,
+          remaining: Math.floor((window - (stored - now) + rounding) / each),
+          retryAfter: isExceeded ? Math.ceil(excess) : 0,
+          resetAfter: Math.ceil(stored - now)
+        }
+      })
+    )
+  return {
+    take: (key, rate) => consume(key, rate, 1),
+    giveBack: (key, rate) => Effect.asVoid(consume(key, rate, -1))
+  }
+}
+
+/** In milliseconds, since a window is not always a multiple of its limit. */
+const rounding = 0.001
