@@ -5,19 +5,19 @@ import { describe, expectTypeOf, it } from "vitest"
 
 const foreign = Jwt.discovered({ issuer: "https://login.example" })
 
-describe("Jwt.layer", () => {
+describe("Jwt.layerWith", () => {
   it("needs the keys of the application where no issuers are declared", () => {
-    expectTypeOf(Jwt.layer({ application: "shop" })).toEqualTypeOf<Layer.Layer<Jwt.Jwt, never, Keys.Keys>>()
-    expectTypeOf(Jwt.layer({ application: "shop", issuers: undefined })).toEqualTypeOf<
+    expectTypeOf(Jwt.layerWith({ application: "shop" })).toEqualTypeOf<Layer.Layer<Jwt.Jwt, never, Keys.Keys>>()
+    expectTypeOf(Jwt.layerWith({ application: "shop", issuers: undefined })).toEqualTypeOf<
       Layer.Layer<Jwt.Jwt, never, Keys.Keys>
     >()
   })
 
   it("needs what its issuers need", () => {
-    expectTypeOf(Jwt.layer({ application: "shop", issuers: [foreign] })).toEqualTypeOf<
+    expectTypeOf(Jwt.layerWith({ application: "shop", issuers: [foreign] })).toEqualTypeOf<
       Layer.Layer<Jwt.Jwt, never, HttpClient.HttpClient>
     >()
-    expectTypeOf(Jwt.layer({ application: "shop", issuers: [Jwt.local, foreign] })).toEqualTypeOf<
+    expectTypeOf(Jwt.layerWith({ application: "shop", issuers: [Jwt.local, foreign] })).toEqualTypeOf<
       Layer.Layer<Jwt.Jwt, never, HttpClient.HttpClient | Keys.Keys>
     >()
   })
@@ -25,12 +25,12 @@ describe("Jwt.layer", () => {
   it("takes no issuers that may be undefined, which would need the keys of the application", () => {
     const maybe: readonly [typeof foreign] | undefined = Math.random() < 0.5 ? [foreign] : undefined
     // @ts-expect-error
-    Jwt.layer({ application: "shop", issuers: maybe })
+    Jwt.layerWith({ application: "shop", issuers: maybe })
     const options: { readonly application: string; readonly issuers?: readonly [typeof foreign] } = {
       application: "shop"
     }
     // @ts-expect-error
-    Jwt.layer(options)
+    Jwt.layerWith(options)
     expectTypeOf(options.issuers).toEqualTypeOf<readonly [typeof foreign] | undefined>()
     // @ts-expect-error
     const made = Jwt.make({ application: "shop", issuers: maybe })

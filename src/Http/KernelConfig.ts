@@ -258,7 +258,7 @@ export const load: (
     const environment = yield* ConfigProvider.ConfigProvider
     // The parser of YAML is loaded by programs that use it, and by no others.
     const configFile = yield* Effect.promise(() => import("./config/file.ts"))
-    const file = nodePath.join(options?.cfgDir ?? folderOfStartScript(), "cfg.yml")
+    const file = nodePath.join(cfgDirOf(options), "cfg.yml")
     const text = yield* Effect.mapError(configFile.read(file), (detail) => invalid(`${file}: ${detail}`))
     const absent = text === undefined ? `there is no file ${file}` : undefined
     if (absent !== undefined && options?.enableDefaults === false) return yield* invalid(absent)
@@ -298,6 +298,13 @@ export const layer = (
   options?: Options
 ): Layer.Layer<never, ConfigurationInvalid | Config.ConfigError, FileSystem.FileSystem> =>
   Layer.effectContext(Effect.flatMap(load(options), ({ context, log }) => Effect.as(log, context)))
+
+/**
+ * The folder of `cfg.yml`.
+ *
+ * @internal
+ */
+export const cfgDirOf = (options?: Options): string => options?.cfgDir ?? folderOfStartScript()
 
 // -----------------------------------------------------------------------------
 // internal

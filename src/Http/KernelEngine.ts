@@ -26,12 +26,15 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import { Application } from "../internal/application.ts"
 import type * as Model from "../Model/Model.ts"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../Repository/EmbeddedStore.ts"
 import * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
+import { Keys } from "../Security/Keys.ts"
 import type * as Documentation from "./Documentation.ts"
 import * as KernelApi from "./KernelApi.ts"
 import * as KernelClient from "./KernelClient.ts"
@@ -331,7 +334,8 @@ const makeEngine = (parts: Parts): never => {
   const { api: { api, registrations }, implementations, openApi } = parts
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
     yield* rejectInvalid(registrations, implementations)
-    yield* rejectConflicts({ registrations, openApi })
+    const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
+    yield* rejectConflicts({ registrations, openApi, hasKeys })
     // Routes are loaded by programs that serve them, and by no others.
     const { serve } = yield* Effect.promise(() => import("./startup/serve.ts"))
     return yield* serve({ ...parts, api, registrations })
@@ -342,7 +346,7 @@ const makeEngine = (parts: Parts): never => {
     registrations,
     layerServe,
     layer: Layer.effectContext(readyLast(Layer.build(layer))),
-    launch: launchWith(parts.options),
+    launch: launchWith(api.identifier, parts.options),
     test: testWith(api, registrations, layerServe),
     enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
     use: (addition: Parts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
@@ -372,7 +376,11 @@ const testWith = (
 ) =>
   Effect.fnUntraced(function*({ store = Layer.fresh(EmbeddedStore.layerMemory) }: AnyTestOptions = {}) {
     const server = KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
-    const context = yield* Layer.build(Layer.provideMerge(Layer.fresh(layerServe), Layer.merge(server, store)))
+    const context = yield* Effect.provideService(
+      Layer.build(Layer.provideMerge(Layer.fresh(layerServe), Layer.merge(server, store))),
+      Application,
+      { id: api.identifier, cfgDir: ".", development: true, isTest: true }
+    )
     const baseUrl = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
     const resources = registrations.filter((registration) => registration._tag === "Resource")
     return {

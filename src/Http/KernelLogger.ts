@@ -43,8 +43,8 @@ export type { AccessEntry, AccessLog } from "./server/accessLog.ts"
  */
 export interface Options {
   /**
-   * Whether the console output is for people: in colours, with several lines for an entry. The file always has JSON.
-   * Defaults to whether the console is a terminal.
+   * Whether the service runs for development. Then the console output is for people: in colours, with several lines for an
+   * entry. The file always has JSON. Defaults to whether the console is a terminal.
    */
   readonly development?: boolean | undefined
 }

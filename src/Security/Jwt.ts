@@ -12,6 +12,7 @@
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -21,11 +22,12 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
+import { Application } from "../internal/application.ts"
 import { DeclarationError } from "../internal/declarationError.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import type * as fetchKeys from "./jwt/fetchKeys.ts"
 import type { FindKey } from "./jwt/verificationKey.ts"
-import { Keys } from "./Keys.ts"
+import { Keys, layer as layerKeys } from "./Keys.ts"
 import { type CredentialsInvalid, type IssuerUnavailable, KeysInvalid } from "./SecurityError.ts"
 
 /**
@@ -80,14 +82,14 @@ export interface IssuerOptions {
 }
 
 /**
- * Options of {@link make} and {@link layer}. The application alone, {@link local}, is trusted.
+ * Options of {@link make} and {@link layerWith}. The application alone, {@link local}, is trusted.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
-  /** The application's id: `aud` of all tokens, and `iss` of those that it signs. */
-  readonly application: string
+  /** The application's id: `aud` of all tokens, and `iss` of those that it signs. Defaults to the id of the engine. */
+  readonly application?: string | undefined
   /** The lifetime of tokens that the application signs, a finite time above zero. Defaults to 15 minutes. */
   readonly expiresIn?: Duration.Input | undefined
   /** The number of verified tokens that are cached. Defaults to 10,000. */
@@ -97,7 +99,7 @@ export interface Options {
 }
 
 /**
- * Options of {@link make} and {@link layer} for an application that says whom it trusts.
+ * Options of {@link make} and {@link layerWith} for an application that says whom it trusts.
  *
  * @category models
  * @since 0.1.0
@@ -131,6 +133,8 @@ export interface TokenContent {
  * @since 0.1.0
  */
 export class Jwt extends Context.Service<Jwt, {
+  /** The application's id: `iss` of the tokens that it signs. */
+  readonly application: string
   /**
    * A new token of this application, valid from now. Fails with `KeysInvalid` if the application has no private key or
    * {@link local} is not among the issuers. Dies if the subject is empty, the lifetime is not a finite time above zero, or
@@ -242,19 +246,35 @@ export const make: {
  *   return Keys.layerWith({ cfgDir: folder, dataDir: folder, development: true, algorithm: "EdDSA" })
  * })).pipe(Layer.provide(NodeServices.layer))
  *
- * const layer = Jwt.layer({ application: "shop" }).pipe(Layer.provide(keys))
+ * const layer = Jwt.layerWith({ application: "shop" }).pipe(Layer.provide(keys))
  * await Effect.runPromise(Effect.provide(program, layer)) // => ["U1", "buyer", "<redacted:token>"]
  * ```
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer: {
+export const layerWith: {
   (options: OwnOptions): Layer.Layer<Jwt, never, Keys>
   <const Issuers extends ReadonlyArray<Issuer<unknown>>>(
     options: TrustOptions<Issuers>
   ): Layer.Layer<Jwt, never, Services<Issuers>>
 } = (options: OwnOptions | TrustOptions<ReadonlyArray<Issuer<unknown>>>) => Layer.effect(Jwt, makeOf(options))
+
+/**
+ * The tokens of the engine's application, with the keys that `Keys` finds by the configuration. Other services verify them
+ * by the keys at `/.well-known/jwks.json`, which the engine serves.
+ *
+ * **Gotchas**
+ *
+ * `engine.launch` and `engine.test` say which application it is: in other programs the layer dies. Use {@link layerWith}
+ * there.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<Jwt | Keys, KeysInvalid | Config.ConfigError> = Layer.suspend(() =>
+  Layer.provideMerge(Layer.effect(Jwt, makeOf({})), layerKeys).pipe(Layer.provide(nodeFiles))
+)
 
 // -----------------------------------------------------------------------------
 // internal
@@ -274,12 +294,13 @@ const makeOf = Effect.fn("Jwt.make")(
   function*(options: OwnOptions | TrustOptions<ReadonlyArray<Issuer<unknown>>>) {
     const { makeVerifier } = yield* Effect.promise(() => import("./jwt/verifier.ts"))
     const { signed } = yield* Effect.promise(() => import("./jwt/signed.ts"))
-    const { application, expiresIn = "15 minutes" } = options
+    const { expiresIn = "15 minutes" } = options
+    const application = options.application ?? (yield* Application)?.id ?? (yield* mistake(noApplication))
     const defaultLifetime = yield* secondsOf(expiresIn)
     const issuers = options.issuers ?? [local]
     yield* requireOwnNames(issuers.map((one) => one.issuer ?? application))
     const opened = yield* Effect.forEach(issuers, (one) =>
-      // What the issuers need is in the overloads of `make` and `layer`.
+      // What the issuers need is in the overloads of `make` and `layerWith`.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off anyUnknownInErrorContext:off
       Effect.map(one.open as Effect.Effect<OpenIssuer, never, Scope.Scope>, (open) => ({
         ...open,
@@ -294,6 +315,7 @@ const makeOf = Effect.fn("Jwt.make")(
     })
     const keys = opened.find((one) => one.keys !== undefined)?.keys
     return Jwt.of({
+      application,
       verify: (token) => verify(Redacted.value(token)),
       sign: Effect.fn("Jwt.sign")(function*(content) {
         if (keys?.privateKey === undefined) {
@@ -319,6 +341,9 @@ const makeOf = Effect.fn("Jwt.make")(
   }
 )
 
+const noApplication =
+  "which application is it? Start the service by engine.launch or engine.test, or use Jwt.layerWith({ application })"
+
 const isJson = SchemaParser.is(Schema.JsonObject)
 
 const mistake = (problem: string) => Effect.die(new DeclarationError(`Jwt: ${problem}`))
@@ -337,6 +362,12 @@ const requireOwnNames = (names: ReadonlyArray<string>): Effect.Effect<void> => {
     ? Effect.void
     : mistake(`two issuers are named ${twice}. Declare it once; audience may be a list`)
 }
+
+const nodeFiles = Layer.unwrap(Effect.gen(function*() {
+  const { layer: files } = yield* Effect.promise(() => import("@effect/platform-node/NodeFileSystem"))
+  const { layer: paths } = yield* Effect.promise(() => import("@effect/platform-node/NodePath"))
+  return Layer.merge(files, paths)
+}))
 
 // jose is loaded by programs that use it, and by no others.
 const verificationKeys = Effect.promise(() => import("./jwt/verificationKey.ts"))

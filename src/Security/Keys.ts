@@ -20,7 +20,8 @@
  * pkey -pubout` write them. The key determines the algorithm: RSA of 2,048 bits or more is RS256, P-256 is ES256,
  * Ed25519 is EdDSA.
  *
- * Development is where `NODE_ENV` is `development` or `test`, or where the program says so.
+ * Development is where `NODE_ENV` is `development` or `test`, or where the program says so: `KernelEngine.make("shop", {
+ * development: true })`. `engine.test` has a pair in memory, whatever is configured.
  *
  * @since 0.1.0
  */
@@ -34,6 +35,7 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Redacted from "effect/Redacted"
 import type * as jose from "jose"
+import { Application } from "../internal/application.ts"
 import type * as keyPair from "./keys/keyPair.ts"
 import { KeysInvalid } from "./SecurityError.ts"
 
@@ -52,15 +54,17 @@ export type Algorithm = keyPair.Algorithm
  * @since 0.1.0
  */
 export interface Options {
-  /** The folder of `cfg.yml`, which may have a folder `keys`. Defaults to the working directory. */
+  /**
+   * The folder of `cfg.yml`, which may have a folder `keys`. Defaults to that of the engine, or to the working directory.
+   */
   readonly cfgDir?: string | undefined
   /**
    * The folder in which a pair is made if there is none. Defaults to `embedded.path` of the configuration, or `./data`.
    */
   readonly dataDir?: string | undefined
   /**
-   * Whether a pair is made if none is configured. Defaults to whether `NODE_ENV` is `development` or `test`: where it is
-   * not set, keys must be configured.
+   * Whether a pair is made if none is configured. Defaults to the option `development` of the engine, or to whether
+   * `NODE_ENV` is `development` or `test`: where none of them is set, keys must be configured.
    */
   readonly development?: boolean | undefined
   /** The algorithm of a pair that is made. Defaults to `RS256`. */
@@ -103,9 +107,11 @@ export const make: (
   KeysInvalid | Config.ConfigError,
   FileSystem.FileSystem | Path.Path
 > = Effect.fn("Keys.make")(function*(options?: Options) {
+  const application = yield* Application
+  if (application?.isTest === true && options === undefined) return yield* pairInMemory
   const path = yield* Path.Path
   const { dataDir, isDevelopment, privatePath, publicPath } = yield* configuration
-  const cfgDir = path.join(options?.cfgDir ?? ".", "keys")
+  const cfgDir = path.join(options?.cfgDir ?? application?.cfgDir ?? ".", "keys")
   const configured = yield* readFirst(privatePath, path.join(cfgDir, "private.pem"))
   if (configured !== undefined) {
     const pair = yield* parsePrivate(configured)
@@ -117,7 +123,7 @@ export const make: (
   }
   const open = yield* readFirst(publicPath, path.join(cfgDir, "public.pem"))
   if (open !== undefined) return serviceOf(yield* parsePublic(open), undefined)
-  if (!(options?.development ?? isDevelopment)) {
+  if (!(options?.development ?? application?.development ?? isDevelopment)) {
     return yield* new KeysInvalid({
       problem: "there are none. Set APPKERNEL_PRIVATE_KEY_PATH, or security.private_key_path in cfg.yml, or put "
         + `private.pem into ${path.resolve(cfgDir)}; openssl genpkey -algorithm RSA -out private.pem makes one`
@@ -159,7 +165,7 @@ export const layerWith = (
   Layer.effect(Keys, make(options))
 
 /**
- * {@link make} as a layer, with the defaults of {@link Options}.
+ * {@link make} as a layer, with the defaults of {@link Options}. `Jwt.layer` includes it.
  *
  * @category layers
  * @since 0.1.0
@@ -268,6 +274,14 @@ const requirePair = (pair: Pair, publicKey: keyPair.PublicKey, file: string) =>
   pair.publicKey.jwk.kid === publicKey.jwk.kid
     ? Effect.void
     : Effect.fail(unusable(file, `it is not the public key of ${pair.file}`))
+
+/** Pairs of P-256 are made in a millisecond. */
+const pairInMemory = Effect.gen(function*() {
+  const module = yield* pairs
+  const { privatePem } = yield* module.makePem("ES256")
+  const pair = yield* parsePrivate({ file: "memory", pem: privatePem })
+  return serviceOf(pair.publicKey, pair.privateKey)
+})
 
 /** The pair in a folder, which is made if it is missing. */
 const madePair = Effect.fnUntraced(function*(folder: string, algorithm: Algorithm) {

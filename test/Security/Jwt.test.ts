@@ -238,7 +238,7 @@ describe("Jwt", () => {
             yield* reasonFor(token)
             yield* TestClock.setTime(start + first + later)
             const cached = yield* reasonFor(token)
-            const fresh = yield* Effect.provide(reasonFor(token), Jwt.layer({ application: "shop", cacheSize: 0 }))
+            const fresh = yield* Effect.provide(reasonFor(token), Jwt.layerWith({ application: "shop", cacheSize: 0 }))
             assert.strictEqual(cached, fresh)
           })
       )
@@ -282,7 +282,7 @@ describe("Jwt", () => {
   it.effect("can't sign with a public key alone", () =>
     Effect.gen(function*() {
       const keys = yield* Keys.Keys
-      const layer = Jwt.layer({ application: "shop" }).pipe(
+      const layer = Jwt.layerWith({ application: "shop" }).pipe(
         Layer.provide(Layer.succeed(Keys.Keys, { ...keys, privateKey: undefined }))
       )
       const error = yield* Effect.flip(
@@ -312,7 +312,7 @@ describe("Tokens that PyJWT has made", () => {
             ],
             ["verified", "expired", "audience"]
           )
-        }).pipe(Effect.provide(Layer.provide(Jwt.layer({ application: "shop" }), keys)))
+        }).pipe(Effect.provide(Layer.provide(Jwt.layerWith({ application: "shop" }), keys)))
       }))
 
     it.effect(`${algorithm}: verify with the key set of their issuer, with roles where it keeps them`, () =>
@@ -325,7 +325,7 @@ describe("Tokens that PyJWT has made", () => {
           url: `${server.baseUrl}/keys`,
           roles: ["realm_access", "roles"]
         })
-        const layer = Layer.provide(Jwt.layer({ application: "shop", issuers: [foreign] }), FetchHttpClient.layer)
+        const layer = Layer.provide(Jwt.layerWith({ application: "shop", issuers: [foreign] }), FetchHttpClient.layer)
         const { roles, subject } = yield* Effect.provide(verify(tokens.foreign), layer)
         assert.deepStrictEqual([subject, ...roles], ["Ué-1", "staff"])
       }))

@@ -20,7 +20,7 @@ describe("Issuers that are trusted", () => {
         yield* defectOf(Effect.scoped(trusting(twice))),
         `DeclarationError: Jwt: two issuers are named ${issuer}. Declare it once; audience may be a list`
       )
-      const asShop = Jwt.layer({ application: "shop", issuers: [Jwt.local, Jwt.discovered({ issuer: "shop" })] })
+      const asShop = Jwt.layerWith({ application: "shop", issuers: [Jwt.local, Jwt.discovered({ issuer: "shop" })] })
       assert.strictEqual(
         yield* defectOf(Effect.provide(Jwt.Jwt, Layer.provide(asShop, [freshKeys("EdDSA"), FetchHttpClient.layer]))),
         "DeclarationError: Jwt: two issuers are named shop. Declare it once; audience may be a list"
@@ -145,7 +145,7 @@ describe("Signing", () => {
           String(value)
         )
       }
-      const zero = Jwt.layer({ application: "shop", expiresIn: 0 })
+      const zero = Jwt.layerWith({ application: "shop", expiresIn: 0 })
       assert.strictEqual(yield* defectOf(Effect.provide(Jwt.Jwt, zero)), lifetime)
       const token = yield* jwt.sign({ subject: "U1", expiresIn: "1 milli", claims: { a: [null, { b: 1.5 }], c: true } })
       const { claims } = yield* jwt.verify(token)
@@ -156,7 +156,9 @@ describe("Signing", () => {
     Effect.gen(function*() {
       const { sign } = yield* Jwt.Jwt
       assert.isTrue(Redacted.isRedacted(yield* sign({ subject: "U1" })))
-    }).pipe(Effect.provide(Layer.provide(Jwt.layer({ application: "shop", issuers: undefined }), freshKeys("EdDSA")))))
+    }).pipe(
+      Effect.provide(Layer.provide(Jwt.layerWith({ application: "shop", issuers: undefined }), freshKeys("EdDSA")))
+    ))
 })
 
 describe("The cache of verified tokens", () => {
@@ -215,7 +217,7 @@ const discover = Effect.fnUntraced(function*(iss: string, address: string) {
       return HttpClientResponse.fromWeb(request, Response.json({ issuer: iss, jwks_uri: address, keys: [] }))
     })
   )
-  const layer = Jwt.layer({ application: "shop", issuers: [Jwt.discovered({ issuer: iss })] }).pipe(
+  const layer = Jwt.layerWith({ application: "shop", issuers: [Jwt.discovered({ issuer: iss })] }).pipe(
     Layer.provide(Layer.succeed(HttpClient.HttpClient, client))
   )
   const signer = yield* signerOf("EdDSA")

@@ -16,7 +16,7 @@ export const freshKeys = (algorithm: Keys.Algorithm) =>
 
 /** The application `shop` with a pair of its own. */
 export const shop = (algorithm: Keys.Algorithm, options?: Partial<Jwt.Options>) =>
-  Layer.provideMerge(Jwt.layer({ ...options, application: "shop", issuers: [Jwt.local] }), freshKeys(algorithm))
+  Layer.provideMerge(Jwt.layerWith({ ...options, application: "shop", issuers: [Jwt.local] }), freshKeys(algorithm))
 
 /** What makes tokens. */
 export interface Signer {
@@ -100,7 +100,7 @@ export const trusting = <const Issuers extends ReadonlyArray<Jwt.Issuer<FetchCli
   options?: Partial<Jwt.Options>
 ) =>
   Effect.map(
-    Layer.build(Layer.provide(Jwt.layer({ ...options, application: "shop", issuers }), FetchHttpClient.layer)),
+    Layer.build(Layer.provide(Jwt.layerWith({ ...options, application: "shop", issuers }), FetchHttpClient.layer)),
     (context) => Context.get(context, Jwt.Jwt)
   )
 

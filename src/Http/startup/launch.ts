@@ -1,4 +1,5 @@
 import * as Config from "effect/Config"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
@@ -6,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { constants } from "node:os"
 import process from "node:process"
+import { Application } from "../../internal/application.ts"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { problemsOf } from "../../Model/introspection.ts"
 import * as KernelConfig from "../KernelConfig.ts"
@@ -40,7 +42,7 @@ export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed"
  * @internal
  */
 export const launchWith =
-  (options: Options) => <A, E, R>(layer: Layer.Layer<A, E, R>): Effect.Effect<never, StartFailed, R> => {
+  (id: string, options: Options) => <A, E, R>(layer: Layer.Layer<A, E, R>): Effect.Effect<never, StartFailed, R> => {
     const stopping = Effect.logInfo("Stopping: no more requests, the running ones are answered")
     const running = Effect.scoped(
       Effect.andThen(readyLast(Layer.build(layer)), Effect.onInterrupt(Effect.never, () => stopping))
@@ -52,7 +54,12 @@ export const launchWith =
       return yield* log.pipe(
         Effect.andThen(reported(running)),
         Effect.provide(KernelLogger.layer(options)),
-        Effect.provideContext(context)
+        Effect.provideContext(Context.add(context, Application, {
+          id,
+          cfgDir: KernelConfig.cfgDirOf(options),
+          development: options.development,
+          isTest: false
+        }))
       )
     })).pipe(
       Effect.catch((error) => error instanceof StartFailed ? Effect.fail(error) : report(error))

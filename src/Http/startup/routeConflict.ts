@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { keysPath } from "../description/keysPath.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
 import type * as Documentation from "../Documentation.ts"
@@ -31,14 +32,17 @@ export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteCon
  *
  * @internal
  */
-export const rejectConflicts = Effect.fnUntraced(function*({ openApi, registrations }: {
+export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, openApi, registrations }: {
   readonly registrations: ReadonlyArray<Registration>
   readonly openApi: Documentation.Options | undefined
+  /** Whether the public keys are served. */
+  readonly hasKeys: boolean
 }) {
   const seen = new Map<string, string>()
   const documents = openApi === undefined ? [] : documentationPaths(openApi.includeDocs)
   const claims = [
     ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
+    ...(hasKeys ? [claim("GET", keysPath, "the public keys for tokens")] : []),
     ...registrations.flatMap(claimsOf)
   ]
   for (const { key, description } of claims) {

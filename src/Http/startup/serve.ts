@@ -7,6 +7,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as Repository from "../../Repository/Repository.ts"
+import { Keys } from "../../Security/Keys.ts"
 import { documentPaths } from "../description/standardEndpoints.ts"
 import * as Documentation from "../Documentation.ts"
 import * as KernelConfig from "../KernelConfig.ts"
@@ -20,6 +21,7 @@ import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
 import { callRoutes } from "../routes/callRoutes.ts"
 import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
+import { keysRoute } from "../routes/keysRoute.ts"
 import { routesOf } from "../routes/resourceRoutes.ts"
 import type { Route } from "../routes/route.ts"
 import { type Implementation, served } from "../routes/served.ts"
@@ -76,6 +78,8 @@ export const serve = Effect.fnUntraced(function*({ additions, api, implementatio
     const respondBadRequest = makeBadRequest(translations, parametersOf({}))
     routes.push(...(yield* Documentation.routes(document, openApi)).map((route) => ({ ...route, respondBadRequest })))
   }
+  const keys = yield* Effect.serviceOption(Keys)
+  if (keys._tag === "Some") routes.push(keysRoute(keys.value, translations))
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
     routes.map(({ handler, method, path, respondBadRequest }) =>

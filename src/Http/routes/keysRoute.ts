@@ -1,0 +1,27 @@
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { Keys } from "../../Security/Keys.ts"
+import { keysPath } from "../description/keysPath.ts"
+import { parameters } from "../response/problemFields.ts"
+import { makeBadRequest } from "../response/translation.ts"
+import type { Translations } from "../Translations.ts"
+import { type Route, withoutParameters } from "./route.ts"
+
+/**
+ * The public keys as a JSON web key set (RFC 7517).
+ *
+ * @internal
+ */
+export const keysRoute = ({ jwks }: Keys["Service"], translations: Translations): Route => {
+  const response = HttpServerResponse.text(JSON.stringify(jwks), {
+    contentType: "application/jwk-set+json",
+    headers: { "cache-control": "public, max-age=300" }
+  })
+  const respondBadRequest = makeBadRequest(translations, parameters({}))
+  return {
+    method: "GET",
+    path: keysPath,
+    handler: withoutParameters(Effect.succeed(response), respondBadRequest),
+    respondBadRequest
+  }
+}

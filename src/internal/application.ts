@@ -1,0 +1,26 @@
+import * as Context from "effect/Context"
+
+/**
+ * The application that layers are built for.
+ *
+ * @internal
+ */
+export interface RunningApplication {
+  /** The id of the engine. */
+  readonly id: string
+  /** The folder of `cfg.yml`. */
+  readonly cfgDir: string
+  /** Whether it runs for development. `NODE_ENV` tells if it is `undefined`. */
+  readonly development: boolean | undefined
+  /** Whether it runs for a test: nothing that it makes outlives it. */
+  readonly isTest: boolean
+}
+
+/**
+ * The application that `engine.launch` and `engine.test` build layers for; `undefined` in other programs.
+ *
+ * @internal
+ */
+export const Application: Context.Reference<RunningApplication | undefined> = Context.Reference<
+  RunningApplication | undefined
+>("appkernel/internal/application", { defaultValue: () => undefined })
