@@ -1,0 +1,64 @@
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { ModelLike } from "../../Model/introspection.ts"
+import type { Filter } from "../../Repository/DocumentStore.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
+
+/**
+ * The fields that a grant takes away, by their names: `cost`, `address.phone`, `lines.cost`. A hidden field can't be
+ * written either, by the grant of a method that writes.
+ *
+ * @internal
+ */
+export interface FieldRules {
+  readonly hide: ReadonlyArray<string>
+  readonly readOnly: ReadonlyArray<string>
+}
+
+/**
+ * A grant that the caller of a request holds.
+ *
+ * @internal
+ */
+export interface HeldGrant {
+  /** The number of the grant in its registration. Each number has the same `fields` in every request. */
+  readonly id: number
+  /** `undefined` if the grant takes no fields away. */
+  readonly fields: FieldRules | undefined
+  /** The documents that the grant reaches, for this caller; `undefined`: all. */
+  readonly rows: Filter | undefined
+}
+
+/**
+ * The grants of a caller for the documents of a model.
+ *
+ * @internal
+ */
+export interface CallerView {
+  /** The grants for `GET`. */
+  readonly read: ReadonlyArray<HeldGrant>
+  /** The grants for the method of the request. */
+  readonly write: ReadonlyArray<HeldGrant>
+}
+
+/**
+ * What the caller of a request may see of models.
+ *
+ * @internal
+ */
+export interface CallerViews {
+  /** The grants for the model of the route; `undefined` if the route is not of a resource. */
+  readonly own: CallerView | undefined
+  /** The grants for any model; `undefined` if it is not registered, and everything is shown. */
+  readonly of: (model: ModelLike) => Effect.Effect<CallerView | undefined, ReadError>
+}
+
+/**
+ * The views of the caller for whom a fiber runs; `undefined` without access control, where everything is shown.
+ *
+ * @internal
+ */
+export const CallerViews: Context.Reference<CallerViews | undefined> = Context.Reference<CallerViews | undefined>(
+  "appkernel/Http/view/CallerViews",
+  { defaultValue: () => undefined }
+)
