@@ -106,6 +106,18 @@ export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaTyp
 }) {}
 
 /**
+ * Status 429: the caller has sent too many requests, or there were too many failed attempts to sign in. `retry_after` is the
+ * number of seconds after which a retry is answered, as in the header `Retry-After`.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooManyRequests", {
+  message: Schema.String,
+  retry_after: Schema.Int
+}) {}
+
+/**
  * Status 500: a defect. The message contains the request identifier under which the cause is logged, and no internal
  * details.
  *
@@ -166,6 +178,7 @@ export type HttpError =
   | PreconditionFailed
   | PayloadTooLarge
   | UnsupportedMediaType
+  | TooManyRequests
   | InternalServerError
   | NotImplemented
   | ServiceUnavailable
@@ -187,6 +200,7 @@ export const statusOf = {
   PreconditionFailed: 412,
   PayloadTooLarge: 413,
   UnsupportedMediaType: 415,
+  TooManyRequests: 429,
   InternalServerError: 500,
   NotImplemented: 501,
   ServiceUnavailable: 503
@@ -267,6 +281,7 @@ export const responses = {
   PreconditionFailed: responseOf(PreconditionFailed, 412),
   PayloadTooLarge: responseOf(PayloadTooLarge, 413),
   UnsupportedMediaType: responseOf(UnsupportedMediaType, 415),
+  TooManyRequests: responseOf(TooManyRequests, 429, { retry_after: Schema.Int }),
   InternalServerError: responseOf(InternalServerError, 500),
   NotImplemented: responseOf(NotImplemented, 501),
   ServiceUnavailable: responseOf(ServiceUnavailable, 503)

@@ -18,8 +18,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as RcMap from "effect/RcMap"
-import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { countedAddressOf } from "../internal/networkAddress.ts"
 import { makeQuotas, type Rate } from "../internal/rateLimiter.ts"
@@ -78,18 +76,22 @@ export class SignInAttempts extends Context.Service<SignInAttempts, {
  */
 export const make: (
   options?: Options
-) => Effect.Effect<SignInAttempts["Service"], never, Scope.Scope> = Effect.fnUntraced(function*(
+) => Effect.Effect<SignInAttempts["Service"]> = Effect.fnUntraced(function*(
   { perAccount = { limit: 5, window: "5 minutes" }, perAddress = { limit: 100, window: "10 minutes" } }: Options = {}
 ) {
   const { giveBack, take } = yield* makeQuotas
   // Several requests of one caller at once must not be refused before the first of them is checked.
-  const turns = yield* RcMap.make({ lookup: () => Semaphore.make(1) })
+  const turns = new Map<string, Turn>()
   const inTurn = <A, E, R>(key: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.scopedWith((scope) =>
-      Effect.flatMap(
-        Scope.provide(RcMap.get(turns, key), scope),
-        (semaphore) => semaphore.withPermits(1)(effect)
-      )
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const turn = turns.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), waiting: 0 }
+        turn.waiting++
+        turns.set(key, turn)
+        return turn
+      }),
+      ({ semaphore }) => semaphore.withPermits(1)(effect),
+      (turn) => Effect.sync(() => --turn.waiting === 0 && turns.delete(key))
     )
   return SignInAttempts.of({
     attempt: ({ address, login }, check) => {
@@ -171,6 +173,12 @@ export {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+interface Turn {
+  readonly semaphore: Semaphore.Semaphore
+  /** The number of attempts that run or wait. */
+  waiting: number
+}
 
 const nameOf = (login: string): string => login.normalize("NFKC").toLowerCase()
 

@@ -1,6 +1,6 @@
 import type { FieldProblem } from "../../Model/introspection.ts"
 import { Problem } from "../../Model/ModelError.ts"
-import { BadRequest, type Failure, type HttpError } from "../HttpError.ts"
+import { BadRequest, type Failure, type HttpError, TooManyRequests } from "../HttpError.ts"
 import { en } from "./catalogues/en.ts"
 
 /**
@@ -80,6 +80,23 @@ export const badRequestOf = (problems: ReadonlyArray<FieldProblem>): BadRequest 
   const message = `The request is not valid: ${problems.map(({ field, message }) => `${field} ${message}`).join("; ")}`
   const errors = problems.map((problem) => copyProblem(problem, new Problem(problem)))
   return translatable(new BadRequest({ message, errors }), "errors.Invalid")
+}
+
+/**
+ * The error of a caller who has to wait. `wait` is in milliseconds.
+ *
+ * @internal
+ */
+export const tooManyRequests = (
+  key: "errors.TooManyRequests" | "errors.TooManyAttempts",
+  wait: number
+): TooManyRequests => {
+  const seconds = Math.max(1, Math.ceil(wait / 1_000))
+  return translatable(
+    new TooManyRequests({ message: englishOf(key, { seconds }), retry_after: seconds }),
+    key,
+    { seconds }
+  )
 }
 
 /**

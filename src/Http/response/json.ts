@@ -38,6 +38,22 @@ export const badRequest = (
 }
 
 /**
+ * 429, to be tried again after so many seconds (RFC 9110, section 10.2.3).
+ *
+ * @internal
+ */
+export const tooManyRequests = (
+  message: string,
+  seconds: number,
+  headers?: { readonly [name: string]: string }
+): HttpServerResponse.HttpServerResponse =>
+  json(
+    `{"_type":"ErrorMessage","code":429,"message":${quote(message)},"retry_after":${seconds}}`,
+    429,
+    { ...headers, "retry-after": String(seconds) }
+  )
+
+/**
  * The response of an operation; `result` is JSON.
  *
  * @internal

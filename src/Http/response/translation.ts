@@ -81,9 +81,14 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
         const error = isHttpError(failure) ? failure : fromFailure(failure)
         const translatable = translationOf(failure)
         const message = translatable === undefined ? error.message : format(language, translatable)
-        return error._tag === "BadRequest"
-          ? responses.badRequest(message, error.errors, headers)
-          : responses.errorMessage(statusOf[error._tag], message, headers)
+        switch (error._tag) {
+          case "BadRequest":
+            return responses.badRequest(message, error.errors, headers)
+          case "TooManyRequests":
+            return responses.tooManyRequests(message, error.retry_after, headers)
+          default:
+            return responses.errorMessage(statusOf[error._tag], message, headers)
+        }
       }),
     serviceError: (error, status) =>
       Effect.flatMap(

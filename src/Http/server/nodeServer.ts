@@ -76,9 +76,10 @@ export const makeServer = ({ requestTimeout, shutdownTimeout }: HttpServerOption
       if (closing) this.shouldKeepAlive = false
       // Node itself passes an array when it rejects an HTTP/1.1 request without a Host header.
       if (Array.isArray(reason)) return reject(this, 400, "The request has no Host header")
+      // Browsers take an answer as what its content type says. A literal costs less than setting the header.
       return typeof reason === "string"
-        ? super.writeHead(code, reason, headers)
-        : super.writeHead(code, reason ?? headers)
+        ? super.writeHead(code, reason, { "x-content-type-options": "nosniff", ...headers })
+        : super.writeHead(code, { "x-content-type-options": "nosniff", ...reason ?? headers })
     }
   }
   // Every response sets the byte length of its text. With Node's own check of it, each response would be written in two
@@ -211,6 +212,7 @@ const reject = <R extends ServerResponse>(response: R, code: number, message: st
   const body = bodyOf(code, message)
   rejected.add(response.req.socket)
   ServerResponse.prototype.writeHead.call(response, code, {
+    "x-content-type-options": "nosniff",
     "content-type": "application/json",
     "content-length": body.length,
     connection: "close"
@@ -310,7 +312,7 @@ const writeError = (socket: Duplex, { code, message, reason }: ProtocolError): v
   const body = bodyOf(code, message)
   socket.end(
     `HTTP/1.1 ${code} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
-      + `Connection: close\r\n\r\n${body}`
+      + `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`
   )
 }
 

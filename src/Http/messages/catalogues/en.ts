@@ -35,6 +35,8 @@ export const en = {
   "errors.CredentialsInvalid": "The credentials are not valid",
   "errors.CredentialsUnchecked": "The credentials can't be checked at the moment, try again later",
   "errors.Denied": "You are not allowed to do this",
+  "errors.TooManyRequests": "There were too many requests, try again in {seconds} s",
+  "errors.TooManyAttempts": "There were too many failed attempts to sign in, try again in {seconds} s",
   "errors.BadlyEncodedPath": "The path is not percent-encoded UTF-8",
   "errors.BadlyEncodedName": "The name of a parameter is not percent-encoded UTF-8",
   "errors.BadlyEncodedValue": "The value of the parameter {name} is not percent-encoded UTF-8",
