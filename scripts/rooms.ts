@@ -83,6 +83,7 @@ export const folders: { readonly [name: string]: Folder } = {
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
       base: { on: [], modules: ["CurrentUser", "SecurityError"] },
+      accounts: { on: ["base"] },
       keys: { on: ["base"] },
       Keys: { on: ["keys"], modules: ["Keys"] },
       jwt: { on: ["Keys"] }

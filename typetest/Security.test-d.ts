@@ -1,5 +1,5 @@
-import { Jwt, type Keys } from "appkernel"
-import type { Layer } from "effect"
+import { Accounts, Converter, Index, Jwt, type Keys, Model } from "appkernel"
+import { type Layer, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import { describe, expectTypeOf, it } from "vitest"
 
@@ -42,5 +42,39 @@ describe("Jwt.layerWith", () => {
     // @ts-expect-error
     const content: Jwt.TokenContent = { subject: "U1", claims: { run: () => 1 } }
     expectTypeOf(content).toEqualTypeOf<Jwt.TokenContent>()
+  })
+})
+
+describe("Accounts.fromModel", () => {
+  class User extends Model.Class<User>()("User", {
+    id: Model.id({ prefix: "U" }),
+    email: Schema.String.pipe(Model.indexed(Index.unique)),
+    password: Schema.String.pipe(Model.converted(Converter.contentHasher()), Model.omitted, Model.optional),
+    groups: Schema.Array(Schema.Literals(["buyer", "admin"])),
+    blocked: Schema.Boolean.pipe(Model.optional),
+    age: Schema.Int
+  }) {
+    get firstName() {
+      return this.email
+    }
+  }
+
+  it("needs nothing when it is built", () => {
+    expectTypeOf(
+      Accounts.fromModel(User, { login: "email", secret: "password", roles: "groups", blocked: "blocked" })
+    ).toEqualTypeOf<Layer.Layer<Accounts.Accounts | Accounts.Passwords>>()
+  })
+
+  it("takes fields of the model that have the right type", () => {
+    // @ts-expect-error: no field
+    Accounts.fromModel(User, { login: "mail", secret: "password" })
+    // @ts-expect-error: a number
+    Accounts.fromModel(User, { login: "age", secret: "password" })
+    // @ts-expect-error: not stored
+    Accounts.fromModel(User, { login: "firstName", secret: "password" })
+    // @ts-expect-error: one text
+    Accounts.fromModel(User, { login: "email", secret: "password", roles: "email" })
+    // @ts-expect-error: a text
+    Accounts.fromModel(User, { login: "email", secret: "password", blocked: "email" })
   })
 })

@@ -3,7 +3,7 @@
  *
  * **Details**
  *
- * `Accounts` is the port to where accounts are stored. `Passwords` checks a password against it: two at a time, and with the
+ * `Accounts` is the port to where accounts are stored: {@link fromModel}, or the program's own. `Passwords` checks a password against it: two at a time, and with the
  * same work whether or not there is such an account, if the hashes of all accounts have the rounds of its options.
  *
  * @since 0.1.0
@@ -16,22 +16,15 @@ import * as Redacted from "effect/Redacted"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Semaphore from "effect/Semaphore"
 import * as Converter from "../Model/Converter.ts"
+import type * as Model from "../Model/Model.ts"
+import type { DocumentStore } from "../Repository/DocumentStore.ts"
+import type { StoreError } from "../Repository/RepositoryError.ts"
+import type { Operations } from "./accounts/account.ts"
+import { hasherOf, modelAccounts } from "./accounts/modelAccounts.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { CredentialsInvalid } from "./SecurityError.ts"
 
-/**
- * An account.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Account {
-  /** The user's id. */
-  readonly subject: string
-  readonly roles: ReadonlyArray<string>
-  /** The hash of the password, as `Converter.contentHasher` makes it. No password matches anything else. */
-  readonly secret: Redacted.Redacted<string>
-}
+export type { Account, Operations } from "./accounts/account.ts"
 
 /**
  * Where accounts are.
@@ -39,10 +32,35 @@ export interface Account {
  * @category services
  * @since 0.1.0
  */
-export class Accounts extends Context.Service<Accounts, {
-  /** The account with this login name; none if there is none, or if nobody may sign in to it. */
-  readonly find: (login: string) => Effect.Effect<Option.Option<Account>>
-}>()("appkernel/Security/Accounts") {}
+export class Accounts extends Context.Service<Accounts, Operations>()("appkernel/Security/Accounts") {}
+
+/**
+ * The names of a model's fields whose values are of a type, optional ones included.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type FieldOf<M extends Model.Any, A> = {
+  readonly [K in keyof M["store"]["fields"] & keyof M["Type"] & string]: [NonNullable<M["Type"][K]>] extends [A] ? K
+    : never
+}[keyof M["store"]["fields"] & keyof M["Type"] & string]
+
+/**
+ * The fields of a model that accounts consist of.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ModelOptions<M extends Model.Any> {
+  /** The name that people sign in with. It needs a unique index. It is compared as the field's own values are. */
+  readonly login: FieldOf<M, string>
+  /** The hash of the password: a field with `Converter.contentHasher`. An account without one has no password. */
+  readonly secret: FieldOf<M, string>
+  /** Defaults to the field `roles`, if the model has one: otherwise accounts have no roles. */
+  readonly roles?: FieldOf<M, ReadonlyArray<string>> | undefined
+  /** Whether nobody may sign in. Defaults to no field: an account ends with its document. */
+  readonly blocked?: FieldOf<M, boolean> | undefined
+}
 
 /**
  * Options of {@link makePasswords} and {@link layerPasswords}.
@@ -72,7 +90,7 @@ export class Passwords extends Context.Service<Passwords, {
   readonly verify: (
     login: string,
     password: Redacted.Redacted<string>
-  ) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid>
+  ) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | StoreError, DocumentStore>
 }>()("appkernel/Security/Accounts/Passwords") {}
 
 /**
@@ -85,27 +103,7 @@ export const makePasswords: (
   options?: PasswordOptions
 ) => Effect.Effect<Passwords["Service"], never, Accounts> = Effect.fn("Accounts.makePasswords")(
   function*(options?: PasswordOptions) {
-    const accounts = yield* Accounts
-    const hasher = Converter.contentHasher({ rounds: options?.rounds })
-    // Compared where there is no account, so that it takes as long.
-    const nobody = yield* hasher("nobody")
-    const semaphore = yield* Semaphore.make(2)
-    // A thread goes on after an interruption, so the permit is held until it ends.
-    const matches = (password: string, hash: string) =>
-      semaphore.withPermits(1)(Effect.uninterruptible(Converter.verifyContent(password, hash)))
-    return Passwords.of({
-      verify: Effect.fn("Passwords.verify")(function*(login, password) {
-        const text = Redacted.value(password)
-        if (text.length > maxLength) return yield* new CredentialsInvalid({ reason: "too-large" })
-        const account = Option.getOrUndefined(yield* accounts.find(login))
-        const secret = account === undefined ? undefined : Redacted.value(account.secret)
-        const hash = secret !== undefined && isHash(secret) ? secret : undefined
-        const isRight = yield* matches(text, hash ?? nobody)
-        if (account === undefined) return yield* new CredentialsInvalid({ reason: "account" })
-        if (hash === undefined || !isRight) return yield* new CredentialsInvalid({ reason: "secret" })
-        return { subject: account.subject, roles: account.roles, claims: {} }
-      })
-    })
+    return yield* passwordsOf(yield* Accounts, Converter.contentHasher({ rounds: options?.rounds }))
   }
 )
 
@@ -115,7 +113,7 @@ export const makePasswords: (
  * **Example** (Signing in)
  *
  * ```ts
- * import { Accounts, Converter } from "appkernel"
+ * import { Accounts, Converter, EmbeddedStore } from "appkernel"
  * import { Effect, Layer, Option, Redacted } from "effect"
  *
  * const accounts = Layer.effect(
@@ -123,7 +121,10 @@ export const makePasswords: (
  *   Effect.gen(function*() {
  *     const secret = Redacted.make(yield* Converter.contentHasher()("correct horse"))
  *     const jane = { subject: "U1", roles: ["buyer"], secret }
- *     return { find: (login) => Effect.succeed(login === "jane" ? Option.some(jane) : Option.none()) }
+ *     return {
+ *       find: (login) => Effect.succeed(login === "jane" ? Option.some(jane) : Option.none()),
+ *       findBySubject: (subject) => Effect.succeed(subject === "U1" ? Option.some(jane) : Option.none())
+ *     }
  *   })
  * )
  *
@@ -134,7 +135,7 @@ export const makePasswords: (
  *   return [jane.subject, error.message]
  * })
  *
- * const layer = Layer.provide(Accounts.layerPasswords(), accounts)
+ * const layer = Layer.merge(Layer.provide(Accounts.layerPasswords(), accounts), EmbeddedStore.layerMemory)
  * await Effect.runPromise(Effect.provide(program, layer)) // => ["U1", "The credentials are invalid"]
  * ```
  *
@@ -144,12 +145,87 @@ export const makePasswords: (
 export const layerPasswords = (options?: PasswordOptions): Layer.Layer<Passwords, never, Accounts> =>
   Layer.effect(Passwords, makePasswords(options))
 
+/**
+ * The accounts that the documents of a model are, and their passwords. It needs the store of documents when it is used, not
+ * when it is built. It reads all documents, whoever the caller is.
+ *
+ * **Gotchas**
+ *
+ * Building the layer dies if the login has no unique index, or if the secret is not hashed.
+ *
+ * **Example** (Users who sign in with their address)
+ *
+ * ```ts
+ * import { Accounts, Converter, EmbeddedStore, Index, Model, Repository } from "appkernel"
+ * import { Effect, Layer, Redacted, Schema } from "effect"
+ *
+ * class User extends Model.Class<User>()("User", {
+ *   id: Model.id({ prefix: "U" }),
+ *   email: Schema.String.pipe(Model.indexed(Index.unique)),
+ *   password: Schema.String.pipe(Model.converted(Converter.contentHasher()), Model.omitted),
+ *   roles: Schema.Array(Schema.String)
+ * }) {}
+ *
+ * const program = Effect.gen(function*() {
+ *   const users = yield* Repository.for(User)
+ *   yield* users.insert(
+ *     yield* Model.finalise(User, { email: "jane@example.com", password: "correct horse", roles: ["buyer"] })
+ *   )
+ *   const passwords = yield* Accounts.Passwords
+ *   const { roles } = yield* passwords.verify("jane@example.com", Redacted.make("correct horse"))
+ *   return roles
+ * })
+ *
+ * const layer = Layer.merge(Repository.layer(User), Accounts.fromModel(User, { login: "email", secret: "password" }))
+ * await Effect.runPromise(Effect.provide(program, Layer.provideMerge(layer, EmbeddedStore.layerMemory))) // => ["buyer"]
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const fromModel = <M extends Model.Any>(
+  model: M,
+  options: ModelOptions<M>
+): Layer.Layer<Accounts | Passwords> =>
+  Layer.effectContext(Effect.gen(function*() {
+    const roles: string | undefined = options.roles ??
+      (Object.hasOwn(model.store.fields, "roles") ? "roles" : undefined)
+    const fields = { login: options.login, secret: options.secret, roles, blocked: options.blocked }
+    const hash = yield* hasherOf(model, fields, isHash)
+    const accounts = modelAccounts(model, fields)
+    return Context.make(Accounts, accounts).pipe(Context.add(Passwords, yield* passwordsOf(accounts, hash)))
+  }))
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const passwordsOf = Effect.fnUntraced(
+  function*(accounts: Operations, hash: (text: string) => Effect.Effect<string>) {
+    // Compared where there is no account, so that it takes as long.
+    const nobody = yield* hash("nobody")
+    const semaphore = yield* Semaphore.make(2)
+    // A thread goes on after an interruption, so the permit is held until it ends.
+    const matches = (password: string, hashed: string) =>
+      semaphore.withPermits(1)(Effect.uninterruptible(Converter.verifyContent(password, hashed)))
+    return Passwords.of({
+      verify: Effect.fn("Passwords.verify")(function*(login, password) {
+        const text = Redacted.value(password)
+        if (text.length > maxLength) return yield* new CredentialsInvalid({ reason: "too-large" })
+        const account = Option.getOrUndefined(yield* accounts.find(login))
+        const secret = account === undefined ? undefined : Redacted.value(account.secret)
+        const stored = secret !== undefined && isHash(secret) ? secret : undefined
+        const isRight = yield* matches(text, stored ?? nobody)
+        if (account === undefined) return yield* new CredentialsInvalid({ reason: "account" })
+        if (stored === undefined || !isRight) return yield* new CredentialsInvalid({ reason: "secret" })
+        return { subject: account.subject, roles: account.roles, claims: {} }
+      })
+    })
+  }
+)
 
 const maxLength = 1_024
 
 const { makes } = Converter.contentHasher()
 
-const isHash: (text: string) => boolean = makes === undefined ? () => false : SchemaParser.is(makes)
+const isHash: (value: unknown) => boolean = makes === undefined ? () => false : SchemaParser.is(makes)

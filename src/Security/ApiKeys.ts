@@ -14,9 +14,14 @@ import * as Crypto from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import { DocumentStore } from "../Repository/DocumentStore.ts"
+import type { StoreError } from "../Repository/RepositoryError.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { hashOf, isSameHash } from "./keys/hash.ts"
 import { CredentialsInvalid } from "./SecurityError.ts"
@@ -48,11 +53,11 @@ export interface ApiKey {
  */
 export class ApiKeyStore extends Context.Service<ApiKeyStore, {
   /** Adds a key. Its id is new. */
-  readonly insert: (key: ApiKey) => Effect.Effect<void>
+  readonly insert: (key: ApiKey) => Effect.Effect<void, StoreError, DocumentStore>
   /** The key with this id, revoked ones included. */
-  readonly find: (id: string) => Effect.Effect<Option.Option<ApiKey>>
+  readonly find: (id: string) => Effect.Effect<Option.Option<ApiKey>, StoreError, DocumentStore>
   /** Marks a key as revoked; returns whether there is one. */
-  readonly revoke: (id: string) => Effect.Effect<boolean>
+  readonly revoke: (id: string) => Effect.Effect<boolean, StoreError, DocumentStore>
 }>()("appkernel/Security/ApiKeys/ApiKeyStore") {}
 
 /**
@@ -80,11 +85,13 @@ export class ApiKeys extends Context.Service<ApiKeys, {
   /** Makes and stores a key. Only the result has its secret. */
   readonly generate: (
     options: NewApiKey
-  ) => Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted<string> }>
+  ) => Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted<string> }, StoreError, DocumentStore>
   /** The user for whom a key stands: its owner with its roles. Fails with `CredentialsInvalid`. */
-  readonly verify: (key: Redacted.Redacted<string>) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid>
+  readonly verify: (
+    key: Redacted.Redacted<string>
+  ) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | StoreError, DocumentStore>
   /** Ends a key at once; returns whether there is one with this id. */
-  readonly revoke: (id: string) => Effect.Effect<boolean>
+  readonly revoke: (id: string) => Effect.Effect<boolean, StoreError, DocumentStore>
 }>()("appkernel/Security/ApiKeys") {}
 
 /**
@@ -124,12 +131,21 @@ export const make: Effect.Effect<ApiKeys["Service"], never, ApiKeyStore> = Effec
 })
 
 /**
- * {@link make} as a layer.
+ * Keys of a store of the program's own.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerFromStore: Layer.Layer<ApiKeys, never, ApiKeyStore> = Layer.effect(ApiKeys, make)
+
+/**
+ * Keys in the store of documents, in the collection `appkernel_api_keys`. The store is needed when keys are used, not when
+ * the layer is built.
  *
  * **Example** (A key for a program)
  *
  * ```ts
- * import { ApiKeys } from "appkernel"
+ * import { ApiKeys, EmbeddedStore } from "appkernel"
  * import { Effect, Layer } from "effect"
  *
  * const program = Effect.gen(function*() {
@@ -137,38 +153,62 @@ export const make: Effect.Effect<ApiKeys["Service"], never, ApiKeyStore> = Effec
  *   const { id, key } = yield* keys.generate({ owner: "U1", roles: ["report"], expiresIn: "90 days" })
  *   const user = yield* keys.verify(key)
  *   yield* keys.revoke(id)
- *   const { reason } = yield* Effect.flip(keys.verify(key))
- *   return [user.subject, ...user.roles, reason]
+ *   const error = yield* Effect.flip(keys.verify(key))
+ *   return [user.subject, ...user.roles, error.message]
  * })
  *
- * const layer = Layer.provide(ApiKeys.layer, ApiKeys.layerStoreMemory)
- * await Effect.runPromise(Effect.provide(program, layer)) // => ["U1", "report", "revoked"]
+ * const layer = Layer.merge(ApiKeys.layer, EmbeddedStore.layerMemory)
+ * await Effect.runPromise(Effect.provide(program, layer)) // => ["U1", "report", "The credentials are invalid"]
  * ```
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<ApiKeys, never, ApiKeyStore> = Layer.effect(ApiKeys, make)
+export const layer: Layer.Layer<ApiKeys> = Layer.provide(
+  layerFromStore,
+  Layer.sync(ApiKeyStore, () =>
+    ApiKeyStore.of({
+      insert: ({ expires, id, ...key }) =>
+        Effect.flatMap(DocumentStore, (store) =>
+          store.insertOne(collection, { _id: id, ...key, expires: expires === undefined ? null : new Date(expires) })),
+      find: (id) =>
+        Effect.flatMap(
+          DocumentStore,
+          (store) =>
+            Effect.map(store.findById(collection, id), (document) =>
+              Option.map(decode(document), keyOf))
+        ),
+      revoke: (id) =>
+        Effect.flatMap(DocumentStore, (store) =>
+          Effect.map(
+            store.updateOne(collection, { _id: id }, { $set: { revoked: true } }),
+            ({ matchedCount }) => matchedCount > 0
+          ))
+    }))
+)
 
 /**
- * A store in memory, for tests: it ends with the process.
+ * Keys in memory, for tests: they end with the process.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerStoreMemory: Layer.Layer<ApiKeyStore> = Layer.sync(ApiKeyStore, () => {
-  const keys = new Map<string, ApiKey>()
-  return ApiKeyStore.of({
-    insert: (key) => Effect.sync(() => void keys.set(key.id, key)),
-    find: (id) => Effect.sync(() => Option.fromUndefinedOr(keys.get(id))),
-    revoke: (id) =>
-      Effect.sync(() => {
-        const key = keys.get(id)
-        if (key !== undefined) keys.set(id, { ...key, revoked: true })
-        return key !== undefined
-      })
+export const layerMemory: Layer.Layer<ApiKeys> = Layer.provide(
+  layerFromStore,
+  Layer.sync(ApiKeyStore, () => {
+    const keys = new Map<string, ApiKey>()
+    return ApiKeyStore.of({
+      insert: (key) => Effect.sync(() => void keys.set(key.id, key)),
+      find: (id) => Effect.sync(() => Option.fromUndefinedOr(keys.get(id))),
+      revoke: (id) =>
+        Effect.sync(() => {
+          const key = keys.get(id)
+          if (key !== undefined) keys.set(id, { ...key, revoked: true })
+          return key !== undefined
+        })
+    })
   })
-})
+)
 
 // -----------------------------------------------------------------------------
 // internal
@@ -176,3 +216,24 @@ export const layerStoreMemory: Layer.Layer<ApiKeyStore> = Layer.sync(ApiKeyStore
 
 /** 12 and 32 bytes as base64url. */
 const form = /^([\w-]{16})\.([\w-]{43})$/u
+
+const collection = "appkernel_api_keys"
+
+const Stored = Schema.Struct({
+  _id: Schema.String,
+  hash: Schema.String,
+  owner: Schema.String,
+  roles: Schema.Array(Schema.String),
+  expires: Schema.NullOr(Schema.Date),
+  revoked: Schema.Boolean
+})
+
+const decodeExit = SchemaParser.decodeUnknownExit(Stored)
+
+const decode = (document: unknown) => Exit.getSuccess(decodeExit(document))
+
+const keyOf = ({ _id, expires, ...key }: typeof Stored.Type): ApiKey => ({
+  id: _id,
+  ...key,
+  expires: expires?.getTime()
+})

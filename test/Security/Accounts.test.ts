@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { WebCrypto } from "effect/crypto"
-import { Accounts, Converter, type SecurityError } from "../../src/index.ts"
+import { Accounts, Converter, EmbeddedStore, type SecurityError } from "../../src/index.ts"
 
 const rounds = 1_000
 
@@ -14,11 +14,15 @@ const accounts = Layer.effect(
       ["plain", { subject: "U2", roles: [], secret: Redacted.make("correct horse") }],
       ["none", { subject: "U3", roles: [], secret: Redacted.make("") }]
     ])
-    return { find: (login) => Effect.succeed(Option.fromUndefinedOr(all.get(login))) }
+    const find = (login: string) => Effect.succeed(Option.fromUndefinedOr(all.get(login)))
+    return { find, findBySubject: find }
   })
 )
 
-const passwords = Layer.provide(Accounts.layerPasswords({ rounds }), accounts)
+const passwordsOf = (rounds: number) =>
+  Layer.merge(Layer.provide(Accounts.layerPasswords({ rounds }), accounts), EmbeddedStore.layerMemory)
+
+const passwords = passwordsOf(rounds)
 
 const outcome = Effect.fnUntraced(function*(login: string, password: string) {
   const { verify } = yield* Accounts.Passwords
@@ -109,7 +113,7 @@ describe("Passwords", () => {
       assert.deepStrictEqual(others, others.map(() => "account"))
       assert.strictEqual(counts.most, 2)
     }).pipe(
-      Effect.provide(Layer.provideMerge(Layer.provide(Accounts.layerPasswords({ rounds: 100_000 }), accounts), layer))
+      Effect.provide(Layer.provideMerge(passwordsOf(100_000), layer))
     )
   })
 })

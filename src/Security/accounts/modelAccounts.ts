@@ -1,0 +1,145 @@
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import { DeclarationError } from "../../internal/declarationError.ts"
+import { idSchemaOf, managedField, type ModelLike, modelTypeId, unwrapped } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import { DocumentStore, type Filter } from "../../Repository/DocumentStore.ts"
+import { documentCodec, indexesOf } from "../../Repository/introspection.ts"
+import * as Query from "../../Repository/Query.ts"
+import type { Account, Operations } from "./account.ts"
+
+/**
+ * The names of the fields that an account consists of.
+ *
+ * @internal
+ */
+export interface AccountFields {
+  readonly login: string
+  readonly secret: string
+  readonly roles: string | undefined
+  readonly blocked: string | undefined
+}
+
+/**
+ * The accounts that the documents of a model are. They are read as they are stored: no rule for a caller applies.
+ *
+ * @internal
+ */
+export const modelAccounts = (model: Model.Any, fields: AccountFields): Operations => {
+  const { fromDocument } = documentCodec(model)
+  const subjects = subjectsOf(model)
+  const idField = managedField(model, "id") ?? "id"
+  const deletedField = managedField(model, "deleted")
+  const readLogin = loginReader(model, fields.login)
+  const accountOf = (instance: unknown): Option.Option<Account> => {
+    const valueOf = (field: string): unknown => Reflect.get(Object(instance), field)
+    if (fields.blocked !== undefined && valueOf(fields.blocked) === true) return Option.none()
+    const secret = valueOf(fields.secret)
+    const roles = fields.roles === undefined ? [] : valueOf(fields.roles)
+    return Option.some({
+      subject: subjects.print(valueOf(idField)),
+      roles: isTexts(roles) ? roles : [],
+      secret: Redacted.make(typeof secret === "string" ? secret : "", { label: "password" })
+    })
+  }
+  const findBy = Effect.fnUntraced(function*(field: string, value: unknown) {
+    const store = yield* DocumentStore
+    // The field is one of the model's.
+    const where = ($: object) => (Reflect.get($, field) as Query.Field<unknown>).equals(value)
+    const own = Query.toFilter(model, where)
+    const filter: Filter = deletedField === undefined ? own : { ...own, [deletedField]: null }
+    const [document] = yield* store.find(model.modelName, { filter, limit: 1 })
+    return document === undefined
+      ? Option.none<Account>()
+      // A stored account that is none of the model is a defect.
+      : accountOf(yield* Effect.catchTag(fromDocument(document), "DocumentInvalid", Effect.die))
+  })
+  return {
+    find: (login) =>
+      Effect.flatMap(
+        readLogin(login),
+        (value) => value === undefined ? Effect.succeedNone : findBy(fields.login, value)
+      ),
+    findBySubject: (subject) => {
+      const id = subjects.parse(subject)
+      return id === undefined ? Effect.succeedNone : findBy(idField, id)
+    }
+  }
+}
+
+/**
+ * Hashes as the field of the secrets does. Dies if the fields can't be those of accounts: a login must be one account's, and
+ * secrets must be hashed.
+ *
+ * @internal
+ */
+export const hasherOf = (
+  model: ModelLike & Model.Any,
+  { login, secret }: AccountFields,
+  isHash: (value: unknown) => boolean
+): Effect.Effect<(text: string) => Effect.Effect<string>> => {
+  const isUnique = indexesOf(model).some(({ key, unique }) => unique === true && Object.keys(key).join() === login)
+  if (!isUnique) {
+    return mistake(`two of ${model.modelName} may have one ${login}. Add Model.indexed(Index.unique) to it`)
+  }
+  const { converter } = model[modelTypeId][secret] ?? {}
+  const convert = converter?.convert ?? converter
+  if (convert === undefined) return mistake(notHashed(model, secret))
+  return Effect.map(convert("nobody"), (made) =>
+    isHash(made)
+      // It hashes: its results are texts.
+      ? (text: string) => convert(text) as Effect.Effect<string>
+      : undefined).pipe(
+      Effect.flatMap((hash) => hash === undefined ? mistake(notHashed(model, secret)) : Effect.succeed(hash))
+    )
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const mistake = (problem: string) => Effect.die(new DeclarationError(`Accounts.fromModel: ${problem}`))
+
+const notHashed = ({ modelName }: ModelLike, secret: string) =>
+  `${modelName}.${secret} is not hashed. Add Model.converted(Converter.contentHasher()) to it`
+
+const isTexts = (value: unknown): value is ReadonlyArray<string> =>
+  Array.isArray(value) && value.every((one) => typeof one === "string")
+
+/** Reads a login as the field reads a value that a caller sends; `undefined` if it can't be one. */
+const loginReader = (model: ModelLike, field: string): (text: string) => Effect.Effect<unknown> => {
+  const { converter, unconverted } = model[modelTypeId][field] ?? {}
+  // Every struct field is a schema, and needs no services.
+  const schema = unwrapped(unconverted ?? model.store.fields[field] as Schema.Top) as Schema.Codec<unknown>
+  const decode = SchemaParser.decodeUnknownExit(Schema.toCodecJson(schema), { disableChecks: true })
+  const convert = converter?.convert ?? converter
+  return (text) => {
+    const value = decode(text)
+    if (Exit.isFailure(value)) return Effect.undefined
+    return convert === undefined ? Effect.succeed(value.value) : convert(value.value)
+  }
+}
+
+/** The text of an identifier as a subject, and the identifier of a subject; `undefined` if it is none. */
+const subjectsOf = (model: ModelLike) => {
+  const field = model.wire.fields[managedField(model, "id") ?? ""]
+  // Every struct field is a schema, and needs no services.
+  const shown = (field === undefined ? idSchemaOf(model) : unwrapped(field as Schema.Top)) as Schema.Codec<unknown>
+  const codec = Schema.toCodecStringTree(shown)
+  const encode = SchemaParser.encodeUnknownExit(codec, { disableChecks: true })
+  const decode = SchemaParser.decodeUnknownExit(codec, { disableChecks: true })
+  const print = (id: unknown): string => {
+    const text = encode(id)
+    return Exit.isSuccess(text) ? String(text.value) : ""
+  }
+  const parse = (text: string): unknown => {
+    const id = decode(text)
+    // `07` is not the subject 7.
+    return Exit.isSuccess(id) && print(id.value) === text ? id.value : undefined
+  }
+  return { print, parse }
+}
