@@ -307,7 +307,7 @@ describe("a repository of a model that is deleted softly", () => {
     expectTypeOf(pages.restoreById("P1")).toEqualTypeOf<
       Effect.Effect<
         Page,
-        RepositoryError.DocumentNotFound | RepositoryError.DocumentInvalid | RepositoryError.StoreError
+        RepositoryError.DocumentNotFound | RepositoryError.DocumentInvalid | RepositoryError.WriteError
       >
     >()
     expectTypeOf(pages.purge()).toEqualTypeOf<Effect.Effect<number, RepositoryError.ReadError>>()

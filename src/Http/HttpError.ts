@@ -10,7 +10,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { type ModelError, Problem } from "../Model/ModelError.ts"
-import type { DocumentNotFound, StoreError, VersionConflict } from "../Repository/RepositoryError.ts"
+import type { DocumentNotFound, VersionConflict, WriteError } from "../Repository/RepositoryError.ts"
 
 /**
  * Status 400: the body or a parameter can't be parsed or is not valid. `errors` lists every problem.
@@ -212,7 +212,7 @@ export const statusOf = {
  * @category models
  * @since 0.1.0
  */
-export type Failure = ModelError | StoreError | DocumentNotFound | VersionConflict
+export type Failure = ModelError | WriteError | DocumentNotFound | VersionConflict
 
 /**
  * The tags of all failures.
@@ -223,6 +223,7 @@ export const failures: { readonly [K in Failure["_tag"]]: true } = {
   PropertyRequiredException: true,
   ValidationException: true,
   QueryRejected: true,
+  AccessDenied: true,
   DocumentNotFound: true,
   DuplicateKey: true,
   VersionConflict: true,
@@ -250,6 +251,8 @@ export const fromFailure = (failure: Failure): HttpError => {
           : `The store can't do what the request asks for: ${failure.advice}`,
         errors: []
       })
+    case "AccessDenied":
+      return new Forbidden({ message: "You are not allowed to do this" })
     case "DocumentNotFound":
       return new NotFound({ message })
     case "DuplicateKey":

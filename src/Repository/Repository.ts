@@ -14,18 +14,20 @@ import { DocumentStore } from "./DocumentStore.ts"
 import { auditFieldsOf } from "./repository/auditFields.ts"
 import { makeDeletes } from "./repository/deletes.ts"
 import { documentCodec } from "./repository/documentCodec.ts"
-import { withDocumentOperations } from "./repository/documentOperations.ts"
+import { unrestrictedOf, withDocumentOperations, withUnrestricted } from "./repository/documentOperations.ts"
 import type { Histories, IsHistoried } from "./repository/history.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { makeHistoryReads } from "./repository/historyReads.ts"
 import { makeHistoryWriter } from "./repository/historyWriter.ts"
-import { makeModelCollection } from "./repository/modelCollection.ts"
+import type { ModelCollection } from "./repository/modelCollection.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import { makeModelWriter } from "./repository/modelWriter.ts"
 import type { Operations } from "./repository/operations.ts"
 import { makeDocumentReads, makeReads } from "./repository/reads.ts"
+import { underCallerRules } from "./repository/ruledCollection.ts"
 import { makeSoftDeletes } from "./repository/softDeletes.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
+import { makeModelCollection } from "./repository/storedCollection.ts"
 import { makeWrites } from "./repository/writes.ts"
 import type { StoreError } from "./RepositoryError.ts"
 
@@ -79,6 +81,36 @@ export {
 }
 
 /**
+ * The repository of a model with all of its documents, within a request too. A handler's other repositories have the rights of
+ * the caller: they find, count, change and delete what the rules admit. Use this one where the program has to know more than
+ * the caller, such as whether a name is taken. It has the same requirement as `Repository.for`. Audit fields, histories and
+ * generators still take the caller's subject.
+ *
+ * **Example** (A number of all documents)
+ *
+ * ```ts
+ * import { Effect, Layer, Schema } from "effect"
+ * import { EmbeddedStore, Model, Repository } from "appkernel"
+ *
+ * class Order extends Model.Class<Order>()("Order", { id: Model.id({ prefix: "O" }), customer: Schema.String }) {}
+ *
+ * const nextNumber = Effect.gen(function*() {
+ *   const all = yield* Repository.unrestricted(Order)
+ *   return 1 + (yield* all.count())
+ * }).pipe(Effect.provide(Repository.layer(Order).pipe(Layer.provide(EmbeddedStore.layerMemory))))
+ *
+ * await Effect.runPromise(nextNumber) // => 1
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const unrestricted = <M extends Model.Any>(
+  model: M
+): Effect.Effect<Repository<M>, never, RepositoryOf<M["modelName"]>> =>
+  Effect.map(Effect.service(key(model)), unrestrictedOf)
+
+/**
  * Makes the repository of a model on the provided store, and installs the model's indexes. Models with the same name share
  * one collection, so give each model its own name.
  *
@@ -92,32 +124,16 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     return yield* Effect.die(new DeclarationError(`The model ${model.modelName} has no field "id"`))
   }
   const store = yield* DocumentStore
-  const collection = model.modelName
   const indexes = indexesOf(model)
-  if (indexes.length > 0) yield* store.createIndexes(collection, indexes)
-  const codec = documentCodec(model)
-  const documents = makeModelCollection(model, store)
-  const auditFields = auditFieldsOf(model)
-  const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
-  if (revisionField !== undefined) yield* store.createIndexes(historyOf(collection), [historyIndex])
-  const writer = revisionField === undefined
-    ? makeModelWriter(documents)
-    : makeHistoryWriter(collection, revisionField, documents, store)
-  const { documentWrites, ...writes } = makeWrites(model, documents, writer, auditFields, codec)
-  const operations: Operations<M> = {
-    model,
-    collection,
-    ...makeReads(model, documents, codec),
-    ...writes,
-    ...(deletedField === undefined
-      ? makeDeletes(model, documents, writer)
-      : makeSoftDeletes(model, deletedField, documents, writer, auditFields, codec)),
-    ...(revisionField === undefined ? {} : makeHistoryReads(model, store, codec)),
-    syncIndexes: store.syncIndexes(collection, indexes),
-    installValidator: (options) =>
-      store.setValidator(collection, JsonSchema.make(model, { mongoCompatibility: true }), options)
+  if (indexes.length > 0) yield* store.createIndexes(model.modelName, indexes)
+  if (managedField(model, "revision") !== undefined) {
+    yield* store.createIndexes(historyOf(model.modelName), [historyIndex])
   }
-  return withDocumentOperations(operations, { ...makeDocumentReads(model, documents), ...documentWrites })
+  const all = makeModelCollection(model, store)
+  return withUnrestricted(
+    makeOperations(model, store, { all, collection: underCallerRules(model, all, store) }),
+    makeOperations(model, store, { all, collection: all })
+  )
 })
 
 /**
@@ -163,3 +179,37 @@ export const transaction = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | StoreError, R | DocumentStore> =>
   Effect.flatMap(DocumentStore, (store) => store.transaction(effect))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The operations on a collection. `all` is the complete collection, which a history records. */
+const makeOperations = <M extends Model.Any>(
+  model: M,
+  store: DocumentStore["Service"],
+  { all, collection }: { readonly all: ModelCollection; readonly collection: ModelCollection }
+): Repository<M> => {
+  const name = model.modelName
+  const codec = documentCodec(model)
+  const auditFields = auditFieldsOf(model)
+  const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
+  const writer = revisionField === undefined
+    ? makeModelWriter(collection)
+    : makeHistoryWriter(name, revisionField, { all, collection, store })
+  const { documentWrites, ...writes } = makeWrites(model, collection, writer, auditFields, codec)
+  const operations: Operations<M> = {
+    model,
+    collection: name,
+    ...makeReads(model, collection, codec),
+    ...writes,
+    ...(deletedField === undefined
+      ? makeDeletes(model, collection, writer)
+      : makeSoftDeletes(model, deletedField, collection, writer, auditFields, codec)),
+    ...(revisionField === undefined ? {} : makeHistoryReads(model, collection, store, codec)),
+    syncIndexes: store.syncIndexes(name, indexesOf(model)),
+    installValidator: (options) =>
+      store.setValidator(name, JsonSchema.make(model, { mongoCompatibility: true }), options)
+  }
+  return withDocumentOperations(operations, { ...makeDocumentReads(model, collection), ...documentWrites })
+}

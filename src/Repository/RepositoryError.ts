@@ -136,6 +136,19 @@ export class VersionConflict extends Schema.TaggedError<VersionConflict>()("Vers
 }
 
 /**
+ * Occurs when a write would leave a document behind which the rules of the caller do not allow. Nothing is written. A retry
+ * with the same values fails as well. The error contains no value and no rule.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDenied", { model: Schema.String }) {
+  override get message(): string {
+    return `The caller may not write this ${this.model}`
+  }
+}
+
+/**
  * Any failure of a store.
  *
  * @category errors
@@ -152,6 +165,14 @@ export type StoreError = DuplicateKey | StoreUnavailable | QueryRejected | Query
 export type ReadError = Exclude<StoreError, DuplicateKey>
 
 /**
+ * Any failure of a write to documents of a model.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type WriteError = StoreError | AccessDenied
+
+/**
  * Occurs when a bulk insert rejects some of its instances. `failures` has each rejection with the instance's index, from 0, in
  * order. `insertedCount` instances are inserted nevertheless.
  *
@@ -164,7 +185,7 @@ export class BulkInsertFailed extends Schema.TaggedError<BulkInsertFailed>()("Bu
   failures: Schema.Array(
     Schema.Struct({
       index: Schema.Int,
-      error: Schema.Union([DuplicateKey, QueryRejected, PropertyRequiredException, ValidationException])
+      error: Schema.Union([DuplicateKey, QueryRejected, AccessDenied, PropertyRequiredException, ValidationException])
     })
   )
 }) {

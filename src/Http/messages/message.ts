@@ -164,6 +164,8 @@ export const translationOf = (failure: HttpError | Failure): TranslatableMessage
         key: "errors.VersionConflict",
         args: ({ ofModel }) => ({ model: ofModel(failure.model), id: failure.id, expected: failure.expected })
       }
+    case "AccessDenied":
+      return { key: "errors.Denied" }
     case "Unsupported":
       return { key: "errors.Unsupported", args: { feature: failure.feature } }
     case "QueryRejected":

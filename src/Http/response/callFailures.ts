@@ -34,8 +34,12 @@ export const handleCallFailures = <R>(
     switch (error._tag) {
       case "DocumentInvalid":
         return Effect.die(error)
-      case "BulkInsertFailed":
-        return Effect.fail(new Conflict({ message: error.message }))
+      case "BulkInsertFailed": {
+        const [first] = error.failures
+        return Effect.fail(
+          first?.error._tag === "AccessDenied" ? first.error : new Conflict({ message: error.message })
+        )
+      }
       default:
         // An undeclared error is a defect, since clients don't expect it.
         return Object.hasOwn(expectedFailures, error._tag) ? Effect.fail(error) : Effect.die(error)

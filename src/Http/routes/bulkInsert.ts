@@ -5,8 +5,8 @@ import * as Result from "effect/Result"
 import { type bodyDecoder, type FieldProblem, limitProblems } from "../../Model/introspection.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
-import type { BulkInsertFailed, ReadError, StoreError } from "../../Repository/RepositoryError.ts"
-import { BadRequest, Conflict } from "../HttpError.ts"
+import type { BulkInsertFailed, ReadError, StoreError, WriteError } from "../../Repository/RepositoryError.ts"
+import { BadRequest, Conflict, Forbidden } from "../HttpError.ts"
 import { badRequestOf, translatable } from "../messages/message.ts"
 
 type Values = Record<string, unknown>
@@ -77,8 +77,8 @@ export const completeAll = Effect.fnUntraced(function*<A>(
  * Inserts all items or none. Returns their stored identifiers, in order. `complete` supplies missing values,
  * `toDocument` encodes an item, and `insertMany` is the repository's.
  *
- * Fails with `BadRequest` if an item is invalid or the store rejects it, and with `Conflict`, which contains the index
- * of the item, if a unique value is taken.
+ * Fails with `BadRequest` if an item is invalid or the store rejects it, and with `Conflict` or `Forbidden`, which contain
+ * the index of the item, if a unique value is taken or the caller may not write the item.
  *
  * @internal
  */
@@ -90,7 +90,7 @@ export const insertAll = Effect.fnUntraced(function*(
     readonly toDocument: (completed: Values) => Values
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
-): Effect.fn.Return<ReadonlyArray<unknown>, BadRequest | Conflict | StoreError> {
+): Effect.fn.Return<ReadonlyArray<unknown>, BadRequest | Forbidden | Conflict | StoreError> {
   // Generated values stay the same when the transaction is retried.
   const documents = (yield* completeAll(items, complete)).map(toDocument)
   yield* Effect.catchIf(
@@ -109,10 +109,10 @@ export const insertAll = Effect.fnUntraced(function*(
 export const insertEach = <A>(
   instances: ReadonlyArray<A>,
   { insert, transaction }: {
-    readonly insert: (instance: A) => Effect.Effect<A, ModelError | StoreError>
+    readonly insert: (instance: A) => Effect.Effect<A, ModelError | WriteError>
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
-): Effect.Effect<ReadonlyArray<A>, BadRequest | Conflict | StoreError> =>
+): Effect.Effect<ReadonlyArray<A>, BadRequest | Forbidden | Conflict | StoreError> =>
   transaction(
     Effect.forEach(instances, (instance, i) =>
       Effect.catchIf(
@@ -132,15 +132,21 @@ export const badItem = (index: number, problems: ReadonlyArray<FieldProblem>): B
 
 type Rejection = BulkInsertFailed["failures"][number]["error"]
 
-const isRejection = (error: ModelError | StoreError): error is Rejection =>
-  error._tag === "DuplicateKey" || error._tag === "QueryRejected" ||
+const isRejection = (error: ModelError | WriteError): error is Rejection =>
+  error._tag === "DuplicateKey" || error._tag === "QueryRejected" || error._tag === "AccessDenied" ||
   error._tag === "ValidationException" || error._tag === "PropertyRequiredException"
 
-const rejectionOf = (index: number, error: Rejection | undefined): BadRequest | Conflict => {
+const rejectionOf = (index: number, error: Rejection | undefined): BadRequest | Forbidden | Conflict => {
   switch (error?._tag) {
     case "DuplicateKey":
       return translatable(
         new Conflict({ message: `Item ${index + 1}: ${error.message}` }),
+        "errors.InItem",
+        ({ of }) => ({ position: index + 1, message: of(error) })
+      )
+    case "AccessDenied":
+      return translatable(
+        new Forbidden({ message: `Item ${index + 1}: You are not allowed to do this` }),
         "errors.InItem",
         ({ of }) => ({ position: index + 1, message: of(error) })
       )

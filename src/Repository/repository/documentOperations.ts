@@ -12,9 +12,10 @@ import type {
   DocumentInvalid,
   DocumentNotFound,
   ReadError,
-  StoreError,
-  VersionConflict
+  VersionConflict,
+  WriteError
 } from "../RepositoryError.ts"
+import type { Access } from "./callerRules.ts"
 import type { Operations } from "./operations.ts"
 
 /**
@@ -23,8 +24,11 @@ import type { Operations } from "./operations.ts"
  * @internal
  */
 export interface DocumentReads {
-  /** The document with this identifier, or `undefined`. */
-  readonly findById: (id: unknown, options?: ReadOptions) => Effect.Effect<Document | undefined, ReadError>
+  /** The document with this identifier, or `undefined`. `access` says which rules of the caller apply; defaults to `"read"`. */
+  readonly findById: (
+    id: unknown,
+    options?: ReadOptions & { readonly access?: Access | undefined }
+  ) => Effect.Effect<Document | undefined, ReadError>
   readonly find: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Finds documents, and counts all that match: see `DocumentStore.findAndCount`. */
   readonly findAndCount: (options: TakeOptions) => Effect.Effect<Counted, ReadError>
@@ -38,12 +42,12 @@ export interface DocumentReads {
  * @internal
  */
 export interface DocumentWrites<A> {
-  readonly insert: (document: Document) => Effect.Effect<void, StoreError>
+  readonly insert: (document: Document) => Effect.Effect<void, WriteError>
   readonly insertMany: (documents: ReadonlyArray<Document>) => Effect.Effect<number, BulkInsertFailed | ReadError>
   readonly patch: (
     id: unknown,
     changes: object
-  ) => Effect.Effect<A, DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | StoreError>
+  ) => Effect.Effect<A, DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError>
 }
 
 /** @internal */
@@ -60,6 +64,25 @@ export const withDocumentOperations = <M extends Model.Any>(
   operations: Operations<M>,
   documents: DocumentOperations<M["Type"]>
 ): Operations<M> => Object.assign(operations, { [documentOperationsKey]: documents })
+
+const unrestrictedKey = Symbol.for("~appkernel/Repository/unrestricted")
+
+/**
+ * Adds the same operations without the rules of callers to those of a repository.
+ *
+ * @internal
+ */
+export const withUnrestricted = <R extends object>(operations: R, unrestricted: R): R =>
+  Object.assign(operations, { [unrestrictedKey]: unrestricted })
+
+/**
+ * The operations without the rules of callers. A repository that a program has made itself has no rules.
+ *
+ * @internal
+ */
+export const unrestrictedOf = <R extends object>(operations: R): R =>
+  // `withUnrestricted` adds operations of the same type.
+  (Reflect.get(operations, unrestrictedKey) ?? operations) as R
 
 /** @internal */
 export const documentOperationsOf = <M extends Model.Any>(operations: Operations<M>): DocumentOperations<M["Type"]> =>

@@ -15,6 +15,8 @@ export interface HistoryContext {
   readonly history: string
   readonly revisionField: string
   readonly collection: ModelCollection
+  /** The collection without the rules of callers: the states of written documents are recorded whoever wrote them. */
+  readonly all: ModelCollection
   readonly store: DocumentStore["Service"]
 }
 
@@ -105,15 +107,5 @@ export const removalOf = (
  */
 export const atomically = <A, E>(
   { store }: HistoryContext,
-  use: (changeContext: ChangeContext) => Effect.Effect<A, E | StoreError>
+  use: (changeContext: ChangeContext) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | StoreError> => Effect.withFiber((fiber) => store.transaction(use(changeContextOf(fiber))))
-
-// Bounds how many documents and history entries are in memory at a time.
-const chunkSize = 200
-
-/** @internal */
-export const chunksOf = function*<A>(
-  all: ReadonlyArray<A>
-): Generator<readonly [from: number, chunk: ReadonlyArray<A>]> {
-  for (let from = 0; from < all.length; from += chunkSize) yield [from, all.slice(from, from + chunkSize)]
-}

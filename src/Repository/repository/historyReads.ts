@@ -9,10 +9,12 @@ import type * as Model from "../../Model/Model.ts"
 import { dateOf } from "../bson/normalise.ts"
 import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
 import { instanceIdOf, storedIdOf } from "../query/storedIdentifier.ts"
+import type { ReadError } from "../RepositoryError.ts"
 import { instrumented, instrumentedStream } from "../store/instrumented.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
-import type { Change, Histories, History, Revision } from "./history.ts"
+import type { Change, Histories, History, HistoryPoint, Revision } from "./history.ts"
 import { entryId, historyOf } from "./historyEntry.ts"
+import { everyState, type ModelCollection, type StateTest } from "./modelCollection.ts"
 
 /**
  * The operations that read the entries which the history writer inserts.
@@ -21,6 +23,7 @@ import { entryId, historyOf } from "./historyEntry.ts"
  */
 export const makeHistoryReads = <M extends Model.Any>(
   model: M,
+  documents: ModelCollection,
   store: DocumentStore["Service"],
   { fromDocument }: DocumentCodec<M["Type"]>
 ): Histories<M> => {
@@ -44,45 +47,71 @@ export const makeHistoryReads = <M extends Model.Any>(
     }
   }
 
-  const atRevision = (id: unknown, revision: number) =>
-    Effect.map(
-      store.findById(history, entryId(id, revision)),
-      (entry) => Option.map(Option.fromUndefinedOr(entry), revisionOf)
-    )
+  const atRevision = (id: unknown, revision: number) => store.findById(history, entryId(id, revision))
 
   const atTime = Effect.fnUntraced(function*(id: unknown, time: DateTime.Utc) {
     const filter = { at: { $lte: dateOf(time.epochMilliseconds) } }
     const [entry] = yield* store.find(history, { ...latestFirst(id, filter), limit: 1 })
-    return entry === undefined || removals.has(entry["change"]) ? Option.none() : Option.some(revisionOf(entry))
+    return entry === undefined || removals.has(entry["change"]) ? undefined : entry
   })
+
+  const at = Effect.fnUntraced(function*(id: unknown, { revision, time }: HistoryPoint) {
+    const isAdmitted = yield* documents.statesOf(id, "read")
+    if (isAdmitted === undefined) return Option.none()
+    const entry = yield* time === undefined ? atRevision(id, revision) : atTime(id, time)
+    return entry !== undefined && isAdmitted(documentIn(entry)) ? Option.some(revisionOf(entry)) : Option.none()
+  })
+
+  /** Only entries that are admitted count towards the size of a page. */
+  const entriesOf = (
+    isAdmitted: StateTest,
+    options: FindOptions
+  ): Effect.Effect<ReadonlyArray<Document>, ReadError> => {
+    if (isAdmitted === everyState) return store.find(history, options)
+    const { limit, ...all } = options
+    const admitted = Stream.filter(store.stream(history, all), (entry) => isAdmitted(documentIn(entry)))
+    return Stream.runCollect(limit === undefined ? admitted : Stream.take(admitted, limit))
+  }
 
   const list = instrumented("history", collection, (
     id: Model.Id<M>,
     { before, pageSize }: Parameters<History<M>>[1] = {}
   ) =>
-    Effect.map(
-      store.find(history, {
+    Effect.gen(function*() {
+      const isAdmitted = yield* documents.statesOf(storedId(id), "read")
+      if (isAdmitted === undefined) return []
+      const entries = yield* entriesOf(isAdmitted, {
         ...latestFirst(storedId(id), before === undefined ? {} : { revision: { $lt: before.revision } }),
         limit: pageSize
-      }),
-      (entries) => entries.map(revisionOf)
-    ))
+      })
+      return entries.map(revisionOf)
+    }))
 
   const operations: Pick<History<M>, "at" | "stream" | "purge"> = {
-    at: instrumented(
-      "history.at",
-      collection,
-      (id, { revision, time }) => time === undefined ? atRevision(storedId(id), revision) : atTime(storedId(id), time)
-    ),
+    at: instrumented("history.at", collection, (id, point) => at(storedId(id), point)),
     stream: instrumentedStream(
       "history.stream",
       collection,
-      (id) => Stream.map(store.stream(history, latestFirst(storedId(id), {})), revisionOf)
+      (id) =>
+        Stream.unwrap(
+          Effect.map(documents.statesOf(storedId(id), "read"), (isAdmitted) =>
+            isAdmitted === undefined ? Stream.empty : store.stream(history, latestFirst(storedId(id), {})).pipe(
+              Stream.filter((entry) =>
+                isAdmitted(documentIn(entry))
+              ),
+              Stream.map(revisionOf)
+            ))
+        )
     ),
     purge: instrumented(
       "history.purge",
       collection,
-      (id) => store.deleteMany(history, { document_id: storedId(id) })
+      (id) =>
+        Effect.flatMap(
+          documents.statesOf(storedId(id), "delete"),
+          (isAdmitted) =>
+            isAdmitted === undefined ? Effect.succeed(0) : store.deleteMany(history, { document_id: storedId(id) })
+        )
     )
   }
 
@@ -99,6 +128,9 @@ interface HistoryEntry {
   readonly by: string | undefined
   readonly document: Document
 }
+
+// Only the history writer inserts entries, and each has a document.
+const documentIn = (entry: Document): Document => entry["document"] as Document
 
 const latestFirst = (id: unknown, conditions: Document): FindOptions => ({
   filter: { document_id: id, ...conditions },

@@ -8,16 +8,16 @@
  * `deleteMany` are one transaction each, and hold the complete documents of one chunk in memory at a time.
  */
 import * as Effect from "effect/Effect"
-import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
+import type { Document, Filter, Update } from "../DocumentStore.ts"
 import type { StoreError } from "../RepositoryError.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
+import { chunksOf } from "./chunksOf.ts"
 import type { Change } from "./history.ts"
 import {
   appendChange,
   appendEntries,
   atomically,
   baselineOf,
-  chunksOf,
   type HistoryContext,
   removalOf,
   revisionOf,
@@ -26,18 +26,17 @@ import {
 } from "./historyContext.ts"
 import { type ChangeContext, entryOf, historyOf } from "./historyEntry.ts"
 import { insertMany, insertOne } from "./historyInserts.ts"
-import { conjunctionOf, type ModelCollection } from "./modelCollection.ts"
+import type { ModelCollection, Scope } from "./modelCollection.ts"
 import type { ModelWriter } from "./modelWriter.ts"
-import type { Deleted } from "./softDeletion.ts"
+import { conjunctionOf } from "./narrowed.ts"
 
 /** @internal */
 export const makeHistoryWriter = (
   name: string,
   revisionField: string,
-  collection: ModelCollection,
-  store: DocumentStore["Service"]
+  { all, collection, store }: Pick<HistoryContext, "all" | "collection" | "store">
 ): ModelWriter => {
-  const context: HistoryContext = { history: historyOf(name), revisionField, collection, store }
+  const context: HistoryContext = { history: historyOf(name), revisionField, collection, all, store }
   return {
     insert: (document) => atomically(context, (changeContext) => insertOne(context, document, changeContext)),
     insertMany: (documents, options) => insertMany(context, documents, options?.ordered ?? true),
@@ -53,13 +52,13 @@ export const makeHistoryWriter = (
         updateMany(context, change, ...args),
         (count) => ({ matchedCount: count, modifiedCount: count })
       ),
-    findOneAndUpdate: (change, filter, update, options, deleted) =>
+    findOneAndUpdate: (change, filter, update, options, scope) =>
       Effect.map(
-        updateFirst(context, change, filter, update, options, deleted),
+        updateFirst(context, change, filter, update, options, scope),
         (updated) => options.returnDocument === "after" ? updated?.after : updated?.before
       ),
-    deleteOne: (change, filter, deleted) => rejectDuplicateKey(change, deleteOne(context, change, filter, deleted)),
-    deleteMany: (change, filter, deleted) => rejectDuplicateKey(change, deleteMany(context, change, filter, deleted))
+    deleteOne: (change, filter, scope) => rejectDuplicateKey(change, deleteOne(context, change, filter, scope)),
+    deleteMany: (change, filter, scope) => rejectDuplicateKey(change, deleteMany(context, change, filter, scope))
   }
 }
 
@@ -69,7 +68,7 @@ const replace = (context: HistoryContext, filter: Filter, document: Document, up
   atomically(
     context,
     Effect.fnUntraced(function*(changeContext) {
-      const [before] = yield* context.collection.find({ filter, limit: 1 })
+      const [before] = yield* context.collection.find({ filter, limit: 1 }, { access: "update" })
       if (before === undefined) return upsert ? yield* insertOne(context, document, changeContext) : undefined
       const after = withRevision(context, document, revisionOf(context, before) + 1)
       yield* context.collection.replaceOne(filter, after)
@@ -81,20 +80,20 @@ const replace = (context: HistoryContext, filter: Filter, document: Document, up
 const updateFirst = (
   context: HistoryContext,
   change: Change,
-  ...[filter, update, options, deleted]: Parameters<ModelCollection["findOneAndUpdate"]>
+  ...[filter, update, options, scope]: Parameters<ModelCollection["findOneAndUpdate"]>
 ) =>
   atomically(
     context,
     Effect.fnUntraced(function*(changeContext) {
-      const { collection } = context
+      const { all, collection } = context
       const before = yield* collection.findOneAndUpdate(
         filter,
         withNextRevision(context, update),
         { ...options, returnDocument: "before" },
-        deleted
+        scope
       )
       if (before === undefined) return undefined
-      const after = yield* collection.findById(before["_id"], "include")
+      const after = yield* all.findById(before["_id"], { deleted: "include" })
       if (after === undefined) return undefined
       yield* appendChange(context, change, before, after, changeContext)
       return { before, after }
@@ -104,27 +103,27 @@ const updateFirst = (
 const updateMany = (
   context: HistoryContext,
   change: Change,
-  ...[filter, update, options, deleted]: Parameters<ModelCollection["updateMany"]>
+  ...[filter, update, options, scope]: Parameters<ModelCollection["updateMany"]>
 ) => {
-  const { collection } = context
+  const { all, collection } = context
   const isPositional = hasPositionalPath(update)
   return forEachChunk(
     context,
     filter,
-    deleted,
+    { access: "update", ...scope },
     Effect.fnUntraced(function*(chunk, changeContext, idsWithoutHistory) {
       const before = idsWithoutHistory.length === 0
         ? []
-        : yield* collection.find({ filter: { _id: { $in: idsWithoutHistory } } }, "include")
+        : yield* all.find({ filter: { _id: { $in: idsWithoutHistory } } }, { deleted: "include" })
       // A positional path selects the list item by the conditions of the original filter.
       const matches = isPositional ? conjunctionOf(filter, chunk) : chunk
       const { matchedCount } = yield* collection.updateMany(
         matches,
         withNextRevision(context, update),
         options,
-        deleted
+        scope
       )
-      const after = yield* collection.find({ filter: chunk }, "include")
+      const after = yield* all.find({ filter: chunk }, { deleted: "include" })
       yield* appendEntries(context, [
         ...before.flatMap((document) => baselineOf(context, document, changeContext)),
         ...after.map((document) => entryOf(change, document, revisionOf(context, document), changeContext))
@@ -134,25 +133,25 @@ const updateMany = (
   )
 }
 
-const deleteOne = (context: HistoryContext, change: Change, filter: Filter, deleted: Deleted | undefined) =>
+const deleteOne = (context: HistoryContext, change: Change, filter: Filter, scope: Scope | undefined) =>
   atomically(
     context,
     Effect.fnUntraced(function*(changeContext) {
-      const before = yield* context.collection.findOneAndDelete(filter, deleted)
+      const before = yield* context.collection.findOneAndDelete(filter, scope)
       if (before === undefined) return 0
       yield* appendEntries(context, removalOf(context, change, before, changeContext))
       return 1
     })
   )
 
-const deleteMany = (context: HistoryContext, change: Change, filter: Filter, deleted: Deleted | undefined) =>
+const deleteMany = (context: HistoryContext, change: Change, filter: Filter, scope: Scope | undefined) =>
   forEachChunk(
     context,
     filter,
-    deleted,
+    { access: "delete", ...scope },
     Effect.fnUntraced(function*(chunk, changeContext) {
-      const before = yield* context.collection.find({ filter: chunk }, "include")
-      const removed = yield* context.collection.deleteMany(chunk, "include")
+      const before = yield* context.all.find({ filter: chunk }, { deleted: "include" })
+      const removed = yield* context.collection.deleteMany(chunk, { deleted: "include" })
       yield* appendEntries(context, before.flatMap((document) => removalOf(context, change, document, changeContext)))
       return removed
     })
@@ -162,22 +161,22 @@ const deleteMany = (context: HistoryContext, change: Change, filter: Filter, del
  * Runs `use` on each chunk of the matching documents, all in one transaction, and adds up its results. `use` gets a filter
  * for the chunk, and the identifiers of those documents that have no history yet.
  */
-const forEachChunk = (
+const forEachChunk = <E>(
   context: HistoryContext,
   filter: Filter,
-  deleted: Deleted | undefined,
+  scope: Scope,
   use: (
     chunk: Filter,
     changeContext: ChangeContext,
     idsWithoutHistory: ReadonlyArray<unknown>
-  ) => Effect.Effect<number, StoreError>
-): Effect.Effect<number, StoreError> =>
+  ) => Effect.Effect<number, E>
+): Effect.Effect<number, E | StoreError> =>
   atomically(
     context,
     Effect.fnUntraced(function*(changeContext) {
       const matches = yield* context.collection.find(
         { filter, projection: { _id: 1, [context.revisionField]: 1 } },
-        deleted
+        scope
       )
       let count = 0
       for (const [, chunk] of chunksOf(matches)) {

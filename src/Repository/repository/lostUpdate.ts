@@ -3,7 +3,6 @@
  * still has the values that were read, and is computed again otherwise.
  */
 import * as Effect from "effect/Effect"
-import type { Document, Filter } from "../DocumentStore.ts"
 import { textOfId } from "../query/storedIdentifier.ts"
 import type { VersionConflict } from "../RepositoryError.ts"
 import { makeRetry } from "../store/retryOnConflict.ts"
@@ -42,16 +41,6 @@ export const makeRetryLostUpdates = (context: WriteContext): RetryLostUpdates =>
       () => Effect.fail(versionConflict(context, id, 0))
     )
 }
-
-/**
- * A filter that matches while these fields have the values that were read.
- *
- * @internal
- */
-export const unchangedSince = (read: Document, fields: ReadonlyArray<string>): Filter =>
-  Object.fromEntries(
-    fields.map((field) => [field, read[field] === undefined ? { $exists: false } : { $eq: read[field] }])
-  )
 
 // internal
 

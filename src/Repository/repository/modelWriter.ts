@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
-import type { StoreError } from "../RepositoryError.ts"
+import type { WriteError } from "../RepositoryError.ts"
 import type { Change } from "./history.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 
@@ -16,7 +16,7 @@ type WithChange<Operation extends (...args: never) => unknown> = (
 /** @internal */
 export interface ModelWriter {
   /** Returns the document as it was inserted. */
-  readonly insert: (document: Document) => Effect.Effect<Document, StoreError>
+  readonly insert: (document: Document) => Effect.Effect<Document, WriteError>
   readonly insertMany: ModelCollection["insertMany"]
   /**
    * Replaces the first match. With `upsert`, inserts the document when none matches. Returns the document as it was
@@ -26,7 +26,7 @@ export interface ModelWriter {
     filter: Filter,
     document: Document,
     upsert: boolean
-  ) => Effect.Effect<Document | undefined, StoreError>
+  ) => Effect.Effect<Document | undefined, WriteError>
   readonly updateOne: WithChange<ModelCollection["updateOne"]>
   readonly updateMany: WithChange<ModelCollection["updateMany"]>
   readonly findOneAndUpdate: WithChange<ModelCollection["findOneAndUpdate"]>
@@ -47,12 +47,11 @@ export const makeModelWriter = (collection: ModelCollection): ModelWriter => ({
       collection.replaceOne(filter, document, { upsert }),
       ({ matchedCount, upsertedId }) => matchedCount > 0 || upsertedId !== undefined ? document : undefined
     ),
-  updateOne: (_, filter, update, options, deleted) => collection.updateOne(filter, update, options, deleted),
-  updateMany: (_, filter, update, options, deleted) => collection.updateMany(filter, update, options, deleted),
-  findOneAndUpdate: (_, filter, update, options, deleted) =>
-    collection.findOneAndUpdate(filter, update, options, deleted),
-  deleteOne: (_, filter, deleted) => collection.deleteOne(filter, deleted),
-  deleteMany: (_, filter, deleted) => collection.deleteMany(filter, deleted)
+  updateOne: (_, filter, update, options, scope) => collection.updateOne(filter, update, options, scope),
+  updateMany: (_, filter, update, options, scope) => collection.updateMany(filter, update, options, scope),
+  findOneAndUpdate: (_, filter, update, options, scope) => collection.findOneAndUpdate(filter, update, options, scope),
+  deleteOne: (_, filter, scope) => collection.deleteOne(filter, scope),
+  deleteMany: (_, filter, scope) => collection.deleteMany(filter, scope)
 })
 
 /**

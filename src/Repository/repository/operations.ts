@@ -19,7 +19,8 @@ import type {
   QueryRejected,
   ReadError,
   StoreError,
-  VersionConflict
+  VersionConflict,
+  WriteError
 } from "../RepositoryError.ts"
 import type * as Update from "../Update.ts"
 import type { DeletedOptions } from "./softDeletion.ts"
@@ -144,12 +145,12 @@ export interface Operations<M extends Model.Any> {
    * Inserts an instance, which has to be valid. A versioned instance gets version 1. Fails with `DuplicateKey` when its
    * identifier or another unique value exists already.
    */
-  readonly insert: (instance: M["Type"]) => Effect.Effect<M["Type"], ModelError | StoreError>
+  readonly insert: (instance: M["Type"]) => Effect.Effect<M["Type"], ModelError | WriteError>
   /**
    * Inserts the instance, or replaces the stored one. Values that differ from the stored instance have to be valid. Fails
    * with `VersionConflict` when the stored instance has a different version.
    */
-  readonly save: (instance: M["Type"]) => Effect.Effect<M["Type"], ModelError | VersionConflict | StoreError>
+  readonly save: (instance: M["Type"]) => Effect.Effect<M["Type"], ModelError | VersionConflict | WriteError>
   /**
    * Replaces the stored instance of the same identifier. Values that differ from the stored instance have to be valid. An
    * instance with an invalid value, in this and in `save`, only replaces the stored instance that was read: like `modify`
@@ -157,7 +158,7 @@ export interface Operations<M extends Model.Any> {
    */
   readonly replace: (
     instance: M["Type"]
-  ) => Effect.Effect<M["Type"], DocumentNotFound | ModelError | VersionConflict | StoreError>
+  ) => Effect.Effect<M["Type"], DocumentNotFound | ModelError | VersionConflict | WriteError>
   /**
    * Applies a JSON merge patch (RFC 7396): `null` removes a field; models, structs, records and free-form values are merged
    * at every depth; lists are replaced. The changed values and the rules over several fields are validated before the
@@ -167,7 +168,7 @@ export interface Operations<M extends Model.Any> {
   readonly patch: (
     id: Model.Id<M>,
     changes: M["patch"]["Type"]
-  ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | StoreError>
+  ) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError>
   /**
    * Replaces the stored instance by the result of `change`. The write only succeeds while the document is as it was read.
    * On a conflict with another writer it is retried, and `change` runs again. Retries within one process run one at a time
@@ -178,7 +179,7 @@ export interface Operations<M extends Model.Any> {
   readonly modify: <E, R>(
     id: Model.Id<M>,
     change: (current: M["Type"]) => Effect.Effect<M["Type"], E, R>
-  ) => Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | ModelError | VersionConflict | StoreError, R>
+  ) => Effect.Effect<M["Type"], E | DocumentNotFound | DocumentInvalid | ModelError | VersionConflict | WriteError, R>
   /**
    * Inserts instances, each of which has to be valid. Returns their number. An `ordered` insert (the default) stops at the
    * first rejected instance and does not remove those before it; an unordered one inserts every instance that is not
@@ -192,12 +193,12 @@ export interface Operations<M extends Model.Any> {
   readonly updateOne: (
     where: Query.Where<M> | undefined,
     changes: Update.Changes<M>
-  ) => Effect.Effect<UpdateResult, ModelError | StoreError>
+  ) => Effect.Effect<UpdateResult, ModelError | WriteError>
   /** Updates every instance that matches the condition. Atomic for each instance, not for all of them. */
   readonly updateMany: (
     where: Query.Where<M> | undefined,
     changes: Update.Changes<M>
-  ) => Effect.Effect<UpdateResult, ModelError | StoreError>
+  ) => Effect.Effect<UpdateResult, ModelError | WriteError>
   /** Updates the first instance that matches the condition, and returns it as it is after or was `before` the update. */
   readonly findOneAndUpdate: (
     where: Query.Where<M> | undefined,
@@ -207,7 +208,7 @@ export interface Operations<M extends Model.Any> {
       readonly sort?: Query.Sort<M> | undefined
       readonly returnDocument?: "before" | "after" | undefined
     }
-  ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ModelError | StoreError>
+  ) => Effect.Effect<Option.Option<M["Type"]>, DocumentInvalid | ModelError | WriteError>
   /** Deletes the instance. With `Model.softDeleted`, this and the other deletes mark instances instead. */
   readonly deleteById: {
     (id: Model.Id<M>): Effect.Effect<void, DocumentNotFound | ReadError>

@@ -9,7 +9,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import { storedIdOf } from "../query/storedIdentifier.ts"
-import type { DocumentInvalid, DocumentNotFound, StoreError, VersionConflict } from "../RepositoryError.ts"
+import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import type { DocumentWrites } from "./documentOperations.ts"
 import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
@@ -89,12 +89,12 @@ interface PlannedChange {
   readonly read: ReadonlyArray<string>
 }
 
-type WriteError = DocumentNotFound | DocumentInvalid | VersionConflict | StoreError
+type ModifyError = DocumentNotFound | DocumentInvalid | VersionConflict | WriteError
 
 type Modify<A> = <E, R>(
   id: unknown,
   plan: (current: A, stored: Document) => Effect.Effect<PlannedChange, E, R>
-) => Effect.Effect<A, E | WriteError, R>
+) => Effect.Effect<A, E | ModifyError, R>
 
 const modifier = <M extends Model.Any>(
   model: M,
@@ -107,9 +107,9 @@ const modifier = <M extends Model.Any>(
   const attempt = Effect.fnUntraced(function*<E, R>(
     id: unknown,
     plan: (current: M["Type"], stored: Document) => Effect.Effect<PlannedChange, E, R>
-  ): Effect.fn.Return<M["Type"], E | LostUpdate | DocumentNotFound | DocumentInvalid | StoreError, R> {
+  ): Effect.fn.Return<M["Type"], E | LostUpdate | DocumentNotFound | DocumentInvalid | WriteError, R> {
     const fiber = yield* Effect.fiber
-    const stored = yield* documents.findById(storedIdOf(model)(id))
+    const stored = yield* documents.findById(storedIdOf(model)(id), { access: "update" })
     if (stored === undefined) return yield* notFound(context, id)
     const current = yield* fromDocument(stored)
     const { after, named, read } = yield* plan(current, stored)
@@ -119,7 +119,8 @@ const modifier = <M extends Model.Any>(
       "patch",
       change.filter,
       auditFields === undefined ? change.update : withOperands("$set", change.update, auditFields.updated(fiber)),
-      { returnDocument: "after" }
+      { returnDocument: "after" },
+      { before: stored }
     )
     return modified === undefined ? yield* Effect.fail(new LostUpdate()) : yield* fromDocument(modified)
   })

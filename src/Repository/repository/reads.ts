@@ -18,9 +18,10 @@ import { type DocumentInvalid, DocumentNotFound, type ReadError } from "../Repos
 import { instrumented, instrumentedStream } from "../store/instrumented.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import type { DocumentReads } from "./documentOperations.ts"
-import { conjunctionOf, type ModelCollection } from "./modelCollection.ts"
+import type { ModelCollection, Scope } from "./modelCollection.ts"
+import { conjunctionOf } from "./narrowed.ts"
 import type { FindOptions as RepositoryFindOptions, Operations } from "./operations.ts"
-import type { Deleted, DeletedOptions } from "./softDeletion.ts"
+import type { DeletedOptions } from "./softDeletion.ts"
 
 /** @internal */
 export type Reads<M extends Model.Any> = Pick<
@@ -57,13 +58,13 @@ export const makeReads = <M extends Model.Any>(
     findPage: instrumented("findPage", collection, (where, options) => findPage(context, where, options)),
     stream: instrumentedStream("stream", collection, (where, options = {}) =>
       Stream.mapEffect(
-        documents.stream(storeOptionsOf(model, where, options), deletedOf(options)),
+        documents.stream(storeOptionsOf(model, where, options), scopeOf(options)),
         (document) => codec.fromDocument(document)
       )),
     count: instrumented(
       "count",
       collection,
-      (where, options) => documents.count(Query.toFilter(model, where), deletedOf(options))
+      (where, options) => documents.count(Query.toFilter(model, where), scopeOf(options))
     ),
     estimatedCount: Effect.suspend(instrumented("estimatedCount", collection, () => documents.estimatedCount)),
     exists: instrumented("exists", collection, (where, options) => exists(context, where, options)),
@@ -76,7 +77,7 @@ export const makeReads = <M extends Model.Any>(
     aggregate: instrumentedStream(
       "aggregate",
       collection,
-      (pipeline, options) => documents.aggregate(pipeline, options, deletedOf(options))
+      (pipeline, options) => documents.aggregate(pipeline, options, scopeOf(options))
     )
   }
 }
@@ -89,7 +90,7 @@ export const makeDocumentReads = (model: Model.Any, documents: ModelCollection):
     findById: instrumented(
       "findDocumentById",
       collection,
-      (id, options) => documents.findById(storedId(id), undefined, options)
+      (id, options) => documents.findById(storedId(id), options, options)
     ),
     find: instrumented("findDocuments", collection, (options) => documents.find(options)),
     findAndCount: instrumented("findAndCountDocuments", collection, (options) => documents.findAndCount(options))
@@ -114,7 +115,7 @@ const findById = Effect.fnUntraced(function*<M extends Model.Any>(
   id: unknown,
   options: DeletedOptions<M> | undefined
 ) {
-  const document = yield* documents.findById(storedIdOf(model)(id), deletedOf(options))
+  const document = yield* documents.findById(storedIdOf(model)(id), scopeOf(options))
   return document === undefined
     ? yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
     : yield* codec.fromDocument(document)
@@ -138,10 +139,10 @@ const find = Effect.fnUntraced(function*<M extends Model.Any>(
   const { select } = options
   const storeOptions = storeOptionsOf(model, where, options)
   if (select === undefined) {
-    return yield* Effect.forEach(yield* documents.find(storeOptions, deletedOf(options)), codec.fromDocument)
+    return yield* Effect.forEach(yield* documents.find(storeOptions, scopeOf(options)), codec.fromDocument)
   }
   const { fromDocument, projection } = Query.select(model, select)
-  const selected = yield* documents.find({ ...storeOptions, projection }, deletedOf(options))
+  const selected = yield* documents.find({ ...storeOptions, projection }, scopeOf(options))
   return yield* Effect.forEach(selected, fromDocument)
 })
 
@@ -158,7 +159,7 @@ const findPage = Effect.fnUntraced(function*<M extends Model.Any>(
     sort: keyset.sort,
     limit: options.pageSize + 1,
     timeLimit: options.timeLimit
-  }, deletedOf(options))
+  }, scopeOf(options))
   const items = yield* Effect.forEach(
     matches.slice(0, options.pageSize),
     (document) => codec.fromDocument(document)
@@ -173,7 +174,7 @@ const exists = <M extends Model.Any>(
   options: DeletedOptions<M> | undefined
 ): Effect.Effect<boolean, ReadError> =>
   Effect.map(
-    documents.find({ filter: Query.toFilter(model, where), limit: 1, projection: { _id: 1 } }, deletedOf(options)),
+    documents.find({ filter: Query.toFilter(model, where), limit: 1, projection: { _id: 1 } }, scopeOf(options)),
     (matches) => matches.length > 0
   )
 
@@ -187,7 +188,7 @@ const distinct = Effect.fnUntraced(function*<M extends Model.Any>(
   const values = yield* documents.distinct(
     fieldNamed(model, name)?.path ?? name,
     Query.toFilter(model, where),
-    deletedOf(options)
+    scopeOf(options)
   )
   return yield* Effect.orDie(Effect.forEach(values.filter((value) => value !== null), (value) => decode(value)))
 })
@@ -212,7 +213,8 @@ const valueDecoder = (model: Model.Any, name: string) => {
   return SchemaParser.decodeUnknownEffect(codec, { disableChecks: true })
 }
 
-const deletedOf = <M extends Model.Any>(options: DeletedOptions<M> | undefined): Deleted | undefined => options?.deleted
+const scopeOf = <M extends Model.Any>(options: DeletedOptions<M> | undefined): Scope | undefined =>
+  options?.deleted === undefined ? undefined : { deleted: options.deleted }
 
 const sortOf = <M extends Model.Any>(model: M, sort: Query.Sort<M> | undefined): Sort =>
   sort === undefined ? byIdentifier : Query.toSort(model, sort)

@@ -10,7 +10,7 @@ import { dateOf } from "../bson/normalise.ts"
 import type { Filter, Update } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import { storedIdOf } from "../query/storedIdentifier.ts"
-import type { ReadError, StoreError } from "../RepositoryError.ts"
+import type { ReadError, WriteError } from "../RepositoryError.ts"
 import { instrumented } from "../store/instrumented.ts"
 import { rejectDuplicateKey } from "../store/rejectDuplicateKey.ts"
 import type { AuditFields } from "./auditFields.ts"
@@ -60,12 +60,12 @@ export const makeSoftDeletes = <M extends Model.Any>(
     purgeById: instrumented(
       "purgeById",
       collection,
-      (id) => requireMatch(model, id, writer.deleteOne("purge", { _id: storedId(id) }, "include"))
+      (id) => requireMatch(model, id, writer.deleteOne("purge", { _id: storedId(id) }, { deleted: "include" }))
     ),
     purge: instrumented(
       "purge",
       collection,
-      (where) => writer.deleteMany("purge", Query.toFilter(model, where), "only")
+      (where) => writer.deleteMany("purge", Query.toFilter(model, where), { deleted: "only" })
     )
   }
 }
@@ -97,20 +97,24 @@ const markDeleted = Effect.fnUntraced(function*(
   const clock = yield* Clock.Clock
   const deletedAt = dateOf(clock.currentTimeMillisUnsafe())
   const update = yield* withManagedFields(context, { $set: { [context.deletedField]: deletedAt } })
-  const result = yield* rejectDuplicateKey("delete", context.writer[method]("delete", filter, update, {}))
+  const marked = context.writer[method]("delete", filter, update, {}, { access: "delete" })
+  // What a delete leaves behind is not checked.
+  const result = yield* rejectDuplicateKey("delete", Effect.catchTag(marked, "AccessDenied", Effect.die))
   return result.matchedCount
 })
 
 const restoreOne = Effect.fnUntraced(function*(context: SoftDeleteContext, filter: Filter) {
   const update = yield* withManagedFields(context, { $unset: { [context.deletedField]: "" } })
-  return yield* context.writer.findOneAndUpdate("restore", filter, update, { returnDocument: "after" }, "only")
+  return yield* context.writer.findOneAndUpdate("restore", filter, update, { returnDocument: "after" }, {
+    deleted: "only"
+  })
 })
 
 const restoreMany = Effect.fnUntraced(function*(
   context: SoftDeleteContext,
   filter: Filter
-): Effect.fn.Return<number, StoreError> {
+): Effect.fn.Return<number, WriteError> {
   const update = yield* withManagedFields(context, { $unset: { [context.deletedField]: "" } })
-  const { matchedCount } = yield* context.writer.updateMany("restore", filter, update, {}, "only")
+  const { matchedCount } = yield* context.writer.updateMany("restore", filter, update, {}, { deleted: "only" })
   return matchedCount
 })

@@ -7,7 +7,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Model from "../../Model/Model.ts"
 import type * as Query from "../Query.ts"
-import type { DocumentInvalid, DocumentNotFound, ReadError, StoreError } from "../RepositoryError.ts"
+import type { DocumentInvalid, DocumentNotFound, ReadError, WriteError } from "../RepositoryError.ts"
 
 /**
  * Whether an operation excludes deleted documents, includes them, or applies to them only.
@@ -49,9 +49,9 @@ export interface SoftDeletes<M extends Model.Any> {
    * Restores a deleted instance. Fails with `DocumentNotFound` when no deleted instance has this identifier, and with
    * `DuplicateKey` when another instance has taken one of its unique values since the delete.
    */
-  readonly restoreById: (id: Model.Id<M>) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | StoreError>
+  readonly restoreById: (id: Model.Id<M>) => Effect.Effect<M["Type"], DocumentNotFound | DocumentInvalid | WriteError>
   /** Restores the deleted instances that match the condition. Returns their number. */
-  readonly restoreMany: (where: Query.Where<M>) => Effect.Effect<number, StoreError>
+  readonly restoreMany: (where: Query.Where<M>) => Effect.Effect<number, WriteError>
   /** Removes the instance permanently, whether it is deleted or not. */
   readonly purgeById: (id: Model.Id<M>) => Effect.Effect<void, DocumentNotFound | ReadError>
   /** Removes the deleted instances that match the condition permanently. Returns their number. */

@@ -8,18 +8,18 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { Document, Filter, InsertManyResult } from "../DocumentStore.ts"
+import type { Document, Filter } from "../DocumentStore.ts"
 import { textOfId } from "../query/storedIdentifier.ts"
 import {
   BulkInsertFailed,
   DocumentNotFound,
   type ReadError,
-  type StoreError,
-  VersionConflict
+  VersionConflict,
+  type WriteError
 } from "../RepositoryError.ts"
 import type { AuditFields } from "./auditFields.ts"
 import { mapInSteps } from "./mapInSteps.ts"
-import type { ModelCollection } from "./modelCollection.ts"
+import type { InsertManyResult, ModelCollection } from "./modelCollection.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 
 /**
@@ -68,7 +68,7 @@ export const versionConflict = ({ modelName }: WriteContext, id: unknown, expect
  */
 export const conflictOrNotFound = Effect.fnUntraced(
   function*(context: WriteContext, id: unknown, expected: number | undefined) {
-    const stored = yield* context.documents.findById(id)
+    const stored = yield* context.documents.findById(id, { access: "update" })
     return yield* stored === undefined || expected === undefined
       ? notFound(context, id)
       : versionConflict(context, id, expected)
@@ -86,7 +86,7 @@ export const versionOf = ({ versionField }: WriteContext, document: Document): n
  *
  * @internal
  */
-export const insertDocument = (context: WriteContext, document: Document): Effect.Effect<Document, StoreError> =>
+export const insertDocument = (context: WriteContext, document: Document): Effect.Effect<Document, WriteError> =>
   context.auditFields === undefined
     ? context.writer.insert(firstVersion(context, document))
     : Effect.withFiber((fiber) => context.writer.insert(insertedNow(context, fiber, document)))
@@ -129,7 +129,7 @@ export const replaceDocument = (
   context: WriteContext,
   document: Document,
   options: ReplaceOptions = {}
-): Effect.Effect<Document | undefined, StoreError> =>
+): Effect.Effect<Document | undefined, WriteError> =>
   context.auditFields === undefined
     ? context.writer.replace(
       { ...options.condition, ...targetOf(context, document) },
@@ -153,11 +153,11 @@ const replaceAudited: (
   auditFields: AuditFields,
   document: Document,
   options: ReplaceOptions
-) => Effect.Effect<Document | undefined, StoreError> = Effect.fnUntraced(
+) => Effect.Effect<Document | undefined, WriteError> = Effect.fnUntraced(
   function*(context, auditFields, document, options) {
     const { documents, insertedField, writer } = context
     const fiber = yield* Effect.fiber
-    const before = yield* documents.findById(document["_id"])
+    const before = yield* documents.findById(document["_id"], { access: "update" })
     if (before === undefined) return options.upsert === true ? yield* insertDocument(context, document) : undefined
     const next = auditFields.replaced(fiber, nextVersion(context, document), before)
     const inserted = before[insertedField]
@@ -171,7 +171,7 @@ const replaceAudited: (
       false
     )
     if (replaced !== undefined) return replaced
-    const now = yield* documents.findById(document["_id"])
+    const now = yield* documents.findById(document["_id"], { access: "update" })
     // Without a version, another document of the same identifier is replaced, too.
     const isAnother = now !== undefined && Number(now[insertedField]) !== Number(inserted)
     return isAnother && versionOf(context, document) === undefined

@@ -9,13 +9,14 @@ import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { Document } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
-import { BulkInsertFailed, type StoreError, type VersionConflict } from "../RepositoryError.ts"
+import { BulkInsertFailed, type VersionConflict, type WriteError } from "../RepositoryError.ts"
 import { instrumented } from "../store/instrumented.ts"
 import * as Update from "../Update.ts"
 import type { AuditFields } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
+import { unchangedSince } from "./documentFields.ts"
 import type { DocumentWrites } from "./documentOperations.ts"
-import { LostUpdate, makeRetryLostUpdates, type RetryLostUpdates, unchangedSince } from "./lostUpdate.ts"
+import { LostUpdate, makeRetryLostUpdates, type RetryLostUpdates } from "./lostUpdate.ts"
 import { mapInSteps } from "./mapInSteps.ts"
 import type { ModelCollection } from "./modelCollection.ts"
 import { type ModelWriter, withOperands } from "./modelWriter.ts"
@@ -133,7 +134,7 @@ const replacer = <M extends Model.Any>(
   const fields = Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed === undefined)
 
   const replaceStored = Effect.fnUntraced(function*(instance: M["Type"], document: Document, error: ModelError) {
-    const stored = yield* context.documents.findById(document["_id"])
+    const stored = yield* context.documents.findById(document["_id"], { access: "update" })
     if (stored === undefined) return yield* error
     yield* inspect(instance, yield* Effect.mapError(fromDocument(stored), () => error))
     const version = versionOf(context, document)
@@ -154,7 +155,7 @@ const replacer = <M extends Model.Any>(
   return <E>(
     instance: M["Type"],
     replaceValid: (document: Document) => Effect.Effect<Document, E>
-  ): Effect.Effect<M["Type"], E | ModelError | VersionConflict | StoreError> =>
+  ): Effect.Effect<M["Type"], E | ModelError | VersionConflict | WriteError> =>
     inspect(instance).pipe(
       Effect.matchEffect({
         onFailure: (error) => replaceInvalid(instance, error),
@@ -169,17 +170,23 @@ const saver = (context: WriteContext) =>
   Effect.fnUntraced(function*(document: Document) {
     const replaced = yield* replaceDocument(context, document, { upsert: context.versionField === undefined })
     if (replaced !== undefined) return replaced
-    const exists = Effect.map(context.documents.findById(document["_id"]), (stored) => stored !== undefined)
+    const exists = Effect.map(context.documents.findById(document["_id"], { access: "update" }), (stored) =>
+      stored !== undefined)
     const conflict = versionConflict(context, document["_id"], versionOf(context, document) ?? 0)
     // No document has this version: either none has the identifier, or another write came first. Asked before the
     // insertion, since a rejected insertion ends a transaction.
-    if (yield* exists) return yield* conflict
+    if (yield* exists) {
+      return yield* conflict
+    }
     return yield* Effect.catchTag(
       insertDocument(context, document),
       "DuplicateKey",
       // The store may name any of the violated indexes, so the identifier is looked up.
       Effect.fnUntraced(function*(error) {
-        return yield* (yield* Effect.orElseSucceed(exists, () => false)) ? conflict : error
+        return yield* (yield* Effect.orElseSucceed(exists, () =>
+            false))
+          ? conflict
+          : error
       })
     )
   })

@@ -1,0 +1,224 @@
+/**
+ * Rejects writes that would leave a document behind which the caller's rules do not allow. Nothing of such a write is stored.
+ *
+ * An inserted document and a replacement are tested before they are written. An update is tested in advance when it was
+ * computed from a document, and its write then depends on the fields that were tested. Any other update that may change the
+ * result of the test runs in a transaction, which is rolled back when an updated document fails the test.
+ */
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Result from "effect/Result"
+import type { ModelLike } from "../../Model/introspection.ts"
+import { normalise } from "../bson/normalise.ts"
+import type {
+  Document,
+  DocumentStore,
+  Filter,
+  FindOneAndUpdateOptions,
+  Update,
+  UpdateResult
+} from "../DocumentStore.ts"
+import { AccessDenied, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
+import { rowMatcher, type RowRules } from "./callerRules.ts"
+import { chunksOf } from "./chunksOf.ts"
+import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
+import { mapInSteps } from "./mapInSteps.ts"
+import type { InsertManyResult, ModelCollection, Scope } from "./modelCollection.ts"
+import { conjunctionOf } from "./narrowed.ts"
+
+/** The complete collection, the rules for it, and its store. */
+interface CheckOptions {
+  readonly all: ModelCollection
+  readonly rules: RowRules
+  readonly store: DocumentStore["Service"]
+}
+
+/**
+ * The collection with checked writes. `reached` has the documents that the rules admit.
+ *
+ * @internal
+ */
+export const checkingWrites = (
+  model: ModelLike,
+  reached: ModelCollection,
+  options: CheckOptions
+): ModelCollection => {
+  const context: CheckContext = { ...options, reached, denied: new AccessDenied({ model: model.modelName }) }
+  return {
+    ...reached,
+    insertOne: (document) => insertOne(context, document),
+    insertMany: (documents, options) => insertMany(context, documents, options?.ordered !== false),
+    replaceOne: (filter, document, options) =>
+      options?.upsert === true ? upsert(context, filter, document) : replace(context, filter, document),
+    updateOne: (filter, update, options, scope) =>
+      checkingUpdate(context, { filter, update, scope }, {
+        write: (checked) => reached.updateOne(checked, update, options, scope),
+        transaction: updateFirst(context, noUpdate)
+      }),
+    updateMany: (filter, update, options, scope) =>
+      checkingUpdate(context, { filter, update, scope }, {
+        write: (checked) => reached.updateMany(checked, update, options, scope),
+        transaction: updateEach(context)
+      }),
+    findOneAndUpdate: (filter, update, options, scope) =>
+      checkingUpdate(context, { filter, update, scope, sort: options.sort }, {
+        write: (checked) => reached.findOneAndUpdate(checked, update, options, scope),
+        transaction: updateFirst<Document | undefined>(context, undefined)
+      })
+  }
+}
+
+// internal
+
+interface CheckContext extends CheckOptions {
+  readonly reached: ModelCollection
+  readonly denied: AccessDenied
+}
+
+/** Why a document may not be left behind by a write; `undefined` if it may. */
+const rejectionOf = (
+  { denied, rules }: CheckContext,
+  access: "insert" | "update",
+  document: Document
+): AccessDenied | QueryRejected | undefined => {
+  const check = rules.check(access)
+  if (check === undefined) return undefined
+  // The test is made for the values that the store would return.
+  const stored = normalise(document)
+  return Result.isFailure(stored)
+    ? new QueryRejected({ operation: access, detail: stored.failure })
+    : rowMatcher(check)(stored.success)
+    ? undefined
+    : denied
+}
+
+const insertOne = (context: CheckContext, document: Document): Effect.Effect<void, WriteError> => {
+  const rejection = rejectionOf(context, "insert", document)
+  return rejection === undefined ? context.reached.insertOne(document) : Effect.fail(rejection)
+}
+
+const insertMany = Effect.fnUntraced(function*(
+  context: CheckContext,
+  documents: ReadonlyArray<Document>,
+  isOrdered: boolean
+): Effect.fn.Return<InsertManyResult, ReadError> {
+  const rejections = yield* mapInSteps(documents, (document) => rejectionOf(context, "insert", document))
+  const rejected = rejections.flatMap((error, index) => error === undefined ? [] : [{ index, error }])
+  const [first] = rejected
+  if (first === undefined) return yield* context.reached.insertMany(documents, { ordered: isOrdered })
+  const indexes = Array.from(documents.keys()).filter((i) => isOrdered ? i < first.index : rejections[i] === undefined)
+  const { failures, insertedCount } = yield* context.reached.insertMany(
+    indexes.map((i) => documents[i]!),
+    { ordered: isOrdered }
+  )
+  const failed = failures.map(({ error, index }) => ({ index: indexes[index]!, error }))
+  return {
+    insertedCount,
+    failures: isOrdered
+      ? [failed[0] ?? first]
+      : [...failed, ...rejected].toSorted((one, other) => one.index - other.index)
+  }
+})
+
+/** A document that the rules do not admit is not found, whatever would replace it. */
+const replace = (
+  context: CheckContext,
+  filter: Filter,
+  document: Document
+): Effect.Effect<UpdateResult, WriteError> => {
+  const { reached } = context
+  const rejection = rejectionOf(context, "update", document)
+  if (rejection === undefined) return reached.replaceOne(filter, document)
+  return Effect.flatMap(
+    reached.find({ filter, limit: 1, projection: { _id: 1 } }, { access: "update" }),
+    ([match]) => match === undefined ? Effect.succeed(noUpdate) : Effect.fail(rejection)
+  )
+}
+
+/**
+ * Replaces a document that the rules admit, or inserts one. An identifier that a document has which the rules do not admit
+ * is a duplicate key. The two are separate steps, because only the replacement is subject to the rows.
+ */
+const upsert = (context: CheckContext, filter: Filter, document: Document): Effect.Effect<UpdateResult, WriteError> =>
+  Effect.flatMap(replace(context, filter, document), (replaced) => {
+    if (replaced.matchedCount > 0) return Effect.succeed(replaced)
+    const inserted = Effect.as(insertOne(context, document), { ...noUpdate, upsertedId: document["_id"] })
+    return Effect.catchTag(inserted, "DuplicateKey", (error) =>
+      Effect.flatMap(
+        context.reached.find({ filter, limit: 1, projection: { _id: 1 } }, { access: "update" }),
+        // Another write may have inserted it in between.
+        ([match]) => match === undefined ? Effect.fail(error) : upsert(context, filter, document)
+      ))
+  })
+
+/** The documents that an update is for. */
+interface Target {
+  readonly filter: Filter
+  readonly update: Update
+  readonly scope: Scope | undefined
+  readonly sort?: FindOneAndUpdateOptions["sort"]
+}
+
+type Write<A> = (filter: Filter) => Effect.Effect<A, WriteError>
+
+/** Runs a write in a transaction, and the check after it. */
+type CheckedTransaction<A> = (check: Filter, target: Target, write: Write<A>) => Effect.Effect<A, WriteError>
+
+const checkingUpdate = <A>(
+  context: CheckContext,
+  target: Target,
+  { transaction, write }: { readonly write: Write<A>; readonly transaction: CheckedTransaction<A> }
+): Effect.Effect<A, WriteError> => {
+  const { filter, scope, update } = target
+  const check = scope?.access === "delete" ? undefined : context.rules.check("update")
+  if (check === undefined) return write(filter)
+  const fields = fieldsOfFilter(check)
+  if (fields === undefined) return transaction(check, target, write)
+  // The rows are part of the write, so what they require still holds after an update of other fields.
+  const isKept = isSameFilter(context.rules.rows("update"), check) &&
+    !fieldsOfUpdate(update).some((field) => fields.has(field))
+  if (isKept) return write(filter)
+  if (scope?.before === undefined) return transaction(check, target, write)
+  const rejection = rejectionOf(context, "update", afterUpdate(scope.before, update))
+  return rejection === undefined
+    ? write(conjunctionOf(filter, unchangedSince(scope.before, [...fields])))
+    : Effect.fail(rejection)
+}
+
+const isSameFilter = (one: Filter | undefined, other: Filter): boolean => one === other || Equal.equals(one, other)
+
+const updateFirst =
+  <A>(context: CheckContext, none: A): CheckedTransaction<A> => (check, { filter, scope, sort }, write) =>
+    context.store.transaction(Effect.gen(function*() {
+      const [match] = yield* context.reached.find(
+        { filter, sort, limit: 1, projection: { _id: 1 } },
+        { ...scope, access: "update" }
+      )
+      if (match === undefined) return none
+      const chunk = { _id: match["_id"] }
+      const updated = yield* write(conjunctionOf(filter, chunk))
+      yield* requireAdmitted(context, check, chunk)
+      return updated
+    }))
+
+const updateEach = (context: CheckContext): CheckedTransaction<UpdateResult> => (check, { filter, scope }, write) =>
+  context.store.transaction(Effect.gen(function*() {
+    const matches = yield* context.reached.find({ filter, projection: { _id: 1 } }, { ...scope, access: "update" })
+    let [matchedCount, modifiedCount] = [0, 0]
+    for (const [, documents] of chunksOf(matches)) {
+      const chunk = { _id: { $in: documents.map(({ _id }) => _id) } }
+      const updated = yield* write(conjunctionOf(filter, chunk))
+      yield* requireAdmitted(context, check, chunk)
+      matchedCount += updated.matchedCount
+      modifiedCount += updated.modifiedCount
+    }
+    return { matchedCount, modifiedCount }
+  }))
+
+/** Fails if a document of the chunk fails the check. */
+const requireAdmitted = Effect.fnUntraced(function*({ all, denied }: CheckContext, check: Filter, chunk: Filter) {
+  const rejected = yield* all.count({ ...chunk, $nor: [check] }, { deleted: "include" })
+  if (rejected > 0) return yield* denied
+})
+
+const noUpdate: UpdateResult = { matchedCount: 0, modifiedCount: 0 }
