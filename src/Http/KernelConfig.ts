@@ -18,6 +18,8 @@
  * | `server.request_timeout` | time in which a request has to arrive | 60 seconds |
  * | `server.max_body_size` | size of a JSON body | 1 MiB |
  * | `server.max_multipart_size` | size of a multipart body | 10 MiB |
+ * | `server.trusted_proxies` | addresses and networks of the proxies in front, see `ClientAddress` | none |
+ * | `server.forwarded_header` | header in which they write the client's address: `x-forwarded-for` or `forwarded` | `x-forwarded-for` |
  * | `mongo.host` | MongoDB's host, or its whole URL | `localhost` |
  * | `mongo.db` | database | the URL's, or `app` |
  * | `mongo.connect_timeout` | time for a server to accept a connection | 5 seconds |
@@ -49,6 +51,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import type * as IpNetwork from "effect/net/IpNetwork"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as nodePath from "node:path"
@@ -97,6 +100,19 @@ export interface ServerOptions extends ServerAddress {
   readonly shutdownTimeout?: Duration.Input | undefined
   /** The time in which a request has to arrive, including its body. Defaults to 60 seconds. */
   readonly requestTimeout?: Duration.Input | undefined
+}
+
+/**
+ * The proxies in front of the server.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ProxyOptions {
+  /** Whose headers tell the address of the client. Defaults to none. */
+  readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /** The header that all of them write. They pass on whatever clients send in the other one. Defaults to `x-forwarded-for`. */
+  readonly forwardedHeader: "x-forwarded-for" | "forwarded"
 }
 
 /**
@@ -198,6 +214,17 @@ export const server: Config.Config<ServerOptions> = Config.all({
   backlog: configOf(settings.serverBacklog, undefined),
   shutdownTimeout: configOf(settings.serverShutdownTimeout, undefined),
   requestTimeout: configOf(settings.serverRequestTimeout, undefined)
+})
+
+/**
+ * `server.trusted_proxies` and `server.forwarded_header`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const proxies: Config.Config<ProxyOptions> = Config.all({
+  trustedProxies: configOf(settings.serverTrustedProxies, []),
+  forwardedHeader: configOf(settings.serverForwardedHeader, "x-forwarded-for" as const)
 })
 
 /**

@@ -1,4 +1,5 @@
 export * as Action from "./Action.ts"
+export * as ClientAddress from "./ClientAddress.ts"
 export * as Endpoint from "./Endpoint.ts"
 export * as Envelope from "./Envelope.ts"
 export * as Hook from "./Hook.ts"

@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Config, ConfigProvider, Duration, Effect, FileSystem, Layer, Logger, PlatformError, Redacted } from "effect"
+import { IpNetwork } from "effect/net"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
@@ -60,6 +61,10 @@ const everything = Effect.gen(function*() {
   return {
     server: yield* KernelConfig.server,
     logging: yield* KernelConfig.logging,
+    proxies: yield* Effect.map(KernelConfig.proxies, ({ forwardedHeader, trustedProxies }) => ({
+      forwardedHeader,
+      trustedProxies: trustedProxies.map((network) => IpNetwork.format(network))
+    })),
     limits: yield* KernelConfig.Limits,
     mongo: { host: Redacted.isRedacted(host) ? Redacted.value(host) : host, ...mongo },
     embedded: yield* EmbeddedStore.config,
@@ -75,6 +80,7 @@ const expected = {
     shutdownTimeout: Duration.seconds(3),
     requestTimeout: Duration.millis(1_500)
   },
+  proxies: { forwardedHeader: "forwarded" as const, trustedProxies: ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"] },
   logging: { fileName: "shop.log", maxSize: 10_000_000, backupCount: 7 },
   limits: {
     maxBodySize: 2_048,
@@ -107,6 +113,8 @@ appkernel:
     request_timeout: 1.5
     max_body_size: 2048
     max_multipart_size: 5 MiB
+    trusted_proxies: [10.0.0.0/8, "::ffff:192.0.2.1", "2001:db8::/32"]
+    forwarded_header: Forwarded
   mongo:
     host: mongodb://shop:secret@db.example.org/
     db: shop
@@ -138,6 +146,8 @@ const env = {
   APPKERNEL_SERVER_REQUEST_TIMEOUT: "1500 millis",
   APPKERNEL_SERVER_MAX_BODY_SIZE: "2 KiB",
   APPKERNEL_SERVER_MAX_MULTIPART_SIZE: "5242880",
+  APPKERNEL_SERVER_TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1, 2001:db8::/32",
+  APPKERNEL_SERVER_FORWARDED_HEADER: "forwarded",
   APPKERNEL_MONGO_HOST: "mongodb://shop:secret@db.example.org/",
   APPKERNEL_MONGO_DB: "shop",
   APPKERNEL_MONGO_CONNECT_TIMEOUT: "2 seconds",
@@ -268,7 +278,7 @@ describe("KernelConfig / invalid values", () => {
       const names = yield* problemsOf({
         file: `
 appkernel:
-  server: { shutdown_timeout: 5 parsecs, request_timeout: 0, max_body_size: 10 XB, max_multipart_size: 0.5 }
+  server: { shutdown_timeout: 5 parsecs, request_timeout: 0, max_body_size: 10 XB, max_multipart_size: 0.5, trusted_proxies: [10.0.0.0/33], forwarded_header: via }
   query: { timeout: -1, max_page_size: 0 }
   i18n: { languages: [en, 5] }
   logging: { max_size: -5, backup_count: -1 }
@@ -281,6 +291,8 @@ appkernel:
         "appkernel.server.max_body_size",
         "appkernel.server.max_multipart_size",
         "appkernel.server.request_timeout",
+        "appkernel.server.trusted_proxies",
+        "appkernel.server.forwarded_header",
         "appkernel.i18n.languages",
         "appkernel.query.max_page_size",
         "appkernel.query.timeout"

@@ -9,9 +9,10 @@ import { freshDirectory } from "../support/folders.ts"
 import { freePort, printed, runProgram } from "../support/processes.ts"
 import { withSmallDisk } from "../support/smallDisk.ts"
 
-const entry = {
+const entry: KernelLogger.AccessEntry = {
   time: Date.UTC(2026, 0, 31, 9, 30),
   requestId: "r-1",
+  address: "203.0.113.9",
   method: "GET",
   route: "/users/:id",
   status: 200,
@@ -69,13 +70,14 @@ describe("KernelLogger / the console", () => {
   it.effect("writes a request as a line of JSON, and a failed one as an error", () =>
     Effect.gen(function*() {
       const captured = capturing()
-      yield* logged(captured, {}, Effect.andThen(write(), write({ route: undefined, status: 503 })))
+      yield* logged(captured, {}, Effect.andThen(write(), write({ address: undefined, route: undefined, status: 503 })))
       assert.deepStrictEqual(captured.lines(), [
         {
           timestamp: "2026-01-31T09:30:00.000Z",
           level: "INFO",
           message: "request",
           request_id: "r-1",
+          address: "203.0.113.9",
           method: "GET",
           route: "/users/:id",
           status: 200,

@@ -9,6 +9,9 @@ import * as KernelEngine from "../../src/Http/KernelEngine.ts"
 import * as KernelLogger from "../../src/Http/KernelLogger.ts"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
 import { accessLogged } from "../../src/Http/server/accessLog.ts"
+import { makeClientAddress } from "../../src/Http/server/clientAddress.ts"
+
+const clientAddressOf = makeClientAddress({ trustedProxies: [], forwardedHeader: "x-forwarded-for" })
 
 const holdLoop = (): void => {
   const end = performance.now() + 500
@@ -33,7 +36,7 @@ const service = Layer.effectDiscard(Effect.gen(function*() {
   ])
   const log = yield* KernelLogger.Access
   const handler = Effect.orDie(router.asHttpEffect())
-  yield* HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log))
+  yield* HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log, clientAddressOf))
 }))
 
 const stuckStart = Layer.effectDiscard(

@@ -72,7 +72,8 @@ export const check = Effect.fnUntraced(function*(
     const kind = kindOf(inFile)
     // No setting's kinds have a mapping.
     const isExpected = kinds.includes(kind)
-      && (Array.isArray(inFile) ? areTexts(inFile) : parse(`${inFile as string | number}`) !== undefined)
+      && (!Array.isArray(inFile) || areTexts(inFile))
+      && parse(Array.isArray(inFile) ? inFile.join() : `${inFile as string | number}`) !== undefined
     if (!isExpected) {
       const hint = kind === "a number" && !kinds.includes(kind) ? ", so in quotes" : ""
       problems.push(`${name} in ${file} is ${kind}, expected ${expected}${hint}`)

@@ -3,7 +3,10 @@ import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as IpNetwork from "effect/net/IpNetwork"
+import * as NetAddress from "effect/net/NetAddress"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { durationOf } from "../../internal/durationConfig.ts"
 
@@ -26,7 +29,7 @@ export interface Setting<A> {
   readonly expected: string
   /** The types that a file may have here. An environment has texts only. */
   readonly kinds: ReadonlyArray<Kind>
-  /** Parses a text; `undefined` if it is not as expected. */
+  /** Parses a text, of a list its parts separated by commas; `undefined` if it is not as expected. */
   readonly parse: (text: string) => A | undefined
 }
 
@@ -71,6 +74,47 @@ const duration = (minimum: Duration.Duration) =>
     }
   )
 
+/** The parts of a list; none of an empty text. */
+const partsOf = (value: string): ReadonlyArray<string> =>
+  value.split(",").map((part) => part.trim()).filter((part) => part !== "")
+
+/** The values of all parts; `undefined` if one is not as expected. */
+const all = <A>(value: string, parse: (part: string) => A | undefined): ReadonlyArray<A> | undefined => {
+  const parsed = partsOf(value).map((part) => parse(part))
+  return parsed.every((one) => one !== undefined) ? parsed : undefined
+}
+
+/** A network, or an address as the network of itself. An IPv4-mapped one is IPv4 (RFC 4291, section 2.5.5.2). */
+const networkOf = (text: string): IpNetwork.IpNetwork | undefined => {
+  const network = text.includes("/")
+    ? IpNetwork.fromString(text)
+    : Result.map(
+      NetAddress.ipFromString(text),
+      (address) => IpNetwork.fromAddressUnsafe(address, NetAddress.width(address))
+    )
+  if (Result.isFailure(network)) return undefined
+  const { address, prefixLength } = network.success
+  const canonical = NetAddress.toCanonical(address)
+  return canonical === address
+    ? network.success
+    : prefixLength < 96
+    ? undefined
+    : IpNetwork.fromAddressUnsafe(canonical, prefixLength - 96)
+}
+
+const networks = setting(
+  "IP addresses and networks such as 10.0.0.0/8, as a list or separated by commas",
+  ["text", "a list"],
+  (value) => all(value, networkOf)
+)
+
+const oneOf = <const A extends string>(...values: ReadonlyArray<A>) =>
+  setting(
+    `one of ${values.join(", ")}`,
+    ["text"],
+    (value) => values.find((one) => one === value.trim().toLowerCase())
+  )
+
 /**
  * All keys of the configuration.
  *
@@ -87,6 +131,8 @@ export const settings = {
   serverMaxBodySize: size("server.max_body_size"),
   serverMaxMultipartSize: size("server.max_multipart_size"),
   serverRequestTimeout: duration(Duration.millis(100))("server.request_timeout"),
+  serverTrustedProxies: networks("server.trusted_proxies"),
+  serverForwardedHeader: oneOf("x-forwarded-for", "forwarded")("server.forwarded_header"),
   mongoHost: text("mongo.host"),
   mongoDb: text("mongo.db"),
   mongoConnectTimeout: duration(Duration.millis(1))("mongo.connect_timeout"),
@@ -127,16 +173,18 @@ export const variableOf = (key: string): string => pathOf(key).join("_")
  *
  * @internal
  */
-export const configOf = <A, B>({ expected, key, parse }: Setting<A>, otherwise: B): Config.Config<A | B> =>
-  Config.schema(Schema.String, pathOf(key)).pipe(
-    Config.mapEffect((value) => {
-      const parsed = parse(value)
-      return parsed === undefined
-        ? Effect.fail(configError(`${variableOf(key)}: expected ${expected}`))
-        : Effect.succeed(parsed)
-    }),
-    Config.map((value): A | B => value),
-    Config.withDefault(otherwise)
-  )
+export const configOf = <A, B>({ expected, key, kinds, parse }: Setting<A>, otherwise: B): Config.Config<A | B> =>
+  (kinds.includes("a list")
+    ? Config.map(Config.Array(Schema.String, pathOf(key)), (parts) => parts.join())
+    : Config.schema(Schema.String, pathOf(key))).pipe(
+      Config.mapEffect((value) => {
+        const parsed = parse(value)
+        return parsed === undefined
+          ? Effect.fail(configError(`${variableOf(key)}: expected ${expected}`))
+          : Effect.succeed(parsed)
+      }),
+      Config.map((value): A | B => value),
+      Config.withDefault(otherwise)
+    )
 
 const configError = (message: string) => new Config.ConfigError(new ConfigProvider.SourceError({ message }))

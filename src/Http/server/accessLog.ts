@@ -1,3 +1,4 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -6,6 +7,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { lastRequestIdOf } from "../request/requestId.ts"
+import type { ClientAddressOf } from "./clientAddress.ts"
 
 /**
  * An entry of the access log.
@@ -18,6 +20,8 @@ export interface AccessEntry {
   readonly time: number
   readonly requestId: string
   readonly method: string
+  /** The address of the client; `undefined` if the client disconnected first. */
+  readonly address: string | undefined
   /** The pattern of the route; `undefined` if no route matched. */
   readonly route: string | undefined
   /** The status of the response; 499 if the client disconnected first. */
@@ -47,10 +51,12 @@ const callerGone = 499
  */
 export const accessLogged = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  log: AccessLog
+  log: AccessLog,
+  clientAddressOf: ClientAddressOf
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
   Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const address = clientAddressOf(NodeHttpServerRequest.toIncomingMessage(request))
     const clock = fiber.getRef(Clock.Clock)
     const start = clock.currentTimeNanosUnsafe()
     return Effect.onExitPrimitive(handler, (exit) => {
@@ -58,6 +64,7 @@ export const accessLogged = <E, R>(
         time: clock.currentTimeMillisUnsafe(),
         requestId: lastRequestIdOf(request),
         method: request.method,
+        address,
         route: Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route.path,
         status: Exit.isSuccess(exit) ? exit.value.status : callerGone,
         duration: Number(clock.currentTimeNanosUnsafe() - start) / 1_000_000

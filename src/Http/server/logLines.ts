@@ -38,12 +38,14 @@ export const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options
  *
  * @internal
  */
-export const accessLineOf = ({ duration, method, requestId, route, status, time }: AccessEntry): string =>
+export const accessLineOf = ({ address, duration, method, requestId, route, status, time }: AccessEntry): string =>
   `{"timestamp":"${timestampOf(time)}","level":"${
     status >= 500 ? "ERROR" : "INFO"
-  }","message":"request","request_id":"${requestId}","method":"${method}","route":${
-    route === undefined ? "null" : quote(route)
-  },"status":${status},"duration_ms":${Math.round(duration * 1000) / 1000}}\n`
+  }","message":"request","request_id":"${requestId}"${
+    address === undefined ? "" : `,"address":"${address}"`
+  },"method":"${method}","route":${route === undefined ? "null" : quote(route)},"status":${status},"duration_ms":${
+    Math.round(duration * 1000) / 1000
+  }}\n`
 
 /**
  * The text of an access log entry for the console.

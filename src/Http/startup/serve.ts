@@ -1,10 +1,13 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
+import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import { Keys } from "../../Security/Keys.ts"
@@ -26,6 +29,7 @@ import { routesOf } from "../routes/resourceRoutes.ts"
 import type { Route } from "../routes/route.ts"
 import { type Implementation, served } from "../routes/served.ts"
 import { accessLogged } from "../server/accessLog.ts"
+import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress.ts"
 import * as Translations from "../Translations.ts"
 import { unusedKeys } from "./unusedKeys.ts"
 
@@ -91,13 +95,23 @@ export const serve = Effect.fnUntraced(function*({ additions, api, implementatio
   }
   const handler = routed(router, routes, pathsOfDocuments(registrations), errorResponses)
   const log = yield* KernelLogger.Access
+  const clientAddressOf = makeClientAddress(yield* KernelConfig.proxies)
   // Handlers get the context of the server's fiber.
   yield* Effect.provideContext(
-    HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log)),
-    repositories
+    HttpServer.serveEffect(log === undefined ? handler : accessLogged(handler, log, clientAddressOf)),
+    Context.add(repositories, ClientAddressSource, addressOfRequest(clientAddressOf))
   )
   return repositories
 })
+
+/** The address of the client of the request that the fiber handles. */
+const addressOfRequest = (clientAddressOf: ClientAddressOf): Effect.Effect<string | undefined> =>
+  Effect.withFiber((fiber) => {
+    const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
+    return Effect.succeed(
+      request === undefined ? undefined : clientAddressOf(NodeHttpServerRequest.toIncomingMessage(request))
+    )
+  })
 
 /** The translations of a layer, otherwise the configured ones. */
 const translationsOf = Effect.gen(function*() {
