@@ -86,7 +86,8 @@ export const folders: { readonly [name: string]: Folder } = {
       accounts: { on: ["base"] },
       keys: { on: ["base"] },
       Keys: { on: ["keys"], modules: ["Keys"] },
-      jwt: { on: ["Keys"] }
+      jwt: { on: ["Keys"] },
+      signIns: { on: ["base"] }
     }
   },
   Http: {

@@ -35,6 +35,9 @@
  * | `query.timeout` | time after which the store stops a query | 5 seconds |
  * | `security.private_key_path` | file of the key that tokens are signed with | none |
  * | `security.public_key_path` | file of the key that tokens are verified with | none |
+ * | `security.access_token_lifetime` | time that an access token counts | 15 minutes |
+ * | `security.refresh_token_lifetime` | time in which a refresh token can be used | 30 days |
+ * | `security.revocation_delay` | time after which no process accepts a token whose sign-in has ended | 10 seconds |
  *
  * A time is a number of seconds or a text such as `30 seconds` or `500 millis`. A size is a number of bytes or a text
  * such as `10 MB` or `10 MiB`. Relative paths are resolved against the working directory.
@@ -56,6 +59,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as nodePath from "node:path"
 import process from "node:process"
+import { Lifetimes } from "../Security/SignIns.ts"
 import { configOf, settings } from "./config/settings.ts"
 
 /**
@@ -259,13 +263,26 @@ export const limits = (otherwise: Limits): Config.Config<Limits> =>
   )
 
 /**
+ * The lifetimes of tokens. Unset keys take their values from `otherwise`.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const lifetimes = (otherwise: Lifetimes): Config.Config<Lifetimes> =>
+  Config.all({
+    accessToken: configOf(settings.securityAccessTokenLifetime, otherwise.accessToken),
+    refreshToken: configOf(settings.securityRefreshTokenLifetime, otherwise.refreshToken),
+    revocationDelay: configOf(settings.securityRevocationDelay, otherwise.revocationDelay)
+  })
+
+/**
  * A loaded and validated configuration.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Loaded {
-  /** The provider of all `Config` and the {@link Limits}. */
+  /** The provider of all `Config`, the {@link Limits} and the lifetimes of tokens. */
   readonly context: Context.Context<never>
   /** Logs which file was read, or that there is none, and a warning for each unknown key. */
   readonly log: Effect.Effect<void>
@@ -298,7 +315,8 @@ export const load: (
     if (problems.length > 0) return yield* invalid(...problems)
     const provider = configFile.layered(environment, content.success)
     const context = Context.make(ConfigProvider.ConfigProvider, provider).pipe(
-      Context.add(Limits, yield* limits(yield* Limits).parse(provider))
+      Context.add(Limits, yield* limits(yield* Limits).parse(provider)),
+      Context.add(Lifetimes, yield* lifetimes(yield* Lifetimes).parse(provider))
     )
     // An explicit folder implies that a file is expected there.
     const logAbsence = options?.cfgDir === undefined ? Effect.logInfo : Effect.logWarning

@@ -36,7 +36,8 @@ export class KeysInvalid extends Schema.TaggedError<KeysInvalid>()("KeysInvalid"
  * | `claims` | a claim is missing or has the wrong type |
  * | `account` | there is no such account |
  * | `secret` | the password or the secret of an API key is another one |
- * | `revoked` | the API key was revoked |
+ * | `revoked` | the API key was revoked, or the sign-in has ended |
+ * | `reused` | the refresh token was used before, so that its sign-in has ended |
  *
  * @category models
  * @since 0.1.0
@@ -54,7 +55,8 @@ export const Reason = Schema.Literals([
   "claims",
   "account",
   "secret",
-  "revoked"
+  "revoked",
+  "reused"
 ])
 
 /**

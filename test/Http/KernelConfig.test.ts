@@ -8,6 +8,7 @@ import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as Translations from "../../src/Http/Translations.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import * as MongoStore from "../../src/Repository/MongoStore.ts"
+import { Lifetimes } from "../../src/Security/SignIns.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { runProgram } from "../support/processes.ts"
 
@@ -66,6 +67,7 @@ const everything = Effect.gen(function*() {
       trustedProxies: trustedProxies.map((network) => IpNetwork.format(network))
     })),
     limits: yield* KernelConfig.Limits,
+    lifetimes: yield* Lifetimes,
     mongo: { host: Redacted.isRedacted(host) ? Redacted.value(host) : host, ...mongo },
     embedded: yield* EmbeddedStore.config,
     i18n: yield* Translations.config
@@ -90,6 +92,11 @@ const expected = {
     maxPageBytes: 4_000_000,
     maxResults: 500,
     queryTimeout: Duration.millis(250)
+  },
+  lifetimes: {
+    accessToken: Duration.minutes(5),
+    refreshToken: Duration.days(90),
+    revocationDelay: Duration.millis(2_500)
   },
   mongo: {
     host: "mongodb://shop:secret@db.example.org/",
@@ -129,7 +136,12 @@ appkernel:
     max_page_bytes: 4 MB
     max_results: 500
     timeout: 250 millis
-  security: { private_key_path: keys/private.pem, public_key_path: keys/public.pem }
+  security:
+    private_key_path: keys/private.pem
+    public_key_path: keys/public.pem
+    access_token_lifetime: 5 minutes
+    refresh_token_lifetime: 90 days
+    revocation_delay: 2.5
 shop:
   currency: CHF
   taxRate: 7.7
@@ -162,7 +174,10 @@ const env = {
   APPKERNEL_QUERY_MAX_RESULTS: "500",
   APPKERNEL_QUERY_TIMEOUT: "0.25",
   APPKERNEL_SECURITY_PRIVATE_KEY_PATH: "keys/private.pem",
-  APPKERNEL_SECURITY_PUBLIC_KEY_PATH: "keys/public.pem"
+  APPKERNEL_SECURITY_PUBLIC_KEY_PATH: "keys/public.pem",
+  APPKERNEL_SECURITY_ACCESS_TOKEN_LIFETIME: "300",
+  APPKERNEL_SECURITY_REFRESH_TOKEN_LIFETIME: "2160 hours",
+  APPKERNEL_SECURITY_REVOCATION_DELAY: "2500 millis"
 }
 
 describe("KernelConfig / reading", () => {

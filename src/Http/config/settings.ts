@@ -59,18 +59,18 @@ const size = setting(
   }
 )
 
-/** Node's timers support up to 24 days. No setting needs more than one. */
+/** Node's timers support up to 24 days. No setting with a timer needs more than one. */
 const maxDuration = Duration.days(1)
 
-const duration = (minimum: Duration.Duration) =>
+const duration = (minimum: Duration.Duration, maximum = maxDuration) =>
   setting(
     `a number of seconds, or a time such as "30 seconds" or "500 millis", ${
       Duration.isZero(minimum) ? "" : `from ${Duration.format(minimum)} `
-    }up to a day`,
+    }up to ${Duration.equals(maximum, maxDuration) ? "a day" : Duration.format(maximum)}`,
     ["a number", "text"],
     (value) => {
       const time = durationOf(value)
-      return time !== undefined && Duration.between(time, { minimum, maximum: maxDuration }) ? time : undefined
+      return time !== undefined && Duration.between(time, { minimum, maximum }) ? time : undefined
     }
   )
 
@@ -147,7 +147,10 @@ export const settings = {
   queryMaxResults: integer(1, 10_000_000)("query.max_results"),
   queryTimeout: duration(Duration.millis(1))("query.timeout"),
   securityPrivateKeyPath: text("security.private_key_path"),
-  securityPublicKeyPath: text("security.public_key_path")
+  securityPublicKeyPath: text("security.public_key_path"),
+  securityAccessTokenLifetime: duration(Duration.seconds(1))("security.access_token_lifetime"),
+  securityRefreshTokenLifetime: duration(Duration.seconds(1), Duration.days(3_650))("security.refresh_token_lifetime"),
+  securityRevocationDelay: duration(Duration.zero)("security.revocation_delay")
 } as const
 
 /** @internal */

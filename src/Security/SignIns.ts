@@ -1,0 +1,257 @@
+/**
+ * Sign-ins: from the credentials of a user to tokens, and their end. `Tokens` exports what programs use.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Crypto from "effect/crypto/WebCrypto"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Base64Url from "effect/encoding/Base64Url"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { DocumentStore } from "../Repository/DocumentStore.ts"
+import type { StoreError } from "../Repository/RepositoryError.ts"
+import { Accounts } from "./Accounts.ts"
+import type { CurrentUser } from "./CurrentUser.ts"
+import { Jwt } from "./Jwt.ts"
+import { hashOf, isSameHash } from "./keys/hash.ts"
+import { CredentialsInvalid, type KeysInvalid } from "./SecurityError.ts"
+import { type SignInCollection, signInsIn } from "./signIns/collection.ts"
+import { Liveness } from "./signIns/liveness.ts"
+
+/**
+ * How long tokens count.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Lifetimes {
+  /** The lifetime of an access token. Defaults to 15 minutes. */
+  readonly accessToken: Duration.Duration
+  /** The time in which a refresh token can be used. Defaults to 30 days. */
+  readonly refreshToken: Duration.Duration
+  /**
+   * The time after which no process accepts a token whose sign-in has ended, or whose account is gone or blocked. Each
+   * process asks the store that often for each sign-in. Defaults to 10 seconds; zero asks on every request.
+   */
+  readonly revocationDelay: Duration.Duration
+}
+
+/**
+ * The current lifetimes: `security.access_token_lifetime`, `security.refresh_token_lifetime` and
+ * `security.revocation_delay` of the configuration.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const Lifetimes: Context.Reference<Lifetimes> = Context.Reference<Lifetimes>(
+  "appkernel/Security/SignIns/Lifetimes",
+  {
+    defaultValue: () => ({
+      accessToken: Duration.minutes(15),
+      refreshToken: Duration.days(30),
+      revocationDelay: Duration.seconds(10)
+    })
+  }
+)
+
+/**
+ * The tokens of a sign-in.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Issued {
+  readonly accessToken: Redacted.Redacted<string>
+  /** It counts once. */
+  readonly refreshToken: Redacted.Redacted<string>
+  /** The lifetime of the access token. */
+  readonly expiresIn: Duration.Duration
+}
+
+/**
+ * Begins a sign-in of a user whom the program has authenticated. The access token names the sign-in (`sid`) and itself
+ * (`jti`).
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const signIn: (
+  user: { readonly subject: string; readonly roles: ReadonlyArray<string> }
+) => Effect.Effect<Issued, KeysInvalid | StoreError, Jwt | DocumentStore> = Effect.fn("Tokens.signIn")(
+  function*({ roles, subject }) {
+    const { signIns } = yield* current
+    const lifetimes = yield* Lifetimes
+    const now = yield* Clock.currentTimeMillis
+    const handle = yield* random(handleBytes)
+    const secret = yield* random(secretBytes)
+    const id = hashOf(handle)
+    const accessToken = yield* accessTokenOf({ id, roles, subject })
+    const expires = now + Duration.toMillis(lifetimes.refreshToken)
+    yield* signIns.insert({ id, subject, token: hashOf(secret), expires }, now)
+    return { accessToken, refreshToken: refreshTokenOf(handle, secret), expiresIn: lifetimes.accessToken }
+  }
+)
+
+/**
+ * New tokens for a refresh token, which has no use then. Roles are those that the account has now. Fails with
+ * `CredentialsInvalid` if the token proves nobody any more. A token that comes a second time ends its sign-in, and with it
+ * all tokens that came from it: of several at once, one gets tokens, which end, too.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const refresh: (
+  token: Redacted.Redacted<string>
+) => Effect.Effect<
+  Issued,
+  CredentialsInvalid | KeysInvalid | StoreError,
+  Jwt | Accounts | DocumentStore
+> = Effect.fn("Tokens.refresh")(function*(token) {
+  const { end, signIns } = yield* current
+  const accounts = yield* Accounts
+  const lifetimes = yield* Lifetimes
+  const parts = partsOf(token)
+  if (parts === undefined) return yield* new CredentialsInvalid({ reason: "malformed" })
+  const found = yield* signIns.find(parts.id)
+  if (found === undefined) return yield* new CredentialsInvalid({ reason: "revoked" })
+  const endAs = (reason: CredentialsInvalid["reason"]) =>
+    Effect.andThen(end(parts.id), Effect.fail(new CredentialsInvalid({ reason })))
+  const reused = Effect.andThen(
+    Effect.logWarning(`A refresh token of ${found.subject} was used twice: its sign-in has ended`),
+    endAs("reused")
+  )
+  if (!isSameHash(hashOf(parts.secret), found.token)) return yield* reused
+  const now = yield* Clock.currentTimeMillis
+  if (now >= found.expires) return yield* endAs("expired")
+  const account = Option.getOrUndefined(yield* accounts.findBySubject(found.subject))
+  if (account === undefined) return yield* endAs("account")
+  const accessToken = yield* accessTokenOf({ id: found.id, roles: account.roles, subject: found.subject })
+  const secret = yield* random(secretBytes)
+  // The last step, so that a failure before it leaves the token as it was.
+  const expires = now + Duration.toMillis(lifetimes.refreshToken)
+  const isRotated = yield* signIns.rotate(found, hashOf(secret), expires)
+  if (!isRotated) return yield* reused
+  return { accessToken, refreshToken: refreshTokenOf(parts.handle, secret), expiresIn: lifetimes.accessToken }
+})
+
+/**
+ * Ends the sign-in of a refresh token or an access token, and with it all tokens that came from it. A token that proves
+ * nobody is ignored.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const revoke: (
+  token: Redacted.Redacted<string>
+) => Effect.Effect<void, StoreError, Jwt | DocumentStore> = Effect.fn("Tokens.revoke")(function*(token) {
+  const { end } = yield* current
+  const parts = partsOf(token)
+  if (parts !== undefined) return yield* end(parts.id)
+  const jwt = yield* Jwt
+  const user = yield* Effect.option(jwt.verify(token))
+  const id = Option.isSome(user) ? signInOf(user.value, jwt.application) : undefined
+  if (id !== undefined) yield* end(id)
+})
+
+/**
+ * Ends all sign-ins of a user. Returns their number. Tokens that the program signed itself, by `Jwt`, belong to none.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const signOut: (subject: string) => Effect.Effect<number, StoreError, DocumentStore> = Effect.fn(
+  "Tokens.signOut"
+)(function*(subject) {
+  const { liveness, signIns } = yield* current
+  return yield* Effect.ensuring(signIns.endAll(subject), liveness.forget())
+})
+
+/**
+ * Whether the sign-in of a verified token has not ended, and its account is neither gone nor blocked. The answer may be as
+ * old as `revocationDelay` of {@link Lifetimes}; the end of a sign-in is known at once to the process that ended it. Tokens
+ * of other issuers, and those without a sign-in, are not asked about.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isLive: (
+  user: CurrentUser["Service"]
+) => Effect.Effect<boolean, StoreError, Jwt | DocumentStore> = Effect.fnUntraced(function*(user) {
+  const id = signInOf(user, (yield* Jwt).application)
+  if (id === undefined) return true
+  const { liveness, signIns } = yield* current
+  const { revocationDelay } = yield* Lifetimes
+  const asked = Effect.gen(function*() {
+    const found = yield* signIns.find(id)
+    if (found === undefined || found.subject !== user.subject) return false
+    const accounts = yield* Effect.serviceOption(Accounts)
+    return Option.isNone(accounts) || Option.isSome(yield* accounts.value.findBySubject(user.subject))
+  })
+  return yield* liveness.check(id, Duration.toMillis(revocationDelay), asked)
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const handleBytes = 16
+const secretBytes = 32
+
+/** A handle and a secret as base64url. Who has the handle has had a refresh token of the sign-in. */
+const form = /^([\w-]{22})\.([\w-]{43})$/u
+
+const partsOf = (token: Redacted.Redacted<string>) => {
+  const match = form.exec(Redacted.value(token))
+  if (match === null) return undefined
+  const [, handle = "", secret = ""] = match
+  return { handle, secret, id: hashOf(handle) }
+}
+
+const refreshTokenOf = (handle: string, secret: string) =>
+  Redacted.make(`${handle}.${secret}`, { label: "refresh token" })
+
+const random = (bytes: number) =>
+  Effect.map(Crypto.WebCrypto, (crypto) => Base64Url.encode(crypto.getRandomValues(new Uint8Array(bytes))))
+
+const accessTokenOf = Effect.fnUntraced(function*({ id, roles, subject }: {
+  readonly id: string
+  readonly roles: ReadonlyArray<string>
+  readonly subject: string
+}) {
+  const { sign } = yield* Jwt
+  const { accessToken } = yield* Lifetimes
+  return yield* sign({ subject, roles, claims: { sid: id, jti: yield* random(16) }, expiresIn: accessToken })
+})
+
+/** The sign-in that a token of this application names. Tokens of other issuers may have a `sid` of their own. */
+const signInOf = ({ claims }: CurrentUser["Service"], application: string): string | undefined => {
+  const { iss, sid } = claims
+  return iss === application && typeof sid === "string" ? sid : undefined
+}
+
+interface SignInsOfStore {
+  readonly signIns: SignInCollection
+  readonly liveness: Liveness
+  /** Ends a sign-in, for this process at once. */
+  readonly end: (id: string) => Effect.Effect<void, StoreError>
+}
+
+const byStore = new WeakMap<DocumentStore["Service"], SignInsOfStore>()
+
+/** The sign-ins of the current store. */
+const current = Effect.map(DocumentStore, (store): SignInsOfStore => {
+  const known = byStore.get(store)
+  if (known !== undefined) return known
+  const signIns = signInsIn(store)
+  const liveness = new Liveness()
+  const made = {
+    signIns,
+    liveness,
+    end: (id: string) => Effect.ensuring(signIns.end(id), liveness.end(id))
+  }
+  byStore.set(store, made)
+  return made
+})

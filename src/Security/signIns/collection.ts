@@ -1,0 +1,87 @@
+/**
+ * The sign-ins in the store of documents. Of a refresh token, hashes are stored: that of its first part is the identifier of
+ * the sign-in, which tokens name, and that of its second part tells the current one from those before it.
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import type { DocumentStore, IndexDescription } from "../../Repository/DocumentStore.ts"
+import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
+
+/**
+ * A sign-in that has not ended.
+ *
+ * @internal
+ */
+export interface SignIn {
+  readonly id: string
+  /** The user's id. */
+  readonly subject: string
+  /** The hash of the second part of the current refresh token. */
+  readonly token: string
+  /** When the current refresh token expires, in milliseconds since 1970. */
+  readonly expires: number
+}
+
+/** @internal */
+export interface SignInCollection {
+  readonly insert: (signIn: SignIn, now: number) => Effect.Effect<void, StoreError>
+  readonly find: (id: string) => Effect.Effect<SignIn | undefined, ReadError>
+  /** Replaces the refresh token if it is still the current one. Returns whether it was. */
+  readonly rotate: (signIn: SignIn, token: string, expires: number) => Effect.Effect<boolean, StoreError>
+  readonly end: (id: string) => Effect.Effect<void, ReadError>
+  /** Ends all sign-ins of a user. Returns their number. */
+  readonly endAll: (subject: string) => Effect.Effect<number, ReadError>
+}
+
+/** @internal */
+export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => {
+  let isIndexed = false
+  // The store installs missing indexes only, so that several fibers and processes may ask for them.
+  const indexed = Effect.suspend(() =>
+    isIndexed ? Effect.void : Effect.map(store.createIndexes(collection, indexes), () => {
+      isIndexed = true
+    })
+  )
+  return {
+    insert: ({ expires, id, ...signIn }, now) =>
+      Effect.andThen(
+        indexed,
+        store.insertOne(collection, { _id: id, ...signIn, began: new Date(now), expires: new Date(expires) })
+      ),
+    find: (id) =>
+      Effect.map(store.findById(collection, id), (document) => {
+        const exit = decode(document)
+        if (Exit.isFailure(exit)) return undefined
+        const { _id, expires, ...signIn } = exit.value
+        return { id: _id, ...signIn, expires: expires.getTime() }
+      }),
+    rotate: ({ id, token: current }, token, expires) =>
+      Effect.map(
+        store.updateOne(collection, { _id: id, token: current }, { $set: { token, expires: new Date(expires) } }),
+        ({ matchedCount }) => matchedCount === 1
+      ),
+    end: (id) => Effect.asVoid(store.deleteOne(collection, { _id: id })),
+    endAll: (subject) => store.deleteMany(collection, { subject })
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const collection = "appkernel_sign_ins"
+
+const indexes: ReadonlyArray<IndexDescription> = [
+  { name: "subject", key: { subject: 1 } },
+  // The store removes expired ones.
+  { name: "expires", key: { expires: 1 }, expireAfterSeconds: 0 }
+]
+
+const decode = SchemaParser.decodeUnknownExit(Schema.Struct({
+  _id: Schema.String,
+  subject: Schema.String,
+  token: Schema.String,
+  expires: Schema.Date
+}))
