@@ -38,6 +38,8 @@ export class KeysInvalid extends Schema.TaggedError<KeysInvalid>()("KeysInvalid"
  * | `secret` | the password or the secret of an API key is another one |
  * | `revoked` | the API key was revoked, or the sign-in has ended |
  * | `reused` | the refresh token was used before, so that its sign-in has ended |
+ * | `scheme` | the service has no such scheme |
+ * | `several` | the request has credentials of more than one kind |
  *
  * @category models
  * @since 0.1.0
@@ -56,7 +58,9 @@ export const Reason = Schema.Literals([
   "account",
   "secret",
   "revoked",
-  "reused"
+  "reused",
+  "scheme",
+  "several"
 ])
 
 /**
@@ -110,5 +114,20 @@ export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooM
 }) {
   override get message(): string {
     return "There were too many failed attempts to sign in, try again later"
+  }
+}
+
+/**
+ * Occurs when credentials can't be checked: the keys of an issuer or a store of accounts or keys can't be reached. `detail`
+ * is for the log. A retry may succeed later.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class CredentialsUnchecked extends Schema.TaggedError<CredentialsUnchecked>()("CredentialsUnchecked", {
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `The credentials can't be checked: ${this.detail}`
   }
 }

@@ -16,7 +16,8 @@ const entry: KernelLogger.AccessEntry = {
   method: "GET",
   route: "/users/:id",
   status: 200,
-  duration: 1.23456
+  duration: 1.23456,
+  subject: undefined
 }
 
 /** What arrives at the console, one batch each. */
@@ -70,7 +71,8 @@ describe("KernelLogger / the console", () => {
   it.effect("writes a request as a line of JSON, and a failed one as an error", () =>
     Effect.gen(function*() {
       const captured = capturing()
-      yield* logged(captured, {}, Effect.andThen(write(), write({ address: undefined, route: undefined, status: 503 })))
+      const failed = write({ address: undefined, route: undefined, status: 503, subject: "U1\"" })
+      yield* logged(captured, {}, Effect.andThen(write(), failed))
       assert.deepStrictEqual(captured.lines(), [
         {
           timestamp: "2026-01-31T09:30:00.000Z",
@@ -91,7 +93,8 @@ describe("KernelLogger / the console", () => {
           method: "GET",
           route: null,
           status: 503,
-          duration_ms: 1.235
+          duration_ms: 1.235,
+          subject: "U1\""
         }
       ])
     }))

@@ -6,6 +6,7 @@ import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { lastRequestIdOf } from "../request/requestId.ts"
 import type { ClientAddressOf } from "./clientAddress.ts"
 
@@ -28,6 +29,8 @@ export interface AccessEntry {
   readonly status: number
   /** The milliseconds until the response was ready. */
   readonly duration: number
+  /** The subject of the caller; `undefined` if the caller is not known. */
+  readonly subject: string | undefined
 }
 
 /**
@@ -45,7 +48,8 @@ export interface AccessLog {
 const callerGone = 499
 
 /**
- * Logs every response of a handler. The router leaves the matched route in the fiber's context.
+ * Logs every response of a handler. The router leaves the matched route in the fiber's context, and
+ * authentication the caller.
  *
  * @internal
  */
@@ -67,7 +71,8 @@ export const accessLogged = <E, R>(
         address,
         route: Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route.path,
         status: Exit.isSuccess(exit) ? exit.value.status : callerGone,
-        duration: Number(clock.currentTimeNanosUnsafe() - start) / 1_000_000
+        duration: Number(clock.currentTimeNanosUnsafe() - start) / 1_000_000,
+        subject: currentUserIdOf(fiber)
       })
       return undefined
     })

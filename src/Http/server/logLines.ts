@@ -5,12 +5,14 @@ import * as Formatter from "effect/Formatter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as Logger from "effect/Logger"
 import * as References from "effect/References"
+import { currentUserIdOf } from "../../internal/currentUser.ts"
 import { quote } from "../../internal/json.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import type { AccessEntry } from "./accessLog.ts"
 
 /**
- * A log entry as one line of JSON, with the request's identifier if a request's fiber logs it.
+ * A log entry as one line of JSON, with the request's identifier if a request's fiber logs it, and the
+ * subject of the current user if there is one.
  *
  * @internal
  */
@@ -22,6 +24,8 @@ export const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options
   }
   const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
   if (request !== undefined) entry["request_id"] = requestIdOf(request)
+  const subject = currentUserIdOf(fiber)
+  if (subject !== undefined) entry["subject"] = subject
   for (const [key, value] of Object.entries(fiber.getRef(References.CurrentLogAnnotations))) {
     // An annotation must not replace the entry's own members.
     if (!Object.hasOwn(entry, key)) entry[key] = value
@@ -38,24 +42,26 @@ export const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options
  *
  * @internal
  */
-export const accessLineOf = ({ address, duration, method, requestId, route, status, time }: AccessEntry): string =>
+export const accessLineOf = (
+  { address, duration, method, requestId, route, status, subject, time }: AccessEntry
+): string =>
   `{"timestamp":"${timestampOf(time)}","level":"${
     status >= 500 ? "ERROR" : "INFO"
   }","message":"request","request_id":"${requestId}"${
     address === undefined ? "" : `,"address":"${address}"`
   },"method":"${method}","route":${route === undefined ? "null" : quote(route)},"status":${status},"duration_ms":${
     Math.round(duration * 1000) / 1000
-  }}\n`
+  }${subject === undefined ? "" : `,"subject":${quote(subject)}`}}\n`
 
 /**
  * The text of an access log entry for the console.
  *
  * @internal
  */
-export const accessTextOf = ({ duration, method, requestId, route, status, time }: AccessEntry): string =>
+export const accessTextOf = ({ duration, method, requestId, route, status, subject, time }: AccessEntry): string =>
   `[${timestampOf(time).slice(11, 23)}] ${method} ${route ?? "(no route)"} ${status} ${
     duration.toFixed(1)
-  }ms (${requestId})\n`
+  }ms (${requestId})${subject === undefined ? "" : ` ${quote(subject)}`}\n`
 
 let lastTime = NaN
 let lastTimestamp = ""

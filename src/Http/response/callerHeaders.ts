@@ -1,0 +1,47 @@
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+
+/**
+ * Adds what caches have to know: the response depends on the headers that have credentials, and one that needed credentials
+ * is for its caller only.
+ *
+ * @internal
+ */
+export const makeCallerHeaders = (credentialHeaders: ReadonlyArray<string>): CallerHeaders => {
+  const names = credentialHeaders.map((name) =>
+    name.split("-").map((part) => part === "api" ? "API" : part.charAt(0).toUpperCase() + part.slice(1)).join("-")
+  )
+  const vary = names.join(", ")
+  const varies = (known: string | undefined): string => {
+    if (known === undefined) return vary
+    const listed = new Set(known.toLowerCase().split(",").map((name) => name.trim()))
+    if (listed.has("*")) return known
+    return [known, ...names.filter((name) => !listed.has(name.toLowerCase()))].join(", ")
+  }
+  const forAll: CallerHeaders["forAll"] = (response) =>
+    HttpServerResponse.setHeader(response, "vary", varies(response.headers["vary"]))
+  return {
+    forAll,
+    forCaller: (response) => {
+      const known = response.headers["cache-control"]
+      const varied = forAll(response)
+      return known !== undefined && isPrivate(known)
+        ? varied
+        : HttpServerResponse.setHeader(varied, "cache-control", "private, no-cache")
+    }
+  }
+}
+
+/** @internal */
+export interface CallerHeaders {
+  /** For a response that is the same for everybody without credentials. */
+  readonly forAll: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
+  /** For a response to a caller, or about missing or wrong credentials. */
+  readonly forCaller: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
+}
+
+/** Whether no shared cache stores the response, as the application says. */
+const isPrivate = (cacheControl: string): boolean =>
+  cacheControl.toLowerCase().split(",").some((directive) => {
+    const name = directive.trim()
+    return name === "no-store" || name === "private"
+  })

@@ -1,0 +1,182 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Redacted from "effect/Redacted"
+import * as Tracer from "effect/Tracer"
+import type { IncomingMessage } from "node:http"
+import { currentClientAddress } from "../../internal/clientAddress.ts"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { Challenge, Scheme } from "../../Security/Authentication.ts"
+import { CurrentUser } from "../../Security/CurrentUser.ts"
+import type { CredentialsInvalid, CredentialsUnchecked, Reason, TooManyAttempts } from "../../Security/SecurityError.ts"
+import type { SignInAttempts } from "../../Security/SignInAttempts.ts"
+import { tooManyRequests } from "../messages/message.ts"
+import { makeCallerHeaders } from "../response/callerHeaders.ts"
+import type { ErrorResponses } from "../response/translation.ts"
+
+type Answered = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  never,
+  DocumentStore | HttpServerRequest.HttpServerRequest
+>
+
+/**
+ * Finds out who calls.
+ *
+ * @internal
+ */
+export interface Authenticator {
+  /**
+   * Runs a handler for the caller, whom it gets as an argument and its context as `CurrentUser`; `undefined` and no
+   * `CurrentUser` if the request has no credentials. The handler does not run for credentials that prove nobody (401), after
+   * too many failed attempts (429), and if credentials can't be checked (503).
+   */
+  readonly authenticated: (handler: (user: CurrentUser["Service"] | undefined) => Answered) => Answered
+  /** The 401 for a request that has no credentials and needs some. */
+  readonly credentialsNeeded: Answered
+}
+
+/**
+ * Authenticates by schemes. `realm` names the service in challenges.
+ *
+ * @internal
+ */
+export const makeAuthenticator = ({ attempts, errorResponses, realm, schemes }: {
+  readonly schemes: ReadonlyArray<Scheme>
+  readonly attempts: SignInAttempts["Service"]
+  readonly realm: string
+  readonly errorResponses: ErrorResponses
+}): Authenticator => {
+  const find = makeFinder(schemes)
+  const { forAll, forCaller } = makeCallerHeaders([...new Set(schemes.map(({ header }) => header))])
+  const challenges = (invalid?: Scheme): { readonly [name: string]: string } => ({
+    "www-authenticate": schemes.map(({ challenge, id }) => challengeOf(challenge, realm, id === invalid?.id)).join(", ")
+  })
+  const needed = errorResponses.sentence(401, { key: "errors.CredentialsNeeded" }, challenges())
+  const refusals = new Map<Scheme | undefined, Answered>(
+    [undefined, ...schemes].map((scheme) => [
+      scheme,
+      errorResponses.sentence(401, { key: "errors.CredentialsInvalid" }, challenges(scheme))
+    ])
+  )
+  const unchecked = errorResponses.sentence(503, { key: "errors.CredentialsUnchecked" })
+  const refused = (reason: Reason, scheme?: Scheme): Answered =>
+    Effect.andThen(
+      Effect.annotateLogs(Effect.logInfo("The credentials are refused"), { scheme: scheme?.id, reason }),
+      refusals.get(scheme) ?? needed
+    )
+  const failed = (error: CredentialsInvalid | CredentialsUnchecked | TooManyAttempts, scheme: Scheme): Answered => {
+    switch (error._tag) {
+      case "CredentialsInvalid":
+        return refused(error.reason, scheme)
+      case "CredentialsUnchecked":
+        return Effect.andThen(Effect.annotateLogs(Effect.logWarning(error.message), { scheme: scheme.id }), unchecked)
+      case "TooManyAttempts": {
+        const wait = Duration.toMillis(error.retryAfter)
+        return Effect.andThen(
+          Effect.annotateLogs(Effect.logInfo(error.message), { scheme: scheme.id }),
+          errorResponses.failure(tooManyRequests("errors.TooManyAttempts", wait))
+        )
+      }
+    }
+  }
+  const verify = ({ credentials, scheme }: Found) => {
+    const verified = scheme.verify(credentials)
+    const login = scheme.login?.(credentials)
+    return login === undefined
+      ? verified
+      : Effect.flatMap(currentClientAddress, (address) => attempts.attempt({ login, address }, verified))
+  }
+  return {
+    credentialsNeeded: needed,
+    authenticated: (handler) =>
+      Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const found = find(NodeHttpServerRequest.toIncomingMessage(request))
+        if (found === undefined) {
+          leaveUser(fiber)
+          return Effect.map(handler(undefined), forAll)
+        }
+        if (typeof found === "string") return Effect.map(refused(found), forCaller)
+        return Effect.map(
+          Effect.matchEffect(verify(found), {
+            onFailure: (error) => failed(error, found.scheme),
+            onSuccess: (user) => {
+              enterUser(fiber, user)
+              return handler(user)
+            }
+          }),
+          forCaller
+        )
+      })
+  }
+}
+
+/** Sets the user for the rest of the request, whose end restores the context of its fiber. The access log reads it. */
+const enterUser = (fiber: Fiber.Fiber<unknown, unknown>, user: CurrentUser["Service"]): void => {
+  fiber.setContext(Context.add(fiber.context, CurrentUser, user))
+  if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return
+  const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+  if (span !== undefined && span._tag === "Span" && span.sampled) span.attribute("enduser.id", user.subject)
+}
+
+/** A server that itself runs for a user, as in a test, does not lend this user to callers. */
+const leaveUser = (fiber: Fiber.Fiber<unknown, unknown>): void => {
+  if (Context.getOrUndefined(fiber.context, CurrentUser) !== undefined) {
+    fiber.setContext(Context.omit(CurrentUser)(fiber.context))
+  }
+}
+
+interface Found {
+  readonly scheme: Scheme
+  readonly credentials: Redacted.Redacted<string>
+}
+
+/** Finds the credentials of a request, or why it can't be said which ones count. */
+const makeFinder = (schemes: ReadonlyArray<Scheme>) => {
+  const byHeader = [...new Set(schemes.map(({ header }) => header))].map((header) => {
+    const own = schemes.filter((scheme) => scheme.header === header)
+    return {
+      header,
+      whole: own.find(({ word }) => word === undefined),
+      byWord: new Map(own.map((scheme) => [scheme.word, scheme]))
+    }
+  })
+  return ({ headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">): Found | Reason | undefined => {
+    let found: Found | undefined
+    for (const { byWord, header, whole } of byHeader) {
+      const value = headers[header]
+      if (value === undefined) continue
+      // Node takes the first of several headers `Authorization`, a proxy before it may have read another one.
+      if (found !== undefined || typeof value !== "string" || isRepeated(rawHeaders, header)) return "several"
+      const space = value.indexOf(" ")
+      const scheme = byWord.get(value.slice(0, Math.max(space, 0)).toLowerCase())
+      if (scheme !== undefined) found = { scheme, credentials: Redacted.make(value.slice(space + 1).trim()) }
+      else if (whole !== undefined) found = { scheme: whole, credentials: Redacted.make(value) }
+      else return space === -1 ? "malformed" : "scheme"
+    }
+    return found
+  }
+}
+
+const isRepeated = (rawHeaders: ReadonlyArray<string>, name: string): boolean => {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const raw = rawHeaders[i]
+    if (raw?.length === name.length && raw.toLowerCase() === name) count++
+  }
+  return count > 1
+}
+
+const challengeOf = ({ invalid, parameters, scheme }: Challenge, realm: string, isInvalid: boolean): string =>
+  `${scheme} ${
+    Object.entries({ realm, ...parameters, ...(isInvalid ? invalid : {}) })
+      .map(([name, value]) => `${name}=${quoted(value)}`).join(", ")
+  }`
+
+/** A quoted string of a header (RFC 9110, section 5.6.4). */
+const quoted = (text: string): string => `"${text.replaceAll(/[^ -~]/gu, "?").replaceAll(/["\\]/gu, "\\$&")}"`
