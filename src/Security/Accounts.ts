@@ -22,7 +22,8 @@ import type { StoreError } from "../Repository/RepositoryError.ts"
 import type { Operations } from "./accounts/account.ts"
 import { hasherOf, modelAccounts } from "./accounts/modelAccounts.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
-import { CredentialsInvalid } from "./SecurityError.ts"
+import { CredentialsInvalid, type TooManyAttempts } from "./SecurityError.ts"
+import { make as makeAttempts, SignInAttempts } from "./SignInAttempts.ts"
 
 export type { Account, Operations } from "./accounts/account.ts"
 
@@ -85,12 +86,13 @@ export interface PasswordOptions {
 export class Passwords extends Context.Service<Passwords, {
   /**
    * The user who signs in. Fails with `CredentialsInvalid` if there is no such account, the password is another one, or it
-   * has more than 1,024 characters. Two checks run at once, others wait; an interrupted one is finished first.
+   * has more than 1,024 characters; with `TooManyAttempts` after too many wrong ones from a client's address, see
+   * `SignInAttempts`. Two checks run at once, others wait; an interrupted one is finished first.
    */
   readonly verify: (
     login: string,
     password: Redacted.Redacted<string>
-  ) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | StoreError, DocumentStore>
+  ) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | TooManyAttempts | StoreError, DocumentStore>
 }>()("appkernel/Security/Accounts/Passwords") {}
 
 /**
@@ -205,21 +207,27 @@ const passwordsOf = Effect.fnUntraced(
     // Compared where there is no account, so that it takes as long.
     const nobody = yield* hash("nobody")
     const semaphore = yield* Semaphore.make(2)
+    const attempts = Option.getOrUndefined(yield* Effect.serviceOption(SignInAttempts)) ?? (yield* makeAttempts())
     // A thread goes on after an interruption, so the permit is held until it ends.
     const matches = (password: string, hashed: string) =>
       semaphore.withPermits(1)(Effect.uninterruptible(Converter.verifyContent(password, hashed)))
     return Passwords.of({
-      verify: Effect.fn("Passwords.verify")(function*(login, password) {
-        const text = Redacted.value(password)
-        if (text.length > maxLength) return yield* new CredentialsInvalid({ reason: "too-large" })
-        const account = Option.getOrUndefined(yield* accounts.find(login))
-        const secret = account === undefined ? undefined : Redacted.value(account.secret)
-        const stored = secret !== undefined && isHash(secret) ? secret : undefined
-        const isRight = yield* matches(text, stored ?? nobody)
-        if (account === undefined) return yield* new CredentialsInvalid({ reason: "account" })
-        if (stored === undefined || !isRight) return yield* new CredentialsInvalid({ reason: "secret" })
-        return { subject: account.subject, roles: account.roles, claims: {} }
-      })
+      verify: Effect.fn("Passwords.verify")((login, password) =>
+        attempts.attempt(
+          { login },
+          Effect.gen(function*() {
+            const text = Redacted.value(password)
+            if (text.length > maxLength) return yield* new CredentialsInvalid({ reason: "too-large" })
+            const account = Option.getOrUndefined(yield* accounts.find(login))
+            const secret = account === undefined ? undefined : Redacted.value(account.secret)
+            const stored = secret !== undefined && isHash(secret) ? secret : undefined
+            const isRight = yield* matches(text, stored ?? nobody)
+            if (account === undefined) return yield* new CredentialsInvalid({ reason: "account" })
+            if (stored === undefined || !isRight) return yield* new CredentialsInvalid({ reason: "secret" })
+            return { subject: account.subject, roles: account.roles, claims: {} }
+          })
+        )
+      )
     })
   }
 )

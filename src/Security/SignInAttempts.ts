@@ -7,7 +7,8 @@
  * don't lock an account for its owner at another one, and an address that tries many accounts is limited as a whole. The
  * addresses of an IPv6 /64 count as one. Attempts that succeed are not counted.
  *
- * Counts are in the `RateLimiter` of `effect/persistence`, if the layer gets one, for example over Redis; otherwise each
+ * `Accounts.Passwords` checks every password this way, with the `SignInAttempts` that its layer gets, otherwise with the
+ * default options. Counts are in the `RateLimiter` of `effect/persistence`, if the layer gets one, for example over Redis; otherwise each
  * process counts, with bounded memory. Keys are hashes, so that no login name is stored. If the store fails, the process
  * counts by itself.
  *
@@ -19,6 +20,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
+import { currentClientAddress } from "../internal/clientAddress.ts"
 import { countedAddressOf } from "../internal/networkAddress.ts"
 import { makeQuotas, type Rate } from "../internal/rateLimiter.ts"
 import { hashOf } from "./keys/hash.ts"
@@ -46,8 +48,11 @@ export interface Options {
 export interface Attempt {
   /** The name of the account. Names that differ in case only count as one. */
   readonly login: string
-  /** The address of the client. Attempts without one count as from the same address. */
-  readonly address: string | undefined
+  /**
+   * The address of the client. Defaults to that of the client whose request is handled. Outside of requests there is none, and
+   * nothing is limited.
+   */
+  readonly address?: string | undefined
 }
 
 /**
@@ -94,8 +99,10 @@ export const make: (
       (turn) => Effect.sync(() => --turn.waiting === 0 && turns.delete(key))
     )
   return SignInAttempts.of({
-    attempt: ({ address, login }, check) => {
-      const from = address === undefined ? "" : countedAddressOf(address)
+    attempt: Effect.fnUntraced(function*({ address, login }, check) {
+      const client = address ?? (yield* currentClientAddress)
+      if (client === undefined) return yield* check
+      const from = countedAddressOf(client)
       const byAddress = { key: `sign-in:${hashOf(from)}`, rate: perAddress }
       const byAccount = { key: `sign-in:${hashOf(`${nameOf(login)}\n${from}`)}`, rate: perAccount }
       const limits = [byAccount, byAddress]
@@ -114,8 +121,8 @@ export const make: (
           return yield* exit
         })
       )
-      return inTurn(byAccount.key, checked)
-    }
+      return yield* inTurn(byAccount.key, checked)
+    })
   })
 })
 
