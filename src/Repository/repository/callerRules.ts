@@ -19,7 +19,8 @@ import type { ReadError } from "../RepositoryError.ts"
 export type Access = "read" | "insert" | "update" | "delete"
 
 /**
- * The documents of one model that a caller may reach and write.
+ * The documents of one model that a caller may reach and write. A rule returns the same filter each time, which is then
+ * parsed once.
  *
  * @internal
  */
@@ -58,14 +59,16 @@ export const nothing: Filter = { _id: { $in: [] } }
 
 /**
  * Tests a stored document as the store tests it. A filter that {@link rejectUnsuitable} rejects matches no document. Each
- * filter is parsed once.
+ * filter is parsed once; the most common ones, which compare fields with texts, numbers or booleans, take no parsing.
  *
  * @internal
  */
 export const rowMatcher = (filter: Filter): (document: Document) => boolean => {
+  const equalities = equalitiesOf(filter)
+  if (equalities !== undefined) return Result.getOrElse(parse(equalities), () => matchNone)
   const known = matchers.get(filter)
   if (known !== undefined) return known
-  const matcher = parse(filter)
+  const matcher = Result.getOrElse(parse(filter), () => matchNone)
   matchers.set(filter, matcher)
   return matcher
 }
@@ -77,30 +80,47 @@ export const rowMatcher = (filter: Filter): (document: Document) => boolean => {
  *
  * @internal
  */
-export const rejectUnsuitable = (filter: Filter): string | undefined => {
-  const operator = unsuitableOperator(filter)
-  if (operator !== undefined) return unsuitable(operator)
-  const parsed = parseFilter(filter, 0)
-  if (Result.isSuccess(parsed)) return undefined
-  const { kind, text } = parsed.failure
-  return kind === "unsupported" ? unsuitable(text) : text
-}
+export const rejectUnsuitable = (filter: Filter): string | undefined =>
+  Result.match(parse(filter), { onFailure: (reason) => reason, onSuccess: () => undefined })
 
 // internal
 
 const matchers = new WeakMap<Filter, (document: Document) => boolean>()
 
-const parse = (filter: Filter): (document: Document) => boolean => {
-  if (rejectUnsuitable(filter) !== undefined) return () => false
+const matchNone = () => false
+
+/** The test of a filter, or why it cannot be a rule. */
+const parse = (filter: Filter): Result.Result<(document: Document) => boolean, string> => {
+  const operator = unsuitableOperator(filter)
+  if (operator !== undefined) return Result.fail(unsuitable(operator))
   // The time is only used for `$$NOW`, which is unsuitable.
   const parsed = parseFilter(filter, 0)
-  if (Result.isFailure(parsed)) return () => false
+  if (Result.isFailure(parsed)) {
+    const { kind, text } = parsed.failure
+    return Result.fail(kind === "unsupported" ? unsuitable(text) : text)
+  }
   const { isComputed, matches } = parsed.success
-  return isComputed
-    // An expression may fail for a document.
-    ? (document) => Result.getOrElse(tryMingo(() => matches(document)), () => false)
-    : matches
+  return Result.succeed(
+    isComputed
+      // An expression may fail for a document.
+      ? (document) => Result.getOrElse(tryMingo(() => matches(document)), matchNone)
+      : matches
+  )
 }
+
+/** The values that a filter compares fields with, in the form that `parseFilter` takes as it is. */
+const equalitiesOf = (filter: Filter): Filter | undefined => {
+  const values: { [field: string]: unknown } = {}
+  for (const [field, operand] of Object.entries(filter)) {
+    const value = isDocument(operand) && Object.keys(operand).length === 1 ? operand["$eq"] : operand
+    if (field.startsWith("$") || field.includes(".") || !isScalar(value)) return undefined
+    values[field] = value
+  }
+  return values
+}
+
+const isScalar = (value: unknown): boolean =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean"
 
 const unsuitable = (operator: string): string =>
   `${operator} can't be used in a rule, because a rule is evaluated for single documents`

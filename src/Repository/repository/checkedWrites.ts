@@ -26,30 +26,29 @@ import { mapInSteps } from "./mapInSteps.ts"
 import type { InsertManyResult, ModelCollection, Scope } from "./modelCollection.ts"
 import { conjunctionOf } from "./narrowed.ts"
 
-/** The complete collection, the rules for it, and its store. */
+/** The complete collection, the documents in it that the rules admit, and its store. */
 interface CheckOptions {
   readonly all: ModelCollection
-  readonly rules: RowRules
+  readonly reached: ModelCollection
   readonly store: DocumentStore["Service"]
 }
 
 /**
- * The collection with checked writes. `reached` has the documents that the rules admit.
+ * The documents that the rules admit, with checked writes. The rules are in the scope of each operation.
  *
  * @internal
  */
-export const checkingWrites = (
-  model: ModelLike,
-  reached: ModelCollection,
-  options: CheckOptions
-): ModelCollection => {
-  const context: CheckContext = { ...options, reached, denied: new AccessDenied({ model: model.modelName }) }
+export const checkingWrites = (model: ModelLike, options: CheckOptions): ModelCollection => {
+  const context: CheckContext = { ...options, denied: new AccessDenied({ model: model.modelName }) }
+  const { reached } = options
   return {
     ...reached,
-    insertOne: (document) => insertOne(context, document),
-    insertMany: (documents, options) => insertMany(context, documents, options?.ordered !== false),
-    replaceOne: (filter, document, options) =>
-      options?.upsert === true ? upsert(context, filter, document) : replace(context, filter, document),
+    insertOne: (document, scope) => insertOne(context, document, scope),
+    insertMany: (documents, options, scope) => insertMany(context, documents, options?.ordered !== false, scope),
+    replaceOne: (filter, document, options, scope) =>
+      options?.upsert === true
+        ? upsert(context, filter, document, scope)
+        : replace(context, filter, document, scope),
     updateOne: (filter, update, options, scope) =>
       checkingUpdate(context, { filter, update, scope }, {
         write: (checked) => reached.updateOne(checked, update, options, scope),
@@ -71,17 +70,17 @@ export const checkingWrites = (
 // internal
 
 interface CheckContext extends CheckOptions {
-  readonly reached: ModelCollection
   readonly denied: AccessDenied
 }
 
 /** Why a document may not be left behind by a write; `undefined` if it may. */
 const rejectionOf = (
-  { denied, rules }: CheckContext,
+  { denied }: CheckContext,
   access: "insert" | "update",
-  document: Document
+  document: Document,
+  scope: Scope | undefined
 ): AccessDenied | QueryRejected | undefined => {
-  const check = rules.check(access)
+  const check = scope?.rules?.check(access)
   if (check === undefined) return undefined
   // The test is made for the values that the store would return.
   const stored = normalise(document)
@@ -92,24 +91,30 @@ const rejectionOf = (
     : denied
 }
 
-const insertOne = (context: CheckContext, document: Document): Effect.Effect<void, WriteError> => {
-  const rejection = rejectionOf(context, "insert", document)
-  return rejection === undefined ? context.reached.insertOne(document) : Effect.fail(rejection)
+const insertOne = (
+  context: CheckContext,
+  document: Document,
+  scope: Scope | undefined
+): Effect.Effect<void, WriteError> => {
+  const rejection = rejectionOf(context, "insert", document, scope)
+  return rejection === undefined ? context.reached.insertOne(document, scope) : Effect.fail(rejection)
 }
 
 const insertMany = Effect.fnUntraced(function*(
   context: CheckContext,
   documents: ReadonlyArray<Document>,
-  isOrdered: boolean
+  isOrdered: boolean,
+  scope: Scope | undefined
 ): Effect.fn.Return<InsertManyResult, ReadError> {
-  const rejections = yield* mapInSteps(documents, (document) => rejectionOf(context, "insert", document))
+  const rejections = yield* mapInSteps(documents, (document) => rejectionOf(context, "insert", document, scope))
   const rejected = rejections.flatMap((error, index) => error === undefined ? [] : [{ index, error }])
   const [first] = rejected
-  if (first === undefined) return yield* context.reached.insertMany(documents, { ordered: isOrdered })
+  if (first === undefined) return yield* context.reached.insertMany(documents, { ordered: isOrdered }, scope)
   const indexes = Array.from(documents.keys()).filter((i) => isOrdered ? i < first.index : rejections[i] === undefined)
   const { failures, insertedCount } = yield* context.reached.insertMany(
     indexes.map((i) => documents[i]!),
-    { ordered: isOrdered }
+    { ordered: isOrdered },
+    scope
   )
   const failed = failures.map(({ error, index }) => ({ index: indexes[index]!, error }))
   return {
@@ -124,32 +129,53 @@ const insertMany = Effect.fnUntraced(function*(
 const replace = (
   context: CheckContext,
   filter: Filter,
-  document: Document
+  document: Document,
+  scope: Scope | undefined
 ): Effect.Effect<UpdateResult, WriteError> => {
-  const { reached } = context
-  const rejection = rejectionOf(context, "update", document)
-  if (rejection === undefined) return reached.replaceOne(filter, document)
-  return Effect.flatMap(
-    reached.find({ filter, limit: 1, projection: { _id: 1 } }, { access: "update" }),
-    ([match]) => match === undefined ? Effect.succeed(noUpdate) : Effect.fail(rejection)
-  )
+  const rejection = rejectionOf(context, "update", document, scope)
+  return rejection === undefined
+    ? context.reached.replaceOne(filter, document, {}, scope)
+    : Effect.flatMap(
+      firstMatch(context, { filter, scope }),
+      (match) => match === undefined ? Effect.succeed(noUpdate) : Effect.fail(rejection)
+    )
 }
 
 /**
  * Replaces a document that the rules admit, or inserts one. An identifier that a document has which the rules do not admit
  * is a duplicate key. The two are separate steps, because only the replacement is subject to the rows.
  */
-const upsert = (context: CheckContext, filter: Filter, document: Document): Effect.Effect<UpdateResult, WriteError> =>
-  Effect.flatMap(replace(context, filter, document), (replaced) => {
+const upsert = (
+  context: CheckContext,
+  filter: Filter,
+  document: Document,
+  scope: Scope | undefined
+): Effect.Effect<UpdateResult, WriteError> => {
+  if (isUnlimited(scope?.rules)) return context.reached.replaceOne(filter, document, { upsert: true }, scope)
+  return Effect.flatMap(replace(context, filter, document, scope), (replaced) => {
     if (replaced.matchedCount > 0) return Effect.succeed(replaced)
-    const inserted = Effect.as(insertOne(context, document), { ...noUpdate, upsertedId: document["_id"] })
+    const inserted = Effect.as(insertOne(context, document, scope), { ...noUpdate, upsertedId: document["_id"] })
     return Effect.catchTag(inserted, "DuplicateKey", (error) =>
       Effect.flatMap(
-        context.reached.find({ filter, limit: 1, projection: { _id: 1 } }, { access: "update" }),
+        firstMatch(context, { filter, scope }),
         // Another write may have inserted it in between.
-        ([match]) => match === undefined ? Effect.fail(error) : upsert(context, filter, document)
+        (match) => match === undefined ? Effect.fail(error) : upsert(context, filter, document, scope)
       ))
   })
+}
+
+const isUnlimited = (rules: RowRules | undefined): boolean =>
+  rules?.rows("update") === undefined && rules?.check("update") === undefined && rules?.check("insert") === undefined
+
+/** The identifier of the first document that an update is for. */
+const firstMatch = (
+  { reached }: CheckContext,
+  { filter, scope, sort }: Pick<Target, "filter" | "scope" | "sort">
+): Effect.Effect<Document | undefined, ReadError> =>
+  Effect.map(
+    reached.find({ filter, sort, limit: 1, projection: { _id: 1 } }, { ...scope, access: "update" }),
+    ([match]) => match
+  )
 
 /** The documents that an update is for. */
 interface Target {
@@ -170,16 +196,16 @@ const checkingUpdate = <A>(
   { transaction, write }: { readonly write: Write<A>; readonly transaction: CheckedTransaction<A> }
 ): Effect.Effect<A, WriteError> => {
   const { filter, scope, update } = target
-  const check = scope?.access === "delete" ? undefined : context.rules.check("update")
+  const check = scope?.access === "delete" ? undefined : scope?.rules?.check("update")
   if (check === undefined) return write(filter)
   const fields = fieldsOfFilter(check)
   if (fields === undefined) return transaction(check, target, write)
   // The rows are part of the write, so what they require still holds after an update of other fields.
-  const isKept = isSameFilter(context.rules.rows("update"), check) &&
+  const isKept = isSameFilter(scope?.rules?.rows("update"), check) &&
     !fieldsOfUpdate(update).some((field) => fields.has(field))
   if (isKept) return write(filter)
   if (scope?.before === undefined) return transaction(check, target, write)
-  const rejection = rejectionOf(context, "update", afterUpdate(scope.before, update))
+  const rejection = rejectionOf(context, "update", afterUpdate(scope.before, update), scope)
   return rejection === undefined
     ? write(conjunctionOf(filter, unchangedSince(scope.before, [...fields])))
     : Effect.fail(rejection)

@@ -5,8 +5,8 @@
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type {
+  Counted,
   Document,
-  DocumentStore,
   Filter,
   FindOneAndUpdateOptions,
   FindOptions,
@@ -18,7 +18,7 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import type { AccessDenied, ReadError, WriteError } from "../RepositoryError.ts"
-import type { Access } from "./callerRules.ts"
+import type { Access, RowRules } from "./callerRules.ts"
 import type { Deleted } from "./softDeletion.ts"
 
 /**
@@ -29,7 +29,9 @@ import type { Deleted } from "./softDeletion.ts"
 export interface Scope {
   /** Defaults to `"exclude"`. */
   readonly deleted?: Deleted | undefined
-  /** Which rules apply. Defaults to what the operation does: a read that a write depends on is part of that write. */
+  /** The rules of the caller. `undefined`: there are none. */
+  readonly rules?: RowRules | undefined
+  /** Which of the rules apply. Defaults to what the operation does: a read that a write depends on is part of that write. */
   readonly access?: Access | undefined
   /**
    * The document that an update was computed from. Such an update sets, removes and increments fields of the document
@@ -51,10 +53,6 @@ export interface InsertManyResult {
   >
 }
 
-/** An operation of the store without its first argument, the collection. */
-type OnCollection<Name extends keyof DocumentStore["Service"]> = DocumentStore["Service"][Name] extends
-  (collection: string, ...args: infer Args) => infer Result ? (...args: Args) => Result : never
-
 /** @internal */
 export interface ModelCollection {
   readonly findById: (
@@ -63,25 +61,27 @@ export interface ModelCollection {
     options?: ReadOptions
   ) => Effect.Effect<Document | undefined, ReadError>
   readonly find: (options: TakeOptions, scope?: Scope) => Effect.Effect<ReadonlyArray<Document>, ReadError>
-  readonly findAndCount: OnCollection<"findAndCount">
+  readonly findAndCount: (options: TakeOptions, scope?: Scope) => Effect.Effect<Counted, ReadError>
   readonly stream: (options: FindOptions, scope?: Scope) => Stream.Stream<Document, ReadError>
   readonly count: (filter: Filter, scope?: Scope, options?: ReadOptions) => Effect.Effect<number, ReadError>
-  readonly estimatedCount: Effect.Effect<number, ReadError>
+  readonly estimatedCount: (scope?: Scope) => Effect.Effect<number, ReadError>
   readonly distinct: (path: string, filter: Filter, scope?: Scope) => Effect.Effect<ReadonlyArray<unknown>, ReadError>
   readonly aggregate: (
     pipeline: ReadonlyArray<Document>,
     options?: ReadOptions,
     scope?: Scope
   ) => Stream.Stream<Document, ReadError>
-  readonly insertOne: (document: Document) => Effect.Effect<void, WriteError>
+  readonly insertOne: (document: Document, scope?: Scope) => Effect.Effect<void, WriteError>
   readonly insertMany: (
     documents: ReadonlyArray<Document>,
-    options?: { readonly ordered?: boolean | undefined }
+    options?: { readonly ordered?: boolean | undefined },
+    scope?: Scope
   ) => Effect.Effect<InsertManyResult, ReadError>
   readonly replaceOne: (
     filter: Filter,
     document: Document,
-    options?: { readonly upsert?: boolean | undefined }
+    options?: { readonly upsert?: boolean | undefined },
+    scope?: Scope
   ) => Effect.Effect<UpdateResult, WriteError>
   readonly updateOne: UpdateOperation<UpdateManyOptions, UpdateResult>
   readonly updateMany: UpdateOperation<UpdateManyOptions, UpdateResult>
@@ -93,7 +93,10 @@ export interface ModelCollection {
    * A test for the recorded states of a document, or `undefined` when the document itself is not reached. Deleted documents
    * are included.
    */
-  readonly statesOf: (id: unknown, access: Access) => Effect.Effect<StateTest | undefined, ReadError>
+  readonly statesOf: (
+    id: unknown,
+    scope: Scope & { readonly access: Access }
+  ) => Effect.Effect<StateTest | undefined, ReadError>
 }
 
 type UpdateOperation<Options, A> = (

@@ -32,13 +32,14 @@ export const narrowed = (
         )
     },
     find: (options, scope) => all.find({ ...options, filter: within(options.filter ?? {}, "read", scope) }, scope),
-    findAndCount: (options) => all.findAndCount({ ...options, filter: within(options.filter ?? {}, "read") }),
+    findAndCount: (options, scope) =>
+      all.findAndCount({ ...options, filter: within(options.filter ?? {}, "read", scope) }, scope),
     stream: (options, scope) => all.stream({ ...options, filter: within(options.filter ?? {}, "read", scope) }, scope),
     count: (filter, scope, options) => all.count(within(filter, "read", scope), scope, options),
-    estimatedCount: Effect.suspend(() => {
-      const condition = conditionOf("read", undefined)
-      return condition === undefined ? all.estimatedCount : all.count(condition)
-    }),
+    estimatedCount: (scope) => {
+      const condition = conditionOf("read", scope)
+      return condition === undefined ? all.estimatedCount(scope) : all.count(condition, scope)
+    },
     distinct: (path, filter, scope) => all.distinct(path, within(filter, "read", scope), scope),
     aggregate: (pipeline, options, scope) => {
       const condition = conditionOf("read", scope)
@@ -46,7 +47,8 @@ export const narrowed = (
     },
     insertOne: all.insertOne,
     insertMany: all.insertMany,
-    replaceOne: (filter, document, options) => all.replaceOne(within(filter, "update"), document, options),
+    replaceOne: (filter, document, options, scope) =>
+      all.replaceOne(within(filter, "update", scope), document, options, scope),
     updateOne: (filter, update, options, scope) =>
       all.updateOne(within(filter, "update", scope), update, options, scope),
     updateMany: (filter, update, options, scope) =>

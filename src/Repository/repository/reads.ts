@@ -66,7 +66,7 @@ export const makeReads = <M extends Model.Any>(
       collection,
       (where, options) => documents.count(Query.toFilter(model, where), scopeOf(options))
     ),
-    estimatedCount: Effect.suspend(instrumented("estimatedCount", collection, () => documents.estimatedCount)),
+    estimatedCount: Effect.suspend(instrumented("estimatedCount", collection, () => documents.estimatedCount())),
     exists: instrumented("exists", collection, (where, options) => exists(context, where, options)),
     // The field decides the type of the values.
     distinct: instrumented("distinct", collection, (

@@ -9,7 +9,7 @@ import type { DocumentStore } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError } from "../RepositoryError.ts"
 import { CallerRules, rowMatcher, type RowRules } from "./callerRules.ts"
 import { checkingWrites } from "./checkedWrites.ts"
-import { everyState, type ModelCollection } from "./modelCollection.ts"
+import { everyState, type ModelCollection, type Scope } from "./modelCollection.ts"
 import { narrowed } from "./narrowed.ts"
 
 /** @internal */
@@ -18,64 +18,60 @@ export const underCallerRules = (
   all: ModelCollection,
   store: DocumentStore["Service"]
 ): ModelCollection => {
-  const collections = new WeakMap<RowRules, ModelCollection>()
-  const collectionOf = (rules: RowRules = unlimited): ModelCollection => {
-    const known = collections.get(rules)
-    if (known !== undefined) return known
-    const collection = ruled(model, all, rules, store)
-    collections.set(rules, collection)
-    return collection
-  }
+  const ruled = makeRuled(model, all, store)
 
-  const use = <A, E>(f: (documents: ModelCollection) => Effect.Effect<A, E>): Effect.Effect<A, E | ReadError> =>
+  const use = <A, E>(
+    scope: Scope | undefined,
+    f: (documents: ModelCollection, scope: Scope | undefined) => Effect.Effect<A, E>
+  ): Effect.Effect<A, E | ReadError> =>
     Effect.withFiber((fiber) => {
       const callerRules = fiber.getRef(CallerRules)
       return callerRules === undefined
-        ? f(all)
-        : Effect.flatMap(callerRules.of(model), (rules) => f(collectionOf(rules)))
+        ? f(all, scope)
+        : Effect.flatMap(callerRules.of(model), (rules = unlimited) => f(ruled, { ...scope, rules }))
     })
-  const useStream = <A, E>(f: (documents: ModelCollection) => Stream.Stream<A, E>): Stream.Stream<A, E | ReadError> =>
-    Stream.unwrap(use((documents) => Effect.succeed(f(documents))))
+  const useStream = <A, E>(
+    given: Scope | undefined,
+    f: (documents: ModelCollection, scope: Scope | undefined) => Stream.Stream<A, E>
+  ): Stream.Stream<A, E | ReadError> =>
+    Stream.unwrap(use(given, (documents, scope) => Effect.succeed(f(documents, scope))))
 
   return {
-    findById: (id, scope, options) => use((documents) => documents.findById(id, scope, options)),
-    find: (options, scope) => use((documents) => documents.find(options, scope)),
-    findAndCount: (options) => use((documents) => documents.findAndCount(options)),
-    stream: (options, scope) => useStream((documents) => documents.stream(options, scope)),
-    count: (filter, scope, options) => use((documents) => documents.count(filter, scope, options)),
-    estimatedCount: use((documents) => documents.estimatedCount),
-    distinct: (path, filter, scope) => use((documents) => documents.distinct(path, filter, scope)),
-    aggregate: (pipeline, options, scope) => useStream((documents) => documents.aggregate(pipeline, options, scope)),
-    insertOne: (document) => use((documents) => documents.insertOne(document)),
-    insertMany: (inserted, options) => use((documents) => documents.insertMany(inserted, options)),
-    replaceOne: (filter, document, options) => use((documents) => documents.replaceOne(filter, document, options)),
-    updateOne: (filter, update, options, scope) =>
-      use((documents) => documents.updateOne(filter, update, options, scope)),
-    updateMany: (filter, update, options, scope) =>
-      use((documents) => documents.updateMany(filter, update, options, scope)),
-    findOneAndUpdate: (filter, update, options, scope) =>
-      use((documents) => documents.findOneAndUpdate(filter, update, options, scope)),
-    findOneAndDelete: (filter, scope) => use((documents) => documents.findOneAndDelete(filter, scope)),
-    deleteOne: (filter, scope) => use((documents) => documents.deleteOne(filter, scope)),
-    deleteMany: (filter, scope) => use((documents) => documents.deleteMany(filter, scope)),
-    statesOf: (id, access) => use((documents) => documents.statesOf(id, access))
+    findById: (id, given, options) => use(given, (_, scope) => _.findById(id, scope, options)),
+    find: (options, given) => use(given, (_, scope) => _.find(options, scope)),
+    findAndCount: (options, given) => use(given, (_, scope) => _.findAndCount(options, scope)),
+    stream: (options, given) => useStream(given, (_, scope) => _.stream(options, scope)),
+    count: (filter, given, options) => use(given, (_, scope) => _.count(filter, scope, options)),
+    estimatedCount: (given) => use(given, (_, scope) => _.estimatedCount(scope)),
+    distinct: (path, filter, given) => use(given, (_, scope) => _.distinct(path, filter, scope)),
+    aggregate: (pipeline, options, given) => useStream(given, (_, scope) => _.aggregate(pipeline, options, scope)),
+    insertOne: (document, given) => use(given, (_, scope) => _.insertOne(document, scope)),
+    insertMany: (documents, options, given) => use(given, (_, scope) => _.insertMany(documents, options, scope)),
+    replaceOne: (filter, document, options, given) =>
+      use(given, (_, scope) => _.replaceOne(filter, document, options, scope)),
+    updateOne: (filter, update, options, given) =>
+      use(given, (_, scope) => _.updateOne(filter, update, options, scope)),
+    updateMany: (filter, update, options, given) =>
+      use(given, (_, scope) => _.updateMany(filter, update, options, scope)),
+    findOneAndUpdate: (filter, update, options, given) =>
+      use(given, (_, scope) => _.findOneAndUpdate(filter, update, options, scope)),
+    findOneAndDelete: (filter, given) => use(given, (_, scope) => _.findOneAndDelete(filter, scope)),
+    deleteOne: (filter, given) => use(given, (_, scope) => _.deleteOne(filter, scope)),
+    deleteMany: (filter, given) => use(given, (_, scope) => _.deleteMany(filter, scope)),
+    statesOf: (id, given) => use(given, (_, scope) => _.statesOf(id, { ...scope, access: given.access }))
   }
 }
 
 // internal
 
-/** The rules of a caller for a model without rules. Its pipelines still cannot read other models. */
+/** The rules of a caller for a model without rules. Its pipelines still cannot reach other models. */
 const unlimited: RowRules = { rows: () => undefined, check: () => undefined }
 
-const ruled = (
-  model: ModelLike,
-  all: ModelCollection,
-  rules: RowRules,
-  store: DocumentStore["Service"]
-): ModelCollection => {
-  const reached = checkingWrites(model, narrowed(all, (access) => rules.rows(access)), { all, rules, store })
+/** The collection whose operations have the rules in their scope. */
+const makeRuled = (model: ModelLike, all: ModelCollection, store: DocumentStore["Service"]): ModelCollection => {
+  const reached = narrowed(all, (access, scope) => scope?.rules?.rows(access))
   return {
-    ...reached,
+    ...checkingWrites(model, { all, reached, store }),
     aggregate: (pipeline, options, scope) => {
       const foreign = foreignStage(pipeline)
       return foreign === undefined ? reached.aggregate(pipeline, options, scope) : Stream.fail(
@@ -85,9 +81,9 @@ const ruled = (
         })
       )
     },
-    statesOf: (id, access) =>
-      Effect.map(reached.findById(id, { access, deleted: "include" }), (document) => {
-        const rows = rules.rows(access)
+    statesOf: (id, scope) =>
+      Effect.map(reached.findById(id, { ...scope, deleted: "include" }), (document) => {
+        const rows = scope.rules?.rows(scope.access)
         return document === undefined ? undefined : rows === undefined ? everyState : rowMatcher(rows)
       })
   }

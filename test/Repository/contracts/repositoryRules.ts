@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Option, Schema, Stream } from "effect"
+import { Effect, Fiber, Layer, Option, Schema, Stream } from "effect"
 import { DocumentStore, Model, Query, Repository } from "../../../src/index.ts"
 import { CallerRules, documentOperationsOf, nothing } from "../../../src/Repository/introspection.ts"
 
@@ -186,4 +186,181 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
           assert.strictEqual(yield* all.count(both), 3)
         })
     )
+
+    it.effect.each(models)("no write leaves a %s behind that the check rejects", ([, model]) =>
+      Effect.gen(function*() {
+        const own = yield* two(model)
+        const { all, ann, instances, mine, theirs } = own
+        const documents = documentOperationsOf(all)
+        const foreign = new model({ ...instances[0]!, id: `${mine}-new`, owner: "somebody" })
+        const moved = new model({ ...(yield* all.findById(mine)), owner: "somebody" })
+        const before = yield* stored(model, own)
+        const total = yield* all.count()
+        const denied = [
+          all.insert(foreign),
+          documents.insert({ _id: foreign.id, owner: "somebody", state: "open", points: 0 }),
+          all.save(foreign),
+          all.save(moved),
+          all.replace(moved),
+          all.patch(mine, { owner: "somebody" }),
+          documents.patch(mine, { owner: "somebody" }),
+          all.modify(mine, () => Effect.succeed(moved)),
+          all.updateOne(($) => $.id.equals(mine), ($) => [$.owner.set("somebody")]),
+          // The first of them is the only one that is moved.
+          all.updateMany(undefined, ($) => [$.points.increment(1), $.owner.set("somebody")]),
+          all.findOneAndUpdate(undefined, ($) => [$.owner.set("somebody")], { sort: "-points" })
+        ]
+        for (const write of denied) {
+          const error = yield* Effect.flip(write as Effect.Effect<unknown, Error & { readonly _tag: string }>).pipe(
+            as(ann)
+          )
+          assert.deepStrictEqual([error._tag, error.message], [
+            "AccessDenied",
+            `The caller may not write this ${model.modelName}`
+          ])
+        }
+        assert.deepStrictEqual(yield* stored(model, own), before)
+        assert.strictEqual(yield* all.count(), total)
+        // An identifier that is taken by a document that is not the caller's.
+        const taken = yield* Effect.flip(all.save(new model({ ...instances[1]!, owner: ann }))).pipe(as(ann))
+        assert.strictEqual(taken._tag, "DuplicateKey")
+        assert.deepStrictEqual(yield* stored(model, own), before)
+        // A check that isn't the rows: what the update does not touch is checked as well.
+        const open = under({ owner: { $eq: ann } }, { state: { $eq: "open" } })
+        assert.strictEqual((yield* all.patch(mine, { points: 10 }).pipe(open)).points, 10)
+        assert.strictEqual(
+          (yield* all.updateMany(undefined, ($) => [$.points.increment(1)]).pipe(open)).matchedCount,
+          3
+        )
+        yield* all.patch(mine, { state: "closed" })
+        for (
+          const write of [
+            all.patch(mine, { points: 12 }),
+            all.updateOne(($) => $.id.equals(mine), ($) => [$.points.increment(1)]),
+            all.updateMany(undefined, ($) => [$.points.increment(1)])
+          ]
+        ) {
+          const error = yield* Effect.flip(write as Effect.Effect<unknown, { readonly _tag: string }>).pipe(open)
+          assert.strictEqual(error._tag, "AccessDenied")
+        }
+        assert.strictEqual((yield* all.patch(mine, { state: "open" }).pipe(open)).points, 11)
+        // A delete leaves nothing behind.
+        yield* all.deleteById(mine).pipe(under({ owner: { $eq: ann } }, nothing))
+        assert.deepStrictEqual(
+          (yield* stored(model, own)).map((document) => "deleted" in document ? undefined : document["_id"]).filter((
+            id
+          ) => id === mine),
+          []
+        )
+        assert.strictEqual((yield* all.findById(theirs)).state, "open")
+      }))
+
+    it.effect.each(models)("inserts and saves the %ss that the check admits", ([, model]) =>
+      Effect.gen(function*() {
+        const { all, ann, instances, mine } = yield* two(model)
+        const instance = (id: string, owner: string) => new model({ ...instances[0]!, id: `${mine}-${id}`, owner })
+        const many = [
+          instance("a", ann),
+          instance("b", ann),
+          instance("c", "x"),
+          instance("d", ann),
+          instance("e", "x")
+        ]
+        const ordered = yield* Effect.flip(all.bulkInsert(many)).pipe(as(ann))
+        assert.deepStrictEqual(
+          ordered._tag === "BulkInsertFailed" &&
+            [ordered.insertedCount, ordered.failures.map(({ error, index }) => [index, error._tag])],
+          [2, [[2, "AccessDenied"]]]
+        )
+        const others = many.map(({ id, owner }) => instance(`${id}2`, owner))
+        const unordered = yield* Effect.flip(all.bulkInsert([many[0]!, ...others], { ordered: false })).pipe(as(ann))
+        assert.deepStrictEqual(
+          unordered._tag === "BulkInsertFailed" &&
+            [unordered.insertedCount, unordered.failures.map(({ error, index }) => [index, error._tag])],
+          [3, [[0, "DuplicateKey"], [3, "AccessDenied"], [5, "AccessDenied"]]]
+        )
+        assert.strictEqual(yield* all.count().pipe(as(ann)), 8)
+        yield* all.insert(instance("f", ann)).pipe(as(ann))
+        const saved = yield* all.save(instance("g", ann)).pipe(as(ann))
+        assert.strictEqual((yield* all.save(new model({ ...saved, state: "saved" })).pipe(as(ann))).state, "saved")
+        // Some may only insert, others only update.
+        const onlyInserts = Effect.provideService(CallerRules, {
+          of: () =>
+            Effect.succeed({ rows: () => undefined, check: (access) => access === "insert" ? undefined : nothing })
+        })
+        const onlyUpdates = Effect.provideService(CallerRules, {
+          of: () =>
+            Effect.succeed({ rows: () => undefined, check: (access) => access === "update" ? undefined : nothing })
+        })
+        const again = yield* all.findById(saved.id)
+        assert.strictEqual((yield* Effect.flip(all.save(again).pipe(onlyInserts)))._tag, "AccessDenied")
+        assert.strictEqual((yield* all.save(instance("h", ann)).pipe(onlyInserts)).owner, ann)
+        assert.strictEqual((yield* all.save(again).pipe(onlyUpdates)).state, "saved")
+        assert.strictEqual((yield* Effect.flip(all.save(instance("i", ann)).pipe(onlyUpdates)))._tag, "AccessDenied")
+      }))
+
+    it.effect("refuses pipelines that reach other collections, by the name of the stage", () =>
+      Effect.gen(function*() {
+        const { all, ann } = yield* two(Plain)
+        const lookup = { $lookup: { from: "Marked", localField: "owner", foreignField: "owner", as: "marked" } }
+        const pipelines: ReadonlyArray<readonly [string, ReadonlyArray<DocumentStore.Document>]> = [
+          ["$lookup", [lookup]],
+          ["$lookup", [{ $match: {} }, { $facet: { a: [{ $count: "n" }], b: [lookup] } }]],
+          ["$unionWith", [{ $unionWith: { coll: "Marked", pipeline: [] } }]],
+          ["$unionWith", [{ $unionWith: "Marked" }]],
+          ["$graphLookup", [{
+            $graphLookup: { from: "Marked", startWith: "$owner", connectFromField: "a", connectToField: "b", as: "c" }
+          }]],
+          ["$out", [{ $out: "Marked" }]],
+          ["$merge", [{ $merge: { into: "Plain" } }]]
+        ]
+        // A model without rules, too: the other one may have some.
+        const unlimited = Effect.provideService(CallerRules, { of: () => Effect.succeed(undefined) })
+        for (const [stage, pipeline] of pipelines) {
+          for (const caller of [as(ann), unlimited]) {
+            const error = yield* Effect.flip(Stream.runCollect(all.aggregate(pipeline))).pipe(caller)
+            assert.strictEqual(error._tag, "QueryRejected")
+            assert.include(error.message, stage)
+          }
+        }
+        assert.strictEqual((yield* Stream.runCollect(all.aggregate([{ $match: { owner: ann } }, lookup]))).length, 3)
+        const unrestricted = yield* Repository.unrestricted(Plain)
+        const joined = Stream.runCollect(unrestricted.aggregate([{ $match: { owner: ann } }, lookup]))
+        assert.strictEqual((yield* joined.pipe(as(ann))).length, 3)
+      }))
+
+    it.effect("hold in transactions, streams and forked fibers, and not in an unrestricted repository", () =>
+      Effect.gen(function*() {
+        const { all, ann, bob, mine, theirs } = yield* two(Plain)
+        const both: Query.Where<typeof Plain> = ($) => $.owner.in([ann, bob])
+        const ids = yield* Repository.transaction(Effect.gen(function*() {
+          yield* all.patch(mine, { state: "in" })
+          assert.strictEqual((yield* Effect.result(all.findById(theirs)))._tag, "Failure")
+          return (yield* all.find(both)).map(({ id }) => id)
+        })).pipe(as(ann))
+        assert.strictEqual(ids.length, 3)
+        // One denied write, and nothing of the transaction is stored.
+        const failed = Repository.transaction(Effect.gen(function*() {
+          yield* all.patch(mine, { state: "rolled back" })
+          yield* all.updateOne(($) => $.id.equals(mine), ($) => [$.owner.set(bob)])
+        }))
+        assert.strictEqual((yield* Effect.flip(failed).pipe(as(ann)))._tag, "AccessDenied")
+        assert.strictEqual((yield* all.findById(mine)).state, "in")
+        const fiber = yield* Effect.forkChild(Effect.andThen(Effect.yieldNow, all.count(both))).pipe(as(ann))
+        assert.strictEqual(yield* Fiber.join(fiber), 3)
+        const stream = all.stream(both).pipe(Stream.rechunk(1), Stream.tap(() => Effect.yieldNow))
+        assert.strictEqual((yield* Stream.runCollect(stream).pipe(as(ann))).length, 3)
+        const unrestricted = yield* Repository.unrestricted(Plain)
+        yield* Effect.gen(function*() {
+          assert.strictEqual(yield* unrestricted.count(both), 6)
+          assert.strictEqual((yield* unrestricted.patch(theirs, { state: "seen" })).state, "seen")
+          assert.strictEqual((yield* documentOperationsOf(unrestricted).find({ filter: { owner: bob } })).length, 3)
+          // The change of a modification still has the rights of the caller.
+          yield* unrestricted.modify(
+            theirs,
+            (current) => Effect.map(Effect.orDie(all.count(both)), (points) => new Plain({ ...current, points }))
+          )
+        }).pipe(as(ann))
+        assert.strictEqual((yield* all.findById(theirs)).points, 3)
+      }))
   })
