@@ -19,7 +19,7 @@ import { Passwords } from "./Accounts.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { Jwt } from "./Jwt.ts"
-import { CredentialsInvalid, CredentialsUnchecked } from "./SecurityError.ts"
+import { CredentialsInvalid, CredentialsUnchecked, TooManyAttempts } from "./SecurityError.ts"
 
 const typeId = "~appkernel/Security/Authentication/Scheme"
 
@@ -43,18 +43,22 @@ export interface Scheme {
   /** The entry in `WWW-Authenticate`, without its realm. */
   readonly challenge: Challenge
   /**
-   * The user that the credentials prove. Fails with `CredentialsInvalid` if they prove nobody, and with
-   * `CredentialsUnchecked` if they can't be checked at the moment.
+   * The user that the credentials prove. Fails with `CredentialsInvalid` if they prove nobody, with `CredentialsUnchecked` if
+   * they can't be checked at the moment, and with `TooManyAttempts` if a guess is not checked: see `SignInAttempts`, which
+   * schemes use whose secrets are not drawn at random.
    */
   readonly verify: (
     credentials: Redacted.Redacted<string>
-  ) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | CredentialsUnchecked, DocumentStore>
-  /**
-   * The name of the account whose secret could be guessed by `verify`, so that failed attempts are slowed; `undefined` if the
-   * credentials name none. Schemes whose secrets are drawn at random do without.
-   */
-  readonly login?: ((credentials: Redacted.Redacted<string>) => string | undefined) | undefined
+  ) => Effect.Effect<CurrentUser["Service"], Refusal, DocumentStore>
 }
+
+/**
+ * Why credentials don't count.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type Refusal = CredentialsInvalid | CredentialsUnchecked | TooManyAttempts
 
 /**
  * An entry in `WWW-Authenticate` (RFC 9110, section 11.6.1).
@@ -137,7 +141,6 @@ export const basic = (passwords: Passwords["Service"]): Scheme =>
     header: "authorization",
     word: "basic",
     challenge: { scheme: "Basic", parameters: { charset: "UTF-8" } },
-    login: (credentials) => pairOf(Redacted.value(credentials))?.login,
     verify: (credentials) => {
       const pair = pairOf(Redacted.value(credentials))
       return pair === undefined
@@ -199,8 +202,8 @@ export const provided: Effect.Effect<ReadonlyArray<Scheme>> = Effect.map(Effect.
 // -----------------------------------------------------------------------------
 
 /** What keeps the service from checking credentials is for the log. */
-const unlessInvalid = (error: CredentialsInvalid | Error): CredentialsInvalid | CredentialsUnchecked =>
-  error instanceof CredentialsInvalid || error instanceof CredentialsUnchecked
+const unlessInvalid = (error: Refusal | Error): Refusal =>
+  error instanceof CredentialsInvalid || error instanceof CredentialsUnchecked || error instanceof TooManyAttempts
     ? error
     : new CredentialsUnchecked({ detail: error.message })
 

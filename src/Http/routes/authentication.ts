@@ -8,12 +8,10 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
 import type { IncomingMessage } from "node:http"
-import { currentClientAddress } from "../../internal/clientAddress.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
-import type { Challenge, Scheme } from "../../Security/Authentication.ts"
+import type { Challenge, Refusal, Scheme } from "../../Security/Authentication.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
-import type { CredentialsInvalid, CredentialsUnchecked, Reason, TooManyAttempts } from "../../Security/SecurityError.ts"
-import type { SignInAttempts } from "../../Security/SignInAttempts.ts"
+import type { Reason } from "../../Security/SecurityError.ts"
 import { tooManyRequests } from "../messages/message.ts"
 import { makeCallerHeaders } from "../response/callerHeaders.ts"
 import type { ErrorResponses } from "../response/translation.ts"
@@ -45,9 +43,8 @@ export interface Authenticator {
  *
  * @internal
  */
-export const makeAuthenticator = ({ attempts, errorResponses, realm, schemes }: {
+export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
   readonly schemes: ReadonlyArray<Scheme>
-  readonly attempts: SignInAttempts["Service"]
   readonly realm: string
   readonly errorResponses: ErrorResponses
 }): Authenticator => {
@@ -69,7 +66,7 @@ export const makeAuthenticator = ({ attempts, errorResponses, realm, schemes }: 
       Effect.annotateLogs(Effect.logInfo("The credentials are refused"), { scheme: scheme?.id, reason }),
       refusals.get(scheme) ?? needed
     )
-  const failed = (error: CredentialsInvalid | CredentialsUnchecked | TooManyAttempts, scheme: Scheme): Answered => {
+  const failed = (error: Refusal, scheme: Scheme): Answered => {
     switch (error._tag) {
       case "CredentialsInvalid":
         return refused(error.reason, scheme)
@@ -84,13 +81,6 @@ export const makeAuthenticator = ({ attempts, errorResponses, realm, schemes }: 
       }
     }
   }
-  const verify = ({ credentials, scheme }: Found) => {
-    const verified = scheme.verify(credentials)
-    const login = scheme.login?.(credentials)
-    return login === undefined
-      ? verified
-      : Effect.flatMap(currentClientAddress, (address) => attempts.attempt({ login, address }, verified))
-  }
   return {
     credentialsNeeded: needed,
     authenticated: (handler) =>
@@ -102,9 +92,10 @@ export const makeAuthenticator = ({ attempts, errorResponses, realm, schemes }: 
           return Effect.map(handler(undefined), forAll)
         }
         if (typeof found === "string") return Effect.map(refused(found), forCaller)
+        const { credentials, scheme } = found
         return Effect.map(
-          Effect.matchEffect(verify(found), {
-            onFailure: (error) => failed(error, found.scheme),
+          Effect.matchEffect(scheme.verify(credentials), {
+            onFailure: (error) => failed(error, scheme),
             onSuccess: (user) => {
               enterUser(fiber, user)
               return handler(user)

@@ -15,6 +15,7 @@ import {
   SignInAttempts,
   Translations
 } from "../../../src/index.ts"
+import { ClientAddressSource } from "../../../src/internal/clientAddress.ts"
 import { provided } from "../../../src/Security/Authentication.ts"
 import { accounts, basic, type Credential, credentials } from "../../support/credentials.ts"
 import { atOnce, refused, send, sendBytes, statusesOf } from "../../support/rest.ts"
@@ -35,7 +36,6 @@ const serving = Layer.effectDiscard(Effect.gen(function*() {
   const errorResponses = makeErrorResponses(yield* Translations.Translations)
   const { authenticated, credentialsNeeded } = makeAuthenticator({
     schemes: yield* provided,
-    attempts: yield* SignInAttempts.make({ perAccount: { limit: 3, window: "1 minute" } }),
     realm: "the \"shop\"",
     errorResponses
   })
@@ -53,10 +53,13 @@ const serving = Layer.effectDiscard(Effect.gen(function*() {
         Object.fromEntries(echoed)
       )
     })
-  ))
+  )).pipe(Effect.provideService(ClientAddressSource, Effect.succeed("203.0.113.9")))
 })).pipe(Layer.provide(logging))
 
-const passwords = Layer.provide(Accounts.layerPasswords({ rounds: 1_000 }), accounts)
+const passwords = Layer.provide(Accounts.layerPasswords({ rounds: 1_000 }), [
+  accounts,
+  SignInAttempts.layerWith({ perAccount: { limit: 3, window: "1 minute" } })
+])
 const server = Layer.mergeAll(
   EmbeddedStore.layerMemory,
   KernelServer.layerWith({ address: "127.0.0.1", port: 0 }),
