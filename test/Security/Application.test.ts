@@ -29,6 +29,19 @@ describe("Jwt.layer", () => {
       ]])
       const other = yield* Effect.promise(() => fetch(`${baseUrl}/.well-known/jwks.json`, { method: "POST" }))
       assert.strictEqual(other.status, 405)
+      const post = (path: string, body: object) =>
+        Effect.promise(() =>
+          fetch(`${baseUrl}/api/v1${path}`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify(body)
+          })
+        )
+      const [username, password] = ["jane@example.com", "correct horse"]
+      assert.strictEqual((yield* post("/users", { email: username, password })).status, 201)
+      const granted = yield* post("/token", { grant_type: "password", username, password })
+      const { access_token } = yield* Effect.promise(() => granted.json() as Promise<{ access_token: string }>)
+      assert.strictEqual(jose.decodeProtectedHeader(access_token).kid, yield* idOf(baseUrl))
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.live("fails by name without keys, except in development, where a pair is made beside the documents", () =>

@@ -112,8 +112,28 @@ export const endpointOf = (
     success: HttpApiSchema.status(options.status ?? 200)(answerOf(successOf(options))),
     error: errors
   })
-  const { deprecated, description, summary, tags = [] } = options
-  return endpoint.annotate(Tags, tags).annotateMerge(OpenApi.annotations({ summary, description, deprecated }))
+  const { deprecated, description, form, summary, tags = [] } = options
+  const transform = form === true ? withFormContent : undefined
+  return endpoint.annotate(Tags, tags).annotateMerge(
+    OpenApi.annotations({ summary, description, deprecated, transform })
+  )
+}
+
+/**
+ * The media type of forms without files.
+ *
+ * @internal
+ */
+export const formType = "application/x-www-form-urlencoded"
+
+/** Adds the form to the bodies of an operation in an OpenAPI document. */
+const withFormContent = (operation: { readonly [key: string]: unknown }) => {
+  const body = Object(operation["requestBody"])
+  const content = Object(body["content"])
+  return {
+    ...operation,
+    requestBody: { ...body, content: { ...content, [formType]: content["application/json"] } }
+  }
 }
 
 const answerOf = (success: Schema.Top): Schema.Top => {

@@ -42,6 +42,12 @@ export interface Options {
    * `DELETE` is in the query, so it has named members.
    */
   readonly payload?: Part | undefined
+  /**
+   * Whether callers may also send the payload as a form, `application/x-www-form-urlencoded`. Its members are read as
+   * parameters of a query are, and empty ones are as if they were missing. Defaults to false: a browser sends a form of any
+   * site without asking this one.
+   */
+  readonly form?: boolean | undefined
   /** The parameters of the path. Those without a schema are texts. */
   readonly params?: Members | undefined
   /** The parameters of the query. */

@@ -93,9 +93,9 @@ export const tooManyRequests = (
 ): TooManyRequests => {
   const seconds = Math.max(1, Math.ceil(wait / 1_000))
   return translatable(
-    new TooManyRequests({ message: englishOf(key, { seconds }), retry_after: seconds }),
+    new TooManyRequests({ message: englishOf(key, { retry_after: seconds }), retry_after: seconds }),
     key,
-    { seconds }
+    { retry_after: seconds }
   )
 }
 

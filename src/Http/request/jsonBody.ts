@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
 import type { Readable } from "node:stream"
+import { formType } from "../description/callEndpoint.ts"
 import { type BadRequest, PayloadTooLarge, UnsupportedMediaType } from "../HttpError.ts"
 import { badRequest, translatable } from "../messages/message.ts"
 import { Request } from "./bufferedRequest.ts"
@@ -28,7 +29,34 @@ export const readJson = (
   request: HttpServerRequest.HttpServerRequest,
   types: ReadonlyArray<string>,
   limit: number
-): Effect.Effect<unknown, BodyError> => {
+): Effect.Effect<unknown, BodyError> => readAs(request, types, limit, parse)
+
+/**
+ * Reads a request's body as parameters (`application/x-www-form-urlencoded`), of at most `limit` bytes. Empty ones are left
+ * out, and those that come several times are lists.
+ *
+ * @internal
+ */
+export const readParameters = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number
+): Effect.Effect<{ readonly [name: string]: string | ReadonlyArray<string> }, BodyError> =>
+  readAs(request, [formType], limit, (bytes) => {
+    if (!isUtf8(bytes)) return Exit.fail(badRequest("errors.BodyNotUtf8"))
+    const values = new Map<string, string | ReadonlyArray<string>>()
+    for (const [name, value] of new URLSearchParams(bytes.toString("utf8"))) {
+      const earlier = values.get(name)
+      if (value !== "") values.set(name, earlier === undefined ? value : [earlier, value].flat())
+    }
+    return Exit.succeed(Object.fromEntries(values))
+  })
+
+const readAs = <A>(
+  request: HttpServerRequest.HttpServerRequest,
+  types: ReadonlyArray<string>,
+  limit: number,
+  parse: (bytes: Buffer) => Exit.Exit<A, BadRequest>
+): Effect.Effect<A, BodyError> => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const contentType = source.headers["content-type"]
   if (contentType === undefined || !types.includes(mediaTypeOf(contentType))) {

@@ -27,6 +27,7 @@ import { documentEncoder } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import {
   fieldsOf,
+  formType,
   hasBody,
   isObject,
   parametersIn,
@@ -40,7 +41,7 @@ import type { Part } from "../description/callOptions.ts"
 import type { ServiceUnavailable } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import { readJson } from "../request/jsonBody.ts"
+import { mediaTypeOf, readJson, readParameters } from "../request/jsonBody.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import { identifierOf } from "../response/identifier.ts"
@@ -51,7 +52,7 @@ import { inputFields, parameters as parametersOf } from "../response/problemFiel
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { routeOf as jsonRoute } from "./resourceRoutes.ts"
-import { notFound, type Route, unknownParameters } from "./route.ts"
+import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
 import type { ServedCall as Call } from "./served.ts"
 
 /**
@@ -152,14 +153,21 @@ const payloadReader = ({ method, options }: Call, { isStrict, limits }: CallCont
   const sent = sentOf(payload)
   const decode = isStrict ? rejectExcess(sent, bodyDecoder(sent)) : bodyDecoder(sent)
   const finish = finisherOf(payload)
-  return ({ request }) =>
+  const types = options.form === true ? ["application/json", formType] : ["application/json"]
+  const readJsonBody: Read = ({ request }) =>
     Effect.flatMap(
-      readJson(request, ["application/json"], limits.maxBodySize),
+      readJson(request, types, limits.maxBodySize),
       (body): Effect.Effect<unknown, CallFailure | InvalidRequest> => {
         const decoded = decode(body)
         return decoded._tag === "Valid" ? finish(decoded.value) : Effect.fail(new InvalidRequest(decoded.problems))
       }
     )
+  if (options.form !== true) return readJsonBody
+  const readTexts = textReader(payload)
+  return (sent) =>
+    mediaTypeOf(headersOf(sent.request)["content-type"] ?? "") === formType
+      ? Effect.flatMap(readParameters(sent.request, limits.maxBodySize), readTexts)
+      : readJsonBody(sent)
 }
 
 /** Reads the parameters of the path, except the identifier of an action's document. */

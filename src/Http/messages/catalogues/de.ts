@@ -38,8 +38,8 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.CredentialsUnchecked":
     "Die Anmeldedaten können gerade nicht geprüft werden, bitte später noch einmal versuchen",
   "errors.Denied": "Das ist Ihnen nicht erlaubt",
-  "errors.TooManyRequests": "Es waren zu viele Anfragen, in {seconds} s geht es wieder",
-  "errors.TooManyAttempts": "Es gab zu viele gescheiterte Anmeldeversuche, in {seconds} s geht es wieder",
+  "errors.TooManyRequests": "Es waren zu viele Anfragen, in {retry_after} s geht es wieder",
+  "errors.TooManyAttempts": "Es gab zu viele gescheiterte Anmeldeversuche, in {retry_after} s geht es wieder",
   "errors.BadlyEncodedPath": "Der Pfad ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedName": "Der Name eines Parameters ist kein UTF-8 in Prozentkodierung",
   "errors.BadlyEncodedValue": "Der Wert des Parameters {name} ist kein UTF-8 in Prozentkodierung",

@@ -1,0 +1,242 @@
+/**
+ * Tokens for people who sign in: a ready service that issues, renews and revokes them.
+ *
+ * **Details**
+ *
+ * `POST <urlBase>/token` takes JSON or a form (RFC 6749):
+ *
+ * | `grant_type` | with | |
+ * |---|---|---|
+ * | `password` | `username`, `password` | signs in to an account of `Accounts` |
+ * | `refresh_token` | `refresh_token` | renews the tokens of a sign-in |
+ *
+ * The response has an `access_token`, which is a JSON web token of 15 minutes, its `expires_in` in seconds, and a
+ * `refresh_token`, which counts once and for 30 days. One that comes a second time ends the sign-in: all tokens that came
+ * from it. Errors have the codes of RFC 6749 as their `error`. Wrong credentials are `invalid_grant`, which is a 400 there:
+ * a 401 is about the `Authorization` of a request.
+ *
+ * `POST <urlBase>/token/revoke` ends the sign-in of a `token`, whichever of both it is (RFC 7009).
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpEffect from "effect/http/HttpEffect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { currentClientAddress } from "../internal/clientAddress.ts"
+import { Passwords } from "../Security/Accounts.ts"
+import type { CurrentUser } from "../Security/CurrentUser.ts"
+import type { CredentialsInvalid } from "../Security/SecurityError.ts"
+import { SignInAttempts } from "../Security/SignInAttempts.ts"
+import * as SignIns from "../Security/SignIns.ts"
+import * as Service from "./Service.ts"
+import { ServiceError } from "./ServiceError.ts"
+
+export { isLive, type Issued, Lifetimes, refresh, revoke, signIn, signOut } from "../Security/SignIns.ts"
+
+/**
+ * Occurs when the name or the password is wrong, or when a refresh token is unknown, expired, used or revoked. It does not
+ * say which.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidGrant extends ServiceError<InvalidGrant>()("invalid_grant", {
+  status: 400,
+  message: "The credentials are wrong or no longer valid"
+}) {}
+
+/**
+ * Occurs when a parameter of the grant is missing.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidRequest extends ServiceError<InvalidRequest>()("invalid_request", {
+  status: 400,
+  message: "A parameter is missing",
+  fields: { parameter: Schema.String }
+}) {}
+
+/**
+ * Occurs when the `grant_type` is another one than `password` and `refresh_token`.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class UnsupportedGrantType extends ServiceError<UnsupportedGrantType>()("unsupported_grant_type", {
+  status: 400,
+  message: "The grant_type must be password or refresh_token"
+}) {}
+
+/**
+ * Occurs when there were too many failed attempts for the account from this address, or from the address: see
+ * `SignInAttempts`. A retry is answered after `retry_after` seconds.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class TooManyAttempts extends ServiceError<TooManyAttempts>()("TooManyAttempts", {
+  status: 429,
+  message: "There were too many failed attempts to sign in",
+  fields: { retry_after: Schema.Int }
+}) {}
+
+/**
+ * What callers send for tokens.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Grant = Schema.Struct({
+  grant_type: Schema.optionalKey(Schema.String),
+  username: Schema.optionalKey(Schema.String),
+  password: Schema.optionalKey(Schema.Redacted(Schema.String)),
+  refresh_token: Schema.optionalKey(Schema.Redacted(Schema.String))
+}).annotate({ identifier: "Grant" })
+
+/**
+ * The tokens that a caller gets (RFC 6749, section 5.1).
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const TokenResponse = Schema.Struct({
+  access_token: Schema.Redacted(Schema.String),
+  token_type: Schema.Literal("Bearer"),
+  /** Seconds. */
+  expires_in: Schema.Int,
+  refresh_token: Schema.Redacted(Schema.String)
+}).annotate({ identifier: "TokenResponse" })
+
+/**
+ * The service. Its paths do not have the segment of its name.
+ *
+ * **Example** (A shop that users sign in to)
+ *
+ * ```ts check
+ * import { NodeRuntime } from "@effect/platform-node"
+ * import { Accounts, Converter, EmbeddedStore, Index, Jwt, KernelEngine, Model, Tokens } from "appkernel"
+ * import { Layer, Schema } from "effect"
+ *
+ * class User extends Model.Class<User>()("User", {
+ *   id: Model.id({ prefix: "U" }),
+ *   email: Schema.String.pipe(Model.indexed(Index.unique)),
+ *   password: Schema.String.pipe(Model.converted(Converter.contentHasher()), Model.omitted),
+ *   roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"]))
+ * }) {}
+ *
+ * const engine = KernelEngine.make("shop")
+ *   .register(User, { methods: ["GET", "POST"], urlBase: "/api/v1" })
+ *   .register(Tokens.service, { urlBase: "/api/v1" })
+ *
+ * engine.layer.pipe(
+ *   Layer.provide([EmbeddedStore.layer, Jwt.layer, Accounts.fromModel(User, { login: "email", secret: "password" })]),
+ *   engine.launch,
+ *   NodeRuntime.runMain
+ * )
+ * ```
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export const service = Service.make("TokenService")
+  .operation("token", {
+    path: "/token",
+    payload: Grant,
+    form: true,
+    success: TokenResponse,
+    error: [InvalidGrant, InvalidRequest, UnsupportedGrantType, TooManyAttempts],
+    summary: "Sign in, or renew the tokens of a sign-in",
+    description:
+      "With `grant_type` `password`: `username` and `password`. With `refresh_token`: `refresh_token`, which "
+      + "counts once. RFC 6749, sections 4.3 and 6."
+  }, ({ payload }) => Effect.andThen(noStore, granted(payload)))
+  .operation("revoke", {
+    path: "/token/revoke",
+    payload: Schema.Struct({
+      token: Schema.optionalKey(Schema.Redacted(Schema.String)),
+      token_type_hint: Schema.optionalKey(Schema.String)
+    }).annotate({ identifier: "Revocation" }),
+    form: true,
+    error: InvalidRequest,
+    summary: "Sign out: end the sign-in that a token came from",
+    description:
+      "The `token` is an access token or a refresh token. One that is unknown or expired is no error. RFC 7009."
+  }, ({ payload }) => Effect.andThen(noStore, revoked(payload.token)))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const withHeader = (name: string, value: string) =>
+  HttpEffect.appendPreResponseHandler((_, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, name, value))
+  )
+
+/** RFC 6749, section 5.1. */
+const noStore: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest> = withHeader("cache-control", "no-store")
+
+const missing = (parameter: string) =>
+  new InvalidRequest({ message: `The parameter ${parameter} is missing`, parameter })
+
+const granted = Effect.fnUntraced(function*(grant: typeof Grant.Type) {
+  switch (grant.grant_type) {
+    case "password": {
+      if (grant.username === undefined) return yield* missing("username")
+      if (grant.password === undefined) return yield* missing("password")
+      return responseOf(yield* signedIn(yield* authenticated(grant.username, grant.password)))
+    }
+    case "refresh_token": {
+      if (grant.refresh_token === undefined) return yield* missing("refresh_token")
+      return responseOf(yield* renewed(grant.refresh_token))
+    }
+    case undefined:
+      return yield* missing("grant_type")
+    default:
+      return yield* new UnsupportedGrantType()
+  }
+})
+
+/** The user of an account. Failed attempts are slowed if the program has `SignInAttempts`. */
+const authenticated = Effect.fnUntraced(
+  function*(login: string, password: Redacted.Redacted<string>) {
+    const check = (yield* Passwords).verify(login, password)
+    const attempts = Option.getOrUndefined(yield* Effect.serviceOption(SignInAttempts))
+    return yield* attempts === undefined
+      ? check
+      : attempts.attempt({ login, address: yield* currentClientAddress }, check)
+  },
+  Effect.catchTag("CredentialsInvalid", (error) => refused(error)),
+  Effect.catchTag("TooManyAttempts", ({ retryAfter }) => {
+    const seconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
+    return Effect.andThen(withHeader("retry-after", String(seconds)), new TooManyAttempts({ retry_after: seconds }))
+  })
+)
+
+/** Why credentials are refused is for the log. */
+const refused = ({ reason }: CredentialsInvalid) =>
+  Effect.andThen(Effect.logInfo(`No tokens were issued: ${reason}`), new InvalidGrant())
+
+const signedIn = (user: CurrentUser["Service"]) =>
+  // Tokens can't be issued without a private key.
+  Effect.catchTag(SignIns.signIn(user), "KeysInvalid", Effect.die)
+
+const renewed = (token: Redacted.Redacted<string>) =>
+  Effect.catchTags(SignIns.refresh(token), { CredentialsInvalid: refused, KeysInvalid: Effect.die })
+
+const responseOf = ({ accessToken, expiresIn, refreshToken }: SignIns.Issued): typeof TokenResponse.Type => ({
+  access_token: accessToken,
+  token_type: "Bearer",
+  expires_in: Math.ceil(Duration.toSeconds(expiresIn)),
+  refresh_token: refreshToken
+})
+
+const revoked = Effect.fnUntraced(function*(token: Redacted.Redacted<string> | undefined) {
+  if (token === undefined) return yield* missing("token")
+  yield* SignIns.revoke(token)
+})

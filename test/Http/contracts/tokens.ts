@@ -1,0 +1,212 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import * as jose from "jose"
+import { Accounts, Converter, Index, Jwt, KernelEngine, Model, SignInAttempts, Tokens } from "../../../src/index.ts"
+import type { FreshStore } from "../../support/mongo.ts"
+
+class User extends Model.Class<User>()("User", {
+  id: Model.id({ prefix: "U" }),
+  email: Schema.String.pipe(Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
+  roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"]))
+}) {}
+
+const engine = KernelEngine.make("shop")
+  .register(User, { methods: ["GET", "POST"], urlBase: "/api/v1" })
+  .register(Tokens.service, { urlBase: "/api/v1" })
+  .enableOpenApi({ title: "Shop", version: "1.0.0" })
+
+const accounts = Accounts.fromModel(User, { login: "email", secret: "password" })
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: { readonly [name: string]: unknown }
+}
+
+const shop = Effect.fnUntraced(function*(store: FreshStore) {
+  const test = yield* engine.test({ store: Layer.fresh(Layer.mergeAll(store, Jwt.layer, accounts)) })
+  const jane = yield* test.client.users.create({ payload: { email: "jane@example.com", password: "correct horse" } })
+  const send = (path: string, body: string, type: string) =>
+    Effect.promise(async (): Promise<Answer> => {
+      const response = await fetch(`${test.baseUrl}/api/v1${path}`, {
+        method: "POST",
+        headers: { "content-type": type },
+        body
+      })
+      return { status: response.status, headers: response.headers, body: await response.json() as Answer["body"] }
+    })
+  return {
+    ...test,
+    jane: jane.result,
+    json: (path: string, body: unknown) => send(path, JSON.stringify(body), "application/json"),
+    form: (path: string, body: Record<string, string> | string) =>
+      send(path, new URLSearchParams(body).toString(), "application/x-www-form-urlencoded; charset=utf-8"),
+    send
+  }
+})
+
+const grant = { grant_type: "password", username: "jane@example.com", password: "correct horse" }
+
+export const tokensContract = (name: string, store: FreshStore) =>
+  describe(`Tokens / ${name}`, () => {
+    it.effect("are issued for a name and a password, as JSON and as a form, and verify by the published keys", () =>
+      Effect.gen(function*() {
+        const { baseUrl, form, jane, json } = yield* shop(store)
+        for (
+          const answer of [yield* json("/token", grant), yield* form("/token", grant), yield* json("/token/", grant)]
+        ) {
+          assert.strictEqual(answer.status, 200, JSON.stringify(answer.body))
+          assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+          const { access_token, refresh_token, ...rest } = answer.body
+          assert.deepStrictEqual(rest, { token_type: "Bearer", expires_in: 900 })
+          assert.isString(refresh_token)
+          const { payload } = yield* Effect.promise(() =>
+            jose.jwtVerify(
+              String(access_token),
+              jose.createRemoteJWKSet(new URL(`${baseUrl}/.well-known/jwks.json`)),
+              { issuer: "shop", audience: "shop", currentDate: new Date(0) }
+            )
+          )
+          assert.deepStrictEqual([payload.sub, payload["roles"]], [jane, ["user"]])
+        }
+      }))
+
+    it.effect("are renewed once, and revoked without telling whether they were known", () =>
+      Effect.gen(function*() {
+        const { form, json } = yield* shop(store)
+        const first = (yield* json("/token", grant)).body
+        const renew = (token: unknown) =>
+          form("/token", { grant_type: "refresh_token", refresh_token: String(token), scope: "", client_id: "web" })
+        const second = yield* renew(first["refresh_token"])
+        assert.strictEqual(second.status, 200)
+        assert.notStrictEqual(second.body["refresh_token"], first["refresh_token"])
+        const again = yield* renew(first["refresh_token"])
+        assert.deepStrictEqual([again.status, again.body["error"]], [400, "invalid_grant"])
+        assert.strictEqual(again.headers.get("cache-control"), "no-store")
+        assert.strictEqual((yield* renew(second.body["refresh_token"])).status, 400)
+        for (const kind of ["access_token", "refresh_token"]) {
+          const tokens = (yield* json("/token", grant)).body
+          const revoked = yield* form("/token/revoke", { token: String(tokens[kind]), token_type_hint: kind })
+          assert.deepStrictEqual([revoked.status, revoked.body["result"]], [200, null])
+          assert.strictEqual((yield* renew(tokens["refresh_token"])).status, 400)
+          assert.strictEqual((yield* form("/token/revoke", { token: String(tokens[kind]) })).status, 200)
+        }
+        assert.strictEqual((yield* json("/token/revoke", { token: "unknown" })).status, 200)
+      }))
+
+    it.effect("are refused with the codes of RFC 6749, and the same words for all wrong credentials", () =>
+      Effect.gen(function*() {
+        const { form, json, send } = yield* shop(store)
+        const wrong = {
+          _type: "ErrorMessage",
+          code: 400,
+          error: "invalid_grant",
+          message: "The credentials are wrong or no longer valid"
+        }
+        for (
+          const body of [
+            { ...grant, password: "wrong" },
+            { ...grant, username: "john@example.com" },
+            { ...grant, password: "x".repeat(2_000) },
+            { grant_type: "refresh_token", refresh_token: "unknown" },
+            { grant_type: "refresh_token", refresh_token: `${"A".repeat(22)}.${"A".repeat(43)}` }
+          ]
+        ) {
+          assert.deepStrictEqual([(yield* json("/token", body)).body, (yield* form("/token", body)).body], [
+            wrong,
+            wrong
+          ])
+        }
+        const codes = yield* Effect.forEach(
+          [
+            {},
+            { grant_type: "password" },
+            { ...grant, username: "" },
+            { grant_type: "refresh_token" },
+            { grant_type: "client_credentials" }
+          ],
+          (body) => Effect.map(form("/token", body), ({ body, status }) => `${status} ${String(body["error"])}`)
+        )
+        assert.deepStrictEqual(codes, [
+          "400 invalid_request",
+          "400 invalid_request",
+          "400 invalid_request",
+          "400 invalid_request",
+          "400 unsupported_grant_type"
+        ])
+        assert.deepStrictEqual((yield* form("/token/revoke", {})).body["error"], "invalid_request")
+        const twice = yield* form("/token", "grant_type=password&grant_type=password")
+        assert.deepStrictEqual([twice.status, twice.body["_type"]], [400, "ErrorMessage"])
+        assert.strictEqual((yield* send("/token", "{}", "text/plain")).status, 415)
+        assert.strictEqual((yield* send("/token", "grant_type=%ff", "application/x-www-form-urlencoded")).status, 400)
+      }))
+
+    it.effect("go to one of many that renew at once, over HTTP", () =>
+      Effect.gen(function*() {
+        const { json } = yield* shop(store)
+        const { refresh_token } = (yield* json("/token", grant)).body
+        const answers = yield* Effect.all(
+          Array.from({ length: 8 }, () => json("/token", { grant_type: "refresh_token", refresh_token })),
+          { concurrency: 8 }
+        )
+        assert.strictEqual(answers.filter(({ status }) => status === 200).length, 1)
+        const [winner] = answers.filter(({ status }) => status === 200)
+        const next = { grant_type: "refresh_token", refresh_token: winner?.body["refresh_token"] }
+        assert.strictEqual((yield* json("/token", next)).body["error"], "invalid_grant")
+      }))
+
+    it.effect("have a typed client, whose secrets are redacted", () =>
+      Effect.gen(function*() {
+        const { client } = yield* shop(store)
+        const password = Redacted.make("correct horse")
+        const tokens = yield* client.tokens.token({ payload: { ...grant, password } })
+        assert.notInclude(JSON.stringify(tokens), Redacted.value(tokens.refresh_token))
+        yield* TestClock.adjust("30 days")
+        const outcome = yield* client.tokens.token({
+          payload: { grant_type: "refresh_token", refresh_token: tokens.refresh_token }
+        }).pipe(
+          Effect.as("new tokens"),
+          Effect.catchTag("invalid_grant", ({ message }) => Effect.succeed(message))
+        )
+        assert.strictEqual(outcome, "The credentials are wrong or no longer valid")
+      }))
+
+    it.effect("are slowed after failed attempts, where the program has them slowed", () =>
+      Effect.gen(function*() {
+        const slowed = SignInAttempts.layerWith({ perAccount: { limit: 2, window: "1 minute" } })
+        const { json } = yield* shop(Layer.merge(store, slowed))
+        const outcomes: Array<string> = []
+        for (const password of ["wrong", "wrong", "correct horse"]) {
+          const { body, headers, status } = yield* json("/token", { ...grant, password })
+          outcomes.push([status, body["error"], body["retry_after"], headers.get("retry-after")].join())
+        }
+        const [first, second, third] = outcomes
+        assert.deepStrictEqual([first, second], ["400,invalid_grant,,", "400,invalid_grant,,"])
+        assert.match(third ?? "", /^429,TooManyAttempts,(\d+),\1$/u)
+      }))
+
+    it.effect("are in the OpenAPI document, with both kinds of bodies", () =>
+      Effect.gen(function*() {
+        const { baseUrl } = yield* shop(store)
+        const { paths } = yield* Effect.promise(async () =>
+          await (await fetch(`${baseUrl}/openapi.json`)).json() as {
+            readonly paths: { readonly [path: string]: { readonly post: Operation } }
+          }
+        )
+        const { post } = paths["/api/v1/token"]!
+        const content = post.requestBody.content
+        assert.deepStrictEqual(Object.keys(content), ["application/json", "application/x-www-form-urlencoded"])
+        assert.deepStrictEqual(
+          content["application/json"]?.schema,
+          content["application/x-www-form-urlencoded"]?.schema
+        )
+        assert.includeMembers(Object.keys(post.responses), ["200", "400", "429", "503"])
+      }))
+  })
+
+interface Operation {
+  readonly requestBody: { readonly content: { readonly [type: string]: { readonly schema: object } } }
+  readonly responses: object
+}
