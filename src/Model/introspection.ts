@@ -14,6 +14,13 @@ export { idSchemaOf } from "./shape/idSchema.ts"
 export { kindOf } from "./shape/kind.ts"
 export { memoizeByModel } from "./shape/memoizeByModel.ts"
 export { childrenOf, withParts } from "./shape/nodes.ts"
+export {
+  isModelList,
+  restrictedModel,
+  type Restriction,
+  restrictionProblem,
+  type Restrictions
+} from "./shape/restrictedModel.ts"
 export { jsonLinkOf, nameOf } from "./shape/storedForm.ts"
 export {
   assertSeparable,
@@ -44,6 +51,7 @@ export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec
 export { completer } from "./instance/completer.ts"
 export { finaliser } from "./instance/finaliser.ts"
 export { inspector } from "./instance/inspector.ts"
+export { Kept } from "./instance/kept.ts"
 export { isPlainObject, type Merge, mergeOf, mergeProperties } from "./instance/mergePatch.ts"
 export { patcher } from "./instance/patcher.ts"
 export { recordDecoder, recordEncoder } from "./instance/recordCodec.ts"

@@ -7,13 +7,14 @@
  * **Details**
  *
  * A cursor is text that is safe in URLs. Its holder can read the sort values in it, so do not sort by confidential fields.
- * It is only valid for its collection and order. It is not signed: a forged cursor shows no document that the query itself
- * would not show.
+ * It is only valid for its collection and order. It is signed if {@link Options} have a secret. A forged cursor shows no
+ * document that the query itself would not show.
  *
  * @since 0.1.0
  */
 import { Double, EJSON, Int32 } from "bson"
 import * as Base64Url from "effect/encoding/Base64Url"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
@@ -45,6 +46,20 @@ export interface Keyset {
 }
 
 /**
+ * The options of {@link make}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * The key that cursors are signed with (HMAC-SHA256). Only cursors that were made with the same key are accepted.
+   * Defaults to none: cursors are not signed.
+   */
+  readonly secret?: Redacted.Redacted | undefined
+}
+
+/**
  * The keyset of an order of the model's documents, given as a sort of the store. Defaults to the order of the identifiers.
  *
  * Fails when a path is not a field of the model, is a list or leads through one, or ends at a nested model: such a field has
@@ -53,17 +68,22 @@ export interface Keyset {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (model: Model.Any, order: Sort = {}): Result.Result<Keyset, QueryRejected> =>
+export const make = (
+  model: Model.Any,
+  order: Sort = {},
+  { secret }: Options = {}
+): Result.Result<Keyset, QueryRejected> =>
   Result.gen(function*() {
     const keys: Array<Key> = []
     for (const [path, direction] of withId(order)) keys.push(yield* keyOf(model, path, direction))
     const reversed = keys.map((key): Key => ({ ...key, ascends: !key.ascends }))
     const signature = JSON.stringify([model.modelName, ...keys.map(({ ascends, path }) => [path, ascends])])
-    const valuesOf = (cursor: string) => decodeCursor(signature, keys.length, cursor)
+    const checksum = checksumOf(signature, secret)
+    const valuesOf = (cursor: string) => decodeCursor(checksum, keys.length, cursor)
     return {
       sort: sortOf(keys),
       reversed: sortOf(reversed),
-      cursor: (document) => encodeCursor(signature, keys.map(({ path }) => valueAt(document, path))),
+      cursor: (document) => encodeCursor(checksum, keys.map(({ path }) => valueAt(document, path))),
       after: (cursor) => Result.map(valuesOf(cursor), (values) => beyond(keys, values)),
       before: (cursor) => Result.map(valuesOf(cursor), (values) => beyond(reversed, values))
     }
@@ -137,24 +157,39 @@ const bound = (key: Key | undefined, value: unknown): Filter =>
     ? {}
     : { [key.path]: { [key.ascends ? "$gte" : "$lte"]: value } }
 
-const checksum = (signature: string, text: string): string =>
-  crypto.createHash("sha256").update(signature).update("\n").update(text).digest("base64url").slice(0, checksumLength)
+/** Tells the cursors of this order, by what their text begins with. */
+interface Checksum {
+  readonly length: number
+  readonly of: (text: string) => string
+}
 
-const checksumLength = 16
+const checksumOf = (signature: string, secret: Redacted.Redacted | undefined): Checksum => {
+  if (secret === undefined) {
+    const length = 16
+    const of = (text: string) =>
+      crypto.createHash("sha256").update(`${signature}\n${text}`).digest("base64url").slice(0, length)
+    return { length, of }
+  }
+  const key = crypto.createSecretKey(Redacted.value(secret), "utf8")
+  return {
+    length: 43,
+    of: (text) => crypto.createHmac("sha256", key).update(`${signature}\n${text}`).digest("base64url")
+  }
+}
 
-const encodeCursor = (signature: string, values: ReadonlyArray<unknown>): string => {
+const encodeCursor = (checksum: Checksum, values: ReadonlyArray<unknown>): string => {
   const text = EJSON.stringify(values, { relaxed: false })
-  return checksum(signature, text) + Base64Url.encode(text)
+  return checksum.of(text) + Base64Url.encode(text)
 }
 
 const decodeCursor = (
-  signature: string,
+  checksum: Checksum,
   length: number,
   cursor: string
 ): Result.Result<ReadonlyArray<unknown>, QueryRejected> => {
   const rejection = rejected("the cursor is not one of this query")
-  const text = Result.getOrElse(Base64Url.decodeString(cursor.slice(checksumLength)), () => "")
-  if (checksum(signature, text) !== cursor.slice(0, checksumLength)) return Result.fail(rejection)
+  const text = Result.getOrElse(Base64Url.decodeString(cursor.slice(checksum.length)), () => "")
+  if (!isSameText(checksum.of(text), cursor.slice(0, checksum.length))) return Result.fail(rejection)
   return Result.try({ try: (): unknown => EJSON.parse(text, { relaxed: false }), catch: () => rejection }).pipe(
     // Sort values are scalars, never lists or documents.
     Result.filterOrFail(
@@ -167,4 +202,10 @@ const decodeCursor = (
       values.map((value) => value instanceof Int32 || value instanceof Double ? value.value : value)
     )
   )
+}
+
+/** Takes the same time wherever the texts differ. */
+const isSameText = (one: string, other: string): boolean => {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+  return left.length === right.length && crypto.timingSafeEqual(left, right)
 }

@@ -8,7 +8,7 @@ import { Problem, PropertyRequiredException, ValidationException } from "../Mode
 
 /**
  * Occurs when a write violates a unique index. Nothing is written. A retry with the same values fails as well. The error
- * does not contain the value, which may be confidential.
+ * does not contain the value, which may be confidential. `fields` is empty if the caller must not learn which they are.
  *
  * @category errors
  * @since 0.1.0
@@ -19,7 +19,9 @@ export class DuplicateKey extends Schema.TaggedError<DuplicateKey>()("DuplicateK
   fields: Schema.Array(Schema.String)
 }) {
   override get message(): string {
-    return `Another document of "${this.collection}" has the same ${this.fields.join(", ")}`
+    return `Another document of "${this.collection}" has the same ${
+      this.fields.length === 0 ? "value, which must be unique" : this.fields.join(", ")
+    }`
   }
 }
 

@@ -152,13 +152,17 @@ export const translationOf = (failure: HttpError | Failure): TranslatableMessage
         args: ({ ofModel }) => ({ model: ofModel(failure.model), id: failure.id })
       }
     case "DuplicateKey":
-      return {
-        key: "errors.DuplicateKey",
-        args: ({ ofField, ofModel }) => ({
-          model: ofModel(failure.collection),
-          fields: failure.fields.map((field) => ofField(failure.collection, field === "_id" ? "id" : field)).join(", ")
-        })
-      }
+      return failure.fields.length === 0
+        ? { key: "errors.DuplicateValue", args: ({ ofModel }) => ({ model: ofModel(failure.collection) }) }
+        : {
+          key: "errors.DuplicateKey",
+          args: ({ ofField, ofModel }) => ({
+            model: ofModel(failure.collection),
+            fields: failure.fields.map((field) => ofField(failure.collection, field === "_id" ? "id" : field)).join(
+              ", "
+            )
+          })
+        }
     case "VersionConflict":
       return {
         key: "errors.VersionConflict",

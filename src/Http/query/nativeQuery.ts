@@ -30,18 +30,21 @@ import { translatable } from "../messages/message.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import { guardFilter } from "./filterGuard.ts"
 import { forbidden, parse, ProblemCollector } from "./guardedJson.ts"
+import type { Naming } from "./naming.ts"
 import { guardPipeline } from "./pipelineGuard.ts"
 
 /**
  * Parses the JSON text of the parameter `query` as a filter of the model's documents, or returns all its problems; see
- * {@link forbiddenOf}.
+ * {@link forbiddenOf}. `access` has the fields that it may name; defaults to those of the model.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const filter = (model: Model.Any): (text: string) => Result.Result<Filter, ReadonlyArray<Problem>> => {
-  const access = FieldAccess.of(model)
-  return (text) => {
+export const filter = (
+  model: Model.Any
+): (text: string, access?: FieldAccess.FieldAccess) => Result.Result<Filter, ReadonlyArray<Problem>> => {
+  const all = FieldAccess.of(model)
+  return (text, access = all) => {
     const report = new ProblemCollector("query")
     const value = parse(text, report)
     return report.toResult(
@@ -52,7 +55,8 @@ export const filter = (model: Model.Any): (text: string) => Result.Result<Filter
 
 /**
  * Parses the JSON text of the parameter `pipe` as a pipeline over the model's documents, or returns all its problems;
- * see {@link forbiddenOf}. The result has at most `maxResults` documents.
+ * see {@link forbiddenOf}. The result has at most `maxResults` documents. `naming` has the fields that it may name where
+ * documents show different ones.
  *
  * @category constructors
  * @since 0.1.0
@@ -60,13 +64,27 @@ export const filter = (model: Model.Any): (text: string) => Result.Result<Filter
 export const pipeline = (
   model: Model.Any,
   { maxResults }: Pick<Limits, "maxResults">
-): (text: string) => Result.Result<ReadonlyArray<Document>, ReadonlyArray<Problem>> => {
-  const access = FieldAccess.of(model)
-  return (text) => {
+): (text: string, naming?: Naming) => Result.Result<ReadonlyArray<Document>, ReadonlyArray<Problem>> => {
+  const all = FieldAccess.of(model)
+  return (text, naming) => {
     const report = new ProblemCollector("pipe")
     const value = parse(text, report)
-    return report.toResult(report.problems.length > 0 ? [] : guardPipeline(value, access, report, maxResults))
+    if (report.problems.length > 0) return report.toResult([])
+    const stages = guardPipeline(value, naming?.access ?? all, report, maxResults)
+    return report.toResult(naming === undefined ? stages : withShownFields(stages, naming))
   }
+}
+
+/** The stages, for the documents that show what they name, and for the fields that all of these show. */
+const withShownFields = (stages: ReadonlyArray<Document>, naming: Naming): ReadonlyArray<Document> => {
+  const condition = naming.condition()
+  const [first, ...others] = stages
+  const match = first?.["$match"]
+  const projection = { $project: naming.projection() }
+  if (condition === undefined && match === undefined) return [projection, ...stages]
+  // A text search has to be in the first stage.
+  const filters = [match, condition].filter((filter) => filter !== undefined)
+  return [{ $match: { $and: filters } }, projection, ...(match === undefined ? stages : others)]
 }
 
 /**

@@ -37,6 +37,7 @@ import { collectionParameters, documentParameters, type Limits } from "../descri
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
 import * as FieldAccess from "./fieldAccess.ts"
 import { type FilterValue, isList, parseFilterValue, quoted } from "./filterValue.ts"
+import type { Naming } from "./naming.ts"
 import * as QueryGuard from "./nativeQuery.ts"
 import { parameterReaders, type Parameters, type ParameterValue, queryReader } from "./parameterReader.ts"
 
@@ -78,19 +79,22 @@ const maxParameters = 1_000
 /**
  * Makes the parser of a URL's parameters for a model. It is made once and used for every request. It returns all
  * problems of the parameters. If one of them is a forbidden operator, `QueryGuard.forbiddenOf` returns the error.
+ * `naming` has the fields that a request may name where documents show different ones.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const make = (
   model: Model.Any,
-  limits: Limits
-): (parameters: Parameters) => Result.Result<UrlQuery, ReadonlyArray<Problem>> => {
-  const access = FieldAccess.of(model)
+  limits: Limits,
+  options: Cursor.Options = {}
+): (parameters: Parameters, naming?: Naming) => Result.Result<UrlQuery, ReadonlyArray<Problem>> => {
+  const all = FieldAccess.of(model)
   const readers = parameterReaders(collectionParameters(model, limits))
   const readNative = nativeReader(model)
-  const readCursor = cursorReader(model)
-  return (parameters) => {
+  const readCursor = cursorReader(model, options)
+  return (parameters, naming) => {
+    const access = naming?.access ?? all
     const excess = beyondLimit(parameters)
     if (excess !== undefined) return Result.fail([excess])
     const problems: Array<Problem> = []
@@ -99,8 +103,7 @@ export const make = (
     }
     const logic = readers.logic(parameters["logic"], problems)
     const filters = filtersOf(access, { parameters, readers }, logic ?? "AND", report)
-    const native = readNative(readers.query(parameters["query"], problems), problems)
-    const filter = conjunction(combined(filters, logic ?? "AND"), native)
+    const native = readNative(readers.query(parameters["query"], problems), access, problems)
     const direction = readers.sort_order(parameters["sort_order"], problems)
     const sort = sortOf(access, readers.sort_by(parameters["sort_by"], problems), direction, report)
     const page = readers.page(parameters["page"], problems)
@@ -108,7 +111,8 @@ export const make = (
     if (page !== undefined && pageSize !== undefined && !Number.isSafeInteger(page * pageSize)) {
       report("page", "is too large")
     }
-    const fields = fieldsOf(access, readers.fields?.(parameters["fields"], problems), report)
+    // A selected field is left out of the documents that do not show it.
+    const fields = fieldsOf(all, readers.fields?.(parameters["fields"], problems), report)
     const countMode = readers.count === undefined ? "exact" : readers.count(parameters["count"], problems)
     const { following, keyset } = readCursor(
       readers.cursor?.(parameters["cursor"], problems),
@@ -118,13 +122,16 @@ export const make = (
     if (problems.length > 0 || page === undefined || pageSize === undefined || countMode === undefined) {
       return Result.fail(problems)
     }
+    const requested = conjunction(combined(filters, logic ?? "AND"), native)
+    const filter = conjunction(requested, naming?.condition() ?? {})
     const count = keyset !== undefined ? "none" : countMode === "estimated" && !isEmpty(filter) ? "exact" : countMode
     const find = {
       filter: conjunction(filter, following),
       sort,
       skip: (page - 1) * pageSize,
       limit: count === "exact" ? pageSize : pageSize + 1,
-      ...(fields === undefined ? {} : { projection: projectionOf(access, fields, sort) })
+      // Which fields a document shows depends on all of them.
+      ...(fields === undefined || naming !== undefined ? {} : { projection: projectionOf(all, fields, sort) })
     }
     return Result.succeed({ filter, sort, page, pageSize, count, fields, keyset, find })
   }
@@ -209,9 +216,9 @@ const conjunction = (one: Filter, other: Filter): Filter =>
 /** Parses a native filter and adds its problems. */
 const nativeReader = (model: Model.Any) => {
   const readFilter = QueryGuard.filter(model)
-  return (text: string | undefined, problems: Array<Problem>): Filter => {
+  return (text: string | undefined, access: FieldAccess.FieldAccess, problems: Array<Problem>): Filter => {
     if (text === undefined) return {}
-    const read = readFilter(text)
+    const read = readFilter(text, access)
     if (Result.isSuccess(read)) return read.success
     problems.push(...read.failure)
     return {}
@@ -226,8 +233,8 @@ interface CursorPosition {
 
 const firstPage: CursorPosition = { following: {}, keyset: undefined }
 
-const cursorReader = (model: Model.Any) => {
-  const keysetOf = keysets(model)
+const cursorReader = (model: Model.Any, options: Cursor.Options) => {
+  const keysetOf = keysets(model, options)
   return (
     cursor: string | undefined,
     { hasPage, sort }: { readonly sort: Sort; readonly hasPage: boolean },
@@ -327,14 +334,14 @@ const projectionOf = (access: FieldAccess.FieldAccess, fields: ReadonlyArray<str
 const maxKeysets = 256
 
 /** The keysets of requested sort orders, of which there are infinitely many. */
-const keysets = (model: Model.Any) => {
+const keysets = (model: Model.Any, options: Cursor.Options) => {
   const made = new Map<string, ReturnType<typeof Cursor.make>>()
   return (sort: Sort): ReturnType<typeof Cursor.make> => {
     const key = JSON.stringify(Object.entries(sort))
     const known = made.get(key)
     if (known !== undefined) return known
     if (made.size >= maxKeysets) made.clear()
-    const keyset = Cursor.make(model, sort)
+    const keyset = Cursor.make(model, sort, options)
     made.set(key, keyset)
     return keyset
   }

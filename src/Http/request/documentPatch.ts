@@ -32,11 +32,13 @@ export interface DocumentPatcher {
   /**
    * The changes to a stored document as the model's `patch` schema decodes them; empty if the patch changes nothing.
    * Fails with `Conflict` if an operation can't be applied, including `test`, and with `BadRequest` if the result is
-   * not a valid document. Dies if the stored document does not match the model.
+   * not a valid document. Dies if the stored document does not match the model. `serialise` writes the document that
+   * the operations refer to.
    */
   readonly changesOf: (
     operations: ReadonlyArray<Operation>,
-    stored: Document
+    stored: Document,
+    serialise: Serialiser
   ) => Effect.Effect<Values, BadRequest | Conflict>
 }
 
@@ -50,8 +52,7 @@ export interface DocumentPatcher {
  */
 export const documentPatcher = (
   model: Model.Any,
-  { decode, maxDepth, serialise, ...limits }: PatchLimits & {
-    readonly serialise: Serialiser
+  { decode, maxDepth, ...limits }: PatchLimits & {
     /** The decoder of the model's `patch` schema. */
     readonly decode: ReturnType<typeof bodyDecoder>
     readonly maxDepth: number
@@ -66,7 +67,7 @@ export const documentPatcher = (
         ? Result.succeed(operations.map((operation) => withoutReading(model, operation)))
         : Result.fail(limitProblems(problems))
     }),
-  changesOf: (operations, stored) => {
+  changesOf: (operations, stored, serialise) => {
     const text = serialise(stored, "")
     if (text === undefined) {
       return Effect.die(new Error(`${model.modelName} ${String(stored["_id"])} can't be written`))

@@ -69,25 +69,27 @@ export const read = (
 }
 
 /**
- * The entity tag of a document's version. It is strong, since a version has one representation at each URL.
+ * The entity tag of a document's version. It is strong, since a version has one representation at each URL for callers who
+ * see the same fields. `form` tells which fields these are; empty: all.
  *
  * @internal
  */
-export const etagOf = (version: number): string => `"${version}"`
+export const etagOf = (version: number, form = ""): string => `"${opaqueOf(version, form)}"`
 
 /**
  * Evaluates the preconditions of a read of an existing document. `version` is `undefined` if the model has none, and
- * then the document has no tag. `If-Match` is evaluated first (RFC 9110, section 13.2.2).
+ * then the document has no tag. `If-Match` is evaluated first (RFC 9110, section 13.2.2), and compares versions only.
  *
  * @internal
  */
 export const ofRead = (
   { ifMatch, ifNoneMatch }: Preconditions,
-  version: number | undefined
+  version: number | undefined,
+  form?: string
 ): "proceed" | "not modified" | "failed" =>
   ifMatch !== undefined && !strongly(ifMatch, version)
     ? "failed"
-    : ifNoneMatch !== undefined && weakly(ifNoneMatch, version)
+    : ifNoneMatch !== undefined && weakly(ifNoneMatch, version, form)
     ? "not modified"
     : "proceed"
 
@@ -180,20 +182,28 @@ const parse = (header: string): Condition | typeof malformed => {
 }
 
 const strongly = (condition: Condition, version: number | undefined): boolean =>
-  condition === "any" ||
-  version !== undefined && condition.some(({ opaque, weak }) => !weak && opaque === String(version))
+  condition === "any" || version !== undefined && versionsOf(condition).includes(version)
 
-const weakly = (condition: Condition, version: number | undefined): boolean =>
-  condition === "any" || version !== undefined && condition.some(({ opaque }) => opaque === String(version))
+/** Without a form, the tags of a version in all forms match. */
+const weakly = (condition: Condition, version: number | undefined, form: string | undefined): boolean =>
+  condition === "any" ||
+  version !== undefined &&
+    condition.some(({ opaque }) =>
+      form === undefined ? versionIn(opaque) === version : opaque === opaqueOf(version, form)
+    )
+
+const opaqueOf = (version: number, form: string): string => form === "" ? `${version}` : `${version}-${form}`
 
 /** The versions of strong tags. Other tags match no document. */
 const versionsOf = (tags: ReadonlyArray<EntityTag>): ReadonlyArray<number> => [
-  ...new Set(
-    tags.flatMap(({ opaque, weak }) => {
-      const version = Number(opaque)
-      return !weak && Number.isSafeInteger(version) && String(version) === opaque ? [version] : []
-    })
-  )
+  ...new Set(tags.flatMap(({ opaque, weak }) => weak ? [] : versionIn(opaque) ?? []))
 ]
+
+/** The version in the text of a tag. */
+const versionIn = (opaque: string): number | undefined => {
+  const [, text = ""] = /^(-?\d+)(?:-\w+)?$/u.exec(opaque) ?? []
+  const version = Number(text)
+  return Number.isSafeInteger(version) && String(version) === text ? version : undefined
+}
 
 const isConflict = (error: { readonly _tag: string }): error is VersionConflict => error._tag === "VersionConflict"

@@ -7,6 +7,7 @@ import { quote } from "../../internal/json.ts"
 import { fieldsOf } from "../description/callEndpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
+import type { ModelView } from "../view/modelView.ts"
 
 /**
  * Writes the `_links` member of a document with a trailing comma. Empty if links are disabled.
@@ -18,13 +19,18 @@ export type DocumentLinks = (id: unknown) => string
 
 /**
  * The links of a resource's documents: `self` with the registered methods, `collection`, and one for each action with
- * its method and argument names. Empty if the registration disables links.
+ * its method and argument names. Empty if the registration disables links. Of an action that takes the model itself,
+ * fields that `view` hides are not among the arguments.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const ofResource = (
-  { calls, enableHateoas, methods, path }: Pick<ResourceInfo, "calls" | "enableHateoas" | "methods" | "path">
+  { calls, enableHateoas, methods, model, path }: Pick<
+    ResourceInfo,
+    "calls" | "enableHateoas" | "methods" | "model" | "path"
+  >,
+  view: Pick<ModelView, "rules"> | undefined = undefined
 ): DocumentLinks => {
   if (!enableHateoas) return none
   const head = `"_links":{"self":{"href":"${path}/`
@@ -33,7 +39,9 @@ export const ofResource = (
   const prefix = `${path}/:id`
   const actions = calls.map(({ method, name, options, path }) => {
     const args = [
-      ...Object.keys(fieldsOf(options.payload)),
+      ...Object.keys(fieldsOf(options.payload)).filter((field) =>
+        options.payload !== model || view?.rules.isHidden(field) !== true
+      ),
       ...Object.keys(fieldsOf(options.query))
     ]
     const rest = JSON.stringify({ methods: method, ...(args.length === 0 ? {} : { args }) }).slice(1)

@@ -1,10 +1,12 @@
 import * as Effect from "effect/Effect"
-import { compileSerialiser, managedField, type Serialiser } from "../../Model/introspection.ts"
+import type * as Fiber from "effect/Fiber"
+import { managedField, type Serialiser } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { etagOf } from "../request/preconditions.ts"
+import type { CallerDocuments, ModelView } from "../view/modelView.ts"
 import type { ResponseEffect } from "./callFailures.ts"
 import { identifierOf } from "./identifier.ts"
 import * as responses from "./json.ts"
@@ -18,57 +20,87 @@ type Headers = { readonly [name: string]: string }
  * @internal
  */
 export interface Representation {
-  readonly serialise: Serialiser
+  /** Whether the caller sees the document at all. */
+  readonly isShown: (document: Document) => boolean
   /** The JSON text with links; `undefined` for a document that does not match the model. */
   readonly textOf: (document: Document) => string | undefined
-  readonly textBy: (serialise: Serialiser) => (document: Document) => string | undefined
+  /** {@link Representation.textOf} of the selected fields. */
+  readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
+  /** What tells the entity tags of documents with different fields. */
+  readonly formOf: (document: Document) => string
   /** The entity tag (RFC 9110, section 8.8.3) of a versioned document. */
   readonly headersOf: (document: Document) => Headers | undefined
   readonly respond: (document: Document, status?: number, headers?: Headers) => ResponseEffect
-  /** The response of the document in another serialiser's form. */
-  readonly respondWith: (serialise: Serialiser) => (document: Document) => ResponseEffect
+  /** The response of the document's selected fields. */
+  readonly respondWith: (fields: ReadonlyArray<string>) => (document: Document) => ResponseEffect
   /** Fails for a document that can't be serialised with the repository's own description of its problems. */
   readonly corrupt: (document: Document) => ResponseEffect
 }
 
+/**
+ * The representation of a resource's documents for the caller for whom the fiber runs.
+ *
+ * @internal
+ */
+export type Representations = (fiber: Fiber.Fiber<unknown, unknown>) => Representation
+
 /** @internal */
-export const representationOf = (
+export const representationsOf = (
   resource: ResourceInfo,
-  repository: Repository<Model.Any>
-): Representation => {
+  repository: Repository<Model.Any>,
+  view: ModelView
+): Representations => {
   const { model } = resource
-  const serialise = compileSerialiser(model)
   const { print, valueOf } = identifierOf(model)
-  const links = Links.ofResource(resource)
+  const links = Links.ofResource(resource, view)
   const versionField = managedField(model, "version")
-  const textOf = (document: Document) => serialise(document, links(print(document["_id"])))
-  const headersOf = (document: Document) =>
-    versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField])) }
   const corrupt = (document: Document): ResponseEffect =>
     Effect.flatMap(
       repository.findById(valueOf(document["_id"])),
       () => Effect.die(new Error(`${model.modelName} ${print(document["_id"])} can't be written`))
     )
-  const textBy = (serialise: Serialiser) => (document: Document) => serialise(document, links(print(document["_id"])))
-  const respond = (text: string | undefined, document: Document, status?: number, headers?: Headers): ResponseEffect =>
-    text === undefined
-      ? corrupt(document)
-      : Effect.succeed(responses.json(
-        text,
-        status,
-        versionField === undefined ? headers : { ...headers, ...headersOf(document) }
-      ))
 
-  return {
-    serialise,
-    textOf,
-    textBy,
-    headersOf,
-    corrupt,
-    respond: (document, status, headers) => respond(textOf(document), document, status, headers),
-    respondWith: (serialise) => {
-      const textOf = textBy(serialise)
-      return (document) => respond(textOf(document), document)
+  const representationFor = ({ form, formOf, isShown }: CallerDocuments): Representation => {
+    const serialise: Serialiser = form === undefined
+      ? (document, links) => formOf(document).serialise(document, links)
+      : form.serialise
+    const textOf = (document: Document) => serialise(document, links(print(document["_id"])))
+    const textBy = (fields: ReadonlyArray<string>) => {
+      const selected = form?.selected(fields)
+      return (document: Document) =>
+        (selected ?? formOf(document).selected(fields))(document, links(print(document["_id"])))
+    }
+    const headersOf = (document: Document) =>
+      versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField]), formOf(document).tag) }
+    const respond = (
+      text: string | undefined,
+      document: Document,
+      status?: number,
+      headers?: Headers
+    ): ResponseEffect =>
+      text === undefined
+        ? corrupt(document)
+        : Effect.succeed(responses.json(
+          text,
+          status,
+          versionField === undefined ? headers : { ...headers, ...headersOf(document) }
+        ))
+    return {
+      isShown,
+      textOf,
+      textBy,
+      formOf: (document) => formOf(document).tag,
+      headersOf,
+      corrupt,
+      respond: (document, status, headers) => respond(textOf(document), document, status, headers),
+      respondWith: (fields) => {
+        const textOf = textBy(fields)
+        return (document) => respond(textOf(document), document)
+      }
     }
   }
+
+  if (view.same === undefined) return (fiber) => representationFor(view.of(fiber))
+  const same = representationFor(view.same)
+  return () => same
 }

@@ -8,11 +8,12 @@ import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { etagOf } from "../request/preconditions.ts"
 import { appliedHeaders, type Return } from "../request/prefer.ts"
+import type { ModelView } from "../view/modelView.ts"
 import type { ResponseEffect } from "./callFailures.ts"
 import { identifierOf } from "./identifier.ts"
 import * as responses from "./json.ts"
 import * as Links from "./links.ts"
-import type { Representation } from "./representation.ts"
+import type { Representations } from "./representation.ts"
 
 /**
  * A document that was written.
@@ -40,42 +41,67 @@ export type Written =
   | { readonly _tag: "Deleted" }
 
 /**
- * The responses to writes: the result, or the document if the request prefers it (RFC 7240).
+ * The responses to writes: the result, or the document if the request prefers it (RFC 7240) and its caller sees it.
  *
  * @internal
  */
 export const writeResponses = (
   { model, path }: ResourceInfo,
   repository: Repository<Model.Any>,
-  representation: Representation
+  representations: Representations,
+  { form, isReadable, isWhole }: Pick<ModelView, "form" | "isReadable" | "isWhole">
 ): (written: Written, prefer: Return | undefined) => ResponseEffect => {
   const { print, valueOf, write } = identifierOf(model)
   const documents = documentOperationsOf(repository)
-  const inserted = managedField(model, "version") === undefined ? undefined : { etag: etagOf(1) }
+  const isVersioned = managedField(model, "version") !== undefined
+  const inserted = isVersioned && isReadable && form !== undefined ? { etag: etagOf(1, form.tag) } : undefined
 
   /** Every write of a versioned document has its `ETag`, an insertion its `Location`. */
-  const headersFor = ({ created, document, id }: WrittenDocument) => {
-    const etag = document === undefined ? inserted : representation.headersOf(document)
-    return created ? { location: Links.hrefOf(path, print(id)), ...etag } : etag
+  const headersFor = ({ created, id }: WrittenDocument, etag: Headers | undefined) =>
+    created ? { location: Links.hrefOf(path, print(id)), ...etag } : etag
+
+  const resultOf = (
+    written: WrittenDocument,
+    etag: Headers | undefined,
+    prefer: Return | undefined
+  ): ResponseEffect => {
+    const own = headersFor(written, etag)
+    return Effect.succeed(
+      responses.operationResult(
+        write(written.id),
+        written.created ? 201 : 200,
+        prefer === undefined ? own : { ...own, ...appliedHeaders[prefer] }
+      )
+    )
   }
 
-  const documentOf = (
-    written: WrittenDocument,
-    status: number,
-    headers: { readonly [name: string]: string } | undefined
-  ) =>
-    Effect.flatMap(
-      written.document === undefined
-        ? documents.findById(valueOf(written.id))
-        : Effect.succeed(written.document),
-      (document): ResponseEffect =>
-        document === undefined
-          ? Effect.fail(new DocumentNotFound({ model: model.modelName, id: textOfId(print(written.id)) }))
-          : representation.respond(document, status, {
-            ...headers,
-            "content-location": Links.hrefOf(path, print(written.id))
-          })
-    )
+  const shown = (written: WrittenDocument, prefer: Return | undefined): ResponseEffect =>
+    Effect.withFiber((fiber) => {
+      const representation = representations(fiber)
+      return Effect.flatMap(
+        written.document === undefined
+          ? documents.findById(valueOf(written.id))
+          : Effect.succeed(written.document),
+        (document): ResponseEffect => {
+          if (document === undefined && isWhole) {
+            return Effect.fail(new DocumentNotFound({ model: model.modelName, id: textOfId(print(written.id)) }))
+          }
+          if (document === undefined || !representation.isShown(document)) {
+            return resultOf(written, undefined, undefined)
+          }
+          const etag = representation.headersOf(document)
+          return prefer !== "representation" ? resultOf(written, etag, prefer) : representation.respond(
+            document,
+            written.created ? 201 : 200,
+            {
+              ...headersFor(written, etag),
+              ...appliedHeaders[prefer],
+              "content-location": Links.hrefOf(path, print(written.id))
+            }
+          )
+        }
+      )
+    })
 
   return (written, prefer) => {
     switch (written._tag) {
@@ -84,13 +110,19 @@ export const writeResponses = (
       case "Documents":
         return Effect.succeed(responses.operationResult(`[${written.ids.map(write).join(",")}]`, 201))
       case "Document": {
-        const status = written.created ? 201 : 200
-        const own = headersFor(written)
-        const headers = prefer === undefined ? own : { ...own, ...appliedHeaders[prefer] }
-        return prefer === "representation"
-          ? documentOf(written, status, headers)
-          : Effect.succeed(responses.operationResult(write(written.id), status, headers))
+        if (!isReadable) return resultOf(written, undefined, prefer === "minimal" ? prefer : undefined)
+        const needsDocument = isVersioned && written.document === undefined && form === undefined
+        if (prefer === "representation" || needsDocument) return shown(written, prefer)
+        if (!isVersioned || written.document === undefined) return resultOf(written, inserted, prefer)
+        const { document } = written
+        return Effect.withFiber((fiber) => {
+          const representation = representations(fiber)
+          const etag = representation.isShown(document) ? representation.headersOf(document) : undefined
+          return resultOf(written, etag, prefer)
+        })
       }
     }
   }
 }
+
+type Headers = { readonly [name: string]: string }

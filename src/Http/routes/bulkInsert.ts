@@ -84,15 +84,22 @@ export const completeAll = Effect.fnUntraced(function*<A>(
  */
 export const insertAll = Effect.fnUntraced(function*(
   items: ReadonlyArray<Values>,
-  { complete, insertMany, toDocument, transaction }: {
+  { check, complete, insertMany, toDocument, transaction }: {
     readonly complete: (item: Values, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<Values, ModelError>
+    /** Whether the caller may send the values of a document. `prefix` is the path of the item. */
+    readonly check?: ((sent: Values, document: Values, prefix: string) => Effect.Effect<void, Forbidden>) | undefined
     readonly insertMany: (documents: ReadonlyArray<Values>) => Effect.Effect<unknown, BulkInsertFailed | ReadError>
     readonly toDocument: (completed: Values) => Values
     readonly transaction: DocumentStore["Service"]["transaction"]
   }
 ): Effect.fn.Return<ReadonlyArray<unknown>, BadRequest | Forbidden | Conflict | StoreError> {
+  // The values are completed in place.
+  const sent = check === undefined ? items : items.map((item) => ({ ...item }))
   // Generated values stay the same when the transaction is retried.
   const documents = (yield* completeAll(items, complete)).map(toDocument)
+  if (check !== undefined) {
+    yield* Effect.forEach(documents, (document, i) => check(sent[i]!, document, `${i}.`), { discard: true })
+  }
   yield* Effect.catchIf(
     transaction(insertMany(documents)),
     (error): error is BulkInsertFailed => error._tag === "BulkInsertFailed",

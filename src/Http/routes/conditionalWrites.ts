@@ -5,6 +5,7 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Written } from "../response/writeResponse.ts"
+import type { ModelView } from "../view/modelView.ts"
 import { createWrites } from "./createWrites.ts"
 import { deleteWrites } from "./deleteWrites.ts"
 import { hooksOf, unwrapped } from "./hooks.ts"
@@ -31,10 +32,11 @@ export interface Writes {
 export const writesOf = (
   registration: ServedResource,
   repository: Repository<Model.Any>,
-  store: DocumentStore["Service"]
+  store: DocumentStore["Service"],
+  view: ModelView
 ): Writes => {
   const { hooks, model } = registration
-  const context = writeContext(registration, repository, store)
+  const context = writeContext(registration, repository, store, view)
   const replaceWith = replaceWrites(context)
   const onPut = hooksOf(model, hooks, "PUT")
   return {

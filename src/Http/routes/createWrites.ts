@@ -7,6 +7,7 @@ import { badRequestOf } from "../messages/message.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Written, WrittenDocument } from "../response/writeResponse.ts"
+import { withoutHiddenKeys } from "../view/denials.ts"
 import { badItem, completeAll, insertAll, insertEach } from "./bulkInsert.ts"
 import { type HookFailed, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
 import type { ReplaceWith } from "./replaceWrites.ts"
@@ -75,42 +76,64 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
   }
 }
 
+/** The decoder does not ask for values that the caller need not send. */
+const completerFor = ({ finalise, model, view }: WriteContext): ReturnType<typeof completer> =>
+  view.rules.needsCompletion
+    ? (value) => Effect.map(finalise(value, { isSent: true }), (instance) => ({ ...Object(instance) }))
+    : completer(model)
+
 const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Values) => Write => {
-  const { documents, finalise, model, repository, toDocument, withHooks } = context
-  const complete = completer(model)
+  const { checkInsert, documents, finalise, repository, toDocument, withHooks } = context
+  const complete = completerFor(context)
 
   const insert = (value: Values): Write =>
-    Effect.withFiber((fiber) =>
-      Effect.flatMapEager(complete(value, fiber), (completed) => {
+    Effect.withFiber((fiber) => {
+      // The values are completed in place.
+      const sent = checkInsert === undefined ? value : { ...value }
+      return Effect.flatMapEager(complete(value, fiber), (completed) => {
         const document = toDocument(completed)
-        return Effect.as(documents.insert(document), {
+        const inserted = Effect.as(documents.insert(document), {
           _tag: "Document" as const,
           id: document["_id"],
           document: undefined,
           created: true
         })
+        return checkInsert === undefined ? inserted : Effect.andThen(checkInsert(sent, document), inserted)
       })
-    )
+    })
 
   const insertWithHooks = (value: Values): Effect.Effect<WrittenDocument, WriteFailure> =>
     Effect.flatMap(
       finalise(value, { isSent: true }),
-      (instance) =>
-        withHooks(onPost, Option.none(), Effect.succeed({ instance, previous: Option.none() }), repository.insert)
+      (instance) => {
+        const write = withHooks(
+          onPost,
+          Option.none(),
+          Effect.succeed({ instance, previous: Option.none() }),
+          repository.insert
+        )
+        return checkInsert === undefined ? write : Effect.andThen(checkInsert(value, toDocument(instance)), write)
+      }
     )
 
   return isHooked(onPost) ? (value) => unwrapped(insertWithHooks(value)) : insert
 }
 
 const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
-  const { atomically, documents, finalise, model, repository, store, toDocument, written } = context
-  const complete = completer(model)
+  const { atomically, checkInsert, documents, finalise, repository, store, toDocument, view, written } = context
+  const complete = completerFor(context)
+  const unnamed = withoutHiddenKeys(view.rules)
 
   /** Validates the results of before-hooks and inserts all of them atomically. A failed after-hook does not undo it. */
   const createAllWithHooks = Effect.fnUntraced(
     function*({ after, before }: MethodHooks, values: ReadonlyArray<Values>) {
       const request = { id: Option.none(), previous: Option.none() }
       const instances = yield* completeAll(values, (value) => finalise(value, { isSent: true }))
+      if (checkInsert !== undefined) {
+        yield* Effect.forEach(instances, (instance, i) => checkInsert(values[i]!, toDocument(instance), `${i}.`), {
+          discard: true
+        })
+      }
       const prepared = before === undefined
         ? Effect.succeed(instances)
         : Effect.forEach(
@@ -120,7 +143,11 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
       const inserted = yield* atomically(
         Effect.flatMap(
           prepared,
-          (changed) => insertEach(changed, { insert: repository.insert, transaction: store.transaction })
+          (changed) =>
+            insertEach(changed, {
+              insert: (instance) => Effect.mapError(repository.insert(instance), unnamed),
+              transaction: store.transaction
+            })
         )
       )
       if (after !== undefined) {
@@ -137,8 +164,9 @@ const insertsOfMany = (context: WriteContext, onPost: MethodHooks) => {
       ? unwrapped(createAllWithHooks(onPost, values))
       : insertAll(values, {
         complete: (value) => complete(value),
+        check: checkInsert,
         toDocument,
-        insertMany: documents.insertMany,
+        insertMany: (all) => Effect.mapError(documents.insertMany(all), unnamed),
         transaction: store.transaction
       })
 }

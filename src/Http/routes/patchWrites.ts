@@ -22,8 +22,10 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
     repository,
     toDocument,
     documents,
+    keeping,
     versionField,
     versionIn,
+    view,
     written
   } = context
   const patched = patcher(model)
@@ -40,7 +42,11 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
       let previous: Instance
       const change = Effect.fnUntraced(function*(stored: Instance): Effect.fn.Return<Instance, WriteFailure> {
         previous = stored
-        const changed = changes._tag === "Merge" ? changes.changes : yield* changes.changesOf(toDocument(stored))
+        const document = toDocument(stored)
+        const asked = changes._tag === "Merge"
+          ? changes.changes
+          : yield* changes.changesOf(document, view.of(yield* Effect.fiber).formOf(document).serialise)
+        const changed = yield* keeping(asked, { previous, document, mode: "merge" })
         yield* checkVersion(id, stored, expected ?? versionIn(changed))
         const merged = applyPatch(model, Object(stored), changed, {
           mode: changes._tag === "Merge" ? "merge" : "replace",
@@ -74,7 +80,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
         body._tag === "Merge" ? versionIn(body.changes) : undefined,
         conditions,
         (expected): Effect.Effect<WrittenDocument, WriteFailure> =>
-          body._tag === "Merge" && !isHooked(onPatch)
+          body._tag === "Merge" && !isHooked(onPatch) && !view.rules.touches(body.changes)
             ? mergePatch(id, body.changes, expected)
             : patchWithHooks(onPatch, id, body, expected)
       )

@@ -7,6 +7,7 @@ import { quote } from "../../internal/json.ts"
 import { managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
+import type * as Cursor from "../../Repository/Cursor.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { documentCodec, type DocumentOperations, documentOperationsOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
@@ -23,10 +24,10 @@ import { writeDocument } from "../response/documentJson.ts"
 import * as Links from "../response/links.ts"
 import { addAll, type ListResponse, type ListResponses } from "../response/listResponse.ts"
 import { expectations, type FieldResolver, parameters as parametersOf } from "../response/problemFields.ts"
-import type { Representation } from "../response/representation.ts"
-import { selectionSerialisers } from "../response/selection.ts"
+import type { Representation, Representations } from "../response/representation.ts"
 import { type BadRequestResponder, makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
+import type { ModelView } from "../view/modelView.ts"
 import { beforeGetOf, hooksOf, unwrapped } from "./hooks.ts"
 import { Page } from "./pageRoutes.ts"
 import { headersOf, notFound, withIdAndParameters, withParameters } from "./route.ts"
@@ -40,14 +41,16 @@ import type { ServedResource } from "./served.ts"
 export const readRoutes = (
   resource: ServedResource,
   repository: Repository<Model.Any>,
-  representation: Representation,
+  representations: Representations,
   surroundings: Surroundings
 ): { readonly [N in "list" | "get" | "aggregate"]: ResponseEffect } => {
-  const context = readContext(resource, repository, representation, surroundings)
+  const context = readContext(resource, repository, representations, surroundings)
   return { list: listRoute(context), get: getRoute(context), aggregate: aggregateRoute(context) }
 }
 
 interface Surroundings {
+  readonly view: ModelView
+  readonly cursors: Cursor.Options
   readonly limits: Limits
   readonly lists: ListResponses
   readonly translations: Translations
@@ -60,11 +63,11 @@ interface ReadContext {
   readonly path: string
   readonly repository: Repository<Model.Any>
   readonly documents: DocumentOperations<unknown>
-  readonly representation: Representation
+  readonly representations: Representations
+  readonly view: ModelView
+  readonly cursors: Cursor.Options
   readonly limits: Limits
   readonly lists: ListResponses
-  /** The serialiser of the selected fields. */
-  readonly selected: ReturnType<typeof selectionSerialisers>
   readonly respondBadRequest: BadRequestResponder
   /** Like `respondBadRequest`, but responds with 403 if a problem is an operator that is forbidden. */
   readonly rejectQuery: (problems: ReadonlyArray<Problem>) => ResponseEffect
@@ -83,8 +86,8 @@ interface ReadContext {
 const readContext = (
   { hooks, model, path }: ServedResource,
   repository: Repository<Model.Any>,
-  representation: Representation,
-  { limits, lists, places, translations }: Surroundings
+  representations: Representations,
+  { cursors, limits, lists, places, translations, view }: Surroundings
 ): ReadContext => {
   const before = beforeGetOf(hooks)
   const { after } = hooksOf(model, hooks, "GET")
@@ -96,10 +99,11 @@ const readContext = (
     path,
     repository,
     documents: documentOperationsOf(repository),
-    representation,
+    representations,
+    view,
+    cursors,
     limits,
     lists,
-    selected: selectionSerialisers(model),
     respondBadRequest,
     rejectQuery: (problems) => {
       const forbidden = QueryGuard.forbiddenOf(problems)
@@ -127,10 +131,10 @@ const readContext = (
 // -----------------------------------------------------------------------------
 
 const getRoute = (context: ReadContext): ResponseEffect => {
-  const { runBefore, documents, model, respondBadRequest, runAfter } = context
-  const readSelection = UrlQuery.selection(model)
+  const { runBefore, documents, model, representations, respondBadRequest, runAfter, view } = context
+  const readSelection = UrlQuery.selection(view.model)
   const responseOf = documentAnswer(context)
-  return withIdAndParameters(model, (id, request, parameters) => {
+  return withIdAndParameters(model, (id, request, parameters, fiber) => {
     const read = Object.keys(parameters).length === 0 ? everything : readSelection(parameters)
     if (Result.isFailure(read)) return respondBadRequest(read.failure)
     return runBefore(
@@ -140,26 +144,35 @@ const getRoute = (context: ReadContext): ResponseEffect => {
         (document) =>
           document === undefined
             ? Effect.fail(notFound(model, id))
-            : runAfter(Option.some(id), [document], responseOf(document, headersOf(request), read.success))
+            : runAfter(
+              Option.some(id),
+              [document],
+              responseOf(representations(fiber), document, headersOf(request), read.success)
+            )
       )
     )
   })
 }
 
 /** Answers with a document, under the preconditions of the headers. */
-const documentAnswer = ({ model, representation, respondBadRequest, selected }: ReadContext) => {
+const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
   const versionField = managedField(model, "version")
-  return (document: Document, headers: preconditions.Headers, fields: UrlQuery.UrlQuery["fields"]): ResponseEffect => {
+  return (
+    representation: Representation,
+    document: Document,
+    headers: preconditions.Headers,
+    fields: UrlQuery.UrlQuery["fields"]
+  ): ResponseEffect => {
     const response = fields === undefined
       ? representation.respond(document)
-      : representation.respondWith(selected(fields))(document)
+      : representation.respondWith(fields)(document)
     if (versionField === undefined && headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
       return response
     }
     const version = versionField === undefined ? undefined : Number(document[versionField])
     const conditions = preconditions.read(headers)
     if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
-    switch (preconditions.ofRead(conditions.success, version)) {
+    switch (preconditions.ofRead(conditions.success, version, representation.formOf(document))) {
       case "failed":
         return Effect.fail(preconditions.failed)
       case "not modified":
@@ -180,26 +193,27 @@ const everything: Result.Result<UrlQuery.UrlQuery["fields"], never> = Result.suc
 const listRoute = (context: ReadContext): ResponseEffect => {
   const {
     runBefore,
+    cursors,
     documents,
     hasAfterHooks,
     limits,
     lists,
-    model,
     path,
     rejectQuery,
     repository,
-    representation,
+    representations,
     respondBadRequest,
-    selected,
-    runAfter
+    runAfter,
+    view
   } = context
-  const readQuery = UrlQuery.make(model, limits)
+  const readQuery = UrlQuery.make(view.model, limits, cursors)
   const { maxPageBytes, queryTimeout: timeLimit } = limits
-  return withParameters((parameters) => {
-    const read = readQuery(parameters)
+  return withParameters((parameters, fiber) => {
+    const read = readQuery(parameters, view.of(fiber).naming?.())
     if (Result.isFailure(read)) return rejectQuery(read.failure)
     const query = read.success
-    const serialise = query.fields === undefined ? representation.textOf : representation.textBy(selected(query.fields))
+    const representation = representations(fiber)
+    const serialise = query.fields === undefined ? representation.textOf : representation.textBy(query.fields)
 
     /** Writes a page while `find` reads it. A large page is reserved and read again. */
     const respond = (
@@ -263,16 +277,16 @@ const pageAdvice = "ask for fewer documents or fields, or page by cursor"
 // -----------------------------------------------------------------------------
 
 const aggregateRoute = (
-  { runBefore, limits, lists, model, path, rejectQuery, repository, respondBadRequest }: ReadContext
+  { runBefore, limits, lists, path, rejectQuery, repository, respondBadRequest, view }: ReadContext
 ): ResponseEffect => {
   const readAggregation = queryReader(aggregationParameters, "is not a parameter of the aggregation")
-  const readPipeline = QueryGuard.pipeline(model, limits)
+  const readPipeline = QueryGuard.pipeline(view.model, limits)
   const { maxPageBytes, queryTimeout: timeLimit } = limits
-  return withParameters((parameters) => {
+  return withParameters((parameters, fiber) => {
     const aggregation = readAggregation(parameters)
     if (Result.isFailure(aggregation)) return respondBadRequest(aggregation.failure)
     const { pipe } = aggregation.success
-    const read = readPipeline(pipe)
+    const read = readPipeline(pipe, view.of(fiber).naming?.())
     if (Result.isFailure(read)) return rejectQuery(read.failure)
     const written = Effect.suspend(() => {
       const items = lists.begin(maxPageBytes)

@@ -22,9 +22,9 @@ export type ReplaceWith = (
 
 /** @internal */
 export const replaceWrites = (context: WriteContext): ReplaceWith => {
-  const { checkVersion, documents, finalise, fromDocument, guarded, model, repository, retryConflicts, stored } =
+  const { checkVersion, documents, finalise, fromDocument, guarded, keeping, model, repository, retryConflicts } =
     context
-  const { versionField, versionIn, versionOf, withHooks, written } = context
+  const { stored, toDocument, versionField, versionIn, versionOf, withHooks, written } = context
 
   /** The new instance, with the version of a precondition, of the body, or of the stored document. */
   const replacement = (
@@ -52,7 +52,8 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
         urlId,
         Effect.gen(function*() {
           const previous = yield* checkVersion(id, yield* stored(id), expected ?? versionIn(value))
-          const instance = yield* replacement(id, value, expected, { previous, version: versionOf(previous) })
+          const kept = yield* keeping(value, { previous, document: toDocument(previous), mode: "replace" })
+          const instance = yield* replacement(id, kept, expected, { previous, version: versionOf(previous) })
           return { instance, previous: Option.some(previous) }
         }),
         repository.replace
@@ -63,7 +64,8 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
         // A stored document that does not fit the model is replaced completely.
         const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(current)))
         const version = current[versionField ?? ""]
-        const instance = yield* replacement(id, value, expected, { previous, version })
+        const kept = yield* keeping(value, { previous, document: current, mode: "replace" })
+        const instance = yield* replacement(id, kept, expected, { previous, version })
         return written(yield* repository.replace(instance), false)
       })
 

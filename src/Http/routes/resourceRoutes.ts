@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
+import type * as Cursor from "../../Repository/Cursor.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
@@ -17,7 +19,7 @@ import type { ResponseEffect } from "../response/callFailures.ts"
 import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
 import { expectations, inputFields, parameters as parametersOf } from "../response/problemFields.ts"
-import { representationOf } from "../response/representation.ts"
+import { representationsOf } from "../response/representation.ts"
 import {
   type BadRequestResponder,
   type ErrorResponses,
@@ -26,6 +28,9 @@ import {
   metadataResponse
 } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
+import { type CallerView, hasAllFields, keyOf } from "../view/callerView.ts"
+import { type ModelView, modelView, wholeView } from "../view/modelView.ts"
+import { withoutProperties } from "../view/storedSchema.ts"
 import { readRoutes } from "./readRoutes.ts"
 import {
   allowedOf,
@@ -49,36 +54,82 @@ export const routesOf = (
   registration: ServedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
-  { limits, lists, translations }: {
-    readonly limits: Limits
-    readonly lists: ListResponses
-    readonly translations: Translations
-  }
+  surroundings: ResourceSurroundings
 ): ReadonlyArray<Route> => {
   const { model, path } = registration
-  const representation = representationOf(registration, repository)
+  const { translations } = surroundings
+  const respondBadRequest = makeBadRequest(translations, inputFields(model))
+  const handlers = handlersOf(registration, repository, store, { ...surroundings, view: wholeView(model) })
+  return endpointsOf(registration.methods).map(({ method, name, path: own }) =>
+    routeOf({ method, path: `${path}${own}`, handler: handlers[name] }, respondBadRequest)
+  )
+}
+
+/** @internal */
+export interface ResourceSurroundings {
+  readonly limits: Limits
+  readonly lists: ListResponses
+  readonly translations: Translations
+  readonly cursors: Cursor.Options
+}
+
+/** The handlers of a resource's endpoints, by name. */
+type Handlers = { readonly [N in Name]: ResponseEffect }
+
+/**
+ * The handlers of a resource for the grants that a caller holds. They are compiled once for each set of grants; the last
+ * 64 are cached. A set that takes no fields away has the plain handlers.
+ *
+ * @internal
+ */
+export const viewedHandlers = (
+  registration: ServedResource,
+  repository: Repository<Model.Any>,
+  store: DocumentStore["Service"],
+  surroundings: ResourceSurroundings
+): (view: CallerView) => Handlers => {
+  const { model } = registration
+  const handlersFor = (view: ModelView) => handlersOf(registration, repository, store, { ...surroundings, view })
+  const plain = handlersFor(wholeView(model))
+  const compiled = new BoundedCache<Handlers>(maxViews)
+  return (grants) => {
+    const isPlain = grants.read.length > 0 && hasAllFields(grants)
+    if (isPlain && grants.read.every(({ rows }) => rows === undefined)) return plain
+    return compiled.getOrMake(keyOf(grants), () => {
+      const viewed = handlersFor(modelView(model, grants))
+      // A write may move a document out of what the caller sees.
+      return isPlain ? { ...viewed, list: plain.list, get: plain.get, aggregate: plain.aggregate } : viewed
+    })
+  }
+}
+
+const maxViews = 64
+
+const handlersOf = (
+  registration: ServedResource,
+  repository: Repository<Model.Any>,
+  store: DocumentStore["Service"],
+  surroundings: ResourceSurroundings & { readonly view: ModelView }
+): Handlers => {
+  const { model, path } = registration
+  const { translations, view } = surroundings
+  const representations = representationsOf(registration, repository, view)
   const places = inputFields(model)
   const respondBadRequest = makeBadRequest(translations, places)
   const errorResponses = makeErrorResponses(translations)
-  const handlers: { readonly [N in Name]: ResponseEffect } = {
-    ...readRoutes(registration, repository, representation, { limits, lists, places, translations }),
-    ...writeRoutes(registration, repository, store, representation, { limits, respondBadRequest }),
-    schema: schemaOf(model, translations),
-    meta: metadataResponse(translations, Metadata.make(model))
+  const handlers: Handlers = {
+    ...readRoutes(registration, repository, representations, { ...surroundings, places }),
+    ...writeRoutes(registration, repository, store, representations, { ...surroundings, respondBadRequest }),
+    schema: schemaOf(view, translations),
+    meta: metadataResponse(translations, Metadata.make(view.model))
   }
   const endpoints = endpointsOf(registration.methods)
-  return endpoints.map((endpoint) => {
-    const { hasQuery, method, name } = endpoint
+  const finished = endpoints.map((endpoint): [string, ResponseEffect] => {
+    const { hasQuery, name } = endpoint
     const handler = unlessReserved(handlers[name], endpoint, { endpoints, path, errorResponses })
-    return routeOf(
-      {
-        method,
-        path: `${path}${endpoint.path}`,
-        handler: hasQuery ? handler : withoutParameters(handler, respondBadRequest)
-      },
-      respondBadRequest
-    )
+    return [name, hasQuery ? handler : withoutParameters(handler, respondBadRequest)]
   })
+  return { ...handlers, ...Object.fromEntries(finished) }
 }
 
 /**
@@ -122,9 +173,12 @@ const notAcceptable: Effect.Effect<never, HttpError> = Effect.fail(
 )
 
 /** The variants of the schema, built once. */
-const schemaOf = (model: Model.Any, translations: Translations): ResponseEffect => {
-  const variant = (mongoCompatibility: boolean, additionalProperties: boolean) =>
-    responses.json(JSON.stringify(JsonSchema.make(model, { additionalProperties, mongoCompatibility })))
+const schemaOf = ({ hidden, model }: ModelView, translations: Translations): ResponseEffect => {
+  const variant = (mongoCompatibility: boolean, additionalProperties: boolean) => {
+    const schema = JsonSchema.make(model, { additionalProperties, mongoCompatibility })
+    // The schema of stored documents has omitted fields.
+    return responses.json(JSON.stringify(mongoCompatibility ? withoutProperties(schema, hidden) : schema))
+  }
   const plain = { open: variant(false, true), closed: variant(false, false) }
   const mongo = { open: variant(true, true), closed: variant(true, false) }
   const respondBadRequest = makeBadRequest(translations, parametersOf(expectations(schemaParameters)))

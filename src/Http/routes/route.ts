@@ -1,6 +1,7 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { IncomingHttpHeaders } from "node:http"
@@ -33,6 +34,13 @@ export interface Route {
   /** Responds to the problems of fields that the handler fails with. */
   readonly respondBadRequest: BadRequestResponder
 }
+
+/**
+ * The fiber that handles a request.
+ *
+ * @internal
+ */
+export type RequestFiber = Fiber.Fiber<unknown, unknown>
 
 /**
  * The methods of a path for the `Allow` header (RFC 9110, section 10.2.1).
@@ -91,17 +99,27 @@ export const withIdOf = (
  */
 export const withIdAndParameters = (
   model: Model.Any,
-  use: (id: unknown, request: HttpServerRequest.HttpServerRequest, parameters: Parameters) => ResponseEffect
-): ResponseEffect => withIdOf(model, (id, request) => withParameters((parameters) => use(id, request, parameters)))
+  use: (
+    id: unknown,
+    request: HttpServerRequest.HttpServerRequest,
+    parameters: Parameters,
+    fiber: RequestFiber
+  ) => ResponseEffect
+): ResponseEffect =>
+  withIdOf(model, (id, request) => withParameters((parameters, fiber) => use(id, request, parameters, fiber)))
 
 /**
  * The parameters of the query.
  *
  * @internal
  */
-export const withParameters = (use: (parameters: Parameters) => ResponseEffect): ResponseEffect =>
+export const withParameters = (
+  use: (parameters: Parameters, fiber: RequestFiber) => ResponseEffect
+): ResponseEffect =>
   // The router adds the parameters of each request to the context.
-  Effect.withFiber((fiber) => use(Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as Parameters))
+  Effect.withFiber((fiber) =>
+    use(Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as Parameters, fiber)
+  )
 
 /**
  * For routes without parameters: any parameter is rejected by name.

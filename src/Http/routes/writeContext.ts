@@ -1,14 +1,18 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import { finaliser, managedField } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import { documentCodec, documentOperationsOf, makeRetry, textOfId } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { type StoreError, VersionConflict } from "../../Repository/RepositoryError.ts"
+import type { Forbidden } from "../HttpError.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { WrittenDocument } from "../response/writeResponse.ts"
+import { fieldForbidden } from "../view/denials.ts"
+import type { ModelView } from "../view/modelView.ts"
 import type { HookFailed, MethodHooks } from "./hooks.ts"
 import type { ServedResource } from "./served.ts"
 
@@ -32,7 +36,8 @@ export type WriteContext = ReturnType<typeof writeContext>
 export const writeContext = (
   { model, transactional }: ServedResource,
   repository: Repository<Model.Any>,
-  store: DocumentStore["Service"]
+  store: DocumentStore["Service"],
+  view: ModelView
 ) => {
   const finalise = finaliser(model)
   const documents = documentOperationsOf(repository)
@@ -88,6 +93,32 @@ export const writeContext = (
       ? Effect.succeed(stored)
       : Effect.fail(new VersionConflict({ model: model.modelName, id: textOfId(id), expected: Number(expected) }))
 
+  /**
+   * The values to write over the stored document: what the caller can't see or write stays. Fails with `Forbidden` if it
+   * would change.
+   */
+  const keeping = (
+    values: Values,
+    { document, mode, previous }: {
+      readonly document: Document
+      /** The stored instance; `undefined` if the document does not fit the model. */
+      readonly previous: Instance | undefined
+      readonly mode: "replace" | "merge"
+    }
+  ): Effect.Effect<Values, WriteFailure> =>
+    view.rules.isEmpty ? Effect.succeed(values) : Effect.withFiber<Values, WriteFailure>((fiber) => {
+      // Nothing can be kept of a document that can't be decoded.
+      if (previous === undefined) return Effect.as(fromDocument(document), values)
+      const kept = view.of(fiber).rulesOf(document).keep(values, previous, mode)
+      return Result.isSuccess(kept) ? Effect.succeed({ ...kept.success }) : Effect.fail(fieldForbidden(kept.failure))
+    })
+  /** Fails with `Forbidden` if the caller may not send one of the values of the document to insert. */
+  const checkInsert = (sent: Values, document: Document, prefix = ""): Effect.Effect<void, Forbidden> =>
+    Effect.withFiber((fiber) => {
+      const kept = view.of(fiber).rulesOf(document).keep(sent, undefined, "replace")
+      return Result.isSuccess(kept) ? Effect.void : Effect.fail(fieldForbidden(prefix + kept.failure))
+    })
+
   /** Runs the hooks and the write. `load` returns the instance to write and the stored instance. */
   const withHooks = <E>(
     { after, before }: MethodHooks,
@@ -111,6 +142,9 @@ export const writeContext = (
     model,
     repository,
     store,
+    view,
+    keeping,
+    checkInsert: view.dependsOnDocument ? checkInsert : undefined,
     documents,
     finalise,
     fromDocument,

@@ -12,24 +12,29 @@ import {
   type FieldProblem,
   isRequiredInput,
   managedField,
+  type Serialiser,
   withoutRules
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { maxItems } from "../description/limits.ts"
 import { reservedIds } from "../description/standardEndpoints.ts"
-import type { HttpError } from "../HttpError.ts"
+import type { Forbidden, HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { documentPatcher } from "../request/documentPatch.ts"
 import { decodeForm, readForm } from "../request/form.ts"
 import { maxDepth, mediaTypeOf, readJson } from "../request/jsonBody.ts"
+import { tokensOf } from "../request/jsonPatch.ts"
 import { isMultipart, readMultipart } from "../request/multipart.ts"
 import * as preconditions from "../request/preconditions.ts"
 import * as preference from "../request/prefer.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import { type Identifier, identifierOf } from "../response/identifier.ts"
-import type { Representation } from "../response/representation.ts"
+import { fieldForbidden } from "../view/denials.ts"
+import { withoutIndexes } from "../view/fieldRules.ts"
+import type { ModelView } from "../view/modelView.ts"
+import type { WriteRules } from "../view/writeRules.ts"
 import { readItems } from "./bulkInsert.ts"
 import { headersOf } from "./route.ts"
 import type { ServedResource } from "./served.ts"
@@ -73,7 +78,10 @@ export interface ManyDocuments {
  */
 export type Changes =
   | { readonly _tag: "Merge"; readonly changes: Values }
-  | { readonly _tag: "Patch"; readonly changesOf: (stored: Document) => Effect.Effect<Values, CallFailure> }
+  | {
+    readonly _tag: "Patch"
+    readonly changesOf: (stored: Document, serialise: Serialiser) => Effect.Effect<Values, CallFailure>
+  }
 
 /** A request, or all of its problems. */
 type Read<Body> = Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>
@@ -99,11 +107,11 @@ export interface WriteReaders {
  */
 export const writeReaders = (
   registration: ServedResource,
-  { serialise }: Pick<Representation, "serialise">,
+  { model, rules }: ModelView,
   limits: Limits
 ): WriteReaders => {
-  const { model } = registration
   const identifier = identifierOf(model)
+  const permitting = permittingBy(rules)
   const isStrict = registration.onExcessProperty === "error"
   const strict = (variant: "create" | "patch", decode: Decode): Decode =>
     isStrict ? rejectExcess(model[variant], decode) : decode
@@ -114,7 +122,6 @@ export const writeReaders = (
     patch: strict("patch", replacingDecoder(model, "patch", bodyDecoder(model.patch)))
   }
   const patcher = documentPatcher(model, {
-    serialise,
     decode: decoders.patch,
     maxDepth,
     maxOperations: 1_000,
@@ -133,36 +140,44 @@ export const writeReaders = (
   return {
     create: (request) =>
       isMultipart(headersOf(request)["content-type"])
-        ? Effect.map(readMultipart(request, formLimits), (parts) => {
+        ? Effect.flatMap(readMultipart(request, formLimits), (parts) => {
           const form = readForm(model, parts, { maxDepth, isStrict })
-          return one(request, true, (decode) => decodeForm(decode, form))
+          return permitting(rules.forbiddenIn(form.values, true), () =>
+            one(request, true, (decode) => decodeForm(decode, form)))
         })
-        : Effect.mapEager(
-          readJson(request, postTypes, limits.maxBodySize),
-          (body) =>
+        : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
+          permitting(rules.forbiddenIn(body, true), (): Read<OneDocument | ManyDocuments> =>
             Array.isArray(body)
               ? documentsOf(decoders, body)
-              : one(request, hasId(body), (decode) => decode(body))
-        ),
+              : one(request, hasId(body), (decode) =>
+                decode(body)))),
     replace: (id, request) =>
-      Effect.mapEager(readJson(request, jsonTypes, limits.maxBodySize), (body) =>
-        Result.flatMap(
-          valid(rejectOtherId(decoders.replace(withIdOfUrl(body, id)), body, id, identifier)),
-          (value) => withHeaders(request, id, value)
-        )),
+      Effect.flatMapEager(
+        readJson(request, jsonTypes, limits.maxBodySize),
+        (body) =>
+          permitting(rules.forbiddenIn(body, false), () =>
+            Result.flatMap(
+              valid(rejectOtherId(decoders.replace(withIdOfUrl(body, id)), body, id, identifier)),
+              (value) => withHeaders(request, id, value)
+            ))
+      ),
     patch: (id, request) =>
-      Effect.mapEager(readJson(request, patchTypes, limits.maxBodySize), (body) => {
-        const changes: Result.Result<Changes, ReadonlyArray<FieldProblem>> =
-          mediaTypeOf(headersOf(request)["content-type"] ?? "") === jsonPatch
+      Effect.flatMapEager(readJson(request, patchTypes, limits.maxBodySize), (body) => {
+        const isPatch = mediaTypeOf(headersOf(request)["content-type"] ?? "") === jsonPatch
+        const read = (): Result.Result<Changes, ReadonlyArray<FieldProblem>> =>
+          isPatch
             ? Result.map(patcher.read(body), (operations) => ({
               _tag: "Patch",
-              changesOf: (stored) => patcher.changesOf(operations, stored)
+              changesOf: (stored, serialise) => patcher.changesOf(operations, stored, serialise)
             }))
             : Result.map(
               valid(rejectOtherId(decoders.patch(body), body, id, identifier)),
               (changes) => ({ _tag: "Merge", changes })
             )
-        return Result.flatMap(changes, (body) => withHeaders(request, id, body))
+        return permitting(
+          isPatch ? closedTargetOf(body, rules) : rules.forbiddenIn(body, false),
+          () => Result.flatMap(read(), (body) => withHeaders(request, id, body))
+        )
       }),
     delete: (id, request) => Effect.succeed(withHeaders(request, id, undefined))
   }
@@ -171,6 +186,31 @@ export const writeReaders = (
 // internal
 
 type Decode = ReturnType<typeof bodyDecoder>
+
+/** Reads a body unless it has a field that the caller may not send, which `found` is. */
+const permittingBy =
+  (rules: WriteRules) =>
+  <Body>(found: string | undefined, read: () => Read<Body>): Effect.Effect<Read<Body>, Forbidden> => {
+    if (found !== undefined) return Effect.fail(fieldForbidden(found))
+    const result = read()
+    if (rules.isEmpty || Result.isSuccess(result)) return Effect.succeed(result)
+    // Only a value of the right type can be the stored one.
+    const problem = result.failure.find(({ field }) => rules.isUnwritable(withoutIndexes(field)))
+    return problem === undefined ? Effect.succeed(result) : Effect.fail(fieldForbidden(problem.field))
+  }
+
+/** The first field that a JSON Patch changes and its caller can neither see nor write. */
+const closedTargetOf = (patch: unknown, rules: WriteRules): string | undefined => {
+  if (rules.isEmpty || !Array.isArray(patch)) return undefined
+  for (const operation of patch) {
+    const { from, op, path }: { readonly [key: string]: unknown } = Predicate.isObject(operation) ? operation : {}
+    for (const pointer of op === "test" ? [] : op === "move" ? [path, from] : [path]) {
+      const name = typeof pointer === "string" ? tokensOf(pointer).join(".") : ""
+      if (rules.isClosed(withoutIndexes(name))) return name
+    }
+  }
+  return undefined
+}
 
 /** Adds the preconditions and preferences of the request's headers to the body. */
 const withHeaders = <Body>(request: Request, id: unknown, body: Body): Read<Body> => {

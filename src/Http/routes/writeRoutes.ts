@@ -6,9 +6,11 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { CallFailure, ResponseEffect } from "../response/callFailures.ts"
-import type { Representation } from "../response/representation.ts"
+import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translation.ts"
 import { writeResponses, type Written } from "../response/writeResponse.ts"
+import { withoutHiddenFields } from "../view/denials.ts"
+import type { ModelView } from "../view/modelView.ts"
 import { writesOf } from "./conditionalWrites.ts"
 import { withIdOf, withRequest } from "./route.ts"
 import type { ServedResource } from "./served.ts"
@@ -23,13 +25,18 @@ export const writeRoutes = (
   registration: ServedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
-  representation: Representation,
-  { limits, respondBadRequest }: { readonly limits: Limits; readonly respondBadRequest: BadRequestResponder }
+  representations: Representations,
+  { limits, respondBadRequest, view }: {
+    readonly limits: Limits
+    readonly respondBadRequest: BadRequestResponder
+    readonly view: ModelView
+  }
 ): { readonly [N in "create" | "replace" | "patch" | "delete"]: ResponseEffect } => {
   const { model } = registration
-  const read = writeReaders(registration, representation, limits)
-  const apply = writesOf(registration, repository, store)
-  const respond = writeResponses(registration, repository, representation)
+  const read = writeReaders(registration, view, limits)
+  const apply = writesOf(registration, repository, store, view)
+  const conceal = withoutHiddenFields(view.rules)
+  const respond = writeResponses(registration, repository, representations, view)
 
   const steps = <Body, E extends CallFailure>(
     reading: Effect.Effect<Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>, E>,
@@ -38,7 +45,10 @@ export const writeRoutes = (
     Effect.flatMapEager(reading, (request): ResponseEffect =>
       Result.isFailure(request)
         ? respondBadRequest(request.failure)
-        : Effect.flatMapEager(applying(request.success), (written) => respond(written, request.success.prefer)))
+        : Effect.flatMapEager(
+          view.rules.isEmpty ? applying(request.success) : Effect.mapError(applying(request.success), conceal),
+          (written) => respond(written, request.success.prefer)
+        ))
 
   return {
     create: withRequest((request) => steps(read.create(request), apply.create)),

@@ -73,7 +73,7 @@ export const serve = Effect.fnUntraced(function*({ additions, api, implementatio
     const repository = known._tag === "Some" ? known.value : yield* Repository.make(model)
     repositories = Context.add(repositories, key, repository)
     routes.push(
-      ...routesOf(registration, repository, store, { limits, lists, translations }),
+      ...routesOf(registration, repository, store, { cursors: {}, limits, lists, translations }),
       ...callRoutes(calls, { ...common, linksOf: linksFrom(registration, linksOf), repository })
     )
   }

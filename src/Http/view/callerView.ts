@@ -42,6 +42,24 @@ export interface CallerView {
 }
 
 /**
+ * Whether all grants show and may write all fields.
+ *
+ * @internal
+ */
+export const hasAllFields = ({ read, write }: CallerView): boolean =>
+  read.every(({ fields }) => fields === undefined) && write.every(({ fields }) => fields === undefined)
+
+/**
+ * What identifies a set of grants, whoever holds them.
+ *
+ * @internal
+ */
+export const keyOf = ({ read, write }: CallerView): string => `${keysOf(read)};${keysOf(write)}`
+
+const keysOf = (grants: ReadonlyArray<HeldGrant>): string =>
+  grants.map(({ id, rows }) => rows === undefined ? `${id}` : `${id}?`).join()
+
+/**
  * What the caller of a request may see of models.
  *
  * @internal

@@ -20,6 +20,7 @@ import { convertAlways, outputGuardOf } from "../shape/conversion.ts"
 import { withoutChecks } from "../shape/fields.ts"
 import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
+import { Kept } from "./kept.ts"
 import { isContainedIn, previousElements } from "./previousElements.ts"
 
 /**
@@ -69,6 +70,7 @@ const compile = (model: ModelLike): Resolve => {
     const resolved = runInOrder(fields.length, (i) => {
       const { key, nullIsValue, resolve } = fields[i]!
       const value = ownValue(input, key)
+      if (value instanceof Kept) return setValue(i, value.value)
       const fieldInput = value === null && !nullIsValue ? undefined : value
       return resolve === undefined ? setValue(i, fieldInput) : resolve(fieldInput, context, ownValue(previous, key))
     }, setValue)

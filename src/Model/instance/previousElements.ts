@@ -1,5 +1,6 @@
 import * as Equal from "effect/Equal"
 import { managedField, type ModelLike } from "../shape/variants.ts"
+import { Kept } from "./kept.ts"
 
 /**
  * Finds the previous element that a new list element replaces: the one with the same identifier if the model has one,
@@ -24,6 +25,7 @@ export const previousElements = (model: ModelLike, previous: unknown): (value: u
  * @internal
  */
 export const isContainedIn = (values: unknown, previous: unknown): boolean => {
+  if (values instanceof Kept) return true
   if (Array.isArray(values)) {
     return Array.isArray(previous) && values.length === previous.length &&
       values.every((value, i) => isContainedIn(value, previous[i]))

@@ -293,9 +293,10 @@ const stored = {
   version: 3
 }
 
+const serialise = compileSerialiser(Account)
+
 const patcher = documentPatcher(Account, {
   ...limits,
-  serialise: compileSerialiser(Account),
   decode: bodyDecoder(Account.patch),
   maxDepth: 16
 })
@@ -304,7 +305,7 @@ const patcher = documentPatcher(Account, {
 const changesBy = (patch: ReadonlyArray<unknown>) =>
   Effect.gen(function*() {
     const operations = yield* Effect.fromResult(patcher.read(patch))
-    return yield* patcher.changesOf(operations, stored)
+    return yield* patcher.changesOf(operations, stored, serialise)
   })
 
 const refusalOf = (patch: ReadonlyArray<unknown>) =>

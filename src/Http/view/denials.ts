@@ -1,0 +1,72 @@
+import { limitProblems } from "../../Model/introspection.ts"
+import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
+import { BulkInsertFailed, DuplicateKey } from "../../Repository/RepositoryError.ts"
+import { BadRequest, Forbidden } from "../HttpError.ts"
+import { badRequestOf, englishOf, problemOf, translatable } from "../messages/message.ts"
+import { withoutIndexes } from "./fieldRules.ts"
+import type { WriteRules } from "./writeRules.ts"
+
+/**
+ * The error of a caller who sent a field that they may not write.
+ *
+ * @internal
+ */
+export const fieldForbidden = (field: string): Forbidden =>
+  translatable(
+    new Forbidden({ message: englishOf("errors.FieldForbidden", { field }) }),
+    "errors.FieldForbidden",
+    { field }
+  )
+
+/**
+ * The failure of a write as its caller may learn it: without the names of fields that are hidden from them.
+ *
+ * @internal
+ */
+export const withoutHiddenFields = (
+  rules: WriteRules
+): <E extends { readonly _tag: string }>(error: E) => E | BadRequest => {
+  if (rules.isEmpty) return (error) => error
+  const unnamed = withoutHiddenKeys(rules)
+  const isHidden = hiddenIn(rules)
+  return (error) => {
+    const problems = error instanceof BadRequest
+      ? error.errors
+      : error instanceof PropertyRequiredException || error instanceof ValidationException
+      ? error.problems
+      : []
+    if (!problems.some(({ field }) => isHidden(field))) return unnamed(error)
+    const hidden = problemOf("", "Hidden", "errors.HiddenField")
+    return badRequestOf(limitProblems([...problems.filter(({ field }) => !isHidden(field)), hidden]))
+  }
+}
+
+/**
+ * Taken unique values, without the names of fields that are hidden from the caller.
+ *
+ * @internal
+ */
+export const withoutHiddenKeys = (rules: WriteRules): <E extends { readonly _tag: string }>(error: E) => E => {
+  if (rules.isEmpty) return (error) => error
+  const isHidden = hiddenIn(rules)
+  const unnamed = (error: DuplicateKey) =>
+    new DuplicateKey({
+      collection: error.collection,
+      index: "",
+      fields: error.fields.filter((field) => !isHidden(field))
+    })
+  const conceal = (error: { readonly _tag: string }): unknown => {
+    if (error instanceof DuplicateKey) return error.fields.some(isHidden) ? unnamed(error) : error
+    if (!(error instanceof BulkInsertFailed)) return error
+    const { collection, insertedCount } = error
+    const failures = error.failures.map(({ error, index }) => ({
+      index,
+      error: error instanceof DuplicateKey ? unnamed(error) : error
+    }))
+    return new BulkInsertFailed({ collection, insertedCount, failures })
+  }
+  // The replacement of an error is one of the same class.
+  return <E extends { readonly _tag: string }>(error: E) => conceal(error) as E
+}
+
+const hiddenIn = (rules: WriteRules) => (field: string) => rules.isHidden(withoutIndexes(field))

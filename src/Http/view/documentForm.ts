@@ -1,0 +1,39 @@
+import * as crypto from "node:crypto"
+import { BoundedCache } from "../../internal/boundedCache.ts"
+import { compileSerialiser, memoizeByModel, type Serialiser } from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import { type FieldNames, modelWithout } from "./fieldRules.ts"
+import { selectionSerialisers } from "./selection.ts"
+
+/**
+ * How documents without some fields are written.
+ *
+ * @internal
+ */
+export interface DocumentForm {
+  readonly serialise: Serialiser
+  /** The serialiser of the selected fields. */
+  readonly selected: (fields: ReadonlyArray<string>) => Serialiser
+  /** The part of an entity tag that tells the form; empty if the form has all fields. */
+  readonly tag: string
+}
+
+/**
+ * The form of the model's documents without the hidden fields, compiled once.
+ *
+ * @internal
+ */
+export const formWithout = (model: Model.Any, hidden: FieldNames): DocumentForm =>
+  forms(model).getOrMake(hidden.join(), () => {
+    const shown = modelWithout(model, hidden)
+    return { serialise: compileSerialiser(shown), selected: selectionSerialisers(shown), tag: tagOf(hidden) }
+  })
+
+const maxForms = 256
+
+const forms = memoizeByModel((_: Model.Any) => new BoundedCache<DocumentForm>(maxForms))
+
+const tagOf = (hidden: FieldNames): string =>
+  hidden.length === 0
+    ? ""
+    : crypto.createHash("sha256").update(hidden.join()).digest("base64url").replaceAll("-", "_").slice(0, 8)

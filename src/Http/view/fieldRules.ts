@@ -1,0 +1,129 @@
+import { BoundedCache } from "../../internal/boundedCache.ts"
+import {
+  managedField,
+  memoizeByModel,
+  restrictedModel,
+  type Restriction,
+  restrictionProblem,
+  type Restrictions
+} from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import type { HeldGrant } from "./callerView.ts"
+
+/**
+ * The names of fields, sorted: `cost`, `address.phone`, `lines.cost`.
+ *
+ * @internal
+ */
+export type FieldNames = ReadonlyArray<string>
+
+/**
+ * Why no grant can hide a field of this name or make it read-only; `undefined` if one can.
+ *
+ * @internal
+ */
+export const fieldRuleProblem = (model: Model.Any, name: string): string | undefined =>
+  name === managedField(model, "id")
+    ? `${model.modelName}.${name} is the identifier, which is part of every URL`
+    : restrictionProblem(model, name)
+
+/**
+ * Whether the field is one of these, or is part of one.
+ *
+ * @internal
+ */
+export const isWithin = (name: string, names: FieldNames): boolean =>
+  names.some((other) => name === other || name.startsWith(`${other}.`))
+
+/**
+ * The name of a field without the indexes of list items: `lines.0.cost` is `lines.cost`.
+ *
+ * @internal
+ */
+export const withoutIndexes = (path: string): string =>
+  /\d/u.test(path) ? path.split(".").filter((segment) => !/^\d+$/u.test(segment)).join(".") : path
+
+/**
+ * The fields that a set of grants takes away, depending on the document.
+ *
+ * @internal
+ */
+export interface Taken {
+  /** In every document. */
+  readonly always: FieldNames
+  /** In some document. */
+  readonly ever: FieldNames
+  readonly dependsOnDocument: boolean
+}
+
+/**
+ * The fields that all of the grants take away, since grants that reach a document give their fields together.
+ *
+ * @internal
+ */
+export const takenByAll = (sets: ReadonlyArray<FieldNames>): FieldNames => {
+  const names = new Set(sets.flat())
+  return [...names].filter((name) => sets.every((set) => isWithin(name, set))).toSorted()
+}
+
+/** @internal */
+export const takenBy = (grants: ReadonlyArray<HeldGrant>, namesOf: (grant: HeldGrant) => FieldNames): Taken => {
+  const always = takenByAll(grants.map(namesOf))
+  const whole = grants.filter(({ rows }) => rows === undefined)
+  const ever = whole.length > 0 ? takenByAll(whole.map(namesOf)) : [...new Set(grants.flatMap(namesOf))].toSorted()
+  return { always, ever, dependsOnDocument: !ever.every((name) => isWithin(name, always)) }
+}
+
+/** @internal */
+export const hiddenBy = ({ fields }: HeldGrant): FieldNames => fields?.hide ?? none
+
+/**
+ * A field that the grant of a write hides can't be written by it.
+ *
+ * @internal
+ */
+export const unwritableBy = ({ fields }: HeldGrant): FieldNames =>
+  fields === undefined ? none : [...fields.hide, ...fields.readOnly]
+
+const none: FieldNames = []
+
+/**
+ * A model without the fields `hide`, in which callers need not send the fields `loose`.
+ *
+ * @internal
+ */
+export const modelWithout = (model: Model.Any, hide: FieldNames, loose: FieldNames = none): Model.Any =>
+  hide.length === 0 && loose.length === 0
+    ? model
+    : restrictedModels(model).getOrMake(
+      JSON.stringify([hide, loose]),
+      () => restrictedModel(model, restrictionsOf(hide, loose))
+    )
+
+const maxModels = 256
+
+const restrictedModels = memoizeByModel((_: Model.Any) => new BoundedCache<Model.Any>(maxModels))
+
+interface Draft {
+  isHidden: boolean
+  isLoose: boolean
+  readonly inner: Map<string, Draft>
+}
+
+const restrictionsOf = (hide: FieldNames, loose: FieldNames): Restrictions => {
+  const root = new Map<string, Draft>()
+  const at = (name: string): Draft => {
+    let fields = root
+    let draft: Draft | undefined
+    for (const key of name.split(".")) {
+      draft = fields.get(key) ?? { isHidden: false, isLoose: false, inner: new Map() }
+      fields.set(key, draft)
+      fields = draft.inner
+    }
+    return draft!
+  }
+  for (const name of hide) at(name).isHidden = true
+  for (const name of loose) at(name).isLoose = true
+  const restrictions: ReadonlyMap<string, Restriction> = root
+  return restrictions
+}

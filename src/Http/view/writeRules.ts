@@ -1,0 +1,285 @@
+import * as Equal from "effect/Equal"
+import * as Result from "effect/Result"
+import { BoundedCache } from "../../internal/boundedCache.ts"
+import {
+  isModelList,
+  isPlainObject,
+  isRequiredInput,
+  Kept,
+  managedField,
+  memoizeByModel,
+  type ModelLike,
+  modelTypeId,
+  nestedModel
+} from "../../Model/introspection.ts"
+import type * as Model from "../../Model/Model.ts"
+import { type FieldNames, isWithin, type Taken } from "./fieldRules.ts"
+
+/**
+ * The fields that a caller can't see or write, for the writes of documents.
+ *
+ * **Details**
+ *
+ * What a caller can't see or write stays as it is stored. A nested model with such fields can't be removed, nor an item
+ * of a list with them. A new list has each previous item: the one with its identifier or, in a list of models without
+ * identifiers, one with its content.
+ *
+ * @internal
+ */
+export interface WriteRules {
+  /** Whether there is no such field. */
+  readonly isEmpty: boolean
+  /** The fields that callers need not send to create or to replace a document. */
+  readonly loose: FieldNames
+  /** Whether one of the fields has to have a value that the decoder of a body then does not ask for. */
+  readonly needsCompletion: boolean
+  /** The name of a field in a body, or in an item of a list as a body, that may not be sent whatever is stored. */
+  readonly forbiddenIn: (body: unknown, isInsert: boolean) => string | undefined
+  /** Whether a field in none of the documents may be written. */
+  readonly isUnwritable: (name: string) => boolean
+  /** Whether the field can be neither seen nor written in any document. */
+  readonly isClosed: (name: string) => boolean
+  /** Whether the field is hidden in every document. */
+  readonly isHidden: (name: string) => boolean
+  /** Whether the changes of a document depend on what is stored. */
+  readonly touches: (changes: Values) => boolean
+  /**
+   * The values to write, with those that have to stay, or the name of the first field that would change and must not.
+   * `previous` is the stored instance. A `merge` leaves fields that it does not name, at every depth.
+   */
+  readonly keep: (values: Values, previous: unknown, mode: "replace" | "merge") => Result.Result<Values, string>
+}
+
+type Values = { readonly [key: string]: unknown }
+
+/** @internal */
+export const writeRulesOf = (
+  model: Model.Any,
+  taken: { readonly hidden: Pick<Taken, "always" | "ever">; readonly unwritable: Pick<Taken, "always" | "ever"> }
+): WriteRules => {
+  const { hidden, unwritable } = taken
+  return rules(model).getOrMake(
+    JSON.stringify([hidden.always, hidden.ever, unwritable.always, unwritable.ever]),
+    () => {
+      const always = treeOf(model, hidden.always, unwritable.always)
+      const ever = treeOf(model, hidden.ever, unwritable.ever)
+      const loose = [...new Set([...hidden.ever, ...unwritable.ever])].toSorted()
+      return {
+        isEmpty: ever.size === 0,
+        loose,
+        needsCompletion: loose.some((name) => isRequired(model, name)),
+        forbiddenIn: (body, isInsert) =>
+          Array.isArray(body) ? sentInOneOf(always, body, isInsert, "") : sentIn(always, body, isInsert, ""),
+        isUnwritable: (name) => isWithin(name, unwritable.always),
+        isClosed: (name) => isWithin(name, unwritable.always) && isWithin(name, hidden.always),
+        isHidden: (name) => isWithin(name, hidden.always),
+        touches: (changes) => touchesIn(ever, changes),
+        keep: (values, previous, mode) => {
+          const state: State = { denied: undefined }
+          const kept = keepIn(always, values, previous, mode, "", state)
+          return state.denied === undefined ? Result.succeed(kept) : Result.fail(state.denied)
+        }
+      }
+    }
+  )
+}
+
+const maxRules = 256
+
+const rules = memoizeByModel((_: Model.Any) => new BoundedCache<WriteRules>(maxRules))
+
+/** The fields of a model with rules. */
+interface Tree extends ReadonlyMap<string, Node> {}
+
+interface Node {
+  readonly isHidden: boolean
+  readonly isUnwritable: boolean
+  /** The model that `inner` is about. */
+  readonly nested: ModelLike | undefined
+  readonly isList: boolean
+  readonly inner: Tree
+}
+
+const treeOf = (model: ModelLike, hidden: FieldNames, unwritable: FieldNames): Tree => {
+  const tree = new Map<string, Node>()
+  const under = (names: FieldNames, key: string) =>
+    names.flatMap((name) => name.startsWith(`${key}.`) ? [name.slice(key.length + 1)] : [])
+  for (const key of new Set([...hidden, ...unwritable].map((name) => name.split(".", 1)[0] ?? ""))) {
+    // The framework sets the other fields, and ignores what is sent for them.
+    if (!Object.hasOwn(model.create.fields, key)) continue
+    const nested = nestedModel(model.store.fields[key])
+    const isHidden = hidden.includes(key)
+    const isUnwritable = unwritable.includes(key)
+    const inner: Tree = nested === undefined || isHidden && isUnwritable
+      ? new Map()
+      : treeOf(nested, under(hidden, key), under(unwritable, key))
+    if (isHidden || isUnwritable || inner.size > 0) {
+      tree.set(key, { isHidden, isUnwritable, nested, isList: isModelList(model, key), inner })
+    }
+  }
+  return tree
+}
+
+const isRequired = (model: ModelLike, name: string): boolean => {
+  const [key = "", ...rest] = name.split(".")
+  if (rest.length === 0) return isRequiredInput(model, key)
+  const nested = nestedModel(model.store.fields[key])
+  return nested !== undefined && isRequired(nested, rest.join("."))
+}
+
+/** A field in a body that is not writable and, for an existing document, not readable either. */
+const sentIn = (tree: Tree, body: unknown, isInsert: boolean, path: string): string | undefined => {
+  if (!isPlainObject(body)) return undefined
+  for (const [key, { inner, isHidden, isUnwritable }] of tree) {
+    const value = Object.hasOwn(body, key) ? body[key] : undefined
+    if (value === undefined || value === null && isInsert) continue
+    if (isUnwritable && (isHidden || isInsert)) return path + key
+    const found = Array.isArray(value)
+      ? sentInOneOf(inner, value, isInsert, `${path}${key}.`)
+      : sentIn(inner, value, isInsert, `${path}${key}.`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const sentInOneOf = (
+  tree: Tree,
+  items: ReadonlyArray<unknown>,
+  isInsert: boolean,
+  path: string
+): string | undefined => {
+  for (const [i, item] of items.entries()) {
+    const found = sentIn(tree, item, isInsert, `${path}${i}.`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const touchesIn = (tree: Tree, changes: Values): boolean =>
+  Array.from(tree).some(([key, { inner, isUnwritable }]) => {
+    const change = changes[key]
+    return change !== undefined &&
+      (isUnwritable || inner.size > 0 && (isPlainObject(change) ? touchesIn(inner, change) : true))
+  })
+
+// -----------------------------------------------------------------------------
+// what stays
+// -----------------------------------------------------------------------------
+
+interface State {
+  denied: string | undefined
+}
+
+const deny = (state: State, name: string): void => {
+  state.denied ??= name
+}
+
+const keepIn = (
+  tree: Tree,
+  values: Values,
+  previous: unknown,
+  mode: "replace" | "merge",
+  path: string,
+  state: State
+): Values => {
+  const result: Record<string, unknown> = { ...values }
+  for (const [key, node] of tree) {
+    const name = path + key
+    const sent = values[key]
+    const stored = propertyOf(previous, key)
+    const isSent = sent !== undefined
+    if (node.isUnwritable) {
+      // The answer to a comparison with a hidden value would tell it.
+      if (isSent && (node.isHidden || !isSame(node, sent, stored))) deny(state, name)
+      if (mode === "replace" && previous !== undefined) result[key] = new Kept(stored)
+      else delete result[key]
+    } else if (node.isHidden && !isSent) {
+      if (mode === "replace" && previous !== undefined) result[key] = new Kept(stored)
+    } else if (node.inner.size > 0 && (isSent || mode === "replace")) {
+      const kept = keepWithin(node, { sent, stored, mode, name }, state)
+      if (isSent) result[key] = kept
+    }
+  }
+  return result
+}
+
+const keepWithin = (
+  node: Node,
+  { mode, name, sent, stored }: {
+    readonly sent: unknown
+    readonly stored: unknown
+    readonly mode: "replace" | "merge"
+    readonly name: string
+  },
+  state: State
+): unknown => {
+  if (node.isList) return keepInList(node, sent, stored, name, state)
+  const previous = stored ?? undefined
+  if (isPlainObject(sent)) return keepIn(node.inner, sent, previous, mode, `${name}.`, state)
+  if (previous !== undefined) deny(state, name)
+  return sent
+}
+
+const keepInList = (node: Node, sent: unknown, stored: unknown, name: string, state: State): unknown => {
+  const previous = Array.isArray(stored) ? stored.filter((item: unknown) => (item ?? undefined) !== undefined) : []
+  const items: ReadonlyArray<unknown> = Array.isArray(sent) ? sent : []
+  const matched = matchItems(node, items, previous)
+  if (matched === undefined) deny(state, name)
+  return Array.isArray(sent)
+    ? items.map((item, i) =>
+      isPlainObject(item) ? keepIn(node.inner, item, matched?.get(i), "replace", `${name}.${i}.`, state) : item
+    )
+    : sent
+}
+
+/** The previous item of each item by its index; `undefined` if a previous item would be lost. */
+const matchItems = (
+  { inner, nested }: Node,
+  items: ReadonlyArray<unknown>,
+  previous: ReadonlyArray<unknown>
+): ReadonlyMap<number, unknown> | undefined => {
+  if (nested === undefined) return undefined
+  const id = managedField(nested, "id")
+  const isSameItem = id !== undefined && inner.get(id)?.isHidden !== true
+    ? (item: unknown, old: unknown) => Equal.equals(propertyOf(item, id), propertyOf(old, id))
+    : (item: unknown, old: unknown) => isSameContent(nested, inner, item, old)
+  const matched = new Map<number, unknown>()
+  for (const old of previous) {
+    const at = items.findIndex((item, i) => !matched.has(i) && isPlainObject(item) && isSameItem(item, old))
+    if (at < 0) return undefined
+    matched.set(at, old)
+  }
+  return matched
+}
+
+const propertyOf = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+
+const isSame = ({ inner, isList, nested }: Node, sent: unknown, stored: unknown): boolean =>
+  nested === undefined ? isSameValue(sent, stored) : isSameNested(nested, isList, inner, sent, stored)
+
+const isSameValue = (sent: unknown, stored: unknown): boolean => Equal.equals(sent ?? undefined, stored ?? undefined)
+
+const isSameNested = (model: ModelLike, isList: boolean, tree: Tree, sent: unknown, stored: unknown): boolean => {
+  if (isPlainObject(sent)) return isSameContent(model, tree, sent, stored)
+  if (!isList || !Array.isArray(sent) || !Array.isArray(stored)) return isSameValue(sent, stored)
+  return sent.length === stored.length &&
+    sent.every((item: unknown, i) => isSameNested(model, false, tree, item, stored[i]))
+}
+
+/** Whether what was sent for a nested model is what the caller sees of the stored one. */
+const isSameContent = (model: ModelLike, tree: Tree, sent: unknown, stored: unknown): boolean =>
+  isPlainObject(sent) && typeof stored === "object" && stored !== null &&
+  Object.keys(model.create.fields).every((key) => {
+    const node = tree.get(key)
+    const [own, old] = [sent[key], propertyOf(stored, key)]
+    const isUnseen = node?.isHidden === true || model[modelTypeId][key]?.omitted === true
+    if (own === undefined && (isUnseen || node?.isUnwritable === true)) return true
+    if (node?.isHidden === true) return false
+    const nested = nestedModel(model.store.fields[key])
+    return nested === undefined
+      ? isSameValue(own, old)
+      : isSameNested(nested, isModelList(model, key), node?.inner ?? empty, own, old)
+  })
+
+const empty: Tree = new Map()

@@ -1,0 +1,195 @@
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
+import { withParts } from "./nodes.ts"
+import { elementOf, type ModelLike, modelOf, modelTypeId, nestedModel, type Variant } from "./variants.ts"
+
+/**
+ * The fields to restrict by name: the complete field, or fields of the nested model in it.
+ *
+ * @internal
+ */
+export interface Restrictions extends ReadonlyMap<string, Restriction> {}
+
+/** @internal */
+export interface Restriction {
+  /** Whether the field is omitted. */
+  readonly isHidden: boolean
+  /** Whether callers may leave the field out of what they send to create a document. */
+  readonly isLoose: boolean
+  /** Fields of the nested model. */
+  readonly inner: Restrictions
+}
+
+/**
+ * A model with further restrictions on its fields: a hidden field is as one with `Model.omitted`. It describes the same
+ * documents and has the same instances.
+ *
+ * @internal
+ */
+export const restrictedModel = (model: ModelLike, restrictions: Restrictions): ModelLike => {
+  if (restrictions.size === 0) return model
+  // The class of a model has its schemas as static members.
+  const View = class extends (model as unknown as new() => object) {} as unknown as ModelLike
+  const annotations = { [modelAnnotation]: () => View }
+  const inner = new Map<string, Replacement>()
+  for (const [key, restriction] of restrictions) {
+    const nested = nestedModel(model.store.fields[key])
+    if (nested !== undefined && restriction.inner.size > 0) {
+      inner.set(key, replacementOf(nested, restrictedModel(nested, restriction.inner)))
+    }
+  }
+  const variantOf = (variant: Variant): ModelLike["store"] => {
+    const own = model[variant]
+    const fields = Object.fromEntries(
+      Object.entries(own.fields).flatMap(([key, field]) => {
+        const restriction = restrictions.get(key)
+        if (variant === "wire" && restriction?.isHidden === true) return []
+        const replace = inner.get(key)
+        // Every struct field is a schema.
+        const schema = replace === undefined ? field as Schema.Top : replace.schema(field as Schema.Top)
+        return [[key, variant === "create" && restriction?.isLoose === true ? loosened(schema) : schema]]
+      })
+    )
+    const { ast } = Schema.Struct(fields)
+    return Schema.make(
+      withParts(ast, { checks: own.ast.checks, annotations: { ...own.ast.annotations, ...annotations } }),
+      { fields }
+    )
+  }
+  const attributes: { readonly [key: string]: FieldAttributes } = Object.fromEntries(
+    Object.entries(model[modelTypeId]).map(([key, attributes]) => [
+      key,
+      restrictions.get(key)?.isHidden === true ? { ...attributes, omitted: true } : attributes
+    ])
+  )
+  const own = {
+    [modelTypeId]: attributes,
+    ast: withParts(model.ast, { annotations: { ...model.ast.annotations, ...annotations } }),
+    store: variantOf("store"),
+    wire: variantOf("wire"),
+    create: variantOf("create"),
+    patch: variantOf("patch")
+  }
+  for (const key of Reflect.ownKeys(own)) {
+    Object.defineProperty(View, key, { value: Reflect.get(own, key), enumerable: true })
+  }
+  return View
+}
+
+/**
+ * Why a path names no field that can be restricted; `undefined` if it does. It leads through nested models, lists of
+ * them, and optional ones.
+ *
+ * @internal
+ */
+export const restrictionProblem = (model: ModelLike, path: string): string | undefined => {
+  const [key = "", ...rest] = path.split(".")
+  const field = Object.hasOwn(model.store.fields, key) ? model.store.fields[key] : undefined
+  if (field === undefined) return `${model.modelName} has no field ${JSON.stringify(key)}`
+  if (rest.length === 0) return undefined
+  const inner = nestedModel(field)
+  return inner === undefined
+    ? `${model.modelName}.${key} is no nested model, so only the complete field can be hidden or read-only`
+    : restrictionProblem(inner, rest.join("."))
+}
+
+/**
+ * Whether the field is a list of models.
+ *
+ * @internal
+ */
+export const isModelList = (model: ModelLike, key: string): boolean =>
+  // Every struct field is a schema.
+  elementOf(model.store.fields[key] as Schema.Top) !== undefined
+
+// internal
+
+/** Replaces a nested model within the schemas of a field. */
+interface Replacement {
+  readonly schema: (schema: Schema.Top) => Schema.Top
+}
+
+const replacementOf = (nested: ModelLike, view: ModelLike): Replacement => {
+  const known = new Map<SchemaAST.AST, SchemaAST.AST>()
+  const annotate = (ast: SchemaAST.AST) => ({ ...ast.annotations, [modelAnnotation]: () => view })
+
+  const replaceNode = (ast: SchemaAST.AST): SchemaAST.AST => {
+    const replaced = known.get(ast) ?? replacedParts(withReplacedSources(ast))
+    known.set(ast, replaced)
+    return replaced
+  }
+  /** The schemas that the node is decoded from. */
+  const withReplacedSources = (ast: SchemaAST.AST): SchemaAST.AST => {
+    const { encoding } = ast
+    // An instance is decoded from the complete document.
+    if (encoding === undefined || isNested(ast)) return ast
+    const links = encoding.map((link) => new SchemaAST.Link(replaceNode(link.to), link.transformation))
+    return links.every(({ to }, i) => to === encoding[i]?.to) ? ast : withParts(ast, { encoding: links })
+  }
+  const isNested = (ast: SchemaAST.AST) => modelOf(ast)?.wire === nested.wire
+  const replacedParts = (ast: SchemaAST.AST): SchemaAST.AST => {
+    switch (ast._tag) {
+      case "Declaration":
+        return isNested(ast) ? withParts(ast, { annotations: annotate(ast) }) : ast
+      case "Objects":
+        return isNested(ast)
+          ? withParts(ast, {
+            propertySignatures: propertiesFor(ast, nested, view),
+            annotations: annotate(ast)
+          })
+          : ast
+      case "Arrays": {
+        const rest = ast.rest.map(replaceNode)
+        return rest.every((element, i) => element === ast.rest[i]) ? ast : withParts(ast, { rest })
+      }
+      case "Union": {
+        const types = ast.types.map(replaceNode)
+        return types.every((type, i) => type === ast.types[i]) ? ast : withParts(ast, { types })
+      }
+      case "Suspend":
+        return withParts(ast, { thunk: () => replaceNode(ast.thunk()) })
+      default:
+        return ast
+    }
+  }
+
+  const replaceSchema = (schema: Schema.Top): Schema.Top => {
+    if ("modelName" in schema && "wire" in schema && schema.wire === nested.wire) return view
+    const ast = replaceNode(schema.ast)
+    if (ast === schema.ast) return schema
+    const parts: { [part: string]: unknown } = {}
+    for (const part of ["schema", "from", "value"] as const) {
+      const own: unknown = Reflect.get(schema, part)
+      if (Schema.isSchema(own)) parts[part] = replaceSchema(own)
+    }
+    const members: unknown = Reflect.get(schema, "members")
+    if (Array.isArray(members)) {
+      parts["members"] = members.map((member: unknown) => Schema.isSchema(member) ? replaceSchema(member) : member)
+    }
+    return Schema.make<Schema.Top>(ast, parts)
+  }
+  return { schema: replaceSchema }
+}
+
+const variantNames = ["wire", "create", "patch", "store"] as const
+
+/** The fields of the variant that the node is. */
+const propertiesFor = (
+  { propertySignatures }: SchemaAST.Objects,
+  nested: ModelLike,
+  view: ModelLike
+): ReadonlyArray<SchemaAST.PropertySignature> => {
+  const variant = variantNames.find((name) => objectsOf(nested[name]).propertySignatures === propertySignatures)
+  if (variant !== undefined) return objectsOf(view[variant]).propertySignatures
+  // Another form of the wire variant.
+  return propertySignatures.flatMap(({ name }) =>
+    objectsOf(view.wire).propertySignatures.filter((shown) => shown.name === name)
+  )
+}
+
+// The schema of a struct is a node of objects.
+const objectsOf = ({ ast }: ModelLike["store"]): SchemaAST.Objects => ast as SchemaAST.Objects
+
+const loosened = (schema: Schema.Top): Schema.Top =>
+  SchemaAST.isOptional(schema.ast) ? schema : Schema.optionalKey(schema)
