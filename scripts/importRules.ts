@@ -18,20 +18,28 @@ const wayTo = (from: string, to: string): string => {
   return `${way === "" ? "." : way.startsWith("..") ? way : `./${way}`}/`.replaceAll(".", "\\.")
 }
 
+const modulesAt = (folder: string): ReadonlyArray<string> =>
+  fs.readdirSync(path.join(root, "src", folder)).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))
+
+/** What browsers don't load of a folder: its rooms, and its root modules but those of portable rooms. */
+const unportableIn = (folder: string): string => {
+  const rooms = Object.values(folders[folder]!.rooms)
+  const portable = new Set(rooms.flatMap(({ isPortable, modules }) => isPortable === true ? modules ?? [] : []))
+  const others = modulesAt(folder).filter((module) => !portable.has(module))
+  return String.raw`${folder}/(?:[a-z]|${anyOf(others)})`
+}
+
+const anyOf = (names: ReadonlyArray<string>): string => `(?:${names.join("|")})\\.ts$`
+
 /** What a room that browsers load does not import. */
 const portable = [
   { group: ["node:*", "@effect/platform-node/**"], message: "Clients load this room, browsers included." },
   {
-    regex: String.raw`^(?:\.\./)+(?:Repository|Client|Security)/`,
+    regex: String.raw`^(?:\.\./)+(?:${["Repository", "Client", "Security"].map(unportableIn).join("|")})`,
     allowTypeImports: true,
     message: "Clients load this room: it may import types of other folders only, and models."
   }
 ]
-
-const anyOf = (names: ReadonlyArray<string>): string => `(?:${names.join("|")})\\.ts$`
-
-const modulesAt = (folder: string): ReadonlyArray<string> =>
-  fs.readdirSync(path.join(root, "src", folder)).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))
 
 /** The modules at the root of a folder that stand on all of its rooms. */
 const topModules = (name: string, { rooms }: Folder): ReadonlyArray<string> => {

@@ -84,6 +84,8 @@ export const folders: { readonly [name: string]: Folder } = {
     rooms: {
       base: { on: [], modules: ["CurrentUser", "SecurityError"] },
       accounts: { on: ["base"] },
+      permissions: { on: ["base"], modules: ["Grant", "Permission"], isPortable: true },
+      policy: { on: ["permissions"] },
       keys: { on: ["base"] },
       Keys: { on: ["keys"], modules: ["Keys"] },
       jwt: { on: ["Keys"] },
@@ -101,7 +103,7 @@ export const folders: { readonly [name: string]: Folder } = {
       config: { on: [] },
       KernelConfig: { on: ["config"], modules: ["KernelConfig"] },
       description: { on: ["base"], isPortable: true },
-      calls: { on: ["description"], modules: ["Action", "Endpoint", "Hook", "Operation"], isPortable: true },
+      calls: { on: ["description"], modules: ["Action", "Endpoint", "Guard", "Hook", "Operation"], isPortable: true },
       resource: { on: ["calls"], isPortable: true },
       contract: {
         on: ["resource"],

@@ -82,7 +82,8 @@ export const make = <
   handler:
     & ((model: M["Type"], request: Operation.Request<O>) => Result)
     & Operation.Operation.FailsWith<Result, Operation.Operation.DeclaredErrorOf<O>>
-): Action<M, Name, O, Effect.Services<Result>> => // `FailsWith` has checked the errors of the handler.
+    & Operation.Operation.WithoutUser<Result, O>
+): Action<M, Name, O, Effect.Services<Result> | Operation.Operation.PermissionServicesOf<O>> => // `FailsWith` has checked the errors of the handler.
 ({ name, options, handler: handler as never })
 
 /**
@@ -107,7 +108,9 @@ export interface Endpoint<M extends Model.Any, Name extends string, O extends Op
       Operation.Operation.AnswerOf<Operation.Operation.SuccessOf<O>>,
       Operation.Operation.FailureOf<O>
     >
-{}
+{
+  readonly "~Anonymous"?: Operation.Operation.IsAnonymous<O>
+}
 
 /**
  * The handlers of actions of the model `M` by their names.

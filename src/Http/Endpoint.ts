@@ -183,15 +183,16 @@ export interface ByMethod<M extends Model.Any, E extends ByMethod.Errors> {
  * @since 0.1.0
  */
 export declare namespace ByMethod {
-  /** The application's own errors, by method. */
-  export type Errors = { readonly [K in Method]: Schema.Top }
-  /** No errors. */
+  /** The application's own errors, by method, and the methods that admit callers without credentials. */
+  export type Errors = { readonly [K in Method]: Schema.Top } & { readonly open: Method }
+  /** No errors, and no such method. */
   export interface NoErrors {
     readonly GET: never
     readonly POST: never
     readonly PUT: never
     readonly PATCH: never
     readonly DELETE: never
+    readonly open: never
   }
 }
 
@@ -207,7 +208,29 @@ export type Group<
   Methods extends Method,
   Actions extends HttpApiEndpoint.Constraint,
   E extends ByMethod.Errors
-> = HttpApiGroup.HttpApiGroup<Name, ByMethod<M, E>[Methods] | JsonSchema | Meta<M> | Actions>
+> =
+  & HttpApiGroup.HttpApiGroup<Name, ByMethod<M, E>[Methods] | JsonSchema | Meta<M> | Actions>
+  & ([E["open"]] extends [never] ? unknown : Open<E["open"]>)
+
+/**
+ * The endpoints of a resource that only read, by their names.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Reads = {
+  readonly [N in keyof Table as Table[N]["method"] extends "GET" ? N : never]: Table[N]
+}
+
+/**
+ * The mark of a group with methods that admit callers without credentials.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Open<Methods extends Method> {
+  readonly "~Open"?: Methods
+}
 
 // -----------------------------------------------------------------------------
 // internal

@@ -7,6 +7,7 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as Model from "../Model/Model.ts"
+import type * as Guard from "./Guard.ts"
 import * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
 import { isDescription } from "./resource/description.ts"
@@ -16,7 +17,7 @@ const typeId = "~appkernel/KernelApi"
 
 /**
  * The description of a service under construction: every registration returns a new one whose type includes it. `Groups`
- * describes the endpoints, and `Registered` what was registered under which name.
+ * describes the endpoints, `Registered` what was registered under which name, and `Guards` what guards the endpoints.
  *
  * @category models
  * @since 0.1.0
@@ -24,11 +25,12 @@ const typeId = "~appkernel/KernelApi"
 export interface KernelApi<
   Id extends string,
   Groups extends HttpApiGroup.Constraint,
-  out Registered extends AnyEntry = never
+  out Registered extends AnyEntry = never,
+  Guards extends Guard.Guard = never
 > {
   readonly [typeId]: { readonly registered: () => Registered }
   /** The description of all endpoints, for any consumer of an `HttpApi`. */
-  readonly api: HttpApi.HttpApi<Id, Groups>
+  readonly api: HttpApi.HttpApi<Id, Guard.Guarded<Groups, Guards>>
   /** The registrations, in order. */
   readonly registrations: ReadonlyArray<Registration.Registration>
   /** Describes a model, a resource or a service. A model is read-only unless `methods` adds more. */
@@ -39,7 +41,12 @@ export interface KernelApi<
   >(
     target: T,
     options?: Registration.OptionsFor<T, Methods, Name>
-  ) => KernelApi<Id, Groups | Registration.GroupOf<T, Methods[number], Name>, Registered | Entry<Name, T>>
+  ) => KernelApi<Id, Groups | Registration.GroupOf<T, Methods[number], Name>, Registered | Entry<Name, T>, Guards>
+  /**
+   * Describes that callers prove who they are and that rules say what they may do: every endpoint can answer with
+   * `Unauthorized`, and those that may deny something with `Forbidden`. An engine of this description has security enabled.
+   */
+  readonly enableSecurity: () => KernelApi<Id, Groups, Registered, Guards | "security">
 }
 
 /**
@@ -89,7 +96,7 @@ export interface AnyEntry extends Entry<string, unknown> {}
  */
 export const make = <const Id extends string>(id: Id): KernelApi<Id, never> =>
   // The type declares an api without registrations.
-  makeApi(HttpApi.make(id), []) as never
+  makeApi({ id, registrations: [], guards: new Set() }) as never
 
 /**
  * A description of any registrations, without their types.
@@ -97,9 +104,12 @@ export const make = <const Id extends string>(id: Id): KernelApi<Id, never> =>
  * @internal
  */
 export interface Any {
+  readonly id: string
   readonly api: HttpApi.Top
   readonly registrations: ReadonlyArray<Registration.Registration>
+  readonly guards: ReadonlySet<Guard.Guard>
   readonly register: (target: Registration.Described, options?: AnyOptions) => Any
+  readonly enableSecurity: () => Any
 }
 
 // -----------------------------------------------------------------------------
@@ -108,16 +118,47 @@ export interface Any {
 
 type AnyOptions = Resource.MethodOptions<ReadonlyArray<Resource.Method>> & Registration.Options<string>
 
-const makeApi = (described: HttpApi.Constraint, registrations: Any["registrations"]): Any => {
-  // The platform's type has hidden type parameters.
-  const api = described as HttpApi.Top
+interface Parts {
+  readonly id: string
+  readonly registrations: ReadonlyArray<Registration.Registration>
+  readonly guards: ReadonlySet<Guard.Guard>
+}
+
+const makeApi = (parts: Parts): Any => {
+  const { guards, id, registrations } = parts
   const register = (target: Model.Any | Resource.AnyDescription | Service.AnyDescription, options?: AnyOptions) => {
     const registration = Service.isDescription(target)
       ? Registration.ofService(target, options)
       : Registration.ofResource(isDescription(target) ? target : Resource.describe(target, options), options)
-    return makeApi(api.add(Registration.group(registration)), [...registrations, registration])
+    return makeApi({ ...parts, registrations: [...registrations, registration] })
   }
-  // The type-level property is never read.
-  const own = { [typeId]: undefined, api, registrations, register }
+  let api: HttpApi.Top | undefined
+  const own = {
+    // The type-level property is never read.
+    [typeId]: undefined,
+    // Only the complete description is built.
+    get api() {
+      return api ??= apiOf(id, registrations, guards)
+    },
+    id,
+    guards,
+    registrations,
+    register,
+    enableSecurity: () => makeApi({ ...parts, guards: new Set([...guards, "security" as const]) })
+  }
   return own
 }
+
+const apiOf = (
+  id: string,
+  registrations: ReadonlyArray<Registration.Registration>,
+  guards: ReadonlySet<Guard.Guard>
+): HttpApi.Top =>
+  registrations.reduce(
+    (api: HttpApi.Constraint, registration): HttpApi.Constraint =>
+      erased(api).add(Registration.group(registration, guards)),
+    HttpApi.make(id)
+  ) as HttpApi.Top
+
+// The platform's type has hidden type parameters.
+const erased = (api: HttpApi.Constraint) => api as HttpApi.Top

@@ -34,8 +34,10 @@ import { DocumentStore } from "../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../Repository/EmbeddedStore.ts"
 import * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
+import type { CurrentUser } from "../Security/CurrentUser.ts"
 import { Keys } from "../Security/Keys.ts"
 import type * as Documentation from "./Documentation.ts"
+import type * as Guard from "./Guard.ts"
 import * as KernelApi from "./KernelApi.ts"
 import * as KernelClient from "./KernelClient.ts"
 import * as KernelLogger from "./KernelLogger.ts"
@@ -63,10 +65,11 @@ export interface KernelEngine<
   Id extends string,
   Groups extends HttpApiGroup.Constraint,
   Repositories extends Repository.RepositoryOf<string> = never,
-  Requirements = never
+  Requirements = never,
+  Guards extends Guard.Guard = never
 > {
   /** The description of the complete service: for typed clients, OpenAPI, and any other consumer of an `HttpApi`. */
-  readonly api: HttpApi.HttpApi<Id, Groups>
+  readonly api: HttpApi.HttpApi<Id, Guard.Guarded<Groups, Guards>>
   /** The registrations, in order. */
   readonly registrations: ReadonlyArray<Registration.Registration>
   /** Exposes a model, a resource or a service. A model is read-only unless `methods` adds more. */
@@ -81,15 +84,24 @@ export interface KernelEngine<
     Id,
     Groups | Registration.GroupOf<T, Methods[number], Name>,
     Repositories | Registration.RepositoriesOf<T>,
-    Requirements | Registration.RequirementsOf<T>
+    Requirements | Registration.RequirementsOf<T>,
+    Guards
   >
+  /**
+   * Enables security: every request is checked by the rules of its registration, and a registration without a rule denies
+   * everything. Callers prove who they are by the credentials whose layers are provided: `Jwt.layer` for bearer tokens,
+   * `Accounts` for HTTP basic, `ApiKeys` for API keys.
+   */
+  readonly enableSecurity: (
+    options?: KernelEngine.SecurityOptions
+  ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards | "security">
   /**
    * Serves the OpenAPI document of all registrations at `/openapi.json` and, unless `includeDocs` is false, two pages
    * to read it and try it out at `/docs` and `/redoc`.
    */
   readonly enableOpenApi: (
     options: OpenApi.Options & Documentation.Options
-  ) => KernelEngine<Id, Groups, Repositories, Requirements>
+  ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards>
   /** Adds layers of `HttpRouter`: raw routes, global middleware, CORS. */
   readonly use: <R>(
     addition: Layer.Layer<never, never, R>
@@ -97,13 +109,14 @@ export interface KernelEngine<
     Id,
     Groups,
     Repositories,
-    Requirements | HttpRouter.Request.Without<R> | HttpRouter.Request.Only<"Requires", R>
+    Requirements | HttpRouter.Request.Without<R> | HttpRouter.Request.Only<"Requires", R>,
+    Guards
   >
   /** Serves the resources on the configured address, with the repositories of their models. */
   readonly layer: Layer.Layer<
     Repositories,
     KernelServer.ListenFailed | StartFailure,
-    DocumentStore | KernelEngine.Needed<Requirements, Repositories>
+    DocumentStore | KernelEngine.Needed<Requirements, Repositories, Guards>
   >
   /**
    * Runs a service until it is stopped, with the configuration next to the start script, or where the options of `make`
@@ -115,7 +128,7 @@ export interface KernelEngine<
   readonly layerServe: Layer.Layer<
     Repositories,
     StartFailure,
-    DocumentStore | HttpServer.HttpServer | KernelEngine.Needed<Requirements, Repositories>
+    DocumentStore | HttpServer.HttpServer | KernelEngine.Needed<Requirements, Repositories, Guards>
   >
   /**
    * Runs the service for a test, until the scope closes: the real server on a random port of this machine. `store` is a
@@ -125,9 +138,9 @@ export interface KernelEngine<
   readonly test: <E = never, R = never, Provided = never>(
     options?: KernelEngine.TestOptions<E, R, Provided>
   ) => Effect.Effect<
-    KernelEngine.Test<Groups>,
+    KernelEngine.Test<Groups, Guards>,
     KernelServer.ListenFailed | StartFailure | E,
-    Scope.Scope | R | Exclude<KernelEngine.Needed<Requirements, Repositories>, Provided>
+    Scope.Scope | R | Exclude<KernelEngine.Needed<Requirements, Repositories, Guards>, Provided>
   >
 }
 
@@ -138,6 +151,12 @@ export interface KernelEngine<
  * @since 0.1.0
  */
 export declare namespace KernelEngine {
+  /** The options of `enableSecurity`. */
+  export interface SecurityOptions {
+    /** The roles that a role includes: `{ admin: ["support", "buyer"] }`. What it includes may include others. */
+    readonly roles?: { readonly [role: string]: ReadonlyArray<string> } | undefined
+  }
+
   /** The options of `engine.test`. */
   export interface TestOptions<E, R, Provided> {
     /** A layer of the store and of any services that handlers need. Defaults to an empty store in memory. */
@@ -145,9 +164,9 @@ export declare namespace KernelEngine {
   }
 
   /** A service that runs for a test. */
-  export interface Test<Groups extends HttpApiGroup.Constraint> {
+  export interface Test<Groups extends HttpApiGroup.Constraint, Guards extends Guard.Guard = never> {
     /** The typed client of the service. */
-    readonly client: KernelClient.KernelClient<Groups>
+    readonly client: KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>
     /** The repositories of the registered models, by the names of their registrations: `repositories.users`. */
     readonly repositories: TestRepositories<Groups>
     /** The store of the service. */
@@ -194,9 +213,13 @@ export declare namespace KernelEngine {
    * The services that have to be provided to an engine for its handlers: not the repositories of its models, its store,
    * or the services of each request.
    */
-  export type Needed<Requirements, Repositories> = Exclude<
+  export type Needed<Requirements, Repositories, Guards = never> = Exclude<
     Requirements,
-    Repositories | DocumentStore | HttpRouter.HttpRouter | HttpRouter.Provided
+    | Repositories
+    | DocumentStore
+    | HttpRouter.HttpRouter
+    | HttpRouter.Provided
+    | ("security" extends Guards ? CurrentUser : never)
   >
 
   /** The part of a resource's group that tells its model. */
@@ -264,16 +287,18 @@ export const fromApi = <
   Id extends string,
   Groups extends HttpApiGroup.Constraint,
   Registered extends KernelApi.AnyEntry,
-  const Implementations extends ReadonlyArray<Resource.Any | Service.Any>
+  const Implementations extends ReadonlyArray<Resource.Any | Service.Any>,
+  Guards extends Guard.Guard = never
 >(
-  api: KernelApi.KernelApi<Id, Groups, Registered>,
+  api: KernelApi.KernelApi<Id, Groups, Registered, Guards>,
   implementations: Implementations & KernelEngine.Complete<Registered, Implementations>,
   options: Options = {}
 ): KernelEngine<
   Id,
   Groups,
   Registration.RepositoriesOf<Registered["target"]>,
-  Registration.RequirementsOf<Implementations[number]>
+  Registration.RequirementsOf<Implementations[number]>,
+  Guards
 > =>
   // A description with any registrations.
   makeEngine({ options, api: api as never, implementations, additions: [], openApi: undefined })
@@ -325,36 +350,48 @@ interface Parts {
   readonly additions: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
   readonly options: Options
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
+  readonly security?: KernelEngine.SecurityOptions | undefined
 }
 
 type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.RepositoryOf<string>>
 
 // The types of `register` and `use` describe the engine's parts.
 const makeEngine = (parts: Parts): never => {
-  const { api: { api, registrations }, implementations, openApi } = parts
+  const { api: description, implementations, openApi } = parts
+  const { registrations } = description
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
     yield* rejectInvalid(registrations, implementations)
     const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
     yield* rejectConflicts({ registrations, openApi, hasKeys })
     // Routes are loaded by programs that serve them, and by no others.
     const { serve } = yield* Effect.promise(() => import("./startup/serve.ts"))
-    return yield* serve({ ...parts, api, registrations })
+    return yield* serve({
+      ...parts,
+      api: description.api,
+      registrations,
+      security: description.guards.has("security") ? parts.security ?? {} : undefined
+    })
   }))
   const layer = Layer.provide(Layer.merge(layerServe, whereabouts), [KernelServer.layer, KernelLogger.layerAccess])
   const engine: { readonly [K in keyof AnyEngine]: unknown } = {
-    api,
+    // Built when it is asked for: each registration makes an engine.
+    get api() {
+      return description.api
+    },
     registrations,
     layerServe,
     layer: Layer.effectContext(readyLast(Layer.build(layer))),
-    launch: launchWith(api.identifier, parts.options),
-    test: testWith(api, registrations, layerServe),
+    launch: launchWith(description.id, parts.options),
+    test: testWith(description, layerServe),
+    enableSecurity: (security: Parts["security"]) =>
+      makeEngine({ ...parts, security: { ...parts.security, ...security }, api: description.enableSecurity() }),
     enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
     use: (addition: Parts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
     register: (target: Model.Any | Resource.Any | Service.Any, options?: RegisterOptions) => {
       const own = Service.isService(target) || Resource.isResource(target) ? target : Resource.make(target, options)
       return makeEngine({
         ...parts,
-        api: parts.api.register(own.description, options),
+        api: description.register(own.description, options),
         implementations: [...new Set([...implementations, own])]
       })
     }
@@ -369,22 +406,18 @@ const whereabouts = Layer.effectDiscard(
 type RegisterOptions = Registration.ModelOptions<ReadonlyArray<Resource.Method>, string>
 
 /** The engine's own layers are fresh: several tests in one scope, or within another service, share nothing. */
-const testWith = (
-  api: HttpApi.Top,
-  registrations: ReadonlyArray<Registration.Registration>,
-  layerServe: AnyEngine["layerServe"]
-) =>
+const testWith = (description: KernelApi.Any, layerServe: AnyEngine["layerServe"]) =>
   Effect.fnUntraced(function*({ store = Layer.fresh(EmbeddedStore.layerMemory) }: AnyTestOptions = {}) {
     const server = KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
     const context = yield* Effect.provideService(
       Layer.build(Layer.provideMerge(Layer.fresh(layerServe), Layer.merge(server, store))),
       Application,
-      { id: api.identifier, cfgDir: ".", development: true, isTest: true }
+      { id: description.id, cfgDir: ".", development: true, isTest: true }
     )
     const baseUrl = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
-    const resources = registrations.filter((registration) => registration._tag === "Resource")
+    const resources = description.registrations.filter((registration) => registration._tag === "Resource")
     return {
-      client: yield* Effect.provide(KernelClient.make({ api }, { baseUrl }), FetchHttpClient.layer),
+      client: yield* Effect.provide(KernelClient.make(description, { baseUrl }), FetchHttpClient.layer),
       repositories: Object.fromEntries(
         resources.map(({ model, name }) => [name, Context.get(context, Repository.key(model))])
       ),

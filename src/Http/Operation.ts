@@ -9,6 +9,8 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../Repository/RepositoryError.ts"
+import type { CurrentUser } from "../Security/CurrentUser.ts"
+import type * as Permission from "../Security/Permission.ts"
 import type { Options, Part } from "./description/callOptions.ts"
 import type { Collection, Representation } from "./description/documents.ts"
 import type { Method } from "./Endpoint.ts"
@@ -97,6 +99,35 @@ export declare namespace Operation {
    */
   export type FailsWith<Result, Declared> = [Exclude<Effect.Error<Result>, Declared>] extends [never] ? unknown
     : Undeclared<Exclude<Effect.Error<Result>, Declared>>
+
+  /**
+   * A handler that callers without credentials may call has no `CurrentUser`: `unknown` if it doesn't ask for it, and
+   * otherwise a message, which no function is.
+   */
+  export type WithoutUser<Result, O> = IsAnonymous<O> extends true
+    ? CurrentUser extends Effect.Services<Result> ? NoCurrentUser : unknown
+    : unknown
+
+  /** Whether callers without credentials may call it. */
+  export type IsAnonymous<O> = O extends { readonly anonymous: infer A extends boolean } ? A
+    : O extends { readonly require: infer P extends Permission.OneOrMore } ? Permission.IsOpen<P>
+    : false
+
+  /** The names of calls that callers without credentials may call. */
+  export type OpenIn<Endpoints extends HttpApiEndpoint.Constraint> = Endpoints extends { readonly "~Anonymous"?: true }
+    ? Endpoints["identifier"]
+    : never
+
+  /**
+   * A permission that admits callers without credentials is only for what is described as open to them: `unknown` if it is,
+   * and otherwise a message, which no permission is.
+   */
+  export type DeclaredOpen<P, On, Open> = Permission.IsOpen<P> extends true
+    ? [Exclude<On, Open>] extends [never] ? unknown : `${Exclude<On, Open> & string} is not described as anonymous`
+    : unknown
+
+  /** The services that the permissions of the options need. */
+  export type PermissionServicesOf<O> = O extends { readonly require: infer P } ? Permission.ServicesOf<P> : never
 
   /** All failures of a handler: the declared ones, and those that need no declaration. */
   export type DeclaredErrorOf<O extends Options> = ErrorOf<O>["Type"] | CommonFailure
@@ -263,8 +294,11 @@ export const make = <
 >(
   name: Name,
   options: O & Operation.Checked<O>,
-  handler: ((request: Request<O>) => Result) & Operation.FailsWith<Result, Operation.DeclaredErrorOf<O>>
-): Operation<Name, O, Effect.Services<Result>> => // `FailsWith` has checked the errors of the handler.
+  handler:
+    & ((request: Request<O>) => Result)
+    & Operation.FailsWith<Result, Operation.DeclaredErrorOf<O>>
+    & Operation.WithoutUser<Result, O>
+): Operation<Name, O, Effect.Services<Result> | Operation.PermissionServicesOf<O>> => // `FailsWith` has checked the errors of the handler.
 ({ name, options, handler: handler as never })
 
 /**
@@ -285,13 +319,17 @@ export interface Endpoint<Name extends string, O extends Options> extends
     Operation.AnswerOf<Operation.SuccessOf<O>>,
     Operation.FailureOf<O>
   >
-{}
+{
+  readonly "~Anonymous"?: Operation.IsAnonymous<O>
+}
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
 type Undeclared<E> = `${E extends { readonly _tag: infer Tag extends string } ? Tag : "An error"} is not declared`
+
+type NoCurrentUser = "There may be no caller here: use CurrentUser.option in the place of CurrentUser"
 
 type NotInPath<Name> = `${Name & string} is not in the path`
 

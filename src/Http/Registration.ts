@@ -14,6 +14,7 @@ import { endpointOf } from "./description/callEndpoint.ts"
 import { describe, endpointsOf } from "./description/standardEndpoints.ts"
 import { Tags } from "./description/tags.ts"
 import type * as Endpoint from "./Endpoint.ts"
+import * as Guard from "./Guard.ts"
 import { responses } from "./HttpError.ts"
 import type * as Operation from "./Operation.ts"
 import type * as Resource from "./Resource.ts"
@@ -276,16 +277,24 @@ export const ofService = (
  * @category constructors
  * @since 0.1.0
  */
-export const group = (registration: Registration): HttpApiGroup.Constraint => {
+export const group = (
+  registration: Registration,
+  guards: ReadonlySet<Guard.Guard> = new Set()
+): HttpApiGroup.Constraint => {
   const { calls, name, path, tags } = registration
-  const standard = registration._tag === "Service" ? [] : standardOf(registration)
+  const guarded = (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean) =>
+    guards.has("security") ? withSecurity(endpoint, isOpen) : endpoint
+  const standard = registration._tag === "Service" ? [] : standardOf(registration, guarded)
   const own: HttpApiGroup.Constraint = HttpApiGroup.make(name).annotate(OpenApi.Title, tags[0] ?? name).annotate(
     Tags,
     tags
   )
   const placed: HttpApiGroup.Constraint = erased(standard.reduce(added, own)).prefix(path)
   const model = registration._tag === "Service" ? undefined : registration.model
-  return calls.reduce((group, call) => added(group, endpointOf(call, model)), placed)
+  return calls.reduce(
+    (group, call) => added(group, guarded(endpointOf(call, model), call.options.anonymous === true)),
+    placed
+  )
 }
 
 // -----------------------------------------------------------------------------
@@ -330,12 +339,26 @@ const routeOf = (parts: ReadonlyArray<string>): `/${string}` => {
   return `/${segments.map((segment) => segment.replace(/^\{(.*)\}$/u, ":$1")).join("/")}`
 }
 
-const standardOf = (registration: ResourceInfo): ReadonlyArray<HttpApiEndpoint.Constraint> => {
-  const { methods, model } = registration
+const withSecurity = (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean): HttpApiEndpoint.Constraint => {
+  // The endpoints of an arbitrary registration have no static types.
+  const authenticated = (endpoint as HttpApiEndpoint.Top).middleware(Guard.Authentication)
+  return isOpen ? authenticated : authenticated.middleware(Guard.Authorization)
+}
+
+const standardOf = (
+  registration: ResourceInfo,
+  guarded: (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean) => HttpApiEndpoint.Constraint
+): ReadonlyArray<HttpApiEndpoint.Constraint> => {
+  const { description, methods, model } = registration
   const errors = new Map<string, ReadonlyArray<Schema.Top>>(
     methods.map((method) => [method, hookErrorsOf(registration, method)])
   )
-  return endpointsOf(methods).map((endpoint) => describe(endpoint, model, errors.get(endpoint.broughtBy) ?? []))
+  return endpointsOf(methods).map((endpoint) =>
+    guarded(
+      describe(endpoint, model, errors.get(endpoint.broughtBy) ?? []),
+      Guard.isOpen(description.anonymous, endpoint)
+    )
+  )
 }
 
 const hookErrorsOf = ({ description }: ResourceInfo, method: Endpoint.Method): ReadonlyArray<Schema.Top> => {

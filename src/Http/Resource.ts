@@ -10,6 +10,8 @@ import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
+import * as Grant from "../Security/Grant.ts"
+import * as Permission from "../Security/Permission.ts"
 import * as Action from "./Action.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import type * as Hook from "./Hook.ts"
@@ -101,6 +103,7 @@ export interface Any {
   readonly handlers: Operation.Handlers
   readonly hooks: ReadonlyArray<AnyHook>
   readonly transactional: boolean
+  readonly rules: Grant.Rules
 }
 
 /**
@@ -116,7 +119,11 @@ export interface Resource<
   in out Actions extends HttpApiEndpoint.Constraint,
   in out E extends Endpoint.ByMethod.Errors,
   out R
-> extends Implementation<M, Methods, Actions, E, R>, Hooks<M, Methods, Actions, E, R> {
+> extends
+  Implementation<M, Methods, Actions, E, R>,
+  Hooks<M, Methods, Actions, E, R>,
+  Access<M, Methods, Actions, E, R>
+{
   /** Adds an action: a value of `Action.make`, or its parts. */
   readonly action: {
     <
@@ -129,12 +136,107 @@ export interface Resource<
       handler:
         & ((model: M["Type"], request: Operation.Request<O>) => Result)
         & Operation.Operation.FailsWith<Result, Operation.Operation.DeclaredErrorOf<O>>
-    ): Resource<M, Methods, Actions | Action.Endpoint<M, N, O>, E, R | Effect.Services<Result>>
+        & Operation.Operation.WithoutUser<Result, O>
+    ): Resource<
+      M,
+      Methods,
+      Actions | Action.Endpoint<M, N, O>,
+      E,
+      R | Effect.Services<Result> | Operation.Operation.PermissionServicesOf<O>
+    >
     <N extends string, O extends Action.Options, R2>(
       action: Action.Action<M, N, O, R2>
     ): Resource<M, Methods, Actions | Action.Endpoint<M, N, O>, E, R | R2>
   }
 }
+
+/**
+ * The methods that add rules, which hold with security enabled: without one, nobody may do anything. Several rules for one
+ * method are alternatives.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Access<
+  in out M extends Model.Any,
+  in out Methods extends Method,
+  in out Actions extends HttpApiEndpoint.Constraint,
+  in out E extends Endpoint.ByMethod.Errors,
+  out R
+> {
+  /** Denies everything to everybody: takes the rules away that were added before. */
+  readonly denyAll: () => Resource<M, Methods, Actions, E, R>
+  /**
+   * Admits holders of a permission to methods, and to actions by their names. Defaults to all methods, and the actions
+   * without a rule of their own.
+   */
+  readonly require: <const P extends Permission.OneOrMore, On extends Methods | Actions["identifier"] = Methods>(
+    permission: P,
+    methods?: On | ReadonlyArray<On>
+  ) => Resource<M, Methods, Actions, Opened<E, P, On>, R | Permission.ServicesOf<P>>
+  /** Like `require`, for some documents and some of their fields. */
+  readonly grant: <
+    const P extends Permission.OneOrMore,
+    On extends Methods | Actions["identifier"] = Methods,
+    R2 = never
+  >(
+    permission: P,
+    options: Grant.Options<M, On, Grant.Me<P>, R2>
+  ) => Resource<M, Methods, Actions, Opened<E, P, On>, R | R2 | Permission.ServicesOf<P>>
+  /**
+   * Limits everybody to some documents, whatever the other rules say: those of their tenant, say. Callers without
+   * credentials reach none.
+   */
+  readonly restrict: <R2 = never>(
+    rows: Grant.Rows<M, Permission.Caller, R2>
+  ) => Resource<M, Methods, Actions, E, R | R2>
+}
+
+/**
+ * The methods that add rules to the implementation of a description. Only what the description calls `anonymous` may
+ * admit callers without credentials.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DeclaredAccess<
+  in out M extends Model.Any,
+  in out Methods extends Method,
+  in out Actions extends HttpApiEndpoint.Constraint,
+  in out E extends Endpoint.ByMethod.Errors,
+  out R
+> {
+  /** Denies everything to everybody: takes the rules away that were added before. */
+  readonly denyAll: () => Implemented<M, Methods, Actions, E, R>
+  /** Admits holders of a permission to methods, and to actions by their names: see `Access`. */
+  readonly require: <const P extends Permission.OneOrMore, On extends Methods | Actions["identifier"] = Methods>(
+    permission: P & Operation.Operation.DeclaredOpen<P, On, E["open"] | Operation.Operation.OpenIn<Actions>>,
+    methods?: On | ReadonlyArray<On>
+  ) => Implemented<M, Methods, Actions, E, R | Permission.ServicesOf<P>>
+  /** Like `require`, for some documents and some of their fields. */
+  readonly grant: <
+    const P extends Permission.OneOrMore,
+    On extends Methods | Actions["identifier"] = Methods,
+    R2 = never
+  >(
+    permission: P & Operation.Operation.DeclaredOpen<P, On, E["open"] | Operation.Operation.OpenIn<Actions>>,
+    options: Grant.Options<M, On, Grant.Me<P>, R2>
+  ) => Implemented<M, Methods, Actions, E, R | R2 | Permission.ServicesOf<P>>
+  /** Limits everybody to some documents: see `Access`. */
+  readonly restrict: <R2 = never>(
+    rows: Grant.Rows<M, Permission.Caller, R2>
+  ) => Implemented<M, Methods, Actions, E, R | R2>
+}
+
+/**
+ * The description's part of a rule: methods that admit callers without credentials.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Opened<E extends Endpoint.ByMethod.Errors, P, On> = Permission.IsOpen<P> extends true
+  ? { readonly [K in Method | "open"]: K extends "open" ? E["open"] | Extract<On, Method> : E[K] }
+  : E
 
 /**
  * The methods that add hooks. Each adds a hook after the existing ones of the same name. A hook of an unregistered
@@ -172,7 +274,11 @@ export interface Implemented<
   in out Actions extends HttpApiEndpoint.Constraint,
   in out E extends Endpoint.ByMethod.Errors,
   out R
-> extends Implementation<M, Methods, Actions, E, R>, DeclaredHooks<M, Methods, Actions, E, R> {}
+> extends
+  Implementation<M, Methods, Actions, E, R>,
+  DeclaredHooks<M, Methods, Actions, E, R>,
+  DeclaredAccess<M, Methods, Actions, E, R>
+{}
 
 /**
  * The methods that add hooks to the implementation of a description.
@@ -299,7 +405,7 @@ type MethodOf<N extends Hook.Name> = N extends `${"before" | "after"}${infer Res
   : never
 
 type AddError<E extends Endpoint.ByMethod.Errors, M extends Method, Error extends Schema.Top> = {
-  readonly [K in Method]: K extends M ? E[K] | Error : E[K]
+  readonly [K in Method | "open"]: K extends "open" ? E["open"] : K extends M ? E[K] | Error : E[K]
 }
 
 /** What the hooks of a method may fail with: nothing, if the description lists no errors for it. */
@@ -324,12 +430,12 @@ export const hookNames = Object.keys(hookMethods) as ReadonlyArray<Hook.Name>
 
 type Parts = Omit<Any, typeof typeId>
 
-const noParts = { handlers: new Map(), hooks: [] }
+const noParts = { handlers: new Map(), hooks: [], rules: Grant.noRules }
 
 const transactionalOf = (options: HookOptions | undefined) => ({ transactional: options?.transactional ?? false })
 
 const makeResource = (parts: Parts): Any => {
-  const { description, handlers } = parts
+  const { description, handlers, rules } = parts
   const action = (first: string | Operation.Any, options?: Action.Options, handler?: Operation.Any["handler"]) => {
     const added = typeof first === "string"
       // The overloads declare that a name is followed by the other two parts.
@@ -338,7 +444,8 @@ const makeResource = (parts: Parts): Any => {
     return makeResource({
       ...parts,
       description: withAction(description, added),
-      handlers: new Map([...handlers, [added.name, added.handler]])
+      handlers: new Map([...handlers, [added.name, added.handler]]),
+      rules: Grant.withOwnRule(rules, added)
     })
   }
   const withHook = (name: Hook.Name) => (hook: AnyHook["hook"], options?: Hook.Options<OwnErrors>) => {
@@ -351,15 +458,45 @@ const makeResource = (parts: Parts): Any => {
     })
   }
   // The type-level property is never read.
-  const resource = { [typeId]: undefined, ...parts, action, ...byHook(withHook) }
+  const resource = { [typeId]: undefined, ...parts, action, ...byHook(withHook), ...access(parts, makeRuled) }
   return resource
+}
+
+/** The short form's description says for which methods there may be nobody. */
+const makeRuled = (parts: Parts): Any => {
+  const { description, rules } = parts
+  const open = rules.grants.flatMap(({ on, permission }) =>
+    Permission.isOpen(permission) ? description.methods.filter((method) => on?.includes(method) !== false) : []
+  )
+  return makeResource({
+    ...parts,
+    description: makeDescription({ ...description, anonymous: [...new Set([...description.anonymous, ...open])] })
+  })
+}
+
+/** The methods that add rules. */
+const access = (parts: Parts, remade: (parts: Parts) => Any) => {
+  const { rules } = parts
+  const withGrant = (rule: Grant.Rule) => remade({ ...parts, rules: { ...rules, grants: [...rules.grants, rule] } })
+  return {
+    denyAll: () => remade({ ...parts, rules: { ...rules, grants: [] } }),
+    require: (permission: Permission.OneOrMore, methods?: string | ReadonlyArray<string>) =>
+      withGrant(Grant.requirement(permission, methods)),
+    grant: (permission: Permission.OneOrMore, options: Grant.Options<Model.Any, string, never, never>) =>
+      withGrant(Grant.grant(permission, options)),
+    restrict: (rows: Grant.AnyRows) =>
+      remade({ ...parts, rules: { ...rules, restrictions: [...rules.restrictions, rows] } })
+  }
 }
 
 const makeImplemented = (parts: Parts): Any => ({
   // The type-level property is never read.
   [typeId]: undefined,
   ...parts,
-  ...byHook((name) => (hook: AnyHook["hook"]) => makeImplemented({ ...parts, hooks: [...parts.hooks, { name, hook }] }))
+  ...byHook((name) => (hook: AnyHook["hook"]) =>
+    makeImplemented({ ...parts, hooks: [...parts.hooks, { name, hook }] })
+  ),
+  ...access(parts, makeImplemented)
 })
 
 const byHook = (withHook: (name: Hook.Name) => unknown) =>

@@ -8,7 +8,10 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as Grant from "../Security/Grant.ts"
+import type * as Permission from "../Security/Permission.ts"
 import * as Operation from "./Operation.ts"
+import { describedCall } from "./resource/description.ts"
 
 const typeId = "~appkernel/Service"
 
@@ -27,9 +30,9 @@ export interface Description<in out Name extends string, in out Endpoints extend
   readonly [descriptionTypeId]: { readonly endpoints: () => Endpoints }
   readonly name: Name
   /** Adds the description of an operation. */
-  readonly operation: <const N extends string, const O extends Operation.Options>(
+  readonly operation: <const N extends string, const O extends Omit<Operation.Options, "require">>(
     name: N,
-    options: O & Operation.Operation.Checked<O>
+    options: O & Operation.Operation.Checked<O, Omit<Operation.Options, "require">>
   ) => Description<Name, Endpoints | Operation.Endpoint<N, O>>
 }
 
@@ -70,6 +73,7 @@ export interface Any {
   readonly [typeId]: unknown
   readonly description: AnyDescription
   readonly handlers: Operation.Handlers
+  readonly rules: Grant.Rules
 }
 
 /**
@@ -94,11 +98,50 @@ export interface Service<in out Name extends string, in out Endpoints extends Ht
       handler:
         & ((request: Operation.Request<O>) => Result)
         & Operation.Operation.FailsWith<Result, Operation.Operation.DeclaredErrorOf<O>>
-    ): Service<Name, Endpoints | Operation.Endpoint<N, O>, R | Effect.Services<Result>>
+        & Operation.Operation.WithoutUser<Result, O>
+    ): Service<
+      Name,
+      Endpoints | Operation.Endpoint<N, O>,
+      R | Effect.Services<Result> | Operation.Operation.PermissionServicesOf<O>
+    >
     <N extends string, O extends Operation.Options, R2>(
       operation: Operation.Operation<N, O, R2>
     ): Service<Name, Endpoints | Operation.Endpoint<N, O>, R | R2>
   }
+  /** Denies everything to everybody: takes the rules away that were added before. */
+  readonly denyAll: () => Service<Name, Endpoints, R>
+  /**
+   * Admits holders of a permission to operations, by default to those without a rule of their own. An operation that admits
+   * callers without credentials has the option `anonymous`.
+   */
+  readonly require: <
+    const P extends Permission.OneOrMore,
+    On extends Endpoints["identifier"] = Endpoints["identifier"]
+  >(
+    permission: P & Operation.Operation.DeclaredOpen<P, On, Operation.Operation.OpenIn<Endpoints>>,
+    operations?: On | ReadonlyArray<On>
+  ) => Service<Name, Endpoints, R | Permission.ServicesOf<P>>
+}
+
+/**
+ * The implementation of a description, to which rules can be added.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Implemented<in out Name extends string, in out Endpoints extends HttpApiEndpoint.Constraint, out R>
+  extends Implementation<Name, Endpoints, R>
+{
+  /** Denies everything to everybody: takes the rules away that were added before. */
+  readonly denyAll: () => Implemented<Name, Endpoints, R>
+  /** Admits holders of a permission to operations, by default to all without a rule of their own. */
+  readonly require: <
+    const P extends Permission.OneOrMore,
+    On extends Endpoints["identifier"] = Endpoints["identifier"]
+  >(
+    permission: P & Operation.Operation.DeclaredOpen<P, On, Operation.Operation.OpenIn<Endpoints>>,
+    operations?: On | ReadonlyArray<On>
+  ) => Implemented<Name, Endpoints, R | Permission.ServicesOf<P>>
 }
 
 /**
@@ -122,7 +165,7 @@ export interface Service<in out Name extends string, in out Endpoints extends Ht
  */
 export const make = <const Name extends string>(name: Name): Service<Name, never, never> =>
   // A service without operations has no endpoints.
-  makeService({ description: describe(name), handlers: new Map() }) as never
+  makeService({ description: describe(name), handlers: new Map(), rules: Grant.noRules }) as never
 
 /**
  * Describes a service without implementing it. It loads neither a store nor a server, so clients can share it. The path
@@ -166,12 +209,9 @@ export const implement = <
     & {
       readonly [K in Exclude<keyof H, keyof Operation.Operation.HandlersFor<Endpoints>>]: Operation.Operation.Surplus<K>
     }
-): Implementation<Name, Endpoints, Operation.Operation.ServicesOf<H>> => ({
-  // The type-level property is never read.
-  [typeId]: undefined as never,
-  description,
-  handlers: new Map(Object.entries(handlers))
-})
+): Implemented<Name, Endpoints, Operation.Operation.ServicesOf<H>> =>
+  // The type declares the handlers' types and services.
+  makeImplemented({ description, handlers: new Map(Object.entries(handlers)), rules: Grant.noRules }) as never
 
 /** @internal */
 export const isService = (u: unknown): u is Any => typeof u === "object" && u !== null && typeId in u
@@ -186,8 +226,8 @@ export const isDescription = (u: unknown): u is AnyDescription =>
 
 type DescriptionParts = Omit<AnyDescription, typeof descriptionTypeId>
 
-const withOperation = (description: DescriptionParts, { name, options }: Operation.Described): AnyDescription =>
-  makeDescription({ ...description, operations: [...description.operations, { name, options }] })
+const withOperation = (description: DescriptionParts, described: Operation.Described): AnyDescription =>
+  makeDescription({ ...description, operations: [...description.operations, describedCall(described)] })
 
 const makeDescription = (parts: DescriptionParts): AnyDescription => {
   const operation = (name: string, options: Operation.Options) => withOperation(parts, { name, options })
@@ -196,7 +236,26 @@ const makeDescription = (parts: DescriptionParts): AnyDescription => {
   return description
 }
 
-const makeService = ({ description, handlers }: Omit<Any, typeof typeId>): Any => {
+type Parts = Omit<Any, typeof typeId>
+
+const makeImplemented = (parts: Parts): Any => {
+  // The type-level property is never read.
+  const implemented = { [typeId]: undefined, ...parts, ...access(parts, makeImplemented) }
+  return implemented
+}
+
+/** The methods that add rules. */
+const access = (parts: Parts, remade: (parts: Parts) => Any) => ({
+  denyAll: () => remade({ ...parts, rules: Grant.noRules }),
+  require: (permission: Permission.OneOrMore, operations?: string | ReadonlyArray<string>) =>
+    remade({
+      ...parts,
+      rules: { ...parts.rules, grants: [...parts.rules.grants, Grant.requirement(permission, operations)] }
+    })
+})
+
+const makeService = (parts: Parts): Any => {
+  const { description, handlers, rules } = parts
   const operation = (first: string | Operation.Any, options?: unknown, handler?: unknown) => {
     const added: Operation.Any = typeof first === "string"
       // The overloads declare that a name is followed by the other two parts.
@@ -204,10 +263,11 @@ const makeService = ({ description, handlers }: Omit<Any, typeof typeId>): Any =
       : first
     return makeService({
       description: withOperation(description, added),
-      handlers: new Map([...handlers, [added.name, added.handler]])
+      handlers: new Map([...handlers, [added.name, added.handler]]),
+      rules: Grant.withOwnRule(rules, added)
     })
   }
   // The type-level property is never read.
-  const service = { [typeId]: undefined, description, handlers, operation }
+  const service = { [typeId]: undefined, ...parts, operation, ...access(parts, makeService) }
   return service
 }

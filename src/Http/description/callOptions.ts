@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as Schema from "effect/Schema"
+import type * as Permission from "../../Security/Permission.ts"
 import type { ServiceError } from "../ServiceError.ts"
 import type { Method } from "./standardEndpoints.ts"
 
@@ -66,6 +67,16 @@ export interface Options {
   readonly location?: string | undefined
   /** The application's own errors that the operation may fail with: one class or several. */
   readonly error?: ServiceError.Any | ReadonlyArray<ServiceError.Any> | undefined
+  /**
+   * Whether callers without credentials may call it, if the rules of the implementation admit them. The handler then has
+   * no `CurrentUser`, but `CurrentUser.option`. Defaults to whether `require` admits them.
+   */
+  readonly anonymous?: boolean | undefined
+  /**
+   * Who may call it, with security enabled: a permission, or alternatives. Defaults to the rules of the resource or the
+   * service. It is part of the implementation, so it has no place in a description.
+   */
+  readonly require?: Permission.OneOrMore | undefined
   /** One line for the documentation. */
   readonly summary?: string | undefined
   /** Markdown for the documentation. */

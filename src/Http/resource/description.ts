@@ -6,6 +6,7 @@
  */
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Model from "../../Model/Model.ts"
+import * as Permission from "../../Security/Permission.ts"
 import type * as Action from "../Action.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import type * as Hook from "../Hook.ts"
@@ -50,8 +51,14 @@ export type OwnErrors = ServiceError.Any | ReadonlyArray<ServiceError.Any>
  */
 export interface DescribeOptions<
   Methods extends ReadonlyArray<Method>,
-  Errors extends { readonly [K in Method]?: OwnErrors }
+  Errors extends { readonly [K in Method]?: OwnErrors },
+  Open extends Methods[number] = never
 > extends MethodOptions<Methods> {
+  /**
+   * The methods that callers without credentials may call, if the rules of the implementation admit them. `GET` stands for
+   * `schema` and `meta` as well. Defaults to none.
+   */
+  readonly anonymous?: ReadonlyArray<Open> | undefined
   /**
    * The application's own errors that hooks fail with, by method. The hooks of a method that is listed, be it with an
    * empty list, may also fail with what handlers need not declare. Those of other methods must not fail.
@@ -89,9 +96,9 @@ export interface Description<
   readonly model: M
   readonly methods: ReadonlyArray<Methods>
   /** Adds the description of an action. */
-  readonly action: <const N extends string, const O extends Action.Options>(
+  readonly action: <const N extends string, const O extends Omit<Action.Options, "require">>(
     name: N,
-    options: O & Operation.Operation.Checked<O, Action.Options>
+    options: O & Operation.Operation.Checked<O, Omit<Action.Options, "require">>
   ) => Description<M, Methods, Actions | Action.Endpoint<M, N, O>, E>
 }
 
@@ -108,6 +115,8 @@ export interface AnyDescription {
   readonly actions: ReadonlyArray<Operation.Described>
   /** The application's own errors of hooks. A method without an entry has no hooks that fail. */
   readonly errors: { readonly [K in Method]?: ReadonlyArray<ServiceError.Any> }
+  /** The methods that callers without credentials may call, if the implementation admits them. */
+  readonly anonymous: ReadonlyArray<Method>
 }
 
 /**
@@ -136,7 +145,9 @@ export type ErrorsOf<Errors> =
  * @category models
  * @since 0.1.0
  */
-export type DeclaredErrors<Errors> = keyof Errors extends never ? Endpoint.ByMethod.NoErrors : Declared<Errors>
+export type DeclaredErrors<Errors, Open extends Method> = [keyof Errors | Open] extends [never]
+  ? Endpoint.ByMethod.NoErrors
+  : Declared<Errors, Open>
 
 /**
  * The errors of hooks by method. It is an interface, so that messages of the compiler show its name.
@@ -144,12 +155,13 @@ export type DeclaredErrors<Errors> = keyof Errors extends never ? Endpoint.ByMet
  * @category models
  * @since 0.1.0
  */
-export interface Declared<Errors> {
+export interface Declared<Errors, Open extends Method> {
   readonly GET: ErrorsAt<Errors, "GET">
   readonly POST: ErrorsAt<Errors, "POST">
   readonly PUT: ErrorsAt<Errors, "PUT">
   readonly PATCH: ErrorsAt<Errors, "PATCH">
   readonly DELETE: ErrorsAt<Errors, "DELETE">
+  readonly open: Open
 }
 
 /**
@@ -186,17 +198,19 @@ export type ErrorsAt<Errors, M extends Method> = Errors extends { readonly [_ in
 export const describe = <
   M extends Model.Any & Hookless,
   const Methods extends ReadonlyArray<Method> = readonly ["GET"],
-  const Errors extends { readonly [K in Method]?: OwnErrors } = {}
+  const Errors extends { readonly [K in Method]?: OwnErrors } = {},
+  const Open extends Methods[number] = never
 >(
   model: M,
-  options?: DescribeOptions<Methods, Errors>
-): Description<M, Methods[number], never, DeclaredErrors<Errors>> => {
+  options?: DescribeOptions<Methods, Errors, Open>
+): Description<M, Methods[number], never, DeclaredErrors<Errors, Open>> => {
   const declared = Object.entries<OwnErrors>(options?.errors ?? {}).map(([method, errors]) => [method, listOf(errors)])
   return makeDescription({
     model,
     methods: [...new Set(options?.methods ?? ["GET" as const])],
     actions: [],
-    errors: Object.fromEntries(declared)
+    errors: Object.fromEntries(declared),
+    anonymous: options?.anonymous ?? []
     // The default of `Methods` is that of `methods`.
   }) as never
 }
@@ -211,8 +225,21 @@ export const listOf = (errors: OwnErrors): ReadonlyArray<ServiceError.Any> => "a
 /** @internal */
 export const withAction = (
   description: Parts,
-  { name, options }: Operation.Described
-): AnyDescription => makeDescription({ ...description, actions: [...description.actions, { name, options }] })
+  described: Operation.Described
+): AnyDescription => makeDescription({ ...description, actions: [...description.actions, describedCall(described)] })
+
+/**
+ * A call without what is part of its implementation: its rule. The description says whether that admits callers without
+ * credentials.
+ *
+ * @internal
+ */
+export const describedCall = (
+  { name, options: { require, ...options } }: Operation.Described
+): Operation.Described => ({
+  name,
+  options: require === undefined ? options : { ...options, anonymous: options.anonymous ?? Permission.isOpen(require) }
+})
 
 type Parts = Omit<AnyDescription, typeof descriptionTypeId>
 

@@ -1,3 +1,4 @@
+import * as Grant from "../../Security/Grant.ts"
 import type * as Operation from "../Operation.ts"
 import type { Call, Registration, ResourceInfo, ServiceInfo } from "../Registration.ts"
 import type * as Resource from "../Resource.ts"
@@ -24,6 +25,7 @@ export interface ServedResource extends ResourceInfo {
   readonly calls: ReadonlyArray<ServedCall>
   readonly hooks: ReadonlyArray<Resource.AnyHook>
   readonly transactional: boolean
+  readonly rules: Grant.Rules
 }
 
 /**
@@ -33,6 +35,7 @@ export interface ServedResource extends ResourceInfo {
  */
 export interface ServedService extends ServiceInfo {
   readonly calls: ReadonlyArray<ServedCall>
+  readonly rules: Grant.Rules
 }
 
 /**
@@ -50,9 +53,10 @@ export const served = (
     const handler = own?.handlers.get(call.name)
     return handler === undefined ? [] : [{ ...call, handler }]
   })
-  if (registration._tag === "Service") return { ...registration, calls }
+  const rules = own?.rules ?? Grant.noRules
+  if (registration._tag === "Service") return { ...registration, calls, rules }
   const { hooks, transactional } = own !== undefined && "hooks" in own ? own : unhooked
-  return { ...registration, calls, hooks, transactional }
+  return { ...registration, calls, hooks, transactional, rules }
 }
 
 const unhooked = { hooks: [], transactional: false }

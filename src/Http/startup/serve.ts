@@ -47,6 +47,8 @@ export const serve = Effect.fnUntraced(function*({ additions, api, implementatio
   readonly implementations: ReadonlyArray<Implementation>
   readonly additions: ReadonlyArray<Addition>
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
+  /** The roles that roles include; `undefined` without security. */
+  readonly security: { readonly roles?: { readonly [role: string]: ReadonlyArray<string> } | undefined } | undefined
 }) {
   const store = yield* DocumentStore
   const limits = yield* KernelConfig.Limits

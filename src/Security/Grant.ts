@@ -1,0 +1,145 @@
+/**
+ * Grants: who may do what, to which documents, and with which of their fields.
+ *
+ * **Details**
+ *
+ * What a caller may see of a document is what the grants that reach this document give together. A document that no grant
+ * reaches does not exist for the caller.
+ *
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import type * as Model from "../Model/Model.ts"
+import type * as Query from "../Repository/Query.ts"
+import * as Permission from "./Permission.ts"
+
+/**
+ * The documents that a caller reaches: a condition that follows from the caller, synchronously, or as an effect that reads
+ * all data. The effect runs once for a request; its condition should name a bounded number of values.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Rows<M extends Model.Any, Me, R> = (
+  me: Me
+) => Query.Where<M> | Effect.Effect<Query.Where<M>, Permission.Failure, R>
+
+/**
+ * The caller as rules see them: there may be none where the permission admits callers without credentials.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Me<P> = Permission.IsOpen<P> extends true ? Option.Option<Permission.Caller> : Permission.Caller
+
+/**
+ * What a grant gives to those whom its permission admits.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options<M extends Model.Any, On extends string, Me, R> {
+  /**
+   * The methods, and the names of actions. Defaults to all methods, and the actions without a rule of their own.
+   */
+  readonly methods?: On | ReadonlyArray<On> | undefined
+  /** The documents. Defaults to all. */
+  readonly rows?: Rows<M, Me, R> | undefined
+  /** What a write may leave behind. Defaults to `rows`. */
+  readonly check?: Rows<M, Me, R> | undefined
+  /** The fields that are neither shown nor written. */
+  readonly hide?: ReadonlyArray<Query.Path<M>> | undefined
+  /** The fields that are shown and not written. */
+  readonly readOnly?: ReadonlyArray<Query.Path<M>> | undefined
+}
+
+/**
+ * The fields that a grant takes away, as dotted paths.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Fields {
+  readonly hide: ReadonlyArray<string>
+  readonly readOnly: ReadonlyArray<string>
+}
+
+/**
+ * The rows of a rule of any model. Which caller they take follows from the permission. Their services are those of the
+ * server, as the types of the engine say.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type AnyRows = Rows<Model.Any, never, never>
+
+/**
+ * A rule of a registration. `require` and `grant` add one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Rule {
+  readonly permission: Permission.Any
+  /** The methods and calls; all if `undefined`. */
+  readonly on: ReadonlyArray<string> | undefined
+  readonly rows: AnyRows | undefined
+  readonly check: AnyRows | undefined
+  readonly fields: Fields | undefined
+}
+
+/**
+ * The rules of a registration. Without a rule, nobody may do anything.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Rules {
+  /** Alternatives. */
+  readonly grants: ReadonlyArray<Rule>
+  /** Conditions that every reached and written document meets, whatever the grants say. */
+  readonly restrictions: ReadonlyArray<AnyRows>
+}
+
+/** @internal */
+export const noRules: Rules = { grants: [], restrictions: [] }
+
+/** @internal */
+export const requirement = (
+  permission: Permission.OneOrMore,
+  on: string | ReadonlyArray<string> | undefined
+): Rule => ({
+  permission: Permission.ofAlternatives(permission),
+  on: typeof on === "string" ? [on] : on,
+  rows: undefined,
+  check: undefined,
+  fields: undefined
+})
+
+/**
+ * The rules with that of a call's own option `require`, if it has one.
+ *
+ * @internal
+ */
+export const withOwnRule = (
+  rules: Rules,
+  { name, options }: {
+    readonly name: string
+    readonly options: { readonly require?: Permission.OneOrMore | undefined }
+  }
+): Rules =>
+  options.require === undefined
+    ? rules
+    : { ...rules, grants: [...rules.grants, requirement(options.require, name)] }
+
+/** @internal */
+export const grant = (
+  permission: Permission.OneOrMore,
+  { check, hide = [], methods, readOnly = [], rows }: Options<Model.Any, string, never, never>
+): Rule => ({
+  ...requirement(permission, methods),
+  rows,
+  check,
+  fields: hide.length === 0 && readOnly.length === 0 ? undefined : { hide, readOnly }
+})

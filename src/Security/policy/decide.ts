@@ -1,0 +1,159 @@
+/**
+ * Decides which rules of a registration a caller holds. Nothing is effectful but permissions of the application's own and
+ * conditions that are effects; without these, a decision is computed at once.
+ */
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Option from "effect/Option"
+import type * as Model from "../../Model/Model.ts"
+import type { Filter } from "../../Repository/DocumentStore.ts"
+import * as Query from "../../Repository/Query.ts"
+import type { AnyRows, Fields, Rule, Rules } from "../Grant.ts"
+import { type Caller, type Failure, isOpen, type Node } from "../Permission.ts"
+import { both, contrary, either, type Verdict } from "./verdict.ts"
+
+/**
+ * What a decision is about.
+ *
+ * @internal
+ */
+export interface Situation {
+  /** The caller, with all roles that theirs include. */
+  readonly caller: Option.Option<Caller>
+  readonly request: HttpServerRequest.HttpServerRequest
+  /** The model that rows are conditions of; none for a service. */
+  readonly model: Model.Any | undefined
+  /** What `CurrentSubject` says: a filter for a model's documents, or whether the subject is the one in the path. */
+  readonly isSubject: (subject: string) => Verdict
+  readonly document: Effect.Effect<Option.Option<unknown>, Failure>
+}
+
+/**
+ * A rule that the caller holds.
+ *
+ * @internal
+ */
+export interface Held {
+  /** The place of the rule in its registration. */
+  readonly id: number
+  /** The documents that it reaches; all if `undefined`. */
+  readonly rows: Filter | undefined
+  /** What a write by it may leave behind; anything if `undefined`. */
+  readonly check: Filter | undefined
+  readonly fields: Fields | undefined
+}
+
+/** A value, or the effect that computes it. */
+type Maybe<A> = A | Effect.Effect<A, Failure>
+
+/**
+ * The rules among the numbered ones that the caller holds; empty if they may not do this.
+ *
+ * @internal
+ */
+export const heldBy = (
+  { grants, restrictions }: Rules,
+  numbers: ReadonlyArray<number>,
+  situation: Situation
+): Maybe<ReadonlyArray<Held>> => {
+  const restricted = () =>
+    all(
+      restrictions.map((rows) => Option.isNone(situation.caller) ? false : filterOf(rows, false, situation)),
+      (verdicts) => verdicts.reduce<Verdict>(both, true)
+    )
+  return then(
+    all(numbers.map((id) => ruleOf(id, grants[id], situation)), (held) => held.flatMap((one) => one ?? [])),
+    (held) => {
+      if (held.length === 0 || restrictions.length === 0) return held
+      return then(restricted(), (limit) => limit === false ? [] : held.flatMap((one) => withLimit(one, limit)))
+    }
+  )
+}
+
+/**
+ * The rules for a method or a call, as their numbers. A call with a rule of its own is under those alone that name it.
+ *
+ * @internal
+ */
+export const rulesFor = ({ grants }: Rules, name: string, isCall: boolean): ReadonlyArray<number> => {
+  const named = grants.flatMap(({ on }, id) => on?.includes(name) === true ? [id] : [])
+  const general = grants.flatMap(({ on }, id) => on === undefined ? [id] : [])
+  return isCall && named.length > 0 ? named : [...general, ...named].toSorted((one, other) => one - other)
+}
+
+// internal
+
+const ruleOf = (id: number, rule: Rule | undefined, situation: Situation): Maybe<Held | undefined> =>
+  rule === undefined ? undefined : then(verdictOf(rule.permission.node, situation), (verdict) => {
+    if (verdict === false) return undefined
+    const { check, fields, rows } = rule
+    const open = isOpen(rule.permission)
+    return then(
+      filterOf(rows, open, situation),
+      (reached) =>
+        then(check === undefined ? reached : filterOf(check, open, situation), (left) => ({
+          id,
+          rows: filterIn(both(verdict, reached)),
+          check: filterIn(both(verdict, left)),
+          fields
+        }))
+    )
+  })
+
+/** Where the permission admits nobody without credentials, rows are asked about the caller, and else about an option. */
+const filterOf = (rows: AnyRows | undefined, isOpen: boolean, { caller, model }: Situation): Maybe<Verdict> => {
+  if (rows === undefined || model === undefined) return true
+  // The permission decides the type of the caller, and an open one is the only one that holds without a caller.
+  const where = rows((isOpen ? caller : Option.getOrUndefined(caller)) as never)
+  return then<Query.Where<Model.Any>, Verdict>(where, (where) => Query.toFilter(model, where))
+}
+
+/** Both are not `false`. */
+const filterIn = (verdict: Verdict): Filter | undefined => typeof verdict === "boolean" ? undefined : verdict
+
+const withLimit = (held: Held, limit: Verdict): ReadonlyArray<Held> => [{
+  ...held,
+  rows: filterIn(both(held.rows ?? true, limit)),
+  check: filterIn(both(held.check ?? true, limit))
+}]
+
+const verdictOf = (node: Node, situation: Situation): Maybe<Verdict> => {
+  const caller = Option.getOrUndefined(situation.caller)
+  switch (node._tag) {
+    case "Anonymous":
+      return true
+    case "Denied":
+      return false
+    case "Role":
+      return caller !== undefined && caller.roles.includes(node.name)
+    case "Authenticated":
+      return caller !== undefined
+    case "CurrentSubject":
+      return caller !== undefined && situation.isSubject(caller.subject)
+    case "Not":
+      return caller === undefined ? false : then(verdictOf(node.part, situation), contrary)
+    case "And":
+      return node.parts.length === 0
+        ? caller !== undefined
+        : all(node.parts.map((part) => verdictOf(part, situation)), (parts) => parts.reduce<Verdict>(both, true))
+    case "Or":
+      return all(node.parts.map((part) => verdictOf(part, situation)), (parts) => parts.reduce<Verdict>(either, false))
+    case "Custom":
+      return caller === undefined && !node.anonymous ? false : node.decide(situation)
+  }
+}
+
+const then = <A, B>(value: Maybe<A>, f: (value: A) => Maybe<B>): Maybe<B> => {
+  if (!Effect.isEffect(value)) return f(value)
+  return Effect.flatMap(value, (value) => {
+    const next = f(value)
+    return Effect.isEffect(next) ? next : Effect.succeed(next)
+  })
+}
+
+const all = <A, B>(values: ReadonlyArray<Maybe<A>>, f: (values: ReadonlyArray<A>) => B): Maybe<B> => {
+  const isReady = (value: Maybe<A>): value is A => !Effect.isEffect(value)
+  return values.every(isReady)
+    ? f(values)
+    : Effect.map(Effect.forEach(values, (value) => isReady(value) ? Effect.succeed(value) : value), f)
+}
