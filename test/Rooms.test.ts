@@ -29,7 +29,11 @@ const lint = (tree: ReadonlyMap<string, string>): ReadonlyArray<string> => {
       `export { default } from ${JSON.stringify(path.join(root, "oxlint.config.ts"))}\n`
     )
     const bin = path.join(root, "node_modules/oxlint/bin/oxlint")
-    const { stdout } = spawnSync(process.execPath, [bin, "-f", "unix", "src"], { cwd: folder, encoding: "utf8" })
+    const { stdout } = spawnSync(process.execPath, [bin, "-f", "unix", "src"], {
+      cwd: folder,
+      encoding: "utf8",
+      maxBuffer: 64 * 1024 * 1024
+    })
     return stdout.split("\n").filter((line) => /no-restricted-imports|no-cycle/u.test(line))
   } finally {
     fs.rmSync(folder, { recursive: true })

@@ -30,6 +30,7 @@ import * as Schema from "effect/Schema"
 import { currentClientAddress } from "../internal/clientAddress.ts"
 import { Passwords } from "../Security/Accounts.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
+import { Anonymous } from "../Security/Permission.ts"
 import type { CredentialsInvalid } from "../Security/SecurityError.ts"
 import { SignInAttempts } from "../Security/SignInAttempts.ts"
 import * as SignIns from "../Security/SignIns.ts"
@@ -147,6 +148,7 @@ export const TokenResponse = Schema.Struct({
 export const service = Service.make("TokenService")
   .operation("token", {
     path: "/token",
+    require: Anonymous,
     payload: Grant,
     form: true,
     success: TokenResponse,
@@ -158,6 +160,7 @@ export const service = Service.make("TokenService")
   }, ({ payload }) => Effect.andThen(noStore, granted(payload)))
   .operation("revoke", {
     path: "/token/revoke",
+    require: Anonymous,
     payload: Schema.Struct({
       token: Schema.optionalKey(Schema.Redacted(Schema.String)),
       token_type_hint: Schema.optionalKey(Schema.String)
