@@ -121,6 +121,11 @@ export const folders: { readonly [name: string]: Folder } = {
       routes: { on: ["response"] },
       startup: { on: ["routes", "documents", "logger"] }
     }
+  },
+  Cli: {
+    on: ["Security"],
+    without: { packages: drivers, because: "Only the repository talks to a store." },
+    rooms: { commands: { on: [] } }
   }
 }
 

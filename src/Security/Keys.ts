@@ -32,11 +32,11 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
 import * as Redacted from "effect/Redacted"
 import type * as jose from "jose"
 import { Application } from "../internal/application.ts"
 import type * as keyPair from "./keys/keyPair.ts"
+import { writePair } from "./keys/pairFiles.ts"
 import { KeysInvalid } from "./SecurityError.ts"
 
 /**
@@ -126,13 +126,38 @@ export const make: (
   if (!(options?.development ?? application?.development ?? isDevelopment)) {
     return yield* new KeysInvalid({
       problem: "there are none. Set APPKERNEL_PRIVATE_KEY_PATH, or security.private_key_path in cfg.yml, or put "
-        + `private.pem into ${path.resolve(cfgDir)}; openssl genpkey -algorithm RSA -out private.pem makes one`
+        + `private.pem into ${path.resolve(cfgDir)}; npx appkernel keys ${path.resolve(cfgDir)} makes a pair there`
     })
   }
   const folder = path.join(options?.dataDir ?? dataDir, "keys")
   const made = yield* madePair(folder, options?.algorithm ?? "RS256")
   return serviceOf(made.publicKey, made.privateKey)
 })
+
+/**
+ * Makes a pair of keys in a folder, `private.pem` and `public.pem`, and returns its id. Fails with {@link KeysInvalid} if one
+ * of the files is there, or can't be written. Only its owner can read the private key (mode 0600). The command `npx appkernel
+ * keys` does this.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makePair: (
+  folder: string,
+  algorithm?: Algorithm
+) => Effect.Effect<string, KeysInvalid, FileSystem.FileSystem | Path.Path> = Effect.fn("Keys.makePair")(
+  function*(folder: string, algorithm: Algorithm = "RS256") {
+    const path = yield* Path.Path
+    const [privateFile, publicFile] = [path.join(folder, "private.pem"), path.join(folder, "public.pem")]
+    for (const file of [privateFile, publicFile]) {
+      if ((yield* readIfPresent(file)) !== undefined) return yield* unusable(file, "it is there already")
+    }
+    const isOurs = yield* writtenPair(folder, algorithm)
+    if (!isOurs) return yield* unusable(privateFile, "it is there already")
+    const { publicKey } = yield* parsePrivate(yield* read(privateFile))
+    return publicKey.jwk.kid
+  }
+)
 
 /**
  * {@link make} as a layer.
@@ -289,11 +314,7 @@ const madePair = Effect.fnUntraced(function*(folder: string, algorithm: Algorith
   const file = path.join(folder, "private.pem")
   const present = yield* readIfPresent(file)
   if (present !== undefined) return yield* parsePrivate(present)
-  const { privatePem, publicPem } = yield* Effect.flatMap(pairs, (module) => module.makePem(algorithm))
-  const isOurs = yield* Effect.mapError(
-    writePair(folder, privatePem, publicPem),
-    ({ reason }) => unusable(path.resolve(folder), `no pair can be made there (${reason._tag})`)
-  )
+  const isOurs = yield* writtenPair(folder, algorithm)
   if (isOurs) {
     yield* Effect.logWarning(
       `There are no keys for tokens: a pair was made in ${path.resolve(folder)}. In production, configure one`
@@ -302,44 +323,12 @@ const madePair = Effect.fnUntraced(function*(folder: string, algorithm: Algorith
   return yield* parsePrivate(yield* read(file))
 })
 
-/**
- * Writes the private key beside its place and links it there: a process never reads half of it, and of several processes
- * the first one wins. Returns whether this one did.
- */
-const writePair = Effect.fnUntraced(function*(folder: string, privatePem: string, publicPem: string) {
-  const files = yield* FileSystem.FileSystem
+/** Makes a pair in a folder. Returns whether there was none. */
+const writtenPair = Effect.fnUntraced(function*(folder: string, algorithm: Algorithm) {
   const path = yield* Path.Path
-  yield* makeFolder(folder)
-  const hidden = yield* files.makeTempDirectoryScoped({ directory: folder, prefix: ".new-" })
-  const written = path.join(hidden, "private.pem")
-  const file = yield* files.open(written, { flag: "wx", mode: 0o600 })
-  yield* file.writeAll(new TextEncoder().encode(privatePem))
-  yield* file.sync
-  const isOurs = yield* files.link(written, path.join(folder, "private.pem")).pipe(
-    Effect.as(true),
-    Effect.catchTag(
-      "PlatformError",
-      (error) => error.reason._tag === "AlreadyExists" ? Effect.succeed(false) : Effect.fail(error)
-    )
+  const { privatePem, publicPem } = yield* Effect.flatMap(pairs, (module) => module.makePem(algorithm))
+  return yield* Effect.mapError(
+    writePair(folder, privatePem, publicPem),
+    ({ reason }) => unusable(path.resolve(folder), `no pair can be made there (${reason._tag})`)
   )
-  if (isOurs) yield* files.writeFileString(path.join(folder, "public.pem"), publicPem)
-  return isOurs
-}, Effect.scoped)
-
-/** Creates a folder and its parents. `makeDirectory` with `recursive` never ends where no folder can be created, as in /proc. */
-const makeFolder: (
-  folder: string
-) => Effect.Effect<void, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> = Effect.fnUntraced(
-  function*(folder) {
-    const files = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    if (yield* files.exists(folder)) return
-    const parent = path.dirname(folder)
-    if (parent !== folder) yield* makeFolder(parent)
-    yield* Effect.catchTag(
-      files.makeDirectory(folder, { mode: 0o700 }),
-      "PlatformError",
-      (error) => error.reason._tag === "AlreadyExists" ? Effect.void : Effect.fail(error)
-    )
-  }
-)
+})

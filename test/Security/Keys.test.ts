@@ -108,7 +108,7 @@ describe("Keys", () => {
       yield* inFolder(folder, {}, { algorithm: "ES256", development: true })
       const message = "The keys for tokens can't be used: there are none. Set APPKERNEL_PRIVATE_KEY_PATH, or "
         + `security.private_key_path in cfg.yml, or put private.pem into ${folder}/cfg/keys; `
-        + "openssl genpkey -algorithm RSA -out private.pem makes one"
+        + `npx appkernel keys ${folder}/cfg/keys makes a pair there`
       for (const NODE_ENV of ["production", "Production", "prod", "staging", "", " development"]) {
         assert.strictEqual(yield* failureIn(folder, { NODE_ENV }), message, NODE_ENV)
       }
