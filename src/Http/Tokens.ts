@@ -24,15 +24,12 @@ import * as Effect from "effect/Effect"
 import * as HttpEffect from "effect/http/HttpEffect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { currentClientAddress } from "../internal/clientAddress.ts"
 import { Passwords } from "../Security/Accounts.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
 import { Anonymous } from "../Security/Permission.ts"
 import type { CredentialsInvalid } from "../Security/SecurityError.ts"
-import { SignInAttempts } from "../Security/SignInAttempts.ts"
 import * as SignIns from "../Security/SignIns.ts"
 import * as Service from "./Service.ts"
 import { ServiceError } from "./ServiceError.ts"
@@ -205,21 +202,15 @@ const granted = Effect.fnUntraced(function*(grant: typeof Grant.Type) {
   }
 })
 
-/** The user of an account. Failed attempts are slowed if the program has `SignInAttempts`. */
-const authenticated = Effect.fnUntraced(
-  function*(login: string, password: Redacted.Redacted<string>) {
-    const check = (yield* Passwords).verify(login, password)
-    const attempts = Option.getOrUndefined(yield* Effect.serviceOption(SignInAttempts))
-    return yield* attempts === undefined
-      ? check
-      : attempts.attempt({ login, address: yield* currentClientAddress }, check)
-  },
-  Effect.catchTag("CredentialsInvalid", (error) => refused(error)),
-  Effect.catchTag("TooManyAttempts", ({ retryAfter }) => {
-    const seconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
-    return Effect.andThen(withHeader("retry-after", String(seconds)), new TooManyAttempts({ retry_after: seconds }))
-  })
-)
+/** The user of an account. `Passwords` slows failed attempts. */
+const authenticated = (login: string, password: Redacted.Redacted<string>) =>
+  Effect.flatMap(Passwords, ({ verify }) => verify(login, password)).pipe(
+    Effect.catchTag("CredentialsInvalid", (error) => refused(error)),
+    Effect.catchTag("TooManyAttempts", ({ retryAfter }) => {
+      const seconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
+      return Effect.andThen(withHeader("retry-after", String(seconds)), new TooManyAttempts({ retry_after: seconds }))
+    })
+  )
 
 /** Why credentials are refused is for the log. */
 const refused = ({ reason }: CredentialsInvalid) =>
