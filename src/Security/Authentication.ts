@@ -20,6 +20,7 @@ import { ApiKeys } from "./ApiKeys.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { Jwt } from "./Jwt.ts"
 import { CredentialsInvalid, CredentialsUnchecked, TooManyAttempts } from "./SecurityError.ts"
+import { isLive } from "./SignIns.ts"
 
 const typeId = "~appkernel/Security/Authentication/Scheme"
 
@@ -115,7 +116,8 @@ export const make = (
 })
 
 /**
- * Bearer tokens (RFC 6750) of a `Jwt`, in the header `Authorization`.
+ * Bearer tokens (RFC 6750) of a `Jwt`, in the header `Authorization`. A token counts no more once its sign-in has ended: see
+ * `Tokens.isLive`.
  *
  * @category constructors
  * @since 0.1.0
@@ -126,7 +128,11 @@ export const bearer = (jwt: Jwt["Service"]): Scheme =>
     header: "authorization",
     word: "bearer",
     challenge: { scheme: "Bearer", invalid: { error: "invalid_token" } },
-    verify: (token) => Effect.mapError(jwt.verify(token), unlessInvalid)
+    verify: Effect.fnUntraced(function*(token) {
+      const user = yield* jwt.verify(token)
+      const isCurrent = yield* Effect.provideService(isLive(user), Jwt, jwt)
+      return isCurrent ? user : yield* new CredentialsInvalid({ reason: "revoked" })
+    }, Effect.mapError(unlessInvalid))
   })
 
 /**

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import * as jose from "jose"
 import {
   Accounts,
+  Authentication,
   Converter,
   CurrentUser,
   DocumentStore,
@@ -39,7 +40,15 @@ const signedIn = Effect.gen(function*() {
 
 const userOf = (token: Redacted.Redacted<string>) => Effect.flatMap(Jwt.Jwt, ({ verify }) => verify(token))
 
-const isLive = (token: Redacted.Redacted<string>) => Effect.flatMap(userOf(token), SignIns.isLive)
+/** Whether a request with the token is authenticated. */
+const isLive = (token: Redacted.Redacted<string>) =>
+  Effect.flatMap(Jwt.Jwt, (jwt) => Authentication.bearer(jwt).verify(token)).pipe(
+    Effect.as(true),
+    Effect.catchTag("CredentialsInvalid", ({ reason }) => {
+      assert.strictEqual(reason, "revoked")
+      return Effect.succeed(false)
+    })
+  )
 
 /** `new tokens`, or why not. */
 const outcomeOf = (token: Redacted.Redacted<string> | string) =>
