@@ -119,7 +119,8 @@ export const folders: { readonly [name: string]: Folder } = {
       openapi: { on: ["query"] },
       documents: { on: ["openapi", "contract"], modules: ["Documentation", "OpenApi"] },
       routes: { on: ["response"] },
-      startup: { on: ["routes", "documents", "logger"] }
+      policies: { on: ["contract"], modules: ["AccessPolicy"] },
+      startup: { on: ["policies", "routes", "documents", "logger"] }
     }
   },
   Cli: {

@@ -36,6 +36,7 @@ import * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
 import { Keys } from "../Security/Keys.ts"
+import * as AccessPolicy from "./AccessPolicy.ts"
 import type * as Documentation from "./Documentation.ts"
 import type * as Guard from "./Guard.ts"
 import * as KernelApi from "./KernelApi.ts"
@@ -45,7 +46,7 @@ import * as KernelServer from "./KernelServer.ts"
 import type * as OpenApi from "./OpenApi.ts"
 import type * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
-import type { Implementation } from "./routes/served.ts"
+import { type Implementation, served } from "./routes/served.ts"
 import { readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
@@ -72,6 +73,8 @@ export interface KernelEngine<
   readonly api: HttpApi.HttpApi<Id, Guard.Guarded<Groups, Guards>>
   /** The registrations, in order. */
   readonly registrations: ReadonlyArray<Registration.Registration>
+  /** Who may call what, for which documents, and with which of their fields. */
+  readonly policy: AccessPolicy.AccessPolicy
   /** Exposes a model, a resource or a service. A model is read-only unless `methods` adds more. */
   readonly register: <
     T extends Registration.Target,
@@ -361,6 +364,10 @@ const makeEngine = (parts: Parts): never => {
   const { registrations } = description
   const layerServe: AnyEngine["layerServe"] = Layer.effectContext(Effect.gen(function*() {
     yield* rejectInvalid(registrations, implementations)
+    const unreachable = AccessPolicy.unreachable(policyOf(parts))
+    if (unreachable.length > 0) {
+      yield* Effect.logWarning(`Nobody may call ${unreachable.join(", ")}: no rule admits anybody`)
+    }
     const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
     yield* rejectConflicts({ registrations, openApi, hasKeys })
     // Routes are loaded by programs that serve them, and by no others.
@@ -379,6 +386,9 @@ const makeEngine = (parts: Parts): never => {
       return description.api
     },
     registrations,
+    get policy() {
+      return policyOf(parts)
+    },
     layerServe,
     layer: Layer.effectContext(readyLast(Layer.build(layer))),
     launch: launchWith(description.id, parts.options),
@@ -398,6 +408,9 @@ const makeEngine = (parts: Parts): never => {
   }
   return engine as never
 }
+
+const policyOf = ({ api: { guards, registrations }, implementations }: Parts): AccessPolicy.AccessPolicy =>
+  AccessPolicy.make(registrations.map((registration) => served(registration, implementations)), guards.has("security"))
 
 const whereabouts = Layer.effectDiscard(
   Effect.flatMap(DocumentStore, ({ description }) => whenReady(Effect.logInfo(`Documents are in ${description}`)))

@@ -9,11 +9,12 @@ import { managedField } from "../../Model/introspection.ts"
 import { partProblem, unknownInLocation } from "../description/callEndpoint.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import { hookNames, methodOfHook } from "../Resource.ts"
-import type { Implementation } from "../routes/served.ts"
+import { type Implementation, served } from "../routes/served.ts"
+import { ruleProblemOf } from "./ruleProblem.ts"
 
 /**
  * Occurs when a registration is invalid: its model has no identifier or the name of another model, a hook would never
- * run, an option is unknown, or its implementation does not fit. `detail` describes it in a sentence. A retry fails again.
+ * run, an option is unknown, a rule is about nothing that there is, or its implementation does not fit. `detail` describes it in a sentence. A retry fails again.
  *
  * @category errors
  * @since 0.1.0
@@ -46,6 +47,7 @@ export const rejectInvalid = Effect.fnUntraced(function*(
   for (const registration of registrations) {
     const detail = unknownOptionOf(registration) ?? callProblemOf(registration) ??
       handlerProblemOf(registration, implementations) ??
+      ruleProblemOf(registration, served(registration, implementations).rules) ??
       (registration._tag === "Resource" ? problemOf(registration, models) : undefined)
     if (detail !== undefined) return yield* new RegistrationInvalid({ registration: registration.name, detail })
     if (registration._tag === "Resource") models.set(registration.model.modelName, registration.model)

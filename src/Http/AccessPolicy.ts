@@ -1,0 +1,255 @@
+/**
+ * The rules of an engine as a table: who may call what, for which documents, and with which of their fields.
+ *
+ * **Details**
+ *
+ * A policy is a value, so that a review can read it and a test can hold it: a change of a rule is then a change of a file.
+ *
+ * **Example** (A table)
+ *
+ * ```ts
+ * import { AccessPolicy, CurrentSubject, KernelEngine, Model, Resource, Role } from "appkernel"
+ * import { Schema } from "effect"
+ *
+ * class User extends Model.Class<User>()("User", { id: Model.id(), email: Schema.String, notes: Schema.String }) {}
+ *
+ * const Users = Resource.make(User)
+ *   .grant(CurrentSubject, { hide: ["notes"] })
+ *   .require(Role("admin"))
+ *
+ * const { policy } = KernelEngine.make("shop").register(Users).enableSecurity()
+ *
+ * AccessPolicy.toText(policy).split("\n")
+ * // => [
+ * // =>   "Endpoint    Who                 Documents     Left behind   Hidden  Read-only",
+ * // =>   "GET /users  the subject itself  the caller's  the caller's  notes   -",
+ * // =>   "GET /users  admin               all           all           -       -"
+ * // => ]
+ * ```
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import type * as PlatformError from "effect/PlatformError"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as Model from "../Model/Model.ts"
+import * as Query from "../Repository/Query.ts"
+import type * as Grant from "../Security/Grant.ts"
+import { rulesFor } from "../Security/introspection.ts"
+import * as Permission from "../Security/Permission.ts"
+import type { ResourceInfo, ServiceInfo } from "./Registration.ts"
+
+/**
+ * A row: what one rule says of one endpoint. An endpoint that nobody may call has one row, too.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Entry {
+  /** The name of the registration. */
+  readonly registration: string
+  /** The method and the path: `GET /api/v1/users`. A resource's `GET` stands for all that reads it. */
+  readonly endpoint: string
+  /** The permission in words; `nobody` without a rule. */
+  readonly who: string
+  /** The documents that the rule reaches. */
+  readonly rows: string
+  /** What a write may leave behind. */
+  readonly check: string
+  readonly hidden: ReadonlyArray<string>
+  readonly readOnly: ReadonlyArray<string>
+}
+
+/**
+ * The rules of an engine, by registration and endpoint, in order. Without security, everybody may do everything.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AccessPolicy {
+  readonly isEnabled: boolean
+  readonly entries: ReadonlyArray<Entry>
+}
+
+/**
+ * Occurs when a policy differs from the file that holds it. `difference` has the lines that are missing and surplus.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class PolicyChanged extends Schema.TaggedError<PolicyChanged>()("PolicyChanged", {
+  file: Schema.String,
+  difference: Schema.String
+}) {
+  override get message(): string {
+    return `The access policy differs from ${this.file}:\n${this.difference}`
+  }
+}
+
+/**
+ * The policy as a text with aligned columns.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const toText = (policy: AccessPolicy): string => {
+  const rows = [headers, ...policy.entries.map(cellsOf)]
+  const widths = headers.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ").trimEnd()).join("\n")
+}
+
+/**
+ * The policy as a table in Markdown.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const toMarkdown = (policy: AccessPolicy): string =>
+  [headers, headers.map(() => "---"), ...policy.entries.map(cellsOf)]
+    .map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`)
+    .join("")
+
+/**
+ * Compares the policy with a file that holds it as Markdown, for tests. A missing file is written. `update` writes the file
+ * anew.
+ *
+ * @category testing
+ * @since 0.1.0
+ */
+export const matchesFile: (
+  policy: AccessPolicy,
+  file: string,
+  options?: { readonly update?: boolean | undefined }
+) => Effect.Effect<void, PolicyChanged | PlatformError.PlatformError, FileSystem.FileSystem> = Effect.fn(
+  "AccessPolicy.matchesFile"
+)(function*(policy: AccessPolicy, file: string, options?: { readonly update?: boolean | undefined }) {
+  const files = yield* FileSystem.FileSystem
+  const text = toMarkdown(policy)
+  if (options?.update === true || !(yield* files.exists(file))) return yield* files.writeFileString(file, text)
+  const held = (yield* files.readFileString(file)).replaceAll("\r\n", "\n")
+  if (held === text) return
+  const [before, now] = [held.split("\n"), text.split("\n")]
+  const difference = [
+    ...before.filter((line) => !now.includes(line)).map((line) => `- ${line}`),
+    ...now.filter((line) => !before.includes(line)).map((line) => `+ ${line}`)
+  ].join("\n")
+  return yield* new PolicyChanged({ file, difference: difference === "" ? "the order of the lines" : difference })
+})
+
+/**
+ * The endpoints that nobody may call.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const unreachable = (policy: AccessPolicy): ReadonlyArray<string> =>
+  policy.entries.filter(({ who }) => who === nobody).map(({ endpoint }) => endpoint)
+
+/**
+ * A registration with its rules.
+ *
+ * @internal
+ */
+export type Ruled = (ResourceInfo | ServiceInfo) & { readonly rules: Grant.Rules }
+
+/**
+ * The policy of registrations.
+ *
+ * @internal
+ */
+export const make = (registrations: ReadonlyArray<Ruled>, isEnabled: boolean): AccessPolicy => ({
+  isEnabled,
+  entries: registrations.flatMap((registration) => entriesOf(registration, isEnabled))
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const headers = ["Endpoint", "Who", "Documents", "Left behind", "Hidden", "Read-only"]
+
+const cellsOf = ({ check, endpoint, hidden, readOnly, rows, who }: Entry): ReadonlyArray<string> => [
+  endpoint,
+  who,
+  rows,
+  check,
+  hidden.join(", ") || "-",
+  readOnly.join(", ") || "-"
+]
+
+const nobody = Permission.describe(Permission.Denied)
+
+const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry> => {
+  const { calls, name, path, rules } = registration
+  const model = registration._tag === "Resource" ? registration.model : undefined
+  const entries = (endpoint: string, on: string, isCall: boolean): ReadonlyArray<Entry> => {
+    const fixed = (who: string) => ({
+      registration: name,
+      endpoint,
+      who,
+      rows: "-",
+      check: "-",
+      hidden: [],
+      readOnly: []
+    })
+    if (!isEnabled) return [fixed(Permission.describe(Permission.Anonymous))]
+    const found = rulesFor(rules, on, isCall).flatMap((id) => rules.grants[id] ?? [])
+    const admitting = found.filter(({ permission }) => permission.node._tag !== "Denied")
+    return admitting.length === 0 ? [fixed(nobody)] : admitting.map((rule) => ({
+      registration: name,
+      endpoint,
+      ...described(rule, rules.restrictions, model)
+    }))
+  }
+  const methods = registration._tag === "Resource" ? registration.methods : []
+  return [
+    ...methods.flatMap((method) => entries(`${method} ${path}`, method, false)),
+    ...calls.flatMap((call) => entries(`${call.method} ${call.path}`, call.name, true))
+  ]
+}
+
+const described = (
+  { check, fields, permission, rows }: Grant.Rule,
+  restrictions: ReadonlyArray<Grant.AnyRows>,
+  model: Model.Any | undefined
+): Omit<Entry, "registration" | "endpoint"> => {
+  const who = Permission.describe(permission)
+  const own = ownsSubject(permission.node) ? ["the caller's"] : []
+  const isOpen = Permission.isOpen(permission)
+  const limits = restrictions.map((limit) => conditionOf(limit, false, model))
+  const conditions = (rule: Grant.AnyRows | undefined) =>
+    [...own, ...(rule === undefined ? [] : [conditionOf(rule, isOpen, model)]), ...limits].join(" and ") || "all"
+  return {
+    who,
+    rows: model === undefined ? "-" : conditions(rows),
+    check: model === undefined ? "-" : conditions(check ?? rows),
+    hidden: fields?.hide ?? [],
+    readOnly: fields?.readOnly ?? []
+  }
+}
+
+/** Whether the permission reaches the caller's own document only. */
+const ownsSubject = (node: Permission.Node): boolean =>
+  node._tag === "CurrentSubject" || node._tag === "And" && node.parts.some(ownsSubject)
+  || node._tag === "Or" && node.parts.length === 1 && node.parts.every(ownsSubject)
+
+/** The condition for a caller whose subject and claims are their names, if it can be computed without one. */
+const conditionOf = (rows: Grant.AnyRows, isOpen: boolean, model: Model.Any | undefined): string => {
+  if (model === undefined) return "all"
+  const filter = Result.try(() => {
+    // The permission decides the type of the caller.
+    const where = rows((isOpen ? { _tag: "Some", value: symbolic } : symbolic) as never)
+    return Effect.isEffect(where) ? undefined : JSON.stringify(Query.toFilter(model, where))
+  })
+  return Result.isSuccess(filter) && filter.success !== undefined
+    ? filter.success
+    : "a condition that follows from the caller"
+}
+
+const symbolic: Permission.Caller = {
+  subject: "‹subject›",
+  roles: ["‹role›"],
+  claims: new Proxy({}, { get: (_, name) => `‹${String(name)}›` })
+}
