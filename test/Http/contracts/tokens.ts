@@ -2,8 +2,23 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as jose from "jose"
-import { Accounts, Converter, Index, Jwt, KernelEngine, Model, SignInAttempts, Tokens } from "../../../src/index.ts"
+import {
+  Accounts,
+  Authentication,
+  Converter,
+  DocumentStore,
+  Index,
+  Jwt,
+  KernelEngine,
+  Model,
+  type Repository,
+  Service,
+  ServiceError,
+  SignInAttempts,
+  Tokens
+} from "../../../src/index.ts"
 import type { FreshStore } from "../../support/mongo.ts"
+import { shop as shopTokens } from "../../support/tokens.ts"
 
 class User extends Model.Class<User>()("User", {
   id: Model.id({ prefix: "U" }),
@@ -17,6 +32,21 @@ const engine = KernelEngine.make("shop")
   .register(Tokens.service, { urlBase: "/api/v1" })
   .enableOpenApi({ title: "Shop", version: "1.0.0" })
 
+class Unauthorized extends ServiceError<Unauthorized>()("Unauthorized", { status: 401 }) {}
+
+/** Authenticates a token as requests are. */
+const WhoAmI = Service.make("WhoAmIService").operation(
+  "whoami",
+  { path: "/whoami", payload: { token: Schema.Redacted(Schema.String) }, success: Schema.String, error: Unauthorized },
+  ({ payload }) =>
+    Effect.flatMap(Jwt.Jwt, (jwt) => Authentication.bearer(jwt).verify(payload.token)).pipe(
+      Effect.map(({ subject }) => subject),
+      Effect.mapError(() => new Unauthorized())
+    )
+)
+
+const withWhoAmI = engine.register(WhoAmI, { urlBase: "/api/v1" })
+
 const accounts = Accounts.fromModel(User, { login: "email", secret: "password" })
 
 interface Answer {
@@ -26,8 +56,18 @@ interface Answer {
 }
 
 const shop = Effect.fnUntraced(function*(store: FreshStore, own: typeof accounts = accounts) {
-  const test = yield* engine.test({ store: Layer.fresh(Layer.mergeAll(store, Jwt.layer, own)) })
-  const jane = yield* test.client.users.create({ payload: { email: "jane@example.com", password: "correct horse" } })
+  return yield* begun(yield* engine.test({ store: Layer.fresh(Layer.mergeAll(store, Jwt.layer, own)) }))
+})
+
+interface Test {
+  readonly baseUrl: string
+  readonly repositories: { readonly users: Repository.Repository<typeof User> }
+}
+
+/** A service that Jane may sign in to. */
+const begun = Effect.fnUntraced(function*<T extends Test>(test: T) {
+  const input = { email: "jane@example.com", password: "correct horse" }
+  const jane = yield* test.repositories.users.insert(yield* Model.finalise(User, input))
   const send = (path: string, body: string, type: string) =>
     Effect.promise(async (): Promise<Answer> => {
       const response = await fetch(`${test.baseUrl}/api/v1${path}`, {
@@ -39,7 +79,7 @@ const shop = Effect.fnUntraced(function*(store: FreshStore, own: typeof accounts
     })
   return {
     ...test,
-    jane: jane.result,
+    jane: jane.id,
     json: (path: string, body: unknown) => send(path, JSON.stringify(body), "application/json"),
     form: (path: string, body: Record<string, string> | string) =>
       send(path, new URLSearchParams(body).toString(), "application/x-www-form-urlencoded; charset=utf-8"),
@@ -185,6 +225,43 @@ export const tokensContract = (name: string, store: FreshStore) =>
         const [first, second, third] = outcomes
         assert.deepStrictEqual([first, second], ["400,invalid_grant,,", "400,invalid_grant,,"])
         assert.match(third ?? "", /^429,TooManyAttempts,(\d+),\1$/u)
+      }))
+
+    it.effect("end on all servers of a store: revoked, replayed, signed out, or with their user", () =>
+      Effect.gen(function*() {
+        const tokens = Layer.succeedContext(yield* Layer.build(shopTokens("ES256")))
+        const services = Layer.merge(tokens, accounts)
+        const one = yield* begun(yield* withWhoAmI.test({ store: Layer.merge(Layer.fresh(store), services) }))
+        // Another process knows what the store knows.
+        const other = yield* withWhoAmI.test({
+          store: Layer.merge(Layer.succeed(DocumentStore.DocumentStore, { ...one.store }), services)
+        })
+        const users = one.repositories.users
+        const statusOf = (baseUrl: string, token: unknown) =>
+          Effect.promise(async () => {
+            const headers = { "content-type": "application/json" }
+            const body = JSON.stringify({ token })
+            return (await fetch(`${baseUrl}/api/v1/whoami`, { method: "POST", headers, body })).status
+          })
+        const statuses = (token: unknown) => Effect.all([statusOf(one.baseUrl, token), statusOf(other.baseUrl, token)])
+        const renew = (token: unknown) => one.json("/token", { grant_type: "refresh_token", refresh_token: token })
+        const signIn = (user: Partial<typeof grant>) =>
+          Effect.map(one.json("/token", { ...grant, ...user }), ({ body }) => body)
+        const ends: { readonly [how: string]: (tokens: Answer["body"]) => Effect.Effect<unknown, unknown> } = {
+          revoked: ({ access_token }) => one.json("/token/revoke", { token: access_token }),
+          replayed: ({ refresh_token }) => Effect.andThen(renew(refresh_token), renew(refresh_token)),
+          "signed out": () => Effect.provideService(Tokens.signOut(one.jane), DocumentStore.DocumentStore, one.store),
+          deleted: () => users.deleteById(one.jane)
+        }
+        for (const [how, end] of Object.entries(ends)) {
+          const tokens = yield* signIn({})
+          assert.deepStrictEqual(yield* statuses(tokens["access_token"]), [200, 200], how)
+          yield* end(tokens)
+          yield* TestClock.adjust("10 seconds")
+          assert.deepStrictEqual(yield* statuses(tokens["access_token"]), [401, 401], how)
+          assert.strictEqual((yield* renew(tokens["refresh_token"])).status, 400, how)
+        }
+        assert.strictEqual((yield* one.json("/token", grant)).body["error"], "invalid_grant")
       }))
 
     it.effect("are in the OpenAPI document, with both kinds of bodies", () =>
