@@ -180,6 +180,19 @@ describe("KernelEngine", () => {
     >()
   })
 
+  it("knows of a call that it may be refused where there are limits", () => {
+    const limited = KernelClient.make(KernelEngine.make("limited").register(User).enableRateLimits())
+    type Limited = Effect.Success<typeof limited>
+    expectTypeOf<Effect.Error<ReturnType<Limited["users"]["get"]>>>().toEqualTypeOf<
+      Effect.Error<ReturnType<Client["users"]["get"]>> | HttpError.TooManyRequests
+    >()
+    expectTypeOf<Effect.Success<ReturnType<Limited["users"]["get"]>>>().toEqualTypeOf<
+      Effect.Success<ReturnType<Client["users"]["get"]>>
+    >()
+    const api = KernelApi.make("limited").register(User).enableRateLimits()
+    expectTypeOf(KernelClient.make(api)).toEqualTypeOf<typeof limited>()
+  })
+
   it("needs a store, and fails to start with what it says", () => {
     expectTypeOf<Layer.Services<typeof engine.layer>>().toEqualTypeOf<DocumentStore.DocumentStore>()
     expectTypeOf<Layer.Error<typeof engine.layer>>().toEqualTypeOf<

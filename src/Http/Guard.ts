@@ -36,12 +36,22 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization>()("a
 }) {}
 
 /**
- * The guards that an engine enables: `security` by `enableSecurity`.
+ * The check of how often a service is called. It comes before the others.
  *
  * @category models
  * @since 0.1.0
  */
-export type Guard = "security"
+export class RateLimiting extends HttpApiMiddleware.Service<RateLimiting>()("appkernel/Guard/RateLimiting", {
+  error: responses.TooManyRequests
+}) {}
+
+/**
+ * The guards that an engine enables: `security` by `enableSecurity`, `rateLimits` by `enableRateLimits`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Guard = "security" | "rateLimits"
 
 /**
  * Groups of endpoints with guards.
@@ -72,6 +82,7 @@ export type GuardedEndpoint<E, Open, G extends Guard> = E extends HttpApiEndpoin
  */
 export type MiddlewareOf<E extends HttpApiEndpoint.Constraint, Open, G extends Guard> = G extends "security"
   ? Authentication | (IsOpen<E, Open> extends true ? never : Authorization)
+  : G extends "rateLimits" ? RateLimiting
   : never
 
 /**

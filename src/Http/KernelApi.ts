@@ -47,6 +47,11 @@ export interface KernelApi<
    * `Unauthorized`, and those that may deny something with `Forbidden`. An engine of this description has security enabled.
    */
   readonly enableSecurity: () => KernelApi<Id, Groups, Registered, Guards | "security">
+  /**
+   * Describes that the service limits how often it may be called: every endpoint can answer with `TooManyRequests`. An engine
+   * of this description has limits.
+   */
+  readonly enableRateLimits: () => KernelApi<Id, Groups, Registered, Guards | "rateLimits">
 }
 
 /**
@@ -110,6 +115,7 @@ export interface Any {
   readonly guards: ReadonlySet<Guard.Guard>
   readonly register: (target: Registration.Described, options?: AnyOptions) => Any
   readonly enableSecurity: () => Any
+  readonly enableRateLimits: () => Any
 }
 
 // -----------------------------------------------------------------------------
@@ -144,7 +150,8 @@ const makeApi = (parts: Parts): Any => {
     guards,
     registrations,
     register,
-    enableSecurity: () => makeApi({ ...parts, guards: new Set([...guards, "security" as const]) })
+    enableSecurity: () => makeApi({ ...parts, guards: new Set([...guards, "security" as const]) }),
+    enableRateLimits: () => makeApi({ ...parts, guards: new Set([...guards, "rateLimits" as const]) })
   }
   return own
 }

@@ -148,7 +148,8 @@ export declare namespace KernelClient {
   /** The result and the failures of a call. */
   export type CallResult<E extends HttpApiEndpoint.ConstraintRequest, Success, M extends Mode> = Effect.Effect<
     HttpApiClient.Client.Response<Success, M>,
-    HttpClientError.HttpClientError | ([M] extends ["response-only"] ? never : E["~Error"]["Type"] | Schema.SchemaError)
+    | HttpClientError.HttpClientError
+    | ([M] extends ["response-only"] ? never : HttpApiEndpoint.Errors<E> | Schema.SchemaError)
   >
 
   /** The parts of a request. */

@@ -20,6 +20,8 @@
  * | `server.max_multipart_size` | size of a multipart body | 10 MiB |
  * | `server.trusted_proxies` | addresses and networks of the proxies in front, see `ClientAddress` | none |
  * | `server.forwarded_header` | header in which they write the client's address: `x-forwarded-for` or `forwarded` | `x-forwarded-for` |
+ * | `rate_limits.per_address` | requests from an address, as `300 per minute`, see `RateLimits` | none, or 600 per minute if the engine enables limits |
+ * | `rate_limits.per_caller` | requests of a user | none |
  * | `mongo.host` | MongoDB's host, or its whole URL | `localhost` |
  * | `mongo.db` | database | the URL's, or `app` |
  * | `mongo.connect_timeout` | time for a server to accept a connection | 5 seconds |

@@ -44,6 +44,7 @@ import * as KernelClient from "./KernelClient.ts"
 import * as KernelLogger from "./KernelLogger.ts"
 import * as KernelServer from "./KernelServer.ts"
 import type * as OpenApi from "./OpenApi.ts"
+import type { RateLimits } from "./RateLimits.ts"
 import type * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
 import { type Implementation, served } from "./routes/served.ts"
@@ -105,6 +106,10 @@ export interface KernelEngine<
   readonly enableOpenApi: (
     options: OpenApi.Options & Documentation.Options
   ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards>
+  /** Limits how often the service may be called, see `RateLimits`. Every endpoint can answer with `TooManyRequests`. */
+  readonly enableRateLimits: (
+    limits?: RateLimits
+  ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards | "rateLimits">
   /** Adds layers of `HttpRouter`: raw routes, global middleware, CORS. */
   readonly use: <R>(
     addition: Layer.Layer<never, never, R>
@@ -354,6 +359,7 @@ interface Parts {
   readonly options: Options
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
   readonly security?: KernelEngine.SecurityOptions | undefined
+  readonly rateLimits?: RateLimits | undefined
 }
 
 type AnyEngine = KernelEngine<string, HttpApiGroup.Constraint, Repository.RepositoryOf<string>>
@@ -376,7 +382,8 @@ const makeEngine = (parts: Parts): never => {
       ...parts,
       api: description.api,
       registrations,
-      security: description.guards.has("security") ? parts.security ?? {} : undefined
+      security: description.guards.has("security") ? parts.security ?? {} : undefined,
+      rateLimits: description.guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined
     })
   }))
   const layer = Layer.provide(Layer.merge(layerServe, whereabouts), [KernelServer.layer, KernelLogger.layerAccess])
@@ -396,6 +403,8 @@ const makeEngine = (parts: Parts): never => {
     enableSecurity: (security: Parts["security"]) =>
       makeEngine({ ...parts, security: { ...parts.security, ...security }, api: description.enableSecurity() }),
     enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
+    enableRateLimits: (rateLimits: Parts["rateLimits"]) =>
+      makeEngine({ ...parts, rateLimits: { ...parts.rateLimits, ...rateLimits }, api: description.enableRateLimits() }),
     use: (addition: Parts["additions"][number]) => makeEngine({ ...parts, additions: [...parts.additions, addition] }),
     register: (target: Model.Any | Resource.Any | Service.Any, options?: RegisterOptions) => {
       const own = Service.isService(target) || Resource.isResource(target) ? target : Resource.make(target, options)

@@ -312,6 +312,7 @@ const withErrorResponses = (operation: Json.Node): Json.Node => {
       return {
         description: describeStatus(status, String(description)),
         ...(status === "500" ? { headers: { "X-Request-Id": requestId } } : {}),
+        ...(status === "429" ? { headers: { "Retry-After": retryAfter } } : {}),
         ...rest
       }
     })
@@ -319,6 +320,8 @@ const withErrorResponses = (operation: Json.Node): Json.Node => {
 }
 
 const requestId = { description: "Under which a defect is logged", schema: { type: "string" } }
+
+const retryAfter = { description: "The seconds to wait", schema: { type: "integer" } }
 
 /** `isOpen` is `undefined` without access control. */
 const secured = (

@@ -282,8 +282,10 @@ export const group = (
   guards: ReadonlySet<Guard.Guard> = new Set()
 ): HttpApiGroup.Constraint => {
   const { calls, name, path, tags } = registration
-  const guarded = (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean) =>
-    guards.has("security") ? withSecurity(endpoint, isOpen) : endpoint
+  const guarded = (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean) => {
+    const secured = guards.has("security") ? withSecurity(endpoint, isOpen) : endpoint
+    return guards.has("rateLimits") ? anyEndpoint(secured).middleware(Guard.RateLimiting) : secured
+  }
   const standard = registration._tag === "Service" ? [] : standardOf(registration, guarded)
   const own: HttpApiGroup.Constraint = HttpApiGroup.make(name).annotate(OpenApi.Title, tags[0] ?? name).annotate(
     Tags,
@@ -339,9 +341,11 @@ const routeOf = (parts: ReadonlyArray<string>): `/${string}` => {
   return `/${segments.map((segment) => segment.replace(/^\{(.*)\}$/u, ":$1")).join("/")}`
 }
 
+// The endpoints of an arbitrary registration have no static types.
+const anyEndpoint = (endpoint: HttpApiEndpoint.Constraint) => endpoint as HttpApiEndpoint.Top
+
 const withSecurity = (endpoint: HttpApiEndpoint.Constraint, isOpen: boolean): HttpApiEndpoint.Constraint => {
-  // The endpoints of an arbitrary registration have no static types.
-  const authenticated = (endpoint as HttpApiEndpoint.Top).middleware(Guard.Authentication)
+  const authenticated = anyEndpoint(endpoint).middleware(Guard.Authentication)
   return isOpen ? authenticated : authenticated.middleware(Guard.Authorization)
 }
 

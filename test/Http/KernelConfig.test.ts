@@ -5,6 +5,7 @@ import { IpNetwork } from "effect/net"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
+import * as RateLimits from "../../src/Http/RateLimits.ts"
 import * as Translations from "../../src/Http/Translations.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import * as MongoStore from "../../src/Repository/MongoStore.ts"
@@ -66,6 +67,7 @@ const everything = Effect.gen(function*() {
       forwardedHeader,
       trustedProxies: trustedProxies.map((network) => IpNetwork.format(network))
     })),
+    rateLimits: yield* RateLimits.config,
     limits: yield* KernelConfig.Limits,
     lifetimes: yield* Lifetimes,
     mongo: { host: Redacted.isRedacted(host) ? Redacted.value(host) : host, ...mongo },
@@ -83,6 +85,10 @@ const expected = {
     requestTimeout: Duration.millis(1_500)
   },
   proxies: { forwardedHeader: "forwarded" as const, trustedProxies: ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"] },
+  rateLimits: {
+    perAddress: { limit: 300, window: Duration.minutes(1) },
+    perCaller: { limit: 10, window: Duration.minutes(5) }
+  },
   logging: { fileName: "shop.log", maxSize: 10_000_000, backupCount: 7 },
   limits: {
     maxBodySize: 2_048,
@@ -122,6 +128,7 @@ appkernel:
     max_multipart_size: 5 MiB
     trusted_proxies: [10.0.0.0/8, "::ffff:192.0.2.1", "2001:db8::/32"]
     forwarded_header: Forwarded
+  rate_limits: { per_address: 300 per minute, per_caller: 10 per 5 minutes }
   mongo:
     host: mongodb://shop:secret@db.example.org/
     db: shop
@@ -160,6 +167,8 @@ const env = {
   APPKERNEL_SERVER_MAX_MULTIPART_SIZE: "5242880",
   APPKERNEL_SERVER_TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1, 2001:db8::/32",
   APPKERNEL_SERVER_FORWARDED_HEADER: "forwarded",
+  APPKERNEL_RATE_LIMITS_PER_ADDRESS: "300 per 60",
+  APPKERNEL_RATE_LIMITS_PER_CALLER: "10 per 5 minutes",
   APPKERNEL_MONGO_HOST: "mongodb://shop:secret@db.example.org/",
   APPKERNEL_MONGO_DB: "shop",
   APPKERNEL_MONGO_CONNECT_TIMEOUT: "2 seconds",
@@ -296,6 +305,7 @@ appkernel:
   server: { shutdown_timeout: 5 parsecs, request_timeout: 0, max_body_size: 10 XB, max_multipart_size: 0.5, trusted_proxies: [10.0.0.0/33], forwarded_header: via }
   query: { timeout: -1, max_page_size: 0 }
   i18n: { languages: [en, 5] }
+  rate_limits: { per_address: 300, per_caller: 0 per minute }
   logging: { max_size: -5, backup_count: -1 }
 `
       })
@@ -308,6 +318,8 @@ appkernel:
         "appkernel.server.request_timeout",
         "appkernel.server.trusted_proxies",
         "appkernel.server.forwarded_header",
+        "appkernel.rate_limits.per_address",
+        "appkernel.rate_limits.per_caller",
         "appkernel.i18n.languages",
         "appkernel.query.max_page_size",
         "appkernel.query.timeout"

@@ -5,6 +5,7 @@ import { HttpServer } from "effect/http"
 import type { HttpApiGroup } from "effect/http-api"
 import { Agent, request as httpRequest } from "node:http"
 import { connect } from "node:net"
+import type { Guard } from "../../src/Http/Guard.ts"
 import type { KernelEngine as Engine } from "../../src/Http/KernelEngine.ts"
 import { type DocumentStore, KernelServer, type Repository } from "../../src/index.ts"
 
@@ -25,9 +26,10 @@ export const serving = <
   G extends HttpApiGroup.Constraint,
   R extends Repository.RepositoryOf<string>,
   Needs,
-  E
+  E,
+  Guards extends Guard = never
 >(
-  engine: Engine<Id, G, R, Needs>,
+  engine: Engine<Id, G, R, Needs, Guards>,
   store: Layer.Layer<DocumentStore.DocumentStore, E>
 ) =>
   engine.layerServe.pipe(

@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { durationOf } from "../../internal/durationConfig.ts"
+import type { Rate } from "../../internal/rateLimiter.ts"
 
 /**
  * The type of a value, as named in messages.
@@ -108,6 +109,18 @@ const networks = setting(
   (value) => all(value, networkOf)
 )
 
+/** `300 per minute`, `10 per 5 minutes`. */
+const rateOf = (text: string): Rate | undefined => {
+  const [, limit = "", window = ""] = /^\s*(\d{1,9})\s+per\s+(.+)$/u.exec(text) ?? []
+  const time = durationOf(/^\d/u.test(window) ? window : `1 ${window}`)
+  return Number(limit) >= 1 && time !== undefined &&
+      Duration.between(time, { minimum: Duration.seconds(1), maximum: maxDuration })
+    ? { limit: Number(limit), window: time }
+    : undefined
+}
+
+const rate = setting("a number of requests and a time up to a day, such as 300 per minute", ["text"], rateOf)
+
 const oneOf = <const A extends string>(...values: ReadonlyArray<A>) =>
   setting(
     `one of ${values.join(", ")}`,
@@ -133,6 +146,8 @@ export const settings = {
   serverRequestTimeout: duration(Duration.millis(100))("server.request_timeout"),
   serverTrustedProxies: networks("server.trusted_proxies"),
   serverForwardedHeader: oneOf("x-forwarded-for", "forwarded")("server.forwarded_header"),
+  rateLimitsPerAddress: rate("rate_limits.per_address"),
+  rateLimitsPerCaller: rate("rate_limits.per_caller"),
   mongoHost: text("mongo.host"),
   mongoDb: text("mongo.db"),
   mongoConnectTimeout: duration(Duration.millis(1))("mongo.connect_timeout"),

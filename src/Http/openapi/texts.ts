@@ -17,6 +17,7 @@ export const statusTexts: { readonly [status: string]: string } = {
   412: "The document is not the one that the request's precondition names",
   413: "The body is larger than the server takes",
   415: "The body is of a content type that the server does not take here",
+  429: "There were too many requests; `retry_after` and `Retry-After` are the seconds to wait",
   500: "The request could not be handled; it is logged under the identifier in the message",
   501: "The store at hand can't do this",
   503: "The store does not answer, or the query took too long"

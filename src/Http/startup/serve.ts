@@ -13,9 +13,11 @@ import * as Repository from "../../Repository/Repository.ts"
 import { Keys } from "../../Security/Keys.ts"
 import { documentPaths } from "../description/standardEndpoints.ts"
 import * as Documentation from "../Documentation.ts"
+import { RateLimiting } from "../Guard.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import * as KernelLogger from "../KernelLogger.ts"
 import * as OpenApi from "../OpenApi.ts"
+import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import * as Links from "../response/links.ts"
 import { makeListResponses } from "../response/listResponse.ts"
@@ -25,6 +27,7 @@ import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
 import { callRoutes } from "../routes/callRoutes.ts"
 import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
 import { keysRoute } from "../routes/keysRoute.ts"
+import { makeRateLimiter, unlimited } from "../routes/rateLimits.ts"
 import { routesOf } from "../routes/resourceRoutes.ts"
 import type { Route } from "../routes/route.ts"
 import { type Implementation, served } from "../routes/served.ts"
@@ -41,14 +44,16 @@ type Addition = Layer.Layer<never, never, HttpRouter.HttpRouter>
  *
  * @internal
  */
-export const serve = Effect.fnUntraced(function*({ additions, api, implementations, openApi, registrations }: {
-  readonly api: HttpApi.Constraint
+export const serve = Effect.fnUntraced(function*({ additions, implementations, openApi, registrations, ...parts }: {
+  readonly api: HttpApi.Top
   readonly registrations: ReadonlyArray<Registration>
   readonly implementations: ReadonlyArray<Implementation>
   readonly additions: ReadonlyArray<Addition>
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
   /** The roles that roles include; `undefined` without security. */
   readonly security: { readonly roles?: { readonly [role: string]: ReadonlyArray<string> } | undefined } | undefined
+  /** `undefined` unless the program enables limits. */
+  readonly rateLimits: RateLimits | undefined
 }) {
   const store = yield* DocumentStore
   const limits = yield* KernelConfig.Limits
@@ -79,23 +84,33 @@ export const serve = Effect.fnUntraced(function*({ additions, api, implementatio
       ...callRoutes(calls, { ...common, linksOf: linksFrom(registration, linksOf), repository })
     )
   }
+  const rateLimits = limitsOf(parts.rateLimits, yield* configuredRateLimits)
   if (openApi !== undefined) {
+    // Limits of the configuration alone are in the document, and not in the types.
+    const api = rateLimits === undefined ? parts.api : parts.api.middleware(RateLimiting)
     const document = OpenApi.make({ api, registrations }, { limits, ...openApi })
     const respondBadRequest = makeBadRequest(translations, parametersOf({}))
     routes.push(...(yield* Documentation.routes(document, openApi)).map((route) => ({ ...route, respondBadRequest })))
   }
   const keys = yield* Effect.serviceOption(Keys)
   if (keys._tag === "Some") routes.push(keysRoute(keys.value, translations))
+  const { limitAddress, limitCaller } = rateLimits === undefined
+    ? unlimited
+    : yield* makeRateLimiter(rateLimits, routes, errorResponses)
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
     routes.map(({ handler, method, path, respondBadRequest }) =>
-      HttpRouter.route(method, path, withErrorResponses(handler, respondBadRequest, errorResponses))
+      HttpRouter.route(
+        method,
+        path,
+        limitCaller({ method, path })(withErrorResponses(handler, respondBadRequest, errorResponses))
+      )
     )
   )
   for (const addition of additions) {
     yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, router)))
   }
-  const handler = routed(router, routes, pathsOfDocuments(registrations), errorResponses)
+  const handler = limitAddress(routed(router, routes, pathsOfDocuments(registrations), errorResponses))
   const log = yield* KernelLogger.Access
   const clientAddressOf = makeClientAddress(yield* KernelConfig.proxies)
   // Handlers get the context of the server's fiber.
@@ -114,6 +129,17 @@ const addressOfRequest = (clientAddressOf: ClientAddressOf): Effect.Effect<strin
       request === undefined ? undefined : clientAddressOf(NodeHttpServerRequest.toIncomingMessage(request))
     )
   })
+
+/** The limits of the program, those of the configuration before them; `undefined` if neither has any. */
+const limitsOf = (
+  declared: RateLimits | undefined,
+  { perAddress, perCaller }: RateLimits
+): RateLimits | undefined =>
+  declared === undefined && perAddress === undefined && perCaller === undefined ? undefined : {
+    ...declared,
+    perAddress: perAddress ?? declared?.perAddress,
+    perCaller: perCaller ?? declared?.perCaller
+  }
 
 /** The translations of a layer, otherwise the configured ones. */
 const translationsOf = Effect.gen(function*() {

@@ -1,0 +1,153 @@
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { ClientAddressSource } from "../../internal/clientAddress.ts"
+import { currentUserIdOf } from "../../internal/currentUser.ts"
+import { DeclarationError } from "../../internal/declarationError.ts"
+import { countedAddressOf } from "../../internal/networkAddress.ts"
+import { makeQuotas, type Quota, type Quotas, type Rate } from "../../internal/rateLimiter.ts"
+import { tooManyRequests } from "../messages/message.ts"
+import type { RateLimits } from "../RateLimits.ts"
+import type { ErrorResponses } from "../response/translation.ts"
+
+type Answered<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
+
+type Limited = <R>(handler: Answered<R>) => Answered<R | HttpServerRequest.HttpServerRequest>
+
+/**
+ * Answers 429 to requests beyond the limits.
+ *
+ * @internal
+ */
+export interface RateLimiter {
+  /** Limits addresses. It is outside of everything that costs something. */
+  readonly limitAddress: Limited
+  /** Limits the callers of a route. It is inside of authentication. */
+  readonly limitCaller: (route: { readonly method: string; readonly path: string }) => Limited
+}
+
+/**
+ * Without limits nothing is done for a request.
+ *
+ * @internal
+ */
+export const unlimited: RateLimiter = { limitAddress: (handler) => handler, limitCaller: () => (handler) => handler }
+
+/**
+ * Limits the requests to a service that has these routes.
+ *
+ * @internal
+ */
+export const makeRateLimiter = Effect.fnUntraced(function*(
+  { perAddress = defaultRate, perCaller, routes = {} }: RateLimits,
+  known: ReadonlyArray<{ readonly method: string; readonly path: string }>,
+  errorResponses: ErrorResponses
+) {
+  const byRoute = new Map(Object.entries(routes).map(([route, rate]) => [bracesGone(route), rate]))
+  const names = new Set(known.map((route) => nameOf(route)))
+  for (const [name, rate] of [["perAddress", perAddress], ["perCaller", perCaller], ...byRoute] as const) {
+    const problem = rate === undefined ? undefined : problemOf(rate)
+    if (problem !== undefined) return yield* Effect.die(new DeclarationError(`The rate limit ${name} ${problem}`))
+  }
+  for (const name of byRoute.keys()) {
+    if (!names.has(name)) return yield* Effect.die(new DeclarationError(`The rate limit ${name} is of no route`))
+  }
+  const limit = limitedBy(yield* makeQuotas, errorResponses)
+  const limiter: RateLimiter = {
+    limitAddress: limit([{ name: "address", rate: perAddress, keyOf: addressKey }]),
+    limitCaller: (route) => {
+      const rate = byRoute.get(nameOf(route))
+      const name = nameOf(route)
+      return limit([
+        ...perCaller === undefined ? [] : [{ name: "caller", rate: perCaller, keyOf: callerKey }],
+        ...rate === undefined
+          ? []
+          : [{ name: "route", rate, keyOf: (caller: Caller) => `${callerKey(caller)} ${name}` }]
+      ])
+    }
+  }
+  return limiter
+})
+
+const defaultRate: Rate = { limit: 600, window: "1 minute" }
+
+const nameOf = ({ method, path }: { readonly method: string; readonly path: string }): string => `${method} ${path}`
+
+const bracesGone = (route: string): string => route.replaceAll(/\{(\w+)\}/gu, ":$1")
+
+const problemOf = ({ limit, window }: Rate): string | undefined =>
+  !Number.isSafeInteger(limit) || limit < 1
+    ? "needs a whole number of requests from 1"
+    : Duration.toMillis(Duration.fromInputUnsafe(window)) < 1_000
+    ? "needs a window of at least a second"
+    : undefined
+
+/** Whom a request comes from. */
+interface Caller {
+  readonly subject: string | undefined
+  readonly address: string
+}
+
+const addressKey = ({ address }: Caller): string => `rate:address:${address}`
+
+const callerKey = ({ address, subject }: Caller): string =>
+  subject === undefined ? `rate:caller:${address}` : `rate:user:${subject}`
+
+interface Policy {
+  /** As in the headers. */
+  readonly name: string
+  readonly rate: Rate
+  readonly keyOf: (caller: Caller) => string
+}
+
+const limitedBy =
+  ({ take }: Quotas, errorResponses: ErrorResponses) => (policies: ReadonlyArray<Policy>): Limited => (handler) => {
+    if (policies.length === 0) return handler
+    const policyHeader = policies.map(({ name, rate: { limit, window } }) =>
+      `"${name}";q=${limit};w=${secondsOf(Duration.toMillis(Duration.fromInputUnsafe(window)))}`
+    ).join(", ")
+    const headersOf = (quotas: ReadonlyArray<Quota>) => ({
+      "ratelimit-policy": policyHeader,
+      "ratelimit": quotas.map(({ remaining, resetAfter }, i) =>
+        `"${policies[i]!.name}";r=${remaining};t=${secondsOf(resetAfter)}`
+      ).join(", ")
+    })
+    return Effect.withFiber((fiber) =>
+      Effect.flatMap(callerOf(fiber), (caller) =>
+        Effect.flatMap(
+          Effect.forEach(policies, ({ keyOf, rate }) => take(keyOf(caller), rate)),
+          (quotas) => {
+            const wait = Math.max(...quotas.map(({ isExceeded, retryAfter }) => isExceeded ? retryAfter : 0))
+            const answer = wait === 0
+              ? handler
+              : errorResponses.failure(tooManyRequests("errors.TooManyRequests", wait))
+            return Effect.map(answer, (response) => withHeaders(response, headersOf(quotas)))
+          }
+        ))
+    )
+  }
+
+const callerOf = (fiber: Fiber.Fiber<unknown, unknown>): Effect.Effect<Caller> =>
+  Effect.map(
+    fiber.getRef(ClientAddressSource),
+    (address = "unknown") => ({ address: countedAddressOf(address), subject: currentUserIdOf(fiber) })
+  )
+
+const secondsOf = (millis: number): number => Math.ceil(millis / 1_000)
+
+/** The limits of callers are inside of those of addresses, which come first in the headers. */
+const withHeaders = (
+  response: HttpServerResponse.HttpServerResponse,
+  own: { readonly [name: string]: string }
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setHeaders(
+    response,
+    Object.fromEntries(
+      Object.entries(own).map(([name, value]) => {
+        const inner = response.headers[name]
+        return [name, inner === undefined ? value : `${value}, ${inner}`]
+      })
+    )
+  )
