@@ -11,7 +11,6 @@ import { quote } from "../../internal/json.ts"
 import {
   assertSeparable,
   bodyDecoder,
-  compileSerialiser,
   elementOf,
   expectationOf,
   type FieldProblem,
@@ -23,8 +22,10 @@ import {
   withoutTextSuffix
 } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
 import { documentEncoder } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
+import type { ReadError } from "../../Repository/RepositoryError.ts"
 import {
   fieldsOf,
   formType,
@@ -51,6 +52,9 @@ import { addAll, type ListResponses } from "../response/listResponse.ts"
 import { inputFields, parameters as parametersOf } from "../response/problemFields.ts"
 import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
+import { CallerViews } from "../view/callerView.ts"
+import { type DocumentForm, formWithout } from "../view/documentForm.ts"
+import { modelView } from "../view/modelView.ts"
 import { routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
 import type { ServedCall as Call } from "./served.ts"
@@ -280,7 +284,7 @@ const locationBy = (template: string, success: Schema.Top): (value: unknown) => 
 type ResultWriter = (
   value: unknown,
   url: string
-) => Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable>
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable | ReadError>
 
 /** Writes results with the status and the `Location` that the call declares. */
 const resultWriter = (options: Call["options"], { linksOf, lists }: CallContext): ResultWriter => {
@@ -305,17 +309,19 @@ const responderOf = (
 ): ResultWriter => {
   const element = elementOf(success)
   if (isModelLike(success)) {
-    const write = modelWriter(success, linksOf(success))
-    return (value) => Effect.map(write(value), (text) => responses.json(text))
+    const writer = modelWriter(success, linksOf(success))
+    return (value) => Effect.flatMap(writer, (write) => Effect.map(write(value), (text) => responses.json(text)))
   }
   if (element === undefined) {
     const write = valueWriter(success)
     if (isObject(success)) return (value) => Effect.map(write(value), (text) => responses.json(text))
     return (value) => Effect.map(write(value), (text) => responses.json(`{"_type":"OperationResult","result":${text}}`))
   }
-  const write = isModelLike(element) ? modelWriter(element, linksOf(element)) : valueWriter(element)
+  const writer = isModelLike(element)
+    ? modelWriter(element, linksOf(element))
+    : Effect.succeed(valueWriter(element))
   return (value, url) =>
-    Effect.suspend(() => {
+    Effect.flatMap(writer, (write) => {
       const items = lists.begin()
       return Effect.map(
         // The schema ensures that the value is a list.
@@ -327,15 +333,26 @@ const responderOf = (
 
 type Write = (value: unknown) => Effect.Effect<string>
 
-const modelWriter = (model: ModelLike, links: DocumentLinks): Write => {
+/** Writes instances of a model as the caller sees them. A handler may show a caller more who holds no grant to read. */
+const modelWriter = (model: ModelLike, links: DocumentLinks): Effect.Effect<Write, ReadError> => {
   const toDocument = documentEncoder(model)
   const { print } = identifierOf(model)
-  const serialise = compileSerialiser(model)
-  return (value) => {
+  const writeBy = (formOf: (document: Document) => DocumentForm): Write => (value) => {
     const document = toDocument(value)
-    const text = serialise(document, links(print(document["_id"])))
+    const text = formOf(document).serialise(document, links(print(document["_id"])))
     return text === undefined ? Effect.die(new Error(`This is no ${model.modelName}`)) : Effect.succeed(text)
   }
+  const form = formWithout(model, [])
+  const whole = writeBy(() => form)
+  return Effect.withFiber((fiber) => {
+    const views = Context.get(fiber.context, CallerViews)
+    return views === undefined
+      ? Effect.succeed(whole)
+      : Effect.map(
+        views.of(model),
+        (grants) => grants === undefined ? whole : writeBy(modelView(model, grants).ofCaller(grants).formOf)
+      )
+  })
 }
 
 const valueWriter = (schema: Schema.Top): Write => {

@@ -50,14 +50,30 @@ export const hasAllFields = ({ read, write }: CallerView): boolean =>
   read.every(({ fields }) => fields === undefined) && write.every(({ fields }) => fields === undefined)
 
 /**
- * What identifies a set of grants, whoever holds them.
+ * What identifies the fields of a set of grants, and which of them depend on the document.
  *
  * @internal
  */
 export const keyOf = ({ read, write }: CallerView): string => `${keysOf(read)};${keysOf(write)}`
 
-const keysOf = (grants: ReadonlyArray<HeldGrant>): string =>
-  grants.map(({ id, rows }) => rows === undefined ? `${id}` : `${id}?`).join()
+const keysOf = (grants: ReadonlyArray<HeldGrant>): string => {
+  let keys = ""
+  for (const { fields, rows } of grants) {
+    keys += fields === undefined ? "," : `${textOf(fields)},`
+    if (rows !== undefined) keys += "?"
+  }
+  return keys
+}
+
+const textOf = (fields: FieldRules): string => {
+  const known = texts.get(fields)
+  if (known !== undefined) return known
+  const text = JSON.stringify([fields.hide, fields.readOnly])
+  texts.set(fields, text)
+  return text
+}
+
+const texts = new WeakMap<FieldRules, string>()
 
 /**
  * What the caller of a request may see of models.

@@ -1,10 +1,12 @@
 import * as Context from "effect/Context"
 import type * as Fiber from "effect/Fiber"
+import { BoundedCache } from "../../internal/boundedCache.ts"
+import { memoizeByModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { rowMatcher } from "../../Repository/introspection.ts"
 import type { Naming } from "../query/naming.ts"
-import { type CallerView, CallerViews, type HeldGrant } from "./callerView.ts"
+import { type CallerView, CallerViews, type HeldGrant, keyOf } from "./callerView.ts"
 import { type DocumentForm, formWithout } from "./documentForm.ts"
 import { type FieldNames, hiddenBy, modelWithout, takenBy, takenByAll, unwritableBy } from "./fieldRules.ts"
 import { namingOf } from "./naming.ts"
@@ -24,6 +26,8 @@ export interface ModelView {
   readonly rules: WriteRules
   /** The documents of the caller for whom the fiber runs. */
   readonly of: (fiber: Fiber.Fiber<unknown, unknown>) => CallerDocuments
+  /** The documents of a caller who holds the grants. */
+  readonly ofCaller: (grants: CallerView) => CallerDocuments
   /** Whether everything is shown and may be written. */
   readonly isWhole: boolean
   /** Whether documents are shown at all. */
@@ -74,6 +78,7 @@ export const wholeView = (model: Model.Any): ModelView => {
     hidden: [],
     rules,
     of: () => documents,
+    ofCaller: () => documents,
     isWhole: true,
     isReadable: true,
     form,
@@ -82,8 +87,19 @@ export const wholeView = (model: Model.Any): ModelView => {
   }
 }
 
-/** @internal */
-export const modelView = (model: Model.Any, grants: CallerView): ModelView => {
+/**
+ * The view of a set of grants. The last 64 of a model are cached.
+ *
+ * @internal
+ */
+export const modelView = (model: Model.Any, grants: CallerView): ModelView =>
+  views(model).getOrMake(keyOf(grants), () => makeView(model, grants))
+
+const maxViews = 64
+
+const views = memoizeByModel((_: Model.Any) => new BoundedCache<ModelView>(maxViews))
+
+const makeView = (model: Model.Any, grants: CallerView): ModelView => {
   const hidden = takenBy(grants.read, hiddenBy)
   const unwritable = takenBy(grants.write, unwritableBy)
   const rules = writeRulesOf(model, { hidden, unwritable })
@@ -123,7 +139,8 @@ export const modelView = (model: Model.Any, grants: CallerView): ModelView => {
     form,
     dependsOnDocument: hidden.dependsOnDocument || unwritable.dependsOnDocument,
     same,
-    of: (fiber) => same ?? ofCaller(Context.get(fiber.context, CallerViews)?.own ?? grants)
+    ofCaller: same === undefined ? ofCaller : () => same,
+    of: (fiber) => same ?? ofCaller(Context.get(fiber.context, CallerViews)?.own ?? noGrants)
   }
 }
 
@@ -139,3 +156,5 @@ const reachingBy = (
 }
 
 const always = () => true
+
+const noGrants: CallerView = { read: [], write: [] }

@@ -52,9 +52,9 @@ const projectionOf = (model: Model.Any, hidden: ReadonlyArray<string>): Document
 const conditionOf = (grants: ReadonlyArray<HeldGrant>, named: ReadonlySet<string>): Filter | undefined => {
   const conditions = new Map<string, Filter>()
   for (const name of named) {
-    const showing = grants.filter((grant) => !isWithin(name, hiddenBy(grant)))
-    const rows = rowsOf(showing)
-    if (rows !== undefined) conditions.set(showing.map(({ id }) => id).join(), rows)
+    const showing = grants.map((grant) => !isWithin(name, hiddenBy(grant)))
+    const rows = rowsOf(grants.filter((_, i) => showing[i]))
+    if (rows !== undefined) conditions.set(showing.join(), rows)
   }
   return conditions.size === 0 ? undefined : { $and: [...conditions.values()] }
 }
