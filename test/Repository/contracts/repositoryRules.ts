@@ -1,95 +1,17 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Schema, Stream } from "effect"
-import { DocumentStore, Model, Query, Repository } from "../../../src/index.ts"
+import { Effect, Fiber, Layer, Option, Stream } from "effect"
+import { type DocumentStore, type Query, Repository } from "../../../src/index.ts"
 import { CallerRules, documentOperationsOf, nothing } from "../../../src/Repository/introspection.ts"
-
-const fields = {
-  id: Model.id(),
-  owner: Schema.String,
-  state: Schema.String,
-  points: Schema.Int
-}
-
-class Plain extends Model.Class<Plain>()("Plain", fields) {}
-
-/** Whose replacements are compared with the stored version. */
-class Versioned extends Model.Class<Versioned>()("Versioned", { ...fields, ...Model.versioned, ...Model.audited }) {}
-
-class Marked extends Model.Class<Marked>()("Marked", { ...fields, ...Model.versioned, ...Model.softDeleted }) {}
-
-class Recorded extends Model.Class<Recorded>()("Recorded", {
-  ...fields,
-  ...Model.audited,
-  ...Model.softDeleted,
-  ...Model.historied
-}) {}
-
-const repositories = Layer.mergeAll(
-  Repository.layer(Plain),
-  Repository.layer(Versioned),
-  Repository.layer(Marked),
-  Repository.layer(Recorded)
-)
-
-// The operations that all four have; the suites that differ by model are at the end.
-const models = [Plain, Versioned, Marked, Recorded].map((model) =>
-  // Each has the fields of `Plain`.
-  [model.modelName, model as unknown as typeof Plain] as const
-)
-
-/** Runs an effect for a caller with these rules, which are the same for every model. */
-const under = (rows: DocumentStore.Filter, check: DocumentStore.Filter | undefined = rows) => {
-  const rules = { rows: () => rows, check: () => check }
-  return Effect.provideService(CallerRules, { of: () => Effect.succeed(rules) })
-}
-
-/** Runs an effect for a caller who reaches and writes documents with this owner. */
-const as = (owner: string) => under({ owner: { $eq: owner } })
+import { as, models, Plain, repositories, storedOf, twoOwners, under } from "../../support/ruled.ts"
 
 /** What a repository does under the rules of a caller, whichever store is under it. */
 export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
   it.layer(repositories.pipe(Layer.provideMerge(store)))(`Rules of callers / ${name}`, (it) => {
-    let made = 0
-
-    /** A repository, and instances of two owners in it: Ann's have even points, Bob's odd ones. */
-    const two = Effect.fnUntraced(function*(model: typeof Plain, count = 6) {
-      const all = yield* Repository.for(model)
-      made += 1
-      const [ann, bob] = [`ann${made}`, `bob${made}`]
-      const instances = yield* Effect.forEach(
-        Array.from({ length: count }, (_, i) => i),
-        (points) =>
-          Model.finalise(model, {
-            id: `${made}-${points}`,
-            owner: points % 2 === 0 ? ann : bob,
-            state: "open",
-            points
-          })
-      )
-      yield* all.bulkInsert(instances)
-      return { all, ann, bob, instances, mine: `${made}-0`, theirs: `${made}-1`, unknown: `${made}-x` }
-    })
-
-    /** The stored documents of both owners, without what the framework manages. */
-    const stored = Effect.fnUntraced(
-      function*(model: typeof Plain, { ann, bob }: { readonly ann: string; readonly bob: string }) {
-        const { find } = yield* DocumentStore.DocumentStore
-        const found = yield* find(model.modelName, { filter: { owner: { $in: [ann, bob] } }, sort: { points: 1 } })
-        return found.map(({ _id, deleted, owner, points, state }) => ({
-          _id,
-          owner,
-          points,
-          state,
-          ...(deleted === undefined ? {} : { deleted: true })
-        }))
-      }
-    )
-
     it.effect.each(models)(
       "every read of a %s reaches the caller's documents only",
       ([, model]) =>
         Effect.gen(function*() {
-          const { all, ann, bob, mine, theirs, unknown } = yield* two(model)
+          const { all, ann, bob, mine, theirs, unknown } = yield* twoOwners(model)
           const both: Query.Where<typeof Plain> = ($) => $.owner.in([ann, bob])
           const pointsOf = (found: ReadonlyArray<{ readonly points?: unknown }>) => found.map(({ points }) => points)
           const documents = documentOperationsOf(all)
@@ -143,10 +65,10 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
       "every write of a %s reaches the caller's documents only",
       ([, model]) =>
         Effect.gen(function*() {
-          const own = yield* two(model)
+          const own = yield* twoOwners(model)
           const { all, ann, bob, instances, mine, theirs, unknown } = own
           const both: Query.Where<typeof Plain> = ($) => $.owner.in([ann, bob])
-          const before = yield* stored(model, own)
+          const before = yield* storedOf(model, own)
           const expected = before.map((document) => ({ ...document }))
           yield* Effect.gen(function*() {
             for (const id of [theirs, unknown]) {
@@ -181,7 +103,7 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
           }).pipe(as(ann))
           for (const document of expected) if (document.owner === ann) document.state = "mine"
           expected[0]!.state = "patched"
-          assert.deepStrictEqual(yield* stored(model, own), expected)
+          assert.deepStrictEqual(yield* storedOf(model, own), expected)
           assert.strictEqual(yield* all.deleteAll.pipe(as(ann)), 3)
           assert.strictEqual(yield* all.count(both), 3)
         })
@@ -189,12 +111,12 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
 
     it.effect.each(models)("no write leaves a %s behind that the check rejects", ([, model]) =>
       Effect.gen(function*() {
-        const own = yield* two(model)
+        const own = yield* twoOwners(model)
         const { all, ann, instances, mine, theirs } = own
         const documents = documentOperationsOf(all)
         const foreign = new model({ ...instances[0]!, id: `${mine}-new`, owner: "somebody" })
         const moved = new model({ ...(yield* all.findById(mine)), owner: "somebody" })
-        const before = yield* stored(model, own)
+        const before = yield* storedOf(model, own)
         const total = yield* all.count()
         const denied = [
           all.insert(foreign),
@@ -219,12 +141,12 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
             `The caller may not write this ${model.modelName}`
           ])
         }
-        assert.deepStrictEqual(yield* stored(model, own), before)
+        assert.deepStrictEqual(yield* storedOf(model, own), before)
         assert.strictEqual(yield* all.count(), total)
         // An identifier that is taken by a document that is not the caller's.
         const taken = yield* Effect.flip(all.save(new model({ ...instances[1]!, owner: ann }))).pipe(as(ann))
         assert.strictEqual(taken._tag, "DuplicateKey")
-        assert.deepStrictEqual(yield* stored(model, own), before)
+        assert.deepStrictEqual(yield* storedOf(model, own), before)
         // A check that isn't the rows: what the update does not touch is checked as well.
         const open = under({ owner: { $eq: ann } }, { state: { $eq: "open" } })
         assert.strictEqual((yield* all.patch(mine, { points: 10 }).pipe(open)).points, 10)
@@ -247,7 +169,7 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
         // A delete leaves nothing behind.
         yield* all.deleteById(mine).pipe(under({ owner: { $eq: ann } }, nothing))
         assert.deepStrictEqual(
-          (yield* stored(model, own)).map((document) => "deleted" in document ? undefined : document["_id"]).filter((
+          (yield* storedOf(model, own)).map((document) => "deleted" in document ? undefined : document["_id"]).filter((
             id
           ) => id === mine),
           []
@@ -257,7 +179,7 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
 
     it.effect.each(models)("inserts and saves the %ss that the check admits", ([, model]) =>
       Effect.gen(function*() {
-        const { all, ann, instances, mine } = yield* two(model)
+        const { all, ann, instances, mine } = yield* twoOwners(model)
         const instance = (id: string, owner: string) => new model({ ...instances[0]!, id: `${mine}-${id}`, owner })
         const many = [
           instance("a", ann),
@@ -301,7 +223,7 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
 
     it.effect("refuses pipelines that reach other collections, by the name of the stage", () =>
       Effect.gen(function*() {
-        const { all, ann } = yield* two(Plain)
+        const { all, ann } = yield* twoOwners(Plain)
         const lookup = { $lookup: { from: "Marked", localField: "owner", foreignField: "owner", as: "marked" } }
         const pipelines: ReadonlyArray<readonly [string, ReadonlyArray<DocumentStore.Document>]> = [
           ["$lookup", [lookup]],
@@ -331,7 +253,7 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
 
     it.effect("hold in transactions, streams and forked fibers, and not in an unrestricted repository", () =>
       Effect.gen(function*() {
-        const { all, ann, bob, mine, theirs } = yield* two(Plain)
+        const { all, ann, bob, mine, theirs } = yield* twoOwners(Plain)
         const both: Query.Where<typeof Plain> = ($) => $.owner.in([ann, bob])
         const ids = yield* Repository.transaction(Effect.gen(function*() {
           yield* all.patch(mine, { state: "in" })

@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { DocumentStore } from "../../../src/index.ts"
+import { EmbeddedStore } from "../../../src/index.ts"
+import { nothing, rejectUnsuitable, rowMatcher } from "../../../src/Repository/introspection.ts"
+import { freshFolder } from "../../support/folders.ts"
+import { onMongo } from "../../support/mongo.ts"
+import { rowMatcherContract } from "../contracts/rowMatcher.ts"
+
+rowMatcherContract("memory", EmbeddedStore.layerMemory)
+rowMatcherContract("embedded", freshFolder(EmbeddedStore.layerWith))
+onMongo("on a server", (layer) => rowMatcherContract("mongodb", layer, 30))
+
+describe("a rule", () => {
+  it.each<readonly [string, DocumentStore.Filter]>([
+    ["$text", { $text: { $search: "tea" } }],
+    ["$text", { $and: [{ owner: "a" }, { $text: { $search: "tea" } }] }],
+    ["$near", { place: { $near: [0, 0] } }],
+    ["$geoWithin", { lines: { $elemMatch: { place: { $geoWithin: {} } } } }],
+    ["$where", { $where: "true" }],
+    ["$jsonSchema", { $or: [{ $jsonSchema: {} }] }],
+    ["$rand", { $expr: { $lt: ["$rank", { $multiply: [{ $rand: {} }, 2] }] } }],
+    ["$$NOW", { $expr: { $lt: ["$at", "$$NOW"] } }],
+    ["$sampleRate", { $sampleRate: 0.5 }],
+    ["$nonsense", { owner: { $nonsense: 1 } }]
+  ])("can't have %s", (operator, filter) => {
+    assert.include(rejectUnsuitable(filter), operator)
+    assert.isFalse(rowMatcher(filter)({ _id: 1, owner: "a" }))
+  })
+
+  it("may have values that look like operators", () => {
+    for (
+      const filter of [{ owner: "$$NOW" }, { owner: { $eq: "$where" } }, {
+        $expr: { $eq: ["$owner", { $literal: "$$NOW" }] }
+      }]
+    ) {
+      assert.isUndefined(rejectUnsuitable(filter))
+    }
+    assert.isTrue(rowMatcher({ owner: "$$NOW" })({ _id: 1, owner: "$$NOW" }))
+  })
+
+  it("may match nothing", () => {
+    assert.isUndefined(rejectUnsuitable(nothing))
+    assert.isFalse(rowMatcher(nothing)({ _id: 1 }))
+    assert.isTrue(rowMatcher({})({ _id: 1 }))
+  })
+})
