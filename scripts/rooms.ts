@@ -101,7 +101,7 @@ export const folders: { readonly [name: string]: Folder } = {
       messages: { on: ["messages/catalogues", "base"] },
       Translations: { on: ["messages"], modules: ["Translations"] },
       config: { on: [] },
-      KernelConfig: { on: ["config"], modules: ["KernelConfig", "RateLimits"] },
+      KernelConfig: { on: ["config"], modules: ["Cors", "KernelConfig", "RateLimits"] },
       description: { on: ["base"], isPortable: true },
       calls: { on: ["description"], modules: ["Action", "Endpoint", "Guard", "Hook", "Operation"], isPortable: true },
       resource: { on: ["calls"], isPortable: true },

@@ -22,6 +22,11 @@
  * | `server.forwarded_header` | header in which they write the client's address: `x-forwarded-for` or `forwarded` | `x-forwarded-for` |
  * | `rate_limits.per_address` | requests from an address, as `300 per minute`, see `RateLimits` | none, or 600 per minute if the engine enables limits |
  * | `rate_limits.per_caller` | requests of a user | none |
+ * | `cors.origins` | origins whose pages may call the service from a browser, or `*`, see `Cors` | none |
+ * | `cors.methods` | methods of these calls | all of the endpoints |
+ * | `cors.headers` | headers of these calls | those that the engine reads |
+ * | `cors.credentials` | whether browsers send cookies and HTTP basic | false |
+ * | `cors.max_age` | time for which browsers keep what is allowed | 1 hour |
  * | `mongo.host` | MongoDB's host, or its whole URL | `localhost` |
  * | `mongo.db` | database | the URL's, or `app` |
  * | `mongo.connect_timeout` | time for a server to accept a connection | 5 seconds |

@@ -4,6 +4,7 @@ import { Config, ConfigProvider, Duration, Effect, FileSystem, Layer, Logger, Pl
 import { IpNetwork } from "effect/net"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as Cors from "../../src/Http/Cors.ts"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as RateLimits from "../../src/Http/RateLimits.ts"
 import * as Translations from "../../src/Http/Translations.ts"
@@ -68,6 +69,7 @@ const everything = Effect.gen(function*() {
       trustedProxies: trustedProxies.map((network) => IpNetwork.format(network))
     })),
     rateLimits: yield* RateLimits.config,
+    cors: yield* Cors.config,
     limits: yield* KernelConfig.Limits,
     lifetimes: yield* Lifetimes,
     mongo: { host: Redacted.isRedacted(host) ? Redacted.value(host) : host, ...mongo },
@@ -88,6 +90,13 @@ const expected = {
   rateLimits: {
     perAddress: { limit: 300, window: Duration.minutes(1) },
     perCaller: { limit: 10, window: Duration.minutes(5) }
+  },
+  cors: {
+    origins: ["https://shop.example", "http://localhost:5173"],
+    methods: ["GET", "POST"],
+    headers: ["Authorization", "X-Own"],
+    credentials: true,
+    maxAge: Duration.minutes(5)
   },
   logging: { fileName: "shop.log", maxSize: 10_000_000, backupCount: 7 },
   limits: {
@@ -129,6 +138,12 @@ appkernel:
     trusted_proxies: [10.0.0.0/8, "::ffff:192.0.2.1", "2001:db8::/32"]
     forwarded_header: Forwarded
   rate_limits: { per_address: 300 per minute, per_caller: 10 per 5 minutes }
+  cors:
+    origins: ["https://Shop.example:443", "http://localhost:5173"]
+    methods: [get, POST]
+    headers: [Authorization, X-Own]
+    credentials: true
+    max_age: 5 minutes
   mongo:
     host: mongodb://shop:secret@db.example.org/
     db: shop
@@ -169,6 +184,11 @@ const env = {
   APPKERNEL_SERVER_FORWARDED_HEADER: "forwarded",
   APPKERNEL_RATE_LIMITS_PER_ADDRESS: "300 per 60",
   APPKERNEL_RATE_LIMITS_PER_CALLER: "10 per 5 minutes",
+  APPKERNEL_CORS_ORIGINS: "https://shop.example,http://localhost:5173",
+  APPKERNEL_CORS_METHODS: "GET,POST",
+  APPKERNEL_CORS_HEADERS: "Authorization, X-Own",
+  APPKERNEL_CORS_CREDENTIALS: "yes",
+  APPKERNEL_CORS_MAX_AGE: "300",
   APPKERNEL_MONGO_HOST: "mongodb://shop:secret@db.example.org/",
   APPKERNEL_MONGO_DB: "shop",
   APPKERNEL_MONGO_CONNECT_TIMEOUT: "2 seconds",
@@ -306,6 +326,7 @@ appkernel:
   query: { timeout: -1, max_page_size: 0 }
   i18n: { languages: [en, 5] }
   rate_limits: { per_address: 300, per_caller: 0 per minute }
+  cors: { origins: ["https://shop.example/"], methods: ["GET POST"], headers: "a b", credentials: maybe, max_age: 2 days }
   logging: { max_size: -5, backup_count: -1 }
 `
       })
@@ -320,6 +341,11 @@ appkernel:
         "appkernel.server.forwarded_header",
         "appkernel.rate_limits.per_address",
         "appkernel.rate_limits.per_caller",
+        "appkernel.cors.origins",
+        "appkernel.cors.methods",
+        "appkernel.cors.headers",
+        "appkernel.cors.credentials",
+        "appkernel.cors.max_age",
         "appkernel.i18n.languages",
         "appkernel.query.max_page_size",
         "appkernel.query.timeout"

@@ -8,6 +8,7 @@ import * as NetAddress from "effect/net/NetAddress"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { booleanOf } from "../../internal/booleans.ts"
 import { durationOf } from "../../internal/durationConfig.ts"
 import type { Rate } from "../../internal/rateLimiter.ts"
 
@@ -121,6 +122,30 @@ const rateOf = (text: string): Rate | undefined => {
 
 const rate = setting("a number of requests and a time up to a day, such as 300 per minute", ["text"], rateOf)
 
+/** Browsers send origins in lower case and without a default port. */
+const originOf = (text: string): string | undefined => {
+  if (text === "*") return text
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isOrigin = /^[a-z][a-z\d+.-]*:\/\/[^/?#@\s]+$/iu.test(text)
+  return url === undefined || !isOrigin ? undefined : url.origin === "null" ? text.toLowerCase() : url.origin
+}
+
+const origins = setting("* or origins such as https://app.example.com, as a list or separated by commas", [
+  "text",
+  "a list"
+], (value) => all(value, originOf))
+
+const token = /^[\w!#$%&'*+.^`|~-]+$/u
+
+const names = (nameOf: (part: string) => string) =>
+  setting(
+    "names, as a list or separated by commas",
+    ["text", "a list"],
+    (value) => all(value, (part) => token.test(part) ? nameOf(part) : undefined)
+  )
+
+const boolean = setting("true or false", ["true or false", "text"], (value) => booleanOf(value))
+
 const oneOf = <const A extends string>(...values: ReadonlyArray<A>) =>
   setting(
     `one of ${values.join(", ")}`,
@@ -148,6 +173,11 @@ export const settings = {
   serverForwardedHeader: oneOf("x-forwarded-for", "forwarded")("server.forwarded_header"),
   rateLimitsPerAddress: rate("rate_limits.per_address"),
   rateLimitsPerCaller: rate("rate_limits.per_caller"),
+  corsOrigins: origins("cors.origins"),
+  corsMethods: names((name) => name.toUpperCase())("cors.methods"),
+  corsHeaders: names((name) => name)("cors.headers"),
+  corsCredentials: boolean("cors.credentials"),
+  corsMaxAge: duration(Duration.zero)("cors.max_age"),
   mongoHost: text("mongo.host"),
   mongoDb: text("mongo.db"),
   mongoConnectTimeout: duration(Duration.millis(1))("mongo.connect_timeout"),

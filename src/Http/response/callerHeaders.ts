@@ -1,4 +1,5 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { varyWith } from "./vary.ts"
 
 /**
  * Adds what caches have to know: the response depends on the headers that have credentials, and one that needed credentials
@@ -10,15 +11,8 @@ export const makeCallerHeaders = (credentialHeaders: ReadonlyArray<string>): Cal
   const names = credentialHeaders.map((name) =>
     name.split("-").map((part) => part === "api" ? "API" : part.charAt(0).toUpperCase() + part.slice(1)).join("-")
   )
-  const vary = names.join(", ")
-  const varies = (known: string | undefined): string => {
-    if (known === undefined) return vary
-    const listed = new Set(known.toLowerCase().split(",").map((name) => name.trim()))
-    if (listed.has("*")) return known
-    return [known, ...names.filter((name) => !listed.has(name.toLowerCase()))].join(", ")
-  }
   const forAll: CallerHeaders["forAll"] = (response) =>
-    HttpServerResponse.setHeader(response, "vary", varies(response.headers["vary"]))
+    HttpServerResponse.setHeader(response, "vary", varyWith(response.headers["vary"], names))
   return {
     forAll,
     forCaller: (response) => {

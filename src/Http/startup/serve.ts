@@ -11,6 +11,7 @@ import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import { Keys } from "../../Security/Keys.ts"
+import { config as configuredCors } from "../Cors.ts"
 import { documentPaths } from "../description/standardEndpoints.ts"
 import * as Documentation from "../Documentation.ts"
 import { RateLimiting } from "../Guard.ts"
@@ -25,6 +26,7 @@ import { parameters as parametersOf } from "../response/problemFields.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
 import { callRoutes } from "../routes/callRoutes.ts"
+import { withCors } from "../routes/cors.ts"
 import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
 import { keysRoute } from "../routes/keysRoute.ts"
 import { makeRateLimiter, unlimited } from "../routes/rateLimits.ts"
@@ -110,7 +112,9 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   for (const addition of additions) {
     yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, router)))
   }
-  const handler = limitAddress(routed(router, routes, pathsOfDocuments(registrations), errorResponses))
+  const limited = limitAddress(routed(router, routes, pathsOfDocuments(registrations), errorResponses))
+  const cors = yield* configuredCors
+  const handler = cors === undefined ? limited : withCors(limited, cors)
   const log = yield* KernelLogger.Access
   const clientAddressOf = makeClientAddress(yield* KernelConfig.proxies)
   // Handlers get the context of the server's fiber.

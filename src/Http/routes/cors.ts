@@ -1,0 +1,71 @@
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { Cors } from "../Cors.ts"
+import { varyWith } from "../response/vary.ts"
+
+type Headers = { readonly [name: string]: string }
+
+/**
+ * Answers preflight requests, and lets scripts of allowed origins read responses.
+ *
+ * @internal
+ */
+export const withCors = <E, R>(
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  { credentials, headers, maxAge, methods, origins }: Cors
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
+  const isForAll = origins.includes("*")
+  const varying = isForAll ? [] : ["Origin"]
+  const shared = credentials ? { "access-control-allow-credentials": "true" } : {}
+  const exposing = { ...shared, "access-control-expose-headers": exposed }
+  const allowing = {
+    ...shared,
+    "access-control-allow-methods": methods.join(", "),
+    "access-control-allow-headers": headers.join(", "),
+    "access-control-max-age": String(Math.floor(Duration.toSeconds(maxAge)))
+  }
+  const allowed = new Map(origins.map((origin) => [origin, { "access-control-allow-origin": origin }]))
+  const originOf = (origin: string): Headers | undefined => allowed.get(isForAll ? "*" : origin)
+
+  const preflight = (origin: string): HttpServerResponse.HttpServerResponse => {
+    const own = originOf(origin)
+    return HttpServerResponse.empty({
+      status: 204,
+      headers: {
+        vary: varyWith(undefined, [...varying, "Access-Control-Request-Method", "Access-Control-Request-Headers"]),
+        ...(own === undefined ? {} : { ...own, ...allowing })
+      }
+    })
+  }
+  const readable = (response: HttpServerResponse.HttpServerResponse, origin: string | undefined) => {
+    const own = origin === undefined ? undefined : originOf(origin)
+    return HttpServerResponse.setHeaders(response, {
+      ...(isForAll ? {} : { vary: varyWith(response.headers["vary"], varying) }),
+      ...(own === undefined ? {} : { ...own, ...exposing })
+    })
+  }
+
+  return Effect.withFiber((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const { origin } = request.headers
+    return origin !== undefined && request.method === "OPTIONS" && "access-control-request-method" in request.headers
+      ? Effect.succeed(preflight(origin))
+      : Effect.map(handler, (response) => readable(response, origin))
+  })
+}
+
+const exposed = [
+  "ETag",
+  "Location",
+  "Content-Location",
+  "Preference-Applied",
+  "X-Total-Count",
+  "X-Request-Id",
+  "Retry-After",
+  "WWW-Authenticate",
+  "RateLimit",
+  "RateLimit-Policy"
+].join(", ")
