@@ -83,7 +83,7 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
                   documentOperationsOf(all).patch(id, { state: "taken" })
                 ]
               ) {
-                const error = yield* Effect.flip(write as Effect.Effect<unknown, Error & { readonly _tag: string }>)
+                const error = yield* Effect.flip(write)
                 assert.deepStrictEqual([error._tag, error.message], [
                   "DocumentNotFound",
                   `${model.modelName} ${id} does not exist`

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { DocumentStore, Repository } from "../../../src/index.ts"
-import { as, Marked, Plain, Recorded, repositories, twoOwners, under } from "../../support/ruled.ts"
+import { as, Marked, type Plain, Recorded, repositories, twoOwners, under } from "../../support/ruled.ts"
 
 // Each has the fields of `Plain`.
 const plainOf = (model: unknown) => model as typeof Plain
