@@ -66,6 +66,7 @@ describe("Accounts.fromModel", () => {
   })
 
   it("takes fields of the model that have the right type", () => {
+    expectTypeOf<Accounts.FieldOf<typeof User, string>>().toEqualTypeOf<"id" | "email" | "password">()
     // @ts-expect-error: no field
     Accounts.fromModel(User, { login: "mail", secret: "password" })
     // @ts-expect-error: a number

@@ -28,8 +28,9 @@ import { make as makeAttempts, SignInAttempts } from "./SignInAttempts.ts"
 export type { Account, Operations } from "./accounts/account.ts"
 
 /**
- * Where accounts are.
+ * Where accounts are. Its layer may stand beside that of the store, so the store is needed when accounts are read.
  *
+ * @effect-expect-leaking DocumentStore
  * @category services
  * @since 0.1.0
  */

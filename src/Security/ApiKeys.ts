@@ -11,6 +11,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Crypto from "effect/crypto/WebCrypto"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
@@ -46,8 +47,9 @@ export interface ApiKey {
 }
 
 /**
- * Where keys are stored.
+ * Where keys are stored. Its layer may stand beside that of the store of documents, which is needed when keys are used.
  *
+ * @effect-expect-leaking DocumentStore
  * @category services
  * @since 0.1.0
  */
@@ -78,6 +80,7 @@ export interface NewApiKey {
 /**
  * Makes, verifies and revokes keys.
  *
+ * @effect-expect-leaking DocumentStore
  * @category services
  * @since 0.1.0
  */
@@ -170,13 +173,15 @@ export const layer: Layer.Layer<ApiKeys> = Layer.provide(
     ApiKeyStore.of({
       insert: ({ expires, id, ...key }) =>
         Effect.flatMap(DocumentStore, (store) =>
-          store.insertOne(collection, { _id: id, ...key, expires: expires === undefined ? null : new Date(expires) })),
+          store.insertOne(collection, {
+            _id: id,
+            ...key,
+            expires: expires === undefined ? null : DateTime.toDateUtc(DateTime.makeUnsafe(expires))
+          })),
       find: (id) =>
         Effect.flatMap(
           DocumentStore,
-          (store) =>
-            Effect.map(store.findById(collection, id), (document) =>
-              Option.map(decode(document), keyOf))
+          (store) => Effect.map(store.findById(collection, id), (document) => Option.map(decode(document), keyOf))
         ),
       revoke: (id) =>
         Effect.flatMap(DocumentStore, (store) =>

@@ -8,62 +8,70 @@ import { freshDirectory } from "../support/folders.ts"
 import { complaintsOf, freePort, printed, runProgram } from "../support/processes.ts"
 
 describe("Jwt.layer", () => {
-  it.live("has the keys beside cfg.yml and the id of the engine, and others find the public one", () =>
-    Effect.gen(function*() {
-      const folder = yield* freshDirectory
-      yield* writeKeys(`${folder}/cfg/keys`)
-      const { baseUrl, program } = yield* start(folder, { NODE_ENV: "production" })
-      yield* printed(program, "Listening on")
-      const response = yield* Effect.promise(() => fetch(`${baseUrl}/.well-known/jwks.json`))
-      assert.strictEqual(response.status, 200)
-      assert.strictEqual(response.headers.get("content-type"), "application/jwk-set+json")
-      const { keys } = yield* Effect.promise(() => response.json() as Promise<{ keys: ReadonlyArray<object> }>)
-      assert.deepStrictEqual(keys.map((key) => Object.keys(key).toSorted()), [[
-        "alg",
-        "crv",
-        "kid",
-        "kty",
-        "use",
-        "x",
-        "y"
-      ]])
-      const other = yield* Effect.promise(() => fetch(`${baseUrl}/.well-known/jwks.json`, { method: "POST" }))
-      assert.strictEqual(other.status, 405)
-      const post = (path: string, body: object) =>
-        Effect.promise(() =>
-          fetch(`${baseUrl}/api/v1${path}`, {
-            method: "POST",
-            headers: { "content-type": "application/json" },
-            body: JSON.stringify(body)
-          })
-        )
-      const [username, password] = ["jane@example.com", "correct horse"]
-      assert.strictEqual((yield* post("/users", { email: username, password })).status, 201)
-      const granted = yield* post("/token", { grant_type: "password", username, password })
-      const { access_token } = yield* Effect.promise(() => granted.json() as Promise<{ access_token: string }>)
-      assert.strictEqual(jose.decodeProtectedHeader(access_token).kid, yield* idOf(baseUrl))
-    }).pipe(Effect.provide(NodeServices.layer)))
+  it.live(
+    "has the keys beside cfg.yml and the id of the engine, and others find the public one",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        yield* writeKeys(`${folder}/cfg/keys`)
+        const { baseUrl, program } = yield* start(folder, { NODE_ENV: "production" })
+        yield* printed(program, "Listening on")
+        const response = yield* Effect.promise(() => fetch(`${baseUrl}/.well-known/jwks.json`))
+        assert.strictEqual(response.status, 200)
+        assert.strictEqual(response.headers.get("content-type"), "application/jwk-set+json")
+        const { keys } = yield* Effect.promise(() => response.json() as Promise<{ keys: ReadonlyArray<object> }>)
+        assert.deepStrictEqual(keys.map((key) => Object.keys(key).toSorted()), [[
+          "alg",
+          "crv",
+          "kid",
+          "kty",
+          "use",
+          "x",
+          "y"
+        ]])
+        const other = yield* Effect.promise(() => fetch(`${baseUrl}/.well-known/jwks.json`, { method: "POST" }))
+        assert.strictEqual(other.status, 405)
+        const post = (path: string, body: object) =>
+          Effect.promise(() =>
+            fetch(`${baseUrl}/api/v1${path}`, {
+              method: "POST",
+              headers: { "content-type": "application/json" },
+              body: JSON.stringify(body)
+            })
+          )
+        const [username, password] = ["jane@example.com", "correct horse"]
+        assert.strictEqual((yield* post("/users", { email: username, password })).status, 201)
+        const granted = yield* post("/token", { grant_type: "password", username, password })
+        const { access_token } = yield* Effect.promise(() => granted.json() as Promise<{ access_token: string }>)
+        assert.strictEqual(jose.decodeProtectedHeader(access_token).kid, yield* idOf(baseUrl))
+      }).pipe(Effect.provide(NodeServices.layer)),
+    60_000
+  )
 
-  it.live("fails by name without keys, except in development, where a pair is made beside the documents", () =>
-    Effect.gen(function*() {
-      const folder = yield* freshDirectory
-      const { program: refused } = yield* start(folder, {})
-      assert.strictEqual(yield* refused.ended, 1)
-      assert.include(complaintsOf(refused).at(-1), `put private.pem into ${folder}/cfg/keys`)
-      const first = yield* start(folder, { DEVELOPMENT: "true" })
-      yield* printed(first.program, "Listening on")
-      assert.include(first.program.output(), `a pair was made in ${folder}/data/keys`)
-      const made = yield* idOf(first.baseUrl)
-      first.program.process.kill("SIGTERM")
-      yield* first.program.ended
-      // The folder of documents may have it before its first document.
-      const second = yield* start(folder, { NODE_ENV: "development" })
-      yield* printed(second.program, "Listening on")
-      assert.strictEqual(yield* idOf(second.baseUrl), made)
-      assert.notInclude(second.program.output(), "a pair was made")
-      const { program: production } = yield* start(folder, { NODE_ENV: "development", DEVELOPMENT: "false" })
-      assert.strictEqual(yield* production.ended, 1)
-    }).pipe(Effect.provide(NodeServices.layer)))
+  it.live(
+    "fails by name without keys, except in development, where a pair is made beside the documents",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        const { program: refused } = yield* start(folder, {})
+        assert.strictEqual(yield* refused.ended, 1)
+        assert.include(complaintsOf(refused).at(-1), `put private.pem into ${folder}/cfg/keys`)
+        const first = yield* start(folder, { DEVELOPMENT: "true" })
+        yield* printed(first.program, "Listening on")
+        assert.include(first.program.output(), `a pair was made in ${folder}/data/keys`)
+        const made = yield* idOf(first.baseUrl)
+        first.program.process.kill("SIGTERM")
+        yield* first.program.ended
+        // The folder of documents may have it before its first document.
+        const second = yield* start(folder, { NODE_ENV: "development" })
+        yield* printed(second.program, "Listening on")
+        assert.strictEqual(yield* idOf(second.baseUrl), made)
+        assert.notInclude(second.program.output(), "a pair was made")
+        const { program: production } = yield* start(folder, { NODE_ENV: "development", DEVELOPMENT: "false" })
+        assert.strictEqual(yield* production.ended, 1)
+      }).pipe(Effect.provide(NodeServices.layer)),
+    60_000
+  )
 
   it.effect("has keys of its own in each test, and none in a folder", () =>
     Effect.gen(function*() {

@@ -134,7 +134,7 @@ const subjectsOf = (model: ModelLike) => {
   const decode = SchemaParser.decodeUnknownExit(codec, { disableChecks: true })
   const print = (id: unknown): string => {
     const text = encode(id)
-    return Exit.isSuccess(text) ? String(text.value) : ""
+    return Exit.isSuccess(text) && typeof text.value === "string" ? text.value : ""
   }
   const parse = (text: string): unknown => {
     const id = decode(text)

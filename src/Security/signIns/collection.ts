@@ -2,6 +2,7 @@
  * The sign-ins in the store of documents. Of a refresh token, hashes are stored: that of its first part is the identifier of
  * the sign-in, which tokens name, and that of its second part tells the current one from those before it.
  */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
@@ -11,10 +12,8 @@ import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 
 /**
  * A sign-in that has not ended.
- *
- * @internal
  */
-export interface SignIn {
+interface SignIn {
   readonly id: string
   /** The user's id. */
   readonly subject: string
@@ -48,7 +47,7 @@ export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => 
     insert: ({ expires, id, ...signIn }, now) =>
       Effect.andThen(
         indexed,
-        store.insertOne(collection, { _id: id, ...signIn, began: new Date(now), expires: new Date(expires) })
+        store.insertOne(collection, { _id: id, ...signIn, began: dateOf(now), expires: dateOf(expires) })
       ),
     find: (id) =>
       Effect.map(store.findById(collection, id), (document) => {
@@ -59,7 +58,7 @@ export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => 
       }),
     rotate: ({ id, token: current }, token, expires) =>
       Effect.map(
-        store.updateOne(collection, { _id: id, token: current }, { $set: { token, expires: new Date(expires) } }),
+        store.updateOne(collection, { _id: id, token: current }, { $set: { token, expires: dateOf(expires) } }),
         ({ matchedCount }) => matchedCount === 1
       ),
     end: (id) => Effect.asVoid(store.deleteOne(collection, { _id: id })),
@@ -72,6 +71,8 @@ export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => 
 // -----------------------------------------------------------------------------
 
 const collection = "appkernel_sign_ins"
+
+const dateOf = (time: number) => DateTime.toDateUtc(DateTime.makeUnsafe(time))
 
 const indexes: ReadonlyArray<IndexDescription> = [
   { name: "subject", key: { subject: 1 } },

@@ -6,7 +6,7 @@ import {
   Accounts,
   Authentication,
   Converter,
-  CurrentUser,
+  type CurrentUser,
   DocumentStore,
   Index,
   Jwt,
