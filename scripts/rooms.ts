@@ -107,7 +107,7 @@ export const folders: { readonly [name: string]: Folder } = {
       resource: { on: ["calls"], isPortable: true },
       contract: {
         on: ["resource"],
-        modules: ["KernelApi", "KernelClient", "Registration", "Resource", "Service"],
+        modules: ["Credentials", "KernelApi", "KernelClient", "Registration", "Resource", "Service"],
         isPortable: true
       },
       query: { on: ["KernelConfig", "messages", "description"] },

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 export * as Action from "./Http/Action.ts"
+export * as Credentials from "./Http/Credentials.ts"
 export * as Envelope from "./Http/Envelope.ts"
 export * as HttpError from "./Http/HttpError.ts"
 export * as KernelApi from "./Http/KernelApi.ts"

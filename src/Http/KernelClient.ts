@@ -13,6 +13,7 @@ import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import type * as Model from "../Model/Model.ts"
+import * as Credentials from "./Credentials.ts"
 import type * as Documents from "./description/documents.ts"
 import type { ListQuery } from "./description/requests.ts"
 import type * as Endpoint from "./Endpoint.ts"
@@ -166,8 +167,23 @@ export declare namespace KernelClient {
 }
 
 /**
+ * Options of {@link make}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** The address of the service. Defaults to that of the page, in a browser. */
+  readonly baseUrl?: URL | string | undefined
+  /** Who calls. Defaults to nobody. */
+  readonly credentials?: Credentials.Credentials | undefined
+  readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
+}
+
+/**
  * Makes a client of the service at `baseUrl` from its description: a `KernelApi`, or the engine itself, of which it runs
- * no part. `transformClient` changes every request, for example to add a header or retries.
+ * no part. It sends `credentials` with each request; `transformClient` changes every request, for example to add a header or
+ * retries.
  *
  * **Example** (Reading a document of another service)
  *
@@ -193,17 +209,22 @@ export declare namespace KernelClient {
  */
 export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   described: { readonly api: HttpApi.HttpApi<Id, Groups> },
-  options?: {
-    readonly baseUrl?: URL | string | undefined
-    readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
-  }
+  options?: Options
 ): Effect.Effect<KernelClient<Groups>, never, HttpClient.HttpClient | HttpApiGroup.MiddlewareClient<Groups>> =>
   // The types above describe how `withParts` changes the platform's calls.
-  Effect.map(HttpApiClient.make(exactly(described.api), options), (client) => withParts(Object(client)) as never)
+  Effect.map(
+    HttpApiClient.make(exactly(described.api), { ...options, transformClient: transformed(options) }),
+    (client) => withParts(Object(client)) as never
+  )
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const transformed = ({ baseUrl, credentials, transformClient = (client) => client }: Options = {}) =>
+  credentials === undefined
+    ? transformClient
+    : (client: HttpClient.HttpClient) => Credentials.attach(credentials, transformClient(client), baseUrl)
 
 /** Undeclared keys are rejected instead of being removed. */
 const exactly = <Id extends string, Groups extends HttpApiGroup.Constraint>(

@@ -10,7 +10,7 @@
 export { compare } from "./bson/value.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"
 export { parseSortTerm, type SortKey, totalOrder } from "./query/sort.ts"
-export { instanceIdOf, textOfId } from "./query/storedIdentifier.ts"
+export { instanceIdOf, storedIdOf, textOfId } from "./query/storedIdentifier.ts"
 export { documentCodec } from "./repository/documentCodec.ts"
 export { indexesOf } from "./repository/modelIndexes.ts"
 

@@ -1,0 +1,263 @@
+/**
+ * The credentials that a client sends.
+ *
+ * **Details**
+ *
+ * All of them are `Redacted`, and they are sent to the service of the client only. {@link tokens} signs in and keeps its
+ * tokens fresh.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Semaphore from "effect/Semaphore"
+
+const typeId = "~appkernel/Http/Credentials"
+
+/**
+ * Credentials: {@link bearer}, {@link basic}, {@link apiKey} or {@link tokens}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Credentials {
+  readonly [typeId]: typeof typeId
+  /** @internal */
+  readonly send: (service: Service) => Send
+}
+
+/**
+ * A bearer token, or an effect that has it ready, which runs for each request.
+ *
+ * **Example** (Calling as somebody)
+ *
+ * ```ts check
+ * import { Effect, Redacted, Schema } from "effect"
+ * import { FetchHttpClient } from "effect/http"
+ * import { Credentials, KernelClient, KernelEngine, Model } from "appkernel"
+ *
+ * class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
+ *
+ * const engine = KernelEngine.make("notes").register(Note, { urlBase: "/api/v1" })
+ *
+ * export const notesOf = (token: Redacted.Redacted<string>) =>
+ *   Effect.gen(function*() {
+ *     const credentials = Credentials.bearer(token)
+ *     const client = yield* KernelClient.make(engine, { baseUrl: "https://notes.example", credentials })
+ *     return yield* client.notes.list()
+ *   }).pipe(Effect.provide(FetchHttpClient.layer))
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const bearer = (token: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>>): Credentials => {
+  const ready = Redacted.isRedacted(token) ? Effect.succeed(token) : token
+  return make(() => (request, execute) => Effect.flatMap(ready, (token) => execute(withToken(request, token))))
+}
+
+/**
+ * A name and a password, sent with each request (RFC 7617). The name has no colon.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const basic = (options: {
+  readonly username: string
+  readonly password: Redacted.Redacted<string>
+}): Credentials => {
+  const pair = Base64.encode(`${options.username}:${Redacted.value(options.password)}`)
+  return withHeader("authorization", Redacted.make(`Basic ${pair}`))
+}
+
+/**
+ * An API key.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const apiKey = (key: Redacted.Redacted<string>): Credentials => withHeader("x-api-key", key)
+
+/**
+ * Options of {@link tokens}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TokenOptions {
+  /** The path of the service `Tokens`: `/api/v1/token`. */
+  readonly path: `/${string}`
+  /** Who signs in. */
+  readonly account?: { readonly username: string; readonly password: Redacted.Redacted<string> } | undefined
+  /** A refresh token of an earlier sign-in. */
+  readonly refreshToken?: Redacted.Redacted<string> | undefined
+  /** Runs with each new refresh token, which counts once: a program that restarts goes on with the last one. */
+  readonly onRefresh?: ((refreshToken: Redacted.Redacted<string>) => Effect.Effect<void>) | undefined
+  /** How long before its end a token is renewed. Defaults to 30 seconds. */
+  readonly renewBefore?: Duration.Input | undefined
+}
+
+/**
+ * Tokens of the service `Tokens`: signs in before the first request, renews the access token before it ends, and, when the
+ * service answers 401, once more for this request. Fibers share one renewal. A request that was answered 401 has changed
+ * nothing, so it is sent again.
+ *
+ * **Details**
+ *
+ * Where a sign-in can't be renewed, the account signs in anew. Without an account, or when the service refuses it, requests
+ * are sent without credentials, so that they fail with `Unauthorized` where some are needed. An interrupted request leaves a
+ * renewal running, since its refresh token does not count a second time.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const tokens = (options: TokenOptions): Credentials => {
+  const renewBefore = Duration.toMillis(Duration.fromInputUnsafe(options.renewBefore ?? "30 seconds"))
+  return make((service) => {
+    const turn = Semaphore.makeUnsafe(1)
+    let held: Held = { refreshToken: options.refreshToken, access: undefined, until: 0, isRefused: false }
+
+    const grant = (sent: { readonly [name: string]: string }) =>
+      Effect.flatMap(
+        service.execute(HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(service.url(options.path)), sent)),
+        (response) => read(response)
+      )
+    const renewOnce = Effect.fnUntraced(function*(used: Held) {
+      if (held !== used) return held
+      const { refreshToken } = used
+      const renewed = refreshToken === undefined
+        ? undefined
+        : yield* grant({ grant_type: "refresh_token", refresh_token: Redacted.value(refreshToken) })
+      const { account } = options
+      const issued = renewed ?? (account === undefined ? undefined : yield* grant({
+        grant_type: "password",
+        username: account.username,
+        password: Redacted.value(account.password)
+      }))
+      if (issued === undefined) {
+        held = { refreshToken: undefined, access: undefined, until: 0, isRefused: true }
+        return held
+      }
+      const now = yield* Clock.currentTimeMillis
+      held = {
+        refreshToken: issued.refresh_token,
+        access: issued.access_token,
+        until: now + issued.expires_in * 1_000 - renewBefore,
+        isRefused: false
+      }
+      if (options.onRefresh !== undefined) yield* options.onRefresh(issued.refresh_token)
+      return held
+    })
+    const renew = (used: Held) =>
+      Effect.flatMap(Effect.forkDetach(turn.withPermits(1)(renewOnce(used))), (fiber) => Fiber.join(fiber))
+
+    return (request, execute) => {
+      const sendWith = ({ access }: Held) => execute(access === undefined ? request : withToken(request, access))
+      return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const ready = held.isRefused || now < held.until ? Effect.succeed(held) : renew(held)
+        return Effect.flatMap(ready, (used) =>
+          Effect.flatMap(sendWith(used), (response) =>
+            response.status !== 401 || used.isRefused
+              ? Effect.succeed(response)
+              : Effect.flatMap(renew(used), (renewed) =>
+                renewed.access === undefined ? Effect.succeed(response) : sendWith(renewed))))
+      })
+    }
+  })
+}
+
+/**
+ * A client that sends credentials to the service at `baseUrl`.
+ *
+ * @internal
+ */
+export const attach = (
+  { send }: Credentials,
+  client: HttpClient.HttpClient,
+  baseUrl: URL | string | undefined
+): HttpClient.HttpClient => {
+  const execute: Execute = (request) => client.postprocess(Effect.succeed(request))
+  const sent = send({
+    execute: (request) => client.execute(request),
+    url: (path) => baseUrl === undefined ? path : `${String(baseUrl).replace(/\/$/u, "")}${path}`
+  })
+  return HttpClient.makeWith(
+    (prepared) => Effect.flatMap(prepared, (request) => sent(request, execute)),
+    client.preprocess
+  )
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type Execute = (
+  request: HttpClientRequest.HttpClientRequest
+) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
+
+type Send = (
+  request: HttpClientRequest.HttpClientRequest,
+  execute: Execute
+) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
+
+interface Service {
+  readonly execute: Execute
+  readonly url: (path: string) => string
+}
+
+/** The tokens of a sign-in, a new object after each renewal. */
+interface Held {
+  readonly refreshToken: Redacted.Redacted<string> | undefined
+  readonly access: Redacted.Redacted<string> | undefined
+  /** When the access token is renewed, in milliseconds. */
+  readonly until: number
+  /** Whether the service has refused to renew and to sign in. */
+  readonly isRefused: boolean
+}
+
+const make = (send: Credentials["send"]): Credentials => ({ [typeId]: typeId, send })
+
+const withHeader = (name: string, value: Redacted.Redacted<string>): Credentials =>
+  make(() => (request, execute) => execute(HttpClientRequest.setHeader(request, name, Redacted.value(value))))
+
+const withToken = (request: HttpClientRequest.HttpClientRequest, token: Redacted.Redacted<string>) =>
+  HttpClientRequest.setHeader(request, "authorization", `Bearer ${Redacted.value(token)}`)
+
+const Issued = Schema.Struct({
+  access_token: Schema.Redacted(Schema.String),
+  expires_in: Schema.Finite,
+  refresh_token: Schema.Redacted(Schema.String)
+})
+
+const decodeIssued = SchemaParser.decodeUnknownExit(Schema.toCodecJson(Issued))
+
+/** `undefined` if the service refuses the grant (RFC 6749, section 5.2). */
+const read = (
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<typeof Issued.Type | undefined, HttpClientError.HttpClientError> => {
+  const { request, status } = response
+  if (status === 400 || status === 401) return Effect.undefined
+  if (status !== 200) {
+    return Effect.fail(
+      new HttpClientError.HttpClientError({ reason: new HttpClientError.StatusCodeError({ request, response }) })
+    )
+  }
+  return Effect.flatMap(response.json, (body) => {
+    const issued = decodeIssued(body)
+    return issued._tag === "Success" ? Effect.succeed(issued.value) : Effect.fail(
+      new HttpClientError.HttpClientError({
+        reason: new HttpClientError.DecodeError({ request, response, description: "it has no tokens" })
+      })
+    )
+  })
+}

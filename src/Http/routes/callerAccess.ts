@@ -1,0 +1,178 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import type { ModelLike } from "../../Model/introspection.ts"
+import type { Filter } from "../../Repository/DocumentStore.ts"
+import { type Access, CallerRules, nothing, type RowRules } from "../../Repository/introspection.ts"
+import type { Failure } from "../../Security/Permission.ts"
+import { type Held, rulesFor } from "../../Security/policy/decide.ts"
+import type { Rules } from "../../Security/Grant.ts"
+import { type CallerView, CallerViews, type HeldGrant } from "../view/callerView.ts"
+
+/**
+ * The rules of one registration of a model.
+ *
+ * @internal
+ */
+export interface RuledModel {
+  readonly model: ModelLike
+  readonly rules: Rules
+  /** The number of the first rule among those of all registrations. */
+  readonly first: number
+  /** The numbers of the rules for each method. */
+  readonly byMethod: ReadonlyMap<string, ReadonlySet<number>>
+}
+
+/** @internal */
+export const ruledModel = (model: ModelLike, rules: Rules, first: number): RuledModel => ({
+  model,
+  rules,
+  first,
+  byMethod: new Map(methods.map((method) => [method, new Set(rulesFor(rules, method, false))]))
+})
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+/** The methods whose grants an operation of a handler takes. */
+const methodsOf: { readonly [K in Access]: ReadonlyArray<string> } = {
+  read: ["GET"],
+  insert: ["POST"],
+  update: ["PUT", "PATCH"],
+  delete: ["DELETE"]
+}
+
+/**
+ * The grants of a caller for a registration.
+ *
+ * @internal
+ */
+export interface HeldOf {
+  readonly registration: RuledModel
+  readonly held: ReadonlyArray<Held>
+}
+
+/**
+ * The held grants for some methods.
+ *
+ * @internal
+ */
+export const heldFor = (all: ReadonlyArray<HeldOf>, methods: ReadonlyArray<string>): ReadonlyArray<HeldOf> =>
+  all.map(({ held, registration }) => ({
+    registration,
+    held: held.filter(({ id }) => methods.some((method) => registration.byMethod.get(method)?.has(id)))
+  }))
+
+/**
+ * The documents that grants reach together; none without a grant.
+ *
+ * @internal
+ */
+export const reachOf = (held: ReadonlyArray<Held>): Filter | undefined => anyOf(held.map(({ rows }) => rows))
+
+const leftBy = (held: ReadonlyArray<Held>): Filter | undefined => anyOf(held.map(({ check }) => check))
+
+const anyOf = (filters: ReadonlyArray<Filter | undefined>): Filter | undefined => {
+  const given = filters.filter((filter) => filter !== undefined)
+  if (given.length < filters.length) return undefined
+  const [one = nothing] = given
+  return given.length < 2 ? one : { $or: given }
+}
+
+const allOf = (one: Filter | undefined, other: Filter | undefined): Filter | undefined =>
+  one === undefined ? other : other === undefined ? one : { $and: [one, other] }
+
+/**
+ * The rules for the model of a route: the grants for the request's method, whatever the repository does.
+ *
+ * @internal
+ */
+export const rulesOfRoute = (held: ReadonlyArray<Held>): RowRules => {
+  const [reach, left] = [reachOf(held), leftBy(held)]
+  return { rows: () => reach, check: () => left }
+}
+
+/**
+ * The rules for addressing the document of an action: what the action's own grants reach, of what the caller may read, if the
+ * caller may read anything.
+ *
+ * @internal
+ */
+export const rulesOfAddressing = (own: ReadonlyArray<Held>, readable: ReadonlyArray<Held>): RowRules => {
+  const reach = readable.length === 0 ? reachOf(own) : allOf(reachOf(own), reachOf(readable))
+  return { rows: () => reach, check: () => reach }
+}
+
+/**
+ * The rules for a model that a handler works with: the grants for the kind of operation, of all registrations. Where a caller
+ * holds none of this kind, an operation is limited to what they may read.
+ *
+ * @internal
+ */
+export const rulesOfHandler = (all: ReadonlyArray<HeldOf>, addressed?: RowRules): RowRules => {
+  const of = (access: Access): ReadonlyArray<Held> => {
+    const own = heldFor(all, methodsOf[access]).flatMap(({ held }) => held)
+    return own.length > 0 ? own : heldFor(all, methodsOf.read).flatMap(({ held }) => held)
+  }
+  const withAddressed = (filter: Filter | undefined): Filter | undefined =>
+    addressed === undefined ? filter : anyOf([filter, addressed.rows("read")])
+  return {
+    rows: (access) => withAddressed(reachOf(of(access))),
+    check: (access) => withAddressed(leftBy(of(access)))
+  }
+}
+
+/**
+ * The grants as views take them.
+ *
+ * @internal
+ */
+export const viewOf = (read: ReadonlyArray<HeldOf>, write: ReadonlyArray<HeldOf>): CallerView => ({
+  read: read.flatMap(grantsOf),
+  write: write.flatMap(grantsOf)
+})
+
+const grantsOf = ({ held, registration }: HeldOf): ReadonlyArray<HeldGrant> =>
+  held.map(({ fields, id, rows }) => ({ id: registration.first + id, fields, rows }))
+
+/**
+ * What the caller of a request may do with models: computed when it is first asked for, once for each model, with all data.
+ *
+ * @internal
+ */
+export const accessOnDemand = (
+  registrations: ReadonlyArray<RuledModel>,
+  heldIn: (registration: RuledModel) => ReadonlyArray<Held> | Effect.Effect<ReadonlyArray<Held>, Failure>
+): (model: ModelLike) => Effect.Effect<ReadonlyArray<HeldOf> | undefined, Failure> => {
+  const known = new Map<ModelLike, ReadonlyArray<HeldOf>>()
+  const turn = Semaphore.makeUnsafe(1)
+  return (model) => {
+    const own = registrations.filter((registration) => registration.model === model)
+    if (own.length === 0) return Effect.undefined
+    const computed = Effect.suspend(() => {
+      const before = known.get(model)
+      if (before !== undefined) return Effect.succeed(before)
+      return Effect.map(
+        Effect.forEach(own, (registration) => {
+          const held = heldIn(registration)
+          return Effect.map(Effect.isEffect(held) ? held : Effect.succeed(held), (held) => ({ registration, held }))
+        }),
+        (all) => {
+          known.set(model, all)
+          return all
+        }
+      )
+    })
+    const before = known.get(model)
+    return before === undefined ? withAllData(turn.withPermits(1)(computed)) : Effect.succeed(before)
+  }
+}
+
+/**
+ * Rules are evaluated with all data.
+ *
+ * @internal
+ */
+export const withAllData = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideContext(effect, allData)
+
+const allData = Context.make(CallerRules, undefined).pipe(Context.add(CallerViews, undefined))
