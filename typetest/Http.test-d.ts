@@ -197,6 +197,7 @@ describe("KernelEngine", () => {
     expectTypeOf<Layer.Services<typeof engine.layer>>().toEqualTypeOf<DocumentStore.DocumentStore>()
     expectTypeOf<Layer.Error<typeof engine.layer>>().toEqualTypeOf<
       | KernelServer.ListenFailed
+      | KernelEngine.CredentialsUnprovided
       | KernelEngine.RegistrationInvalid
       | KernelEngine.RouteConflict
       | Translations.TranslationsInvalid

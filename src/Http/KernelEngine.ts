@@ -18,20 +18,16 @@
  * @since 0.1.0
  */
 import type * as Config from "effect/Config"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import { Application } from "../internal/application.ts"
 import type * as Model from "../Model/Model.ts"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
-import * as EmbeddedStore from "../Repository/EmbeddedStore.ts"
 import * as Repository from "../Repository/Repository.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
@@ -50,9 +46,11 @@ import * as Resource from "./Resource.ts"
 import { type Implementation, served } from "./routes/served.ts"
 import { readyLast, whenReady } from "./server/readiness.ts"
 import * as Service from "./Service.ts"
+import type { CredentialsUnprovided } from "./startup/credentialsUnprovided.ts"
 import { launchWith, type Options, type StartFailed } from "./startup/launch.ts"
 import { type RegistrationInvalid, rejectInvalid } from "./startup/registrationInvalid.ts"
 import { rejectConflicts, type RouteConflict } from "./startup/routeConflict.ts"
+import { type TestUser, testWith } from "./startup/test.ts"
 import type { TranslationsInvalid } from "./Translations.ts"
 
 /**
@@ -173,8 +171,17 @@ export declare namespace KernelEngine {
 
   /** A service that runs for a test. */
   export interface Test<Groups extends HttpApiGroup.Constraint, Guards extends Guard.Guard = never> {
-    /** The typed client of the service. */
+    /** The typed client of the service. With security, it has no credentials, as `anonymous`. */
     readonly client: KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>
+    /** A client without credentials. */
+    readonly anonymous: KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>
+    /**
+     * A client that calls as a user, with a signed token: by the `Jwt` that is provided to the test, otherwise with keys in
+     * memory. It dies if that has no private key. Only a service with security has it.
+     */
+    readonly as: "security" extends Guards
+      ? (user: TestUser) => Effect.Effect<KernelClient.KernelClient<Guard.Guarded<Groups, Guards>>>
+      : undefined
     /** The repositories of the registered models, by the names of their registrations: `repositories.users`. */
     readonly repositories: TestRepositories<Groups>
     /** The store of the service. */
@@ -243,6 +250,7 @@ export declare namespace KernelEngine {
  * @since 0.1.0
  */
 export type StartFailure =
+  | CredentialsUnprovided
   | RegistrationInvalid
   | RouteConflict
   | TranslationsInvalid
@@ -313,6 +321,16 @@ export const fromApi = <
 
 export {
   /**
+   * Who calls in a test.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  type TestUser
+} from "./startup/test.ts"
+
+export {
+  /**
    * The options of {@link make}: how the configuration is found, and how the service logs.
    *
    * @category models
@@ -327,6 +345,16 @@ export {
    */
   StartFailed
 } from "./startup/launch.ts"
+
+export {
+  /**
+   * Occurs when security is enabled and nothing is provided that could prove who calls.
+   *
+   * @category errors
+   * @since 0.1.0
+   */
+  CredentialsUnprovided
+} from "./startup/credentialsUnprovided.ts"
 
 export {
   /**
@@ -399,7 +427,10 @@ const makeEngine = (parts: Parts): never => {
     layerServe,
     layer: Layer.effectContext(readyLast(Layer.build(layer))),
     launch: launchWith(description.id, parts.options),
-    test: testWith(description, layerServe),
+    test: testWith(description, {
+      serve: layerServe,
+      server: KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
+    }),
     enableSecurity: (security: Parts["security"]) =>
       makeEngine({ ...parts, security: { ...parts.security, ...security }, api: description.enableSecurity() }),
     enableOpenApi: (openApi: NonNullable<Parts["openApi"]>) => makeEngine({ ...parts, openApi }),
@@ -426,27 +457,3 @@ const whereabouts = Layer.effectDiscard(
 )
 
 type RegisterOptions = Registration.ModelOptions<ReadonlyArray<Resource.Method>, string>
-
-/** The engine's own layers are fresh: several tests in one scope, or within another service, share nothing. */
-const testWith = (description: KernelApi.Any, layerServe: AnyEngine["layerServe"]) =>
-  Effect.fnUntraced(function*({ store = Layer.fresh(EmbeddedStore.layerMemory) }: AnyTestOptions = {}) {
-    const server = KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
-    const context = yield* Effect.provideService(
-      Layer.build(Layer.provideMerge(Layer.fresh(layerServe), Layer.merge(server, store))),
-      Application,
-      { id: description.id, cfgDir: ".", development: true, isTest: true }
-    )
-    const baseUrl = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
-    const resources = description.registrations.filter((registration) => registration._tag === "Resource")
-    return {
-      client: yield* Effect.provide(KernelClient.make(description, { baseUrl }), FetchHttpClient.layer),
-      repositories: Object.fromEntries(
-        resources.map(({ model, name }) => [name, Context.get(context, Repository.key(model))])
-      ),
-      store: Context.get(context, DocumentStore),
-      baseUrl
-    }
-  })
-
-// The failures and services of the store are those that the type of `test` declares.
-type AnyTestOptions = KernelEngine.TestOptions<never, never, never>

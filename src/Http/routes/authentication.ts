@@ -35,7 +35,7 @@ export interface Authenticator {
    */
   readonly authenticated: (handler: (user: CurrentUser["Service"] | undefined) => Answered) => Answered
   /** The 401 for a request that has no credentials and needs some. */
-  readonly credentialsNeeded: Answered
+  readonly credentialsNeeded: Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
 
 /**
@@ -82,7 +82,7 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
     }
   }
   return {
-    credentialsNeeded: needed,
+    credentialsNeeded: Effect.map(needed, forCaller),
     authenticated: (handler) =>
       Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)

@@ -28,6 +28,7 @@ import {
   viewOf,
   withAllData
 } from "./callerAccess.ts"
+import { HandlerRules, type RulesOfModels } from "./handlerRules.ts"
 
 /**
  * An endpoint as rules name it.
@@ -45,19 +46,6 @@ export interface RuledEndpoint {
   /** The model of a resource, with its repository. */
   readonly resource: { readonly ruled: RuledModel; readonly repository: Repository<Model.Any> } | undefined
 }
-
-/** The rules of a caller. */
-type CallerRulesShape = NonNullable<(typeof CallerRules)["Service"]>
-
-/**
- * The rules for the models that the handler of an action works with; `undefined` for those that its document is read with.
- *
- * @internal
- */
-export const HandlerRules: Context.Reference<CallerRulesShape | undefined> = Context.Reference<CallerRulesShape | undefined>(
-  "appkernel/Http/routes/HandlerRules",
-  { defaultValue: () => undefined }
-)
 
 /**
  * Decides what callers may do.
@@ -124,17 +112,22 @@ export const makeAuthorizer = (
             request,
             document,
             model: resource?.repository.model,
-            isSubject: (subject) => subjectOf === undefined ? subject === id : subjectOf(subject, isAddressed ? id : undefined)
+            isSubject: (subject) =>
+              subjectOf === undefined ? subject === id : subjectOf(subject, isAddressed ? id : undefined)
           }
           const access = accessOnDemand(registrations, (registration) =>
-            heldBy(registration.rules, registration.rules.grants.map((_, number) => number), {
-              caller,
-              request,
-              document: Effect.succeedNone,
-              // A registered model is one of a repository.
-              model: registration.model as Model.Any,
-              isSubject: (subject) => subjectsOf(registration.model)(subject, undefined)
-            }))
+            heldBy(
+              registration.rules,
+              registration.rules.grants.map((_, number) => number),
+              {
+                caller,
+                request,
+                document: Effect.succeedNone,
+                // A registered model is one of a repository.
+                model: registration.model as Model.Any,
+                isSubject: (subject) => subjectsOf(registration.model)(subject, undefined)
+              }
+            ))
           const decide = (held: ReadonlyArray<Held>): ResponseEffect =>
             held.some(({ id }) => isOwn.has(id))
               ? enter(fiber, held, access)
@@ -165,12 +158,11 @@ const contextOf = ({ access, all, isCall, own, ruled }: {
     of: (model: ModelLike) =>
       Effect.map(readable(access(model)), (held) => held === undefined ? undefined : viewOf(heldFor(held, ["GET"]), []))
   }
-  const inHandler = (addressed: RowRules | undefined): CallerRulesShape => ({
+  const inHandler = (addressed: RowRules | undefined): RulesOfModels => ({
     of: (model) =>
       Effect.map(
         readable(access(model)),
-        (held) =>
-          held === undefined ? undefined : rulesOfHandler(held, model === ruled?.model ? addressed : undefined)
+        (held) => held === undefined ? undefined : rulesOfHandler(held, model === ruled?.model ? addressed : undefined)
       )
   })
   const withViews = Context.make(CallerViews, views)
@@ -179,7 +171,7 @@ const contextOf = ({ access, all, isCall, own, ruled }: {
   const ownRules = isCall ? rulesOfAddressing(own, readableHere) : rulesOfRoute(own)
   const other = inHandler(isCall ? ownRules : undefined)
   const owned = Effect.succeed(ownRules)
-  const here: CallerRulesShape = { of: (model) => model === ruled.model ? owned : other.of(model) }
+  const here: RulesOfModels = { of: (model) => model === ruled.model ? owned : other.of(model) }
   const entered = Context.add(withViews, CallerRules, here)
   return isCall ? Context.add(entered, HandlerRules, other) : entered
 }
@@ -190,7 +182,10 @@ const readable = (
 ) => Effect.catchTag(held, "DocumentInvalid", (error) => Effect.die(error))
 
 /** 403, which says nothing of what is missing; the log does. */
-const missingIn = ({ isCall, name, registration, rules }: RuledEndpoint, own: ReadonlyArray<number>): ResponseEffect => {
+const missingIn = (
+  { isCall, name, registration, rules }: RuledEndpoint,
+  own: ReadonlyArray<number>
+): ResponseEffect => {
   const permissions = own.flatMap((number) => rules.grants[number]?.permission ?? [])
   const needs = permissions.length === 0 ? "nobody may" : describe(or(...permissions))
   return Effect.andThen(

@@ -55,6 +55,7 @@ import type { Translations } from "../Translations.ts"
 import { CallerViews } from "../view/callerView.ts"
 import { type DocumentForm, formWithout } from "../view/documentForm.ts"
 import { modelView } from "../view/modelView.ts"
+import { withHandlerRules } from "./handlerRules.ts"
 import { routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
 import type { ServedCall as Call } from "./served.ts"
@@ -113,7 +114,10 @@ const routeOf = (call: Call, surroundings: CallContext): Route => {
     return Effect.flatMap(
       instance,
       (first) =>
-        Effect.flatMap(read, (parts) => Effect.flatMap(run(...first, parts), (value) => finished(value, request.url)))
+        Effect.flatMap(
+          read,
+          (parts) => Effect.flatMap(withHandlerRules(run(...first, parts)), (value) => finished(value, request.url))
+        )
     )
   })
   const handled = Effect.catch(

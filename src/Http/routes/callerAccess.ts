@@ -4,9 +4,9 @@ import * as Semaphore from "effect/Semaphore"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import { type Access, CallerRules, nothing, type RowRules } from "../../Repository/introspection.ts"
+import type { Rules } from "../../Security/Grant.ts"
 import type { Failure } from "../../Security/Permission.ts"
 import { type Held, rulesFor } from "../../Security/policy/decide.ts"
-import type { Rules } from "../../Security/Grant.ts"
 import { type CallerView, CallerViews, type HeldGrant } from "../view/callerView.ts"
 
 /**
@@ -115,9 +115,20 @@ export const rulesOfHandler = (all: ReadonlyArray<HeldOf>, addressed?: RowRules)
   }
   const withAddressed = (filter: Filter | undefined): Filter | undefined =>
     addressed === undefined ? filter : anyOf([filter, addressed.rows("read")])
-  return {
-    rows: (access) => withAddressed(reachOf(of(access))),
-    check: (access) => withAddressed(leftBy(of(access)))
+  // Repositories parse each filter once.
+  const rows = once((access: Access) => withAddressed(reachOf(of(access))))
+  const check = once((access: "insert" | "update") => withAddressed(leftBy(of(access))))
+  return { rows, check }
+}
+
+const once = <K, A>(f: (key: K) => A): (key: K) => A => {
+  const known = new Map<K, { readonly value: A }>()
+  return (key) => {
+    const before = known.get(key)
+    if (before !== undefined) return before.value
+    const value = f(key)
+    known.set(key, { value })
+    return value
   }
 }
 

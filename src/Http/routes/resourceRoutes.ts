@@ -1,3 +1,4 @@
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { BoundedCache } from "../../internal/boundedCache.ts"
@@ -28,7 +29,7 @@ import {
   metadataResponse
 } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
-import { type CallerView, hasAllFields, keyOf } from "../view/callerView.ts"
+import { type CallerView, CallerViews, hasAllFields, keyOf } from "../view/callerView.ts"
 import { type ModelView, modelView, wholeView } from "../view/modelView.ts"
 import { withoutProperties } from "../view/storedSchema.ts"
 import { readRoutes } from "./readRoutes.ts"
@@ -54,16 +55,29 @@ export const routesOf = (
   registration: ServedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
-  surroundings: ResourceSurroundings
+  surroundings: ResourceSurroundings & {
+    /** Whether handlers depend on what the grants of each caller show. */
+    readonly isViewed: boolean
+  }
 ): ReadonlyArray<Route> => {
   const { model, path } = registration
-  const { translations } = surroundings
+  const { isViewed, translations } = surroundings
   const respondBadRequest = makeBadRequest(translations, inputFields(model))
-  const handlers = handlersOf(registration, repository, store, { ...surroundings, view: wholeView(model) })
+  const handlerOf = isViewed
+    ? callersHandler(viewedHandlers(registration, repository, store, surroundings))
+    : ofName(handlersOf(registration, repository, store, { ...surroundings, view: wholeView(model) }))
   return endpointsOf(registration.methods).map(({ method, name, path: own }) =>
-    routeOf({ method, path: `${path}${own}`, handler: handlers[name] }, respondBadRequest)
+    routeOf({ method, path: `${path}${own}`, handler: handlerOf(name) }, respondBadRequest)
   )
 }
+
+const ofName = (handlers: Handlers) => (name: Name): ResponseEffect => handlers[name]
+
+/** The handler for the grants that the caller of the request holds. */
+const callersHandler = (handlersFor: (view: CallerView) => Handlers) => (name: Name): ResponseEffect =>
+  Effect.withFiber((fiber) => handlersFor(Context.get(fiber.context, CallerViews)?.own ?? noGrants)[name])
+
+const noGrants: CallerView = { read: [], write: [] }
 
 /** @internal */
 export interface ResourceSurroundings {

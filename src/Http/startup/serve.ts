@@ -1,12 +1,15 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Context from "effect/Context"
+import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
+import * as Base64Url from "effect/encoding/Base64Url"
 import type * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as Repository from "../../Repository/Repository.ts"
@@ -25,7 +28,8 @@ import { makeListResponses } from "../response/listResponse.ts"
 import { parameters as parametersOf } from "../response/problemFields.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
-import { callRoutes } from "../routes/callRoutes.ts"
+import type { RuledEndpoint } from "../routes/authorization.ts"
+import { type CallContext, callRoutes } from "../routes/callRoutes.ts"
 import { withCors } from "../routes/cors.ts"
 import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
 import { keysRoute } from "../routes/keysRoute.ts"
@@ -36,6 +40,7 @@ import { type Implementation, served } from "../routes/served.ts"
 import { accessLogged } from "../server/accessLog.ts"
 import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress.ts"
 import * as Translations from "../Translations.ts"
+import { accessOf } from "./access.ts"
 import { unusedKeys } from "./unusedKeys.ts"
 
 /** Further layers of the router: see `KernelEngine.use`. */
@@ -68,12 +73,28 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   )
   const linksOf = linksBy(registrations)
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
-  const routes: Array<Route> = []
-  for (const registration of registrations.map((registration) => served(registration, implementations))) {
-    const { calls, onExcessProperty } = registration
+  const all = registrations.map((registration) => served(registration, implementations))
+  const access = parts.security === undefined ? undefined : yield* accessOf({
+    registrations: all,
+    roles: parts.security.roles,
+    realm: parts.api.identifier,
+    errorResponses
+  })
+  const cursors = access === undefined ? {} : { secret: yield* randomSecret }
+  const routes: Array<EndpointRoute> = []
+  for (const registration of all) {
+    const { calls, name, onExcessProperty, rules } = registration
     const common = { isStrict: onExcessProperty === "error", limits, lists, translations }
+    // The rules of a call are those of its name.
+    const callRoutesOf = (surroundings: CallContext, resource?: RuledEndpoint["resource"]) =>
+      calls.flatMap((call) =>
+        callRoutes([call], surroundings).map((route) => ({
+          ...route,
+          endpoint: { registration: name, rules, name: call.name, isCall: true, path: route.path, resource }
+        }))
+      )
     if (registration._tag === "Service") {
-      routes.push(...callRoutes(calls, { ...common, linksOf, repository: undefined }))
+      routes.push(...callRoutesOf({ ...common, linksOf, repository: undefined }))
       continue
     }
     const { model } = registration
@@ -81,9 +102,15 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const known = Context.getOption(repositories, key)
     const repository = known._tag === "Some" ? known.value : yield* Repository.make(model)
     repositories = Context.add(repositories, key, repository)
+    const ruled = access?.ruledBy(registration)
+    const resource = ruled === undefined ? undefined : { ruled, repository }
+    const surroundings = { cursors, limits, lists, translations, isViewed: access !== undefined }
     routes.push(
-      ...routesOf(registration, repository, store, { cursors: {}, limits, lists, translations }),
-      ...callRoutes(calls, { ...common, linksOf: linksFrom(registration, linksOf), repository })
+      ...routesOf(registration, repository, store, surroundings).map((route) => ({
+        ...route,
+        endpoint: { registration: name, rules, name: route.method, isCall: false, path: route.path, resource }
+      })),
+      ...callRoutesOf({ ...common, linksOf: linksFrom(registration, linksOf), repository }, resource)
     )
   }
   const rateLimits = limitsOf(parts.rateLimits, yield* configuredRateLimits)
@@ -101,16 +128,18 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     : yield* makeRateLimiter(rateLimits, routes, errorResponses)
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   yield* router.addAll(
-    routes.map(({ handler, method, path, respondBadRequest }) =>
-      HttpRouter.route(
-        method,
-        path,
-        limitCaller({ method, path })(withErrorResponses(handler, respondBadRequest, errorResponses))
-      )
-    )
+    routes.map((route) => {
+      const { endpoint, handler, method, path, respondBadRequest } = route
+      const limit = limitCaller({ method, path })
+      const respond = access === undefined
+        ? limit(withErrorResponses(handler, respondBadRequest, errorResponses))
+        : access.secured(route, endpoint, limit)
+      return HttpRouter.route(method, path, respond)
+    })
   )
+  const open = access === undefined ? router : access.open(router)
   for (const addition of additions) {
-    yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, router)))
+    yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, open)))
   }
   const limited = limitAddress(routed(router, routes, pathsOfDocuments(registrations), errorResponses))
   const cors = yield* configuredCors
@@ -124,6 +153,17 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   )
   return repositories
 })
+
+/** A route with the endpoint that rules name it by; one without is for everybody. */
+interface EndpointRoute extends Route {
+  readonly endpoint?: RuledEndpoint
+}
+
+/** What cursors are signed with: they belong to this process. */
+const randomSecret = Effect.map(
+  Crypto.WebCrypto,
+  (crypto) => Redacted.make(Base64Url.encode(crypto.getRandomValues(new Uint8Array(32))))
+)
 
 /** The address of the client of the request that the fiber handles. */
 const addressOfRequest = (clientAddressOf: ClientAddressOf): Effect.Effect<string | undefined> =>

@@ -1,0 +1,73 @@
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { ErrorResponses } from "../response/translation.ts"
+import type { Authenticator } from "./authentication.ts"
+import type { Authorizer, RuledEndpoint } from "./authorization.ts"
+import { withErrorResponses } from "./errorBoundary.ts"
+import type { Route } from "./route.ts"
+
+/** @internal */
+export type Responding = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  never,
+  HttpServerRequest.HttpServerRequest
+>
+
+type Needs = DocumentStore | HttpServerRequest.HttpServerRequest
+
+/**
+ * The checks before a route of a service with access control: who calls, and whether they may. A route without an endpoint is
+ * for everybody.
+ *
+ * @internal
+ */
+export interface Access {
+  readonly secured: (
+    route: Route,
+    endpoint: RuledEndpoint | undefined,
+    /** Runs once it is known who calls. */
+    around: (response: Responding) => Responding
+  ) => Responding
+  /** A router whose routes are for everybody. Their handlers know who calls. */
+  readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
+}
+
+/** @internal */
+export const makeAccess = ({ authenticator, authorizer, errorResponses }: {
+  readonly authenticator: Authenticator
+  readonly authorizer: Authorizer
+  readonly errorResponses: ErrorResponses
+}): Access => {
+  const { authenticated, credentialsNeeded } = authenticator
+  // The server's fiber, whose context requests get, has the store.
+  const withStore = (response: Effect.Effect<HttpServerResponse.HttpServerResponse, never, Needs>) =>
+    response as Responding
+  const respond = ({ handler, respondBadRequest }: Pick<Route, "handler" | "respondBadRequest">) =>
+    withErrorResponses(handler, respondBadRequest, errorResponses)
+  return {
+    secured: (route, endpoint, around) => {
+      if (endpoint === undefined) {
+        const response = around(respond(route))
+        return withStore(authenticated(() => response))
+      }
+      const authorized = authorizer.authorized(endpoint, route.handler)
+      return withStore(
+        authenticated((user) => around(respond({ ...route, handler: authorized(user, credentialsNeeded) })))
+      )
+    },
+    open: (router) => openRouter(router, authenticated)
+  }
+}
+
+/** The router of an application's own layers, whose routes are not described. */
+const openRouter = (
+  router: HttpRouter.HttpRouter,
+  authenticated: Authenticator["authenticated"]
+): HttpRouter.HttpRouter => {
+  const addAll: HttpRouter.HttpRouter["addAll"] = (routes) =>
+    router.addAll(routes.map((route) => ({ ...route, handler: authenticated(() => route.handler as never) })) as never)
+  return { ...router, addAll }
+}

@@ -1,0 +1,97 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import type * as Schema from "effect/Schema"
+import { Application } from "../../internal/application.ts"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
+import * as Repository from "../../Repository/Repository.ts"
+import * as Jwt from "../../Security/Jwt.ts"
+import * as Credentials from "../Credentials.ts"
+import type * as KernelApi from "../KernelApi.ts"
+import * as KernelClient from "../KernelClient.ts"
+
+/**
+ * Who calls in a test.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TestUser {
+  /** The user's id. */
+  readonly subject: string
+  /** Defaults to none. */
+  readonly roles?: ReadonlyArray<string> | undefined
+  /** Further claims. */
+  readonly claims?: Schema.JsonObject | undefined
+}
+
+/**
+ * Runs a service for a test. The engine's own layers are fresh: several tests in one scope, or within another service, share
+ * nothing.
+ *
+ * @internal
+ */
+export const testWith = (
+  description: KernelApi.Any,
+  layers: {
+    readonly serve: Layer.Layer<Repository.RepositoryOf<string>, unknown, DocumentStore | HttpServer.HttpServer>
+    readonly server: Layer.Layer<HttpServer.HttpServer, unknown>
+  }
+) =>
+  Effect.fnUntraced(function*({ store = Layer.fresh(EmbeddedStore.layerMemory) }: AnyTestOptions = {}) {
+    const application = { id: description.id, cfgDir: ".", development: true, isTest: true }
+    const built = Effect.gen(function*() {
+      const given = yield* Layer.build(store)
+      const ambient = yield* Effect.context<never>()
+      const known = Context.getOrUndefined(Context.merge(ambient, given), Jwt.Jwt)
+      const tokens = description.guards.has("security") && known === undefined ? Layer.fresh(Jwt.layer) : Layer.empty
+      const around = Layer.mergeAll(layers.server, Layer.succeedContext(given), tokens)
+      return yield* Layer.build(Layer.provideMerge(Layer.fresh(layers.serve), around))
+    })
+    const context = yield* Effect.provideService(built, Application, application)
+    const baseUrl = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
+    const clientOf = (credentials?: Credentials.Credentials) =>
+      Effect.provide(KernelClient.make(description, { baseUrl, credentials }), FetchHttpClient.layer)
+    const anonymous = yield* clientOf()
+    const jwt = Context.getOrUndefined(Context.merge(yield* Effect.context<never>(), context), Jwt.Jwt)
+    const resources = description.registrations.filter((registration) => registration._tag === "Resource")
+    return {
+      client: anonymous,
+      anonymous,
+      as: (user: TestUser) => jwt === undefined ? noTokens : clientOf(Credentials.bearer(tokensOf(jwt, user))),
+      repositories: Object.fromEntries(
+        resources.map(({ model, name }) => [name, Context.get(context, Repository.key(model))])
+      ),
+      store: Context.get(context, DocumentStore),
+      baseUrl
+    }
+  })
+
+/** The options of `engine.test`. The failures and services of the store are those that the type of `test` declares. */
+interface AnyTestOptions {
+  readonly store?: Layer.Layer<DocumentStore>
+}
+
+const noTokens = Effect.die(new Error("No tokens are signed without security"))
+
+/** A valid token at any time, which the clock of the test sets. */
+const tokensOf = (jwt: Jwt.Jwt["Service"], user: TestUser): Effect.Effect<Redacted.Redacted<string>> => {
+  let signed: { readonly token: Redacted.Redacted<string>; readonly until: number } | undefined
+  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (signed !== undefined && now < signed.until && now >= signed.until - lifetime) {
+      return Effect.succeed(signed.token)
+    }
+    return Effect.map(Effect.orDie(jwt.sign(user)), (token) => {
+      signed = { token, until: now + lifetime }
+      return token
+    })
+  })
+}
+
+/** In milliseconds; a token is valid for longer. */
+const lifetime = 60_000
