@@ -165,12 +165,17 @@ export const tokens = (options: TokenOptions): Credentials => {
       const sendWith = ({ access }: Held) => execute(access === undefined ? request : withToken(request, access))
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const ready = held.isRefused || now < held.until ? Effect.succeed(held) : renew(held)
-        return Effect.flatMap(ready, (used) =>
-          Effect.flatMap(sendWith(used), (response) =>
-            response.status !== 401 || used.isRefused
-              ? Effect.succeed(response)
-              : Effect.flatMap(renew(used), (renewed) =>
-                renewed.access === undefined ? Effect.succeed(response) : sendWith(renewed))))
+        return Effect.flatMap(
+          ready,
+          (used) =>
+            Effect.flatMap(sendWith(used), (response) =>
+              response.status !== 401 || used.isRefused
+                ? Effect.succeed(response)
+                : Effect.flatMap(
+                  renew(used),
+                  (renewed) => renewed.access === undefined ? Effect.succeed(response) : sendWith(renewed)
+                ))
+        )
       })
     }
   })
