@@ -5,9 +5,9 @@
  * **Details**
  *
  * An entry of `Effect.log` and its variants has `timestamp`, `level`, `message`, its annotations, `cause` if there is
- * one, and `request_id` if it is logged during a request. A request's own line has `request_id`, `method`, `route` (the
- * pattern: `/users/:id`), `status` and `duration_ms`, the time until the response was ready. Status 499 means that the
- * client disconnected first. The log contains no URL, query, header, body or `Redacted` value.
+ * one, and `request_id` if it is logged during a request. A request's own line has `request_id`, `address` (see
+ * `ClientAddress`), `method`, `route` (the pattern: `/users/:id`), `status` and `duration_ms`, the time until the response
+ * was ready. Status 499 means that the client disconnected first. The log contains no URL, query, header, body or `Redacted` value.
  *
  * Lines are batched for 50 milliseconds. They are written immediately if they are warnings or errors, if there are
  * many, and when the service stops. The start fails if the file can't be opened. If it can't be written later, the

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Layer } from "effect"
 import { FetchHttpClient, HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
+import { RateLimiter } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import {
   CurrentUser,
@@ -82,6 +83,28 @@ describe("RateLimits", () => {
       const answers = yield* atOnce(200, () => from("203.0.113.9"))
       assert.deepStrictEqual(statusesOf(answers), { 200: 30, 429: 170 })
     }).pipe(Effect.provide(limited({ perAddress: { limit: 30, window: "1 minute" } }))))
+
+  it.effect("are those of all processes together with a shared RateLimiter", () =>
+    Effect.gen(function*() {
+      const store = yield* Layer.build(RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory)))
+      const layers = [0, 1].map(() =>
+        Layer.fresh(limited({ perAddress: { limit: 3, window: "1 minute" } })).pipe(
+          Layer.provide(Layer.succeedContext(store))
+        )
+      )
+      const answers = yield* Effect.forEach(
+        layers,
+        (layer) => Effect.provide(Effect.forEach([1, 2], () => from("203.0.113.9")), layer)
+      )
+      assert.deepStrictEqual(answers.flat().map(({ status }) => status), [200, 200, 200, 429])
+      assert.deepStrictEqual(answers.flat().map((answer) => quotaOf(answer)[1]), [
+        "\"address\";r=2;t=20",
+        "\"address\";r=1;t=40",
+        "\"address\";r=0;t=60",
+        "\"address\";r=0;t=60"
+      ])
+      assert.strictEqual(answers[1]![1]!.headers["retry-after"], "20")
+    }))
 
   it.effect("counts requests of a user from all addresses, and those without a user by address", () =>
     Effect.gen(function*() {
