@@ -20,7 +20,7 @@ import { ApiKeys } from "./ApiKeys.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { Jwt } from "./Jwt.ts"
 import { CredentialsInvalid, CredentialsUnchecked, TooManyAttempts } from "./SecurityError.ts"
-import { isLive } from "./SignIns.ts"
+import { isLiveIn } from "./SignIns.ts"
 
 const typeId = "~appkernel/Security/Authentication/Scheme"
 
@@ -128,11 +128,12 @@ export const bearer = (jwt: Jwt["Service"]): Scheme =>
     header: "authorization",
     word: "bearer",
     challenge: { scheme: "Bearer", invalid: { error: "invalid_token" } },
-    verify: Effect.fnUntraced(function*(token) {
-      const user = yield* jwt.verify(token)
-      const isCurrent = yield* Effect.provideService(isLive(user), Jwt, jwt)
-      return isCurrent ? user : yield* new CredentialsInvalid({ reason: "revoked" })
-    }, Effect.mapError(unlessInvalid))
+    verify: (token) =>
+      Effect.flatMap(jwt.verify(token), (user) =>
+        Effect.flatMap(
+          isLiveIn(jwt.application, user),
+          (isCurrent) => isCurrent ? Effect.succeed(user) : Effect.fail(new CredentialsInvalid({ reason: "revoked" }))
+        )).pipe(Effect.mapError(unlessInvalid))
   })
 
 /**

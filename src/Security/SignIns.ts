@@ -179,19 +179,25 @@ export const signOut: (subject: string) => Effect.Effect<number, StoreError, Doc
  */
 export const isLive: (
   user: CurrentUser["Service"]
-) => Effect.Effect<boolean, StoreError, Jwt | DocumentStore> = Effect.fnUntraced(function*(user) {
-  const id = signInOf(user, (yield* Jwt).application)
-  if (id === undefined) return true
-  const { liveness, signIns } = yield* current
-  const { revocationDelay } = yield* Lifetimes
-  const asked = Effect.gen(function*() {
-    const found = yield* signIns.find(id)
-    if (found === undefined || found.subject !== user.subject) return false
-    const accounts = yield* Effect.serviceOption(Accounts)
-    return Option.isNone(accounts) || Option.isSome(yield* accounts.value.findBySubject(user.subject))
+) => Effect.Effect<boolean, StoreError, Jwt | DocumentStore> = (user) =>
+  Effect.flatMap(Jwt, ({ application }) => isLiveIn(application, user))
+
+/**
+ * {@link isLive} for the tokens of an application. Requests with tokens that are known to live need no further step.
+ *
+ * @internal
+ */
+export const isLiveIn = (
+  application: string,
+  user: CurrentUser["Service"]
+): Effect.Effect<boolean, StoreError, DocumentStore> =>
+  Effect.withFiber((fiber) => {
+    const id = signInOf(user, application)
+    if (id === undefined) return Effect.succeed(true)
+    const { liveness, signIns } = signInsOf(Context.getUnsafe(fiber.context, DocumentStore))
+    const { revocationDelay } = Context.get(fiber.context, Lifetimes)
+    return liveness.check(id, Duration.toMillis(revocationDelay), asked(signIns, id, user.subject))
   })
-  return yield* liveness.check(id, Duration.toMillis(revocationDelay), asked)
-})
 
 // -----------------------------------------------------------------------------
 // internal
@@ -241,8 +247,7 @@ interface SignInsOfStore {
 
 const byStore = new WeakMap<DocumentStore["Service"], SignInsOfStore>()
 
-/** The sign-ins of the current store. */
-const current = Effect.map(DocumentStore, (store): SignInsOfStore => {
+const signInsOf = (store: DocumentStore["Service"]): SignInsOfStore => {
   const known = byStore.get(store)
   if (known !== undefined) return known
   const signIns = signInsIn(store)
@@ -254,4 +259,15 @@ const current = Effect.map(DocumentStore, (store): SignInsOfStore => {
   }
   byStore.set(store, made)
   return made
+}
+
+/** The sign-ins of the current store. */
+const current = Effect.map(DocumentStore, signInsOf)
+
+/** What the store and the accounts say of a sign-in. */
+const asked = Effect.fnUntraced(function*(signIns: SignInCollection, id: string, subject: string) {
+  const found = yield* signIns.find(id)
+  if (found === undefined || found.subject !== subject) return false
+  const accounts = yield* Effect.serviceOption(Accounts)
+  return Option.isNone(accounts) || Option.isSome(yield* accounts.value.findBySubject(subject))
 })

@@ -12,7 +12,8 @@ export class Liveness {
 
   /** Whether the sign-in lives. An answer counts for `delay` milliseconds from when the question was asked. */
   check<E, R>(id: string, delay: number, ask: Effect.Effect<boolean, E, R>): Effect.Effect<boolean, E, R> {
-    return Effect.flatMap(Clock.currentTimeMillis, (at) => {
+    return Clock.clockWith((clock) => {
+      const at = clock.currentTimeMillisUnsafe()
       const known = this.#known.get(id)
       if (known !== undefined && at - known.at < delay) return Effect.succeed(known.isLive)
       const emptied = this.#emptied
