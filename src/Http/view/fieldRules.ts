@@ -70,7 +70,9 @@ export const takenByAll = (sets: ReadonlyArray<FieldNames>): FieldNames => {
 export const takenBy = (grants: ReadonlyArray<HeldGrant>, namesOf: (grant: HeldGrant) => FieldNames): Taken => {
   const always = takenByAll(grants.map(namesOf))
   const whole = grants.filter(({ rows }) => rows === undefined)
-  const ever = whole.length > 0 ? takenByAll(whole.map(namesOf)) : [...new Set(grants.flatMap(namesOf))].toSorted()
+  const most = whole.length > 0 ? takenByAll(whole.map(namesOf)) : grants.flatMap(namesOf)
+  // Where a field is taken in some documents, a part of it may be taken in others.
+  const ever = [...new Set(grants.flatMap(namesOf))].filter((name) => isWithin(name, most)).toSorted()
   return { always, ever, dependsOnDocument: !ever.every((name) => isWithin(name, always)) }
 }
 

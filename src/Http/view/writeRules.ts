@@ -190,7 +190,7 @@ const keepIn = (
     const isSent = sent !== undefined
     if (node.isUnwritable) {
       // The answer to a comparison with a hidden value would tell it.
-      if (isSent && (node.isHidden || !isSame(node, sent, stored))) deny(state, name)
+      if (isSent && (node.isHidden || !isSame(node, sent, stored, mode === "merge"))) deny(state, name)
       if (mode === "replace" && previous !== undefined) result[key] = new Kept(stored)
       else delete result[key]
     } else if (node.isHidden && !isSent) {
@@ -255,31 +255,39 @@ const matchItems = (
 const propertyOf = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 
-const isSame = ({ inner, isList, nested }: Node, sent: unknown, stored: unknown): boolean =>
-  nested === undefined ? isSameValue(sent, stored) : isSameNested(nested, isList, inner, sent, stored)
+/** In a `partial` comparison, what was not sent is the same, at every depth. */
+const isSame = ({ inner, isList, nested }: Node, sent: unknown, stored: unknown, partial: boolean): boolean =>
+  nested === undefined ? isSameValue(sent, stored) : isSameNested(nested, isList, inner, sent, stored, partial)
 
 const isSameValue = (sent: unknown, stored: unknown): boolean => Equal.equals(sent ?? undefined, stored ?? undefined)
 
-const isSameNested = (model: ModelLike, isList: boolean, tree: Tree, sent: unknown, stored: unknown): boolean => {
-  if (isPlainObject(sent)) return isSameContent(model, tree, sent, stored)
+const isSameNested = (
+  model: ModelLike,
+  isList: boolean,
+  tree: Tree,
+  sent: unknown,
+  stored: unknown,
+  partial: boolean
+): boolean => {
+  if (isPlainObject(sent)) return isSameContent(model, tree, sent, stored, partial)
   if (!isList || !Array.isArray(sent) || !Array.isArray(stored)) return isSameValue(sent, stored)
   return sent.length === stored.length &&
-    sent.every((item: unknown, i) => isSameNested(model, false, tree, item, stored[i]))
+    sent.every((item: unknown, i) => isSameNested(model, false, tree, item, stored[i], false))
 }
 
 /** Whether what was sent for a nested model is what the caller sees of the stored one. */
-const isSameContent = (model: ModelLike, tree: Tree, sent: unknown, stored: unknown): boolean =>
+const isSameContent = (model: ModelLike, tree: Tree, sent: unknown, stored: unknown, partial = false): boolean =>
   isPlainObject(sent) && typeof stored === "object" && stored !== null &&
   Object.keys(model.create.fields).every((key) => {
     const node = tree.get(key)
     const [own, old] = [sent[key], propertyOf(stored, key)]
     const isUnseen = node?.isHidden === true || model[modelTypeId][key]?.omitted === true
-    if (own === undefined && (isUnseen || node?.isUnwritable === true)) return true
+    if (own === undefined && (partial || isUnseen || node?.isUnwritable === true)) return true
     if (node?.isHidden === true) return false
     const nested = nestedModel(model.store.fields[key])
     return nested === undefined
       ? isSameValue(own, old)
-      : isSameNested(nested, isModelList(model, key), node?.inner ?? empty, own, old)
+      : isSameNested(nested, isModelList(model, key), node?.inner ?? empty, own, old, partial)
   })
 
 const empty: Tree = new Map()

@@ -54,6 +54,15 @@ const grants: Grants = (caller) => {
   if (caller === "clerk") return { read: [clerk], write: [clerk] }
   if (caller === "writer") return { read: [], write: [whole] }
   if (caller === "blind") return { read: [clerk], write: [whole] }
+  if (caller === "resident") {
+    const resident: HeldGrant = { id: 4, fields: { hide: [], readOnly: ["address"] }, rows: undefined }
+    return { read: [resident], write: [resident] }
+  }
+  if (caller === "foreman") {
+    const ofAll: HeldGrant = { id: 5, fields: { hide: ["parts"], readOnly: [] }, rows: undefined }
+    const ofOwn: HeldGrant = { id: 6, fields: { hide: ["parts.cost"], readOnly: [] }, rows: { owner: "ann" } }
+    return { read: [ofAll, ofOwn], write: [ofAll, ofOwn] }
+  }
   const held = [anybody, ownerOf(caller)]
   return { read: held, write: held }
 }
@@ -403,6 +412,28 @@ export const viewsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           const { body } = yield* ann("GET", theirs)
           assert.strictEqual((yield* ann("PUT", theirs, { ...body, state: "sold" })).status, 200)
           assert.deepInclude(yield* shown(theirs), { cost: 5, state: "sold" })
+        }))
+
+      it.effect("a patch with a part of a read-only model, as it is stored, changes nothing of it", () =>
+        Effect.gen(function*() {
+          const id = yield* created
+          const before = yield* shown(id)
+          const same = { owner: "bob", address: { city: "Bern" } }
+          assert.strictEqual((yield* as("resident")("PATCH", id, same)).status, 200)
+          assert.deepStrictEqual(yield* shown(id), { ...before, owner: "bob", version: 2 })
+          refused(403, yield* as("resident")("PATCH", id, { address: { city: "Basel" } }))
+        }))
+
+      it.effect("a document may hide a part of what another one hides as a whole", () =>
+        Effect.gen(function*() {
+          const id = yield* created
+          const before = yield* shown(id)
+          const { body: read } = yield* as("foreman")("GET", id)
+          assert.deepStrictEqual(read.parts[0], { _type: "Part", id: "a", name: "one" })
+          const { version: _, ...others } = read
+          const answer = yield* as("foreman")("PUT", id, { ...others, state: "sold" })
+          assert.strictEqual(answer.status, 200, answer.text)
+          assert.deepStrictEqual(yield* shown(id), { ...before, state: "sold", version: 2 })
         }))
 
       it.effect("a caller who may not read gets the result of a write only", () =>
