@@ -433,7 +433,7 @@ export const viewsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           const { version: _, ...others } = read
           const answer = yield* as("foreman")("PUT", id, { ...others, state: "sold" })
           assert.strictEqual(answer.status, 200, answer.text)
-          assert.deepStrictEqual(yield* shown(id), { ...before, state: "sold", version: 2 })
+          assert.deepInclude(yield* shown(id), { parts: before.parts, cost: before.cost, state: "sold" })
         }))
 
       it.effect("a caller who may not read gets the result of a write only", () =>
