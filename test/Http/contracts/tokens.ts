@@ -4,8 +4,9 @@ import { TestClock } from "effect/testing"
 import * as jose from "jose"
 import {
   Accounts,
-  Authentication,
+  Authenticated,
   Converter,
+  CurrentUser,
   DocumentStore,
   Index,
   Jwt,
@@ -13,7 +14,6 @@ import {
   Model,
   type Repository,
   Service,
-  ServiceError,
   SignInAttempts,
   Tokens
 } from "../../../src/index.ts"
@@ -32,20 +32,13 @@ const engine = KernelEngine.make("shop")
   .register(Tokens.service, { urlBase: "/api/v1" })
   .enableOpenApi({ title: "Shop", version: "1.0.0" })
 
-class Unauthorized extends ServiceError<Unauthorized>()("Unauthorized", { status: 401 }) {}
-
-/** Authenticates a token as requests are. */
 const WhoAmI = Service.make("WhoAmIService").operation(
   "whoami",
-  { path: "/whoami", payload: { token: Schema.Redacted(Schema.String) }, success: Schema.String, error: Unauthorized },
-  ({ payload }) =>
-    Effect.flatMap(Jwt.Jwt, (jwt) => Authentication.bearer(jwt).verify(payload.token)).pipe(
-      Effect.map(({ subject }) => subject),
-      Effect.mapError(() => new Unauthorized())
-    )
+  { path: "/whoami", success: Schema.String, require: Authenticated },
+  () => Effect.map(CurrentUser, ({ subject }) => subject)
 )
 
-const withWhoAmI = engine.register(WhoAmI, { urlBase: "/api/v1" })
+const secured = engine.register(WhoAmI, { urlBase: "/api/v1" }).enableSecurity()
 
 const accounts = Accounts.fromModel(User, { login: "email", secret: "password" })
 
@@ -231,17 +224,16 @@ export const tokensContract = (name: string, store: FreshStore) =>
       Effect.gen(function*() {
         const tokens = Layer.succeedContext(yield* Layer.build(shopTokens("ES256")))
         const services = Layer.merge(tokens, accounts)
-        const one = yield* begun(yield* withWhoAmI.test({ store: Layer.merge(Layer.fresh(store), services) }))
+        const one = yield* begun(yield* secured.test({ store: Layer.merge(Layer.fresh(store), services) }))
         // Another process knows what the store knows.
-        const other = yield* withWhoAmI.test({
+        const other = yield* secured.test({
           store: Layer.merge(Layer.succeed(DocumentStore.DocumentStore, { ...one.store }), services)
         })
         const users = one.repositories.users
         const statusOf = (baseUrl: string, token: unknown) =>
           Effect.promise(async () => {
-            const headers = { "content-type": "application/json" }
-            const body = JSON.stringify({ token })
-            return (await fetch(`${baseUrl}/api/v1/whoami`, { method: "POST", headers, body })).status
+            const headers = { authorization: `Bearer ${String(token)}` }
+            return (await fetch(`${baseUrl}/api/v1/whoami`, { headers })).status
           })
         const statuses = (token: unknown) => Effect.all([statusOf(one.baseUrl, token), statusOf(other.baseUrl, token)])
         const renew = (token: unknown) => one.json("/token", { grant_type: "refresh_token", refresh_token: token })
@@ -262,6 +254,8 @@ export const tokensContract = (name: string, store: FreshStore) =>
           assert.strictEqual((yield* renew(tokens["refresh_token"])).status, 400, how)
         }
         assert.strictEqual((yield* one.json("/token", grant)).body["error"], "invalid_grant")
+        const published = yield* Effect.promise(() => fetch(`${one.baseUrl}/.well-known/jwks.json`))
+        assert.strictEqual(published.status, 200)
       }))
 
     it.effect("are in the OpenAPI document, with both kinds of bodies", () =>
