@@ -93,13 +93,14 @@ export const rulesOfRoute = (held: ReadonlyArray<Held>): RowRules => {
 
 /**
  * The rules for addressing the document of an action: what the action's own grants reach, of what the caller may read, if the
- * caller may read anything.
+ * caller may read anything. What is left behind is up to the action's own grants.
  *
  * @internal
  */
 export const rulesOfAddressing = (own: ReadonlyArray<Held>, readable: ReadonlyArray<Held>): RowRules => {
   const reach = readable.length === 0 ? reachOf(own) : allOf(reachOf(own), reachOf(readable))
-  return { rows: () => reach, check: () => reach }
+  const left = leftBy(own)
+  return { rows: () => reach, check: () => left }
 }
 
 /**
@@ -113,11 +114,11 @@ export const rulesOfHandler = (all: ReadonlyArray<HeldOf>, addressed?: RowRules)
     const own = heldFor(all, methodsOf[access]).flatMap(({ held }) => held)
     return own.length > 0 ? own : heldFor(all, methodsOf.read).flatMap(({ held }) => held)
   }
-  const withAddressed = (filter: Filter | undefined): Filter | undefined =>
-    addressed === undefined ? filter : anyOf([filter, addressed.rows("read")])
+  const also = (filter: Filter | undefined, more: Filter | undefined): Filter | undefined =>
+    addressed === undefined ? filter : anyOf([filter, more])
   // Repositories parse each filter once.
-  const rows = once((access: Access) => withAddressed(reachOf(of(access))))
-  const check = once((access: "insert" | "update") => withAddressed(leftBy(of(access))))
+  const rows = once((access: Access) => also(reachOf(of(access)), addressed?.rows(access)))
+  const check = once((access: "insert" | "update") => also(leftBy(of(access)), addressed?.check(access)))
   return { rows, check }
 }
 
