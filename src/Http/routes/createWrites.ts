@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { completer, type FieldProblem } from "../../Model/introspection.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
+import { AccessDenied } from "../../Repository/RepositoryError.ts"
 import type { BadRequest } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
 import * as preconditions from "../request/preconditions.ts"
@@ -52,7 +53,9 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
     const created = (
       onExisting: Effect.Effect<WrittenDocument, WriteFailure>
     ): Effect.Effect<WrittenDocument, WriteFailure> =>
-      problems === undefined ? createIfAbsent(id, value, onExisting) : Effect.fail(badRequestOf(problems))
+      problems === undefined
+        ? Effect.andThen(checkChosen(context), createIfAbsent(id, value, onExisting))
+        : Effect.fail(badRequestOf(problems))
     if (preconditions.isCreateOnly(conditions)) {
       return Effect.flatMap(
         documents.findById(id),
@@ -68,13 +71,24 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
   }
 
   return ({ body, conditions }: WriteRequest<OneDocument | ManyDocuments>): Effect.Effect<Written, CallFailure> => {
-    if (body._tag === "Many") return Effect.map(createAll(body.values), (ids) => ({ _tag: "Documents", ids }))
+    if (body._tag === "Many") {
+      const created = Effect.map(createAll(body.values), (ids): Written => ({ _tag: "Documents", ids }))
+      return body.values.some(isNamed) ? Effect.andThen(checkChosen(context), created) : created
+    }
     const { problems, value } = body
-    const id = value["id"]
-    if (id !== undefined && id !== null) return unwrapped(createWith(id, value, conditions, problems))
+    if (isNamed(value)) return unwrapped(createWith(value["id"], value, conditions, problems))
     return preconditions.isUpdateOnly(conditions) ? Effect.fail(preconditions.failed) : create(value)
   }
 }
+
+const isNamed = ({ id }: Values): boolean => id !== undefined && id !== null
+
+/** A caller who does not reach all documents cannot choose identifiers: the answer would say which ones exist. */
+const checkChosen = ({ documents, model }: WriteContext): Effect.Effect<void, CallFailure> =>
+  Effect.flatMap(
+    documents.isLimited,
+    (isLimited) => isLimited ? Effect.fail(new AccessDenied({ model: model.modelName })) : Effect.void
+  )
 
 /** The decoder does not ask for values that the caller need not send. */
 const completerFor = ({ finalise, model, view }: WriteContext): ReturnType<typeof completer> =>

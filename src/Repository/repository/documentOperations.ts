@@ -29,6 +29,8 @@ export interface DocumentReads {
     id: unknown,
     options?: ReadOptions & { readonly access?: Access | undefined }
   ) => Effect.Effect<Document | undefined, ReadError>
+  /** Whether documents may exist that the rules of the caller hide. */
+  readonly isLimited: Effect.Effect<boolean, ReadError>
   readonly find: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Finds documents, and counts all that match: see `DocumentStore.findAndCount`. */
   readonly findAndCount: (options: TakeOptions) => Effect.Effect<Counted, ReadError>

@@ -58,6 +58,7 @@ export const narrowed = (
     findOneAndDelete: (filter, scope) => all.findOneAndDelete(within(filter, "delete", scope), scope),
     deleteOne: (filter, scope) => all.deleteOne(within(filter, "delete", scope), scope),
     deleteMany: (filter, scope) => all.deleteMany(within(filter, "delete", scope), scope),
+    isLimited: all.isLimited,
     statesOf: all.statesOf
   }
 }

@@ -92,6 +92,7 @@ export const makeDocumentReads = (model: Model.Any, documents: ModelCollection):
       collection,
       (id, options) => documents.findById(storedId(id), options, options)
     ),
+    isLimited: documents.isLimited(),
     find: instrumented("findDocuments", collection, (options) => documents.find(options)),
     findAndCount: instrumented("findAndCountDocuments", collection, (options) => documents.findAndCount(options))
   }

@@ -58,6 +58,7 @@ export const underCallerRules = (
     findOneAndDelete: (filter, given) => use(given, (_, scope) => _.findOneAndDelete(filter, scope)),
     deleteOne: (filter, given) => use(given, (_, scope) => _.deleteOne(filter, scope)),
     deleteMany: (filter, given) => use(given, (_, scope) => _.deleteMany(filter, scope)),
+    isLimited: (given) => use(given, (_, scope) => _.isLimited(scope)),
     statesOf: (id, given) => use(given, (_, scope) => _.statesOf(id, { ...scope, access: given.access }))
   }
 }
@@ -81,6 +82,7 @@ const makeRuled = (model: ModelLike, all: ModelCollection, store: DocumentStore[
         })
       )
     },
+    isLimited: (scope) => Effect.succeed(scope?.rules?.rows("read") !== undefined),
     statesOf: (id, scope) =>
       Effect.map(reached.findById(id, { ...scope, deleted: "include" }), (document) => {
         const rows = scope.rules?.rows(scope.access)

@@ -35,6 +35,7 @@ const storeCollection = (name: string, store: DocumentStore["Service"]): ModelCo
   findOneAndDelete: (filter) => store.findOneAndDelete(name, filter),
   deleteOne: (filter) => store.deleteOne(name, filter),
   deleteMany: (filter) => store.deleteMany(name, filter),
+  isLimited: () => Effect.succeed(false),
   statesOf: () => Effect.succeed(everyState)
 })
 
