@@ -2,8 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Layer } from "effect"
 import { EmbeddedStore, KernelEngine } from "../../src/index.ts"
-import { newUser, User } from "../support/models.ts"
+import { newUser, Note, User } from "../support/models.ts"
 import { type Answer, type Method, send, serving } from "../support/rest.ts"
+import { shop } from "../support/tokens.ts"
 
 const engine = KernelEngine.make("cors").register(User, { methods: ["GET", "POST"] })
   .enableRateLimits({ perAddress: { limit: 12, window: "1 day" } })
@@ -94,6 +95,19 @@ describe("Cors", () => {
       APPKERNEL_CORS_CREDENTIALS: "true",
       APPKERNEL_CORS_MAX_AGE: "10 minutes"
     }))))
+
+  it.effect("answers preflight requests before credentials are checked", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* preflight(page, "/notes")).headers["access-control-allow-origin"], page)
+      const { headers, status } = yield* from(page, "GET", "/notes")
+      assert.deepStrictEqual([status, headers["access-control-allow-origin"]], [401, page])
+      assert.include(String(headers["vary"]), "Origin")
+    }).pipe(Effect.provide(
+      serving(KernelEngine.make("closed").register(Note).enableSecurity(), EmbeddedStore.layerMemory).pipe(
+        Layer.provide(shop("ES256")),
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { APPKERNEL_CORS_ORIGINS: page } })))
+      )
+    )))
 
   it.effect("may be open to all origins, without credentials", () =>
     Effect.gen(function*() {

@@ -1,7 +1,7 @@
 /** Limits of how often a service is called, over a socket. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Layer } from "effect"
-import { FetchHttpClient, HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
+import { FetchHttpClient, HttpClient, HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import {
@@ -10,7 +10,9 @@ import {
   type HttpError,
   KernelClient,
   KernelEngine,
-  type RateLimits
+  type RateLimits,
+  Resource,
+  Role
 } from "../../src/index.ts"
 import { newUser, Note, User } from "../support/models.ts"
 import { type Answer, atOnce, refused, send, serving, statusesOf } from "../support/rest.ts"
@@ -123,6 +125,27 @@ describe("RateLimits", () => {
         "\"address\";r=599;t=1, \"caller\";r=0;t=10"
       ])
     }).pipe(Effect.provide(limited({ perCaller: { limit: 2, window: "10 seconds" } }))))
+
+  it.effect("are those of addresses before credentials are checked, and those of callers after", () =>
+    Effect.gen(function*() {
+      const engine = KernelEngine.make("secured")
+        .register(Resource.make(Note, { methods: ["GET"] }).require(Role("reader"), "GET"))
+        .enableSecurity()
+        .enableRateLimits({ perAddress: { limit: 7, window: "1 day" }, perCaller: { limit: 2, window: "1 day" } })
+      const { anonymous, as, baseUrl } = yield* engine.test()
+      const outcome = (client: typeof anonymous) =>
+        client.notes.list().pipe(Effect.map(() => "read"), Effect.catch(({ _tag }) => Effect.succeed(_tag)))
+      const jane = yield* as({ subject: "jane", roles: ["reader"] })
+      const tom = yield* as({ subject: "tom", roles: [] })
+      assert.deepStrictEqual([yield* outcome(jane), yield* outcome(jane)], ["read", "read"])
+      assert.deepStrictEqual([yield* outcome(jane), yield* outcome(tom)], ["TooManyRequests", "Forbidden"])
+      const wrong = Effect.map(
+        HttpClient.get(`${baseUrl}/notes`, { headers: { authorization: "Bearer wrong" } }),
+        ({ status }) => status
+      ).pipe(Effect.provide(FetchHttpClient.layer))
+      assert.deepStrictEqual([yield* outcome(anonymous), yield* wrong, yield* wrong], ["Unauthorized", 401, 401])
+      assert.deepStrictEqual([yield* outcome(anonymous), yield* wrong], ["TooManyRequests", 429])
+    }).pipe(Effect.scoped))
 
   it.effect("limits single routes, errors included", () =>
     Effect.gen(function*() {

@@ -102,32 +102,30 @@ interface Policy {
   readonly keyOf: (caller: Caller) => string
 }
 
-const limitedBy =
-  ({ take }: Quotas, errorResponses: ErrorResponses) => (policies: ReadonlyArray<Policy>): Limited => (handler) => {
-    if (policies.length === 0) return handler
-    const policyHeader = policies.map(({ name, rate: { limit, window } }) =>
-      `"${name}";q=${limit};w=${secondsOf(Duration.toMillis(Duration.fromInputUnsafe(window)))}`
+/** Prepares what does not depend on a request or its handler, which is another one for each caller. */
+const limitedBy = ({ take }: Quotas, errorResponses: ErrorResponses) => (policies: ReadonlyArray<Policy>): Limited => {
+  if (policies.length === 0) return (handler) => handler
+  const policyHeader = policies.map(({ name, rate: { limit, window } }) =>
+    `"${name}";q=${limit};w=${secondsOf(Duration.toMillis(Duration.fromInputUnsafe(window)))}`
+  ).join(", ")
+  const headersOf = (quotas: ReadonlyArray<Quota>) => ({
+    "ratelimit-policy": policyHeader,
+    "ratelimit": quotas.map(({ remaining, resetAfter }, i) =>
+      `"${policies[i]!.name}";r=${remaining};t=${secondsOf(resetAfter)}`
     ).join(", ")
-    const headersOf = (quotas: ReadonlyArray<Quota>) => ({
-      "ratelimit-policy": policyHeader,
-      "ratelimit": quotas.map(({ remaining, resetAfter }, i) =>
-        `"${policies[i]!.name}";r=${remaining};t=${secondsOf(resetAfter)}`
-      ).join(", ")
-    })
-    return Effect.withFiber((fiber) =>
-      Effect.flatMap(callerOf(fiber), (caller) =>
-        Effect.flatMap(
-          Effect.forEach(policies, ({ keyOf, rate }) => take(keyOf(caller), rate)),
-          (quotas) => {
-            const wait = Math.max(...quotas.map(({ isExceeded, retryAfter }) => isExceeded ? retryAfter : 0))
-            const answer = wait === 0
-              ? handler
-              : errorResponses.failure(tooManyRequests("errors.TooManyRequests", wait))
-            return Effect.map(answer, (response) => withHeaders(response, headersOf(quotas)))
-          }
-        ))
+  })
+  const takeAll = (caller: Caller) => Effect.forEach(policies, ({ keyOf, rate }) => take(keyOf(caller), rate))
+  return (handler) =>
+    Effect.withFiber((fiber) =>
+      Effect.flatMap(Effect.flatMap(callerOf(fiber), takeAll), (quotas) => {
+        const wait = Math.max(...quotas.map(({ isExceeded, retryAfter }) => isExceeded ? retryAfter : 0))
+        const answer = wait === 0
+          ? handler
+          : errorResponses.failure(tooManyRequests("errors.TooManyRequests", wait))
+        return Effect.map(answer, (response) => withHeaders(response, headersOf(quotas)))
+      })
     )
-  }
+}
 
 const callerOf = (fiber: Fiber.Fiber<unknown, unknown>): Effect.Effect<Caller> =>
   Effect.map(
