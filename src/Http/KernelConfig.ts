@@ -45,6 +45,7 @@
  * | `security.access_token_lifetime` | time that an access token counts | 15 minutes |
  * | `security.refresh_token_lifetime` | time in which a refresh token can be used | 30 days |
  * | `security.revocation_delay` | time after which no process accepts a token whose sign-in has ended | 10 seconds |
+ * | `security.cursor_secret` | key of at least 32 characters that cursors are signed with, if security is enabled | a random one for each process |
  *
  * A time is a number of seconds or a text such as `30 seconds` or `500 millis`. A size is a number of bytes or a text
  * such as `10 MB` or `10 MiB`. Relative paths are resolved against the working directory.
@@ -62,6 +63,7 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as IpNetwork from "effect/net/IpNetwork"
+import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as nodePath from "node:path"
@@ -281,6 +283,17 @@ export const lifetimes = (otherwise: Lifetimes): Config.Config<Lifetimes> =>
     refreshToken: configOf(settings.securityRefreshTokenLifetime, otherwise.refreshToken),
     revocationDelay: configOf(settings.securityRevocationDelay, otherwise.revocationDelay)
   })
+
+/**
+ * `security.cursor_secret`. Processes with the same secret accept each other's cursors.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const cursorSecret: Config.Config<Redacted.Redacted | undefined> = configOf(
+  settings.securityCursorSecret,
+  undefined
+)
 
 /**
  * A loaded and validated configuration.

@@ -72,6 +72,7 @@ const everything = Effect.gen(function*() {
     cors: yield* Cors.config,
     limits: yield* KernelConfig.Limits,
     lifetimes: yield* Lifetimes,
+    cursorSecret: yield* KernelConfig.cursorSecret,
     mongo: { host: Redacted.isRedacted(host) ? Redacted.value(host) : host, ...mongo },
     embedded: yield* EmbeddedStore.config,
     i18n: yield* Translations.config
@@ -113,6 +114,7 @@ const expected = {
     refreshToken: Duration.days(90),
     revocationDelay: Duration.millis(2_500)
   },
+  cursorSecret: Redacted.make("a secret of 32 or more characters"),
   mongo: {
     host: "mongodb://shop:secret@db.example.org/",
     db: "shop",
@@ -164,6 +166,7 @@ appkernel:
     access_token_lifetime: 5 minutes
     refresh_token_lifetime: 90 days
     revocation_delay: 2.5
+    cursor_secret: a secret of 32 or more characters
 shop:
   currency: CHF
   taxRate: 7.7
@@ -206,7 +209,8 @@ const env = {
   APPKERNEL_SECURITY_PUBLIC_KEY_PATH: "keys/public.pem",
   APPKERNEL_SECURITY_ACCESS_TOKEN_LIFETIME: "300",
   APPKERNEL_SECURITY_REFRESH_TOKEN_LIFETIME: "2160 hours",
-  APPKERNEL_SECURITY_REVOCATION_DELAY: "2500 millis"
+  APPKERNEL_SECURITY_REVOCATION_DELAY: "2500 millis",
+  APPKERNEL_SECURITY_CURSOR_SECRET: "a secret of 32 or more characters"
 }
 
 describe("KernelConfig / reading", () => {

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as IpNetwork from "effect/net/IpNetwork"
 import * as NetAddress from "effect/net/NetAddress"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { booleanOf } from "../../internal/booleans.ts"
@@ -41,6 +42,12 @@ const setting =
 
 /** Texts accept no numbers, since YAML does not preserve a number's notation. */
 const text = setting("text", ["text"], (value) => value)
+
+const secret = setting(
+  "a text of at least 32 characters",
+  ["text"],
+  (value) => value.length < 32 ? undefined : Redacted.make(value)
+)
 
 const texts = setting("a list of texts, or one text separated by commas", ["text", "a list"], (value) => value)
 
@@ -195,7 +202,8 @@ export const settings = {
   securityPublicKeyPath: text("security.public_key_path"),
   securityAccessTokenLifetime: duration(Duration.seconds(1))("security.access_token_lifetime"),
   securityRefreshTokenLifetime: duration(Duration.seconds(1), Duration.days(3_650))("security.refresh_token_lifetime"),
-  securityRevocationDelay: duration(Duration.zero)("security.revocation_delay")
+  securityRevocationDelay: duration(Duration.zero)("security.revocation_delay"),
+  securityCursorSecret: secret("security.cursor_secret")
 } as const
 
 /** @internal */

@@ -80,7 +80,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     realm: parts.api.identifier,
     errorResponses
   })
-  const cursors = access === undefined ? {} : { secret: yield* randomSecret }
+  const cursors = access === undefined ? {} : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
   const routes: Array<EndpointRoute> = []
   for (const registration of all) {
     const { calls, name, onExcessProperty, rules } = registration
@@ -159,7 +159,7 @@ interface EndpointRoute extends Route {
   readonly endpoint?: RuledEndpoint
 }
 
-/** What cursors are signed with: they belong to this process. */
+/** What cursors are signed with where nothing is configured: they belong to this process. */
 const randomSecret = Effect.map(
   Crypto.WebCrypto,
   (crypto) => Redacted.make(Base64Url.encode(crypto.getRandomValues(new Uint8Array(32))))
