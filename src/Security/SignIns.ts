@@ -133,7 +133,10 @@ export const refresh: (
   // The last step, so that a failure before it leaves the token as it was.
   const expires = now + Duration.toMillis(lifetimes.refreshToken)
   const isRotated = yield* signIns.rotate(found, hashOf(secret), expires)
-  if (!isRotated) return yield* reused
+  // It was used meanwhile, or the sign-in has ended.
+  if (!isRotated) {
+    return yield* (yield* signIns.find(parts.id)) === undefined ? new CredentialsInvalid({ reason: "revoked" }) : reused
+  }
   return { accessToken, refreshToken: refreshTokenOf(parts.handle, secret), expiresIn: lifetimes.accessToken }
 })
 
@@ -166,7 +169,7 @@ export const signOut: (subject: string) => Effect.Effect<number, StoreError, Doc
   "Tokens.signOut"
 )(function*(subject) {
   const { liveness, signIns } = yield* current
-  return yield* Effect.ensuring(signIns.endAll(subject), liveness.forget())
+  return yield* Effect.ensuring(signIns.endAll(subject), liveness.endAll(subject))
 })
 
 /**
@@ -196,7 +199,8 @@ export const isLiveIn = (
     if (id === undefined) return Effect.succeed(true)
     const { liveness, signIns } = signInsOf(Context.getUnsafe(fiber.context, DocumentStore))
     const { revocationDelay } = Context.get(fiber.context, Lifetimes)
-    return liveness.check(id, Duration.toMillis(revocationDelay), asked(signIns, id, user.subject))
+    const signIn = { id, subject: user.subject }
+    return liveness.check(signIn, Duration.toMillis(revocationDelay), asked(signIns, signIn))
   })
 
 // -----------------------------------------------------------------------------
@@ -265,7 +269,10 @@ const signInsOf = (store: DocumentStore["Service"]): SignInsOfStore => {
 const current = Effect.map(DocumentStore, signInsOf)
 
 /** What the store and the accounts say of a sign-in. */
-const asked = Effect.fnUntraced(function*(signIns: SignInCollection, id: string, subject: string) {
+const asked = Effect.fnUntraced(function*(
+  signIns: SignInCollection,
+  { id, subject }: { readonly id: string; readonly subject: string }
+) {
   const found = yield* signIns.find(id)
   if (found === undefined || found.subject !== subject) return false
   const accounts = yield* Effect.serviceOption(Accounts)

@@ -24,10 +24,6 @@ export class BoundedCache<A> {
     return made
   }
 
-  clear(): void {
-    this.#values.clear()
-  }
-
   /** Caches a value as the newest one, in the place of another value of the key. */
   set(key: string, value: A): void {
     this.#values.delete(key)
