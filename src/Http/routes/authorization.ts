@@ -23,6 +23,7 @@ import {
   type HeldOf,
   type RuledModel,
   rulesOfAddressing,
+  rulesOfCreating,
   rulesOfHandler,
   rulesOfRoute,
   viewOf,
@@ -74,7 +75,9 @@ export const makeAuthorizer = (
     authorized: (endpoint, handler) => {
       const { isCall, name, path, resource, rules } = endpoint
       const own = rulesFor(rules, name, isCall)
-      const asked = [...new Set([...own, ...(resource === undefined ? [] : rulesFor(rules, "GET", false))])]
+      // A POST with the identifier of a document replaces it.
+      const others = resource === undefined ? [] : ["GET", ...(name === "POST" && !isCall ? ["PUT"] : [])]
+      const asked = [...new Set([...own, ...others.flatMap((method) => rulesFor(rules, method, false))])]
       const isOwn: ReadonlySet<number> = new Set(own)
       const isAddressed = path.includes("/:id")
       const missing = missingIn(endpoint, own)
@@ -92,6 +95,7 @@ export const makeAuthorizer = (
           ruled: resource?.ruled,
           own: held_,
           all: held,
+          name,
           isCall
         })
         fiber.setContext(Context.merge(fiber.context, entered))
@@ -142,13 +146,14 @@ export const makeAuthorizer = (
 }
 
 /** The rows and the fields of a caller, as a handler gets them. */
-const contextOf = ({ access, all, isCall, own, ruled }: {
+const contextOf = ({ access, all, isCall, name, own, ruled }: {
   readonly access: ReturnType<typeof accessOnDemand>
   readonly ruled: RuledModel | undefined
   /** What the caller holds for the endpoint. */
   readonly own: ReadonlyArray<Held>
-  /** With the grants for `GET`. */
+  /** With the grants for `GET` and, for a `POST`, those for `PUT`. */
   readonly all: ReadonlyArray<Held>
+  readonly name: string
   readonly isCall: boolean
 }): Context.Context<never> => {
   const views = {
@@ -167,8 +172,13 @@ const contextOf = ({ access, all, isCall, own, ruled }: {
   })
   const withViews = Context.make(CallerViews, views)
   if (ruled === undefined) return Context.add(withViews, CallerRules, inHandler(undefined))
-  const readableHere = heldFor([{ registration: ruled, held: all }], ["GET"]).flatMap(({ held }) => held)
-  const ownRules = isCall ? rulesOfAddressing(own, readableHere) : rulesOfRoute(own)
+  const heldHere = (method: string) =>
+    heldFor([{ registration: ruled, held: all }], [method]).flatMap(({ held }) => held)
+  const ownRules = isCall
+    ? rulesOfAddressing(own, heldHere("GET"))
+    : name === "POST"
+    ? rulesOfCreating(own, heldHere("PUT"))
+    : rulesOfRoute(own)
   const other = inHandler(isCall ? ownRules : undefined)
   const owned = Effect.succeed(ownRules)
   const here: RulesOfModels = { of: (model) => model === ruled.model ? owned : other.of(model) }

@@ -92,6 +92,26 @@ export const rulesOfRoute = (held: ReadonlyArray<Held>): RowRules => {
 }
 
 /**
+ * The rules for a `POST`. It inserts by the grants for `POST`, and replaces a document of the same identifier only if those for
+ * `PUT` would let the caller do so as well, with the same fields.
+ *
+ * @internal
+ */
+export const rulesOfCreating = (inserting: ReadonlyArray<Held>, replacing: ReadonlyArray<Held>): RowRules => {
+  const sameFields = fieldsOf(inserting) === fieldsOf(replacing)
+  const reach = sameFields ? allOf(reachOf(inserting), reachOf(replacing)) : nothing
+  const [inserted, replaced] = [leftBy(inserting), leftBy(replacing)]
+  return { rows: () => reach, check: (access) => access === "insert" ? inserted : allOf(inserted, replaced) }
+}
+
+/** The grants with rules for fields; none beside one that gives every field of every document. */
+const fieldsOf = (held: ReadonlyArray<Held>): string =>
+  held.some(({ fields, rows }) => fields === undefined && rows === undefined) ||
+    held.every(({ fields }) => fields === undefined)
+    ? ""
+    : held.map(({ id }) => id).toSorted((one, other) => one - other).join()
+
+/**
  * The rules for addressing the document of an action: what the action's own grants reach, of what the caller may read, if the
  * caller may read anything. What is left behind is up to the action's own grants.
  *

@@ -83,7 +83,7 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
 
 const isNamed = ({ id }: Values): boolean => id !== undefined && id !== null
 
-/** A caller who does not reach all documents cannot choose identifiers: the answer would say which ones exist. */
+/** A caller under a rule for rows cannot choose identifiers: the answer would say which ones exist. */
 const checkChosen = ({ documents, model }: WriteContext): Effect.Effect<void, CallFailure> =>
   Effect.flatMap(
     documents.isLimited,

@@ -89,7 +89,7 @@ export interface ModelCollection {
   readonly findOneAndDelete: (filter: Filter, scope?: Scope) => Effect.Effect<Document | undefined, ReadError>
   readonly deleteOne: (filter: Filter, scope?: Scope) => Effect.Effect<number, ReadError>
   readonly deleteMany: (filter: Filter, scope?: Scope) => Effect.Effect<number, ReadError>
-  /** Whether documents may exist that are not reached because of the caller's rules. */
+  /** Whether the caller's rules say which documents may be inserted, without naming identifiers. */
   readonly isLimited: (scope?: Scope) => Effect.Effect<boolean, ReadError>
   /**
    * A test for the recorded states of a document, or `undefined` when the document itself is not reached. Deleted documents

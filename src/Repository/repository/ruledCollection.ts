@@ -82,7 +82,11 @@ const makeRuled = (model: ModelLike, all: ModelCollection, store: DocumentStore[
         })
       )
     },
-    isLimited: (scope) => Effect.succeed(scope?.rules?.rows("read") !== undefined),
+    isLimited: (scope) => {
+      const check = scope?.rules?.check("insert")
+      // A rule about the identifier itself says which ones there may be.
+      return Effect.succeed(check !== undefined && !Object.hasOwn(check, "_id"))
+    },
     statesOf: (id, scope) =>
       Effect.map(reached.findById(id, { ...scope, deleted: "include" }), (document) => {
         const rows = scope.rules?.rows(scope.access)
