@@ -15,7 +15,7 @@ import { type ResourceSurroundings, viewedHandlers } from "../../src/Http/routes
 import { served } from "../../src/Http/routes/served.ts"
 import * as Translations from "../../src/Http/Translations.ts"
 import { type CallerView, CallerViews, type HeldGrant } from "../../src/Http/view/callerView.ts"
-import { DocumentStore, KernelServer, Repository, Resource } from "../../src/index.ts"
+import { DocumentStore, KernelServer, Repository, type Resource } from "../../src/index.ts"
 import { CallerRules, nothing, type RowRules } from "../../src/Repository/introspection.ts"
 
 /** What a caller holds, by the method of the request; `id`s are the places of the grants. */

@@ -30,7 +30,7 @@ export const ofResource = (
     ResourceInfo,
     "calls" | "enableHateoas" | "methods" | "model" | "path"
   >,
-  view: Pick<ModelView, "rules"> | undefined = undefined
+  view?: Pick<ModelView, "rules">
 ): DocumentLinks => {
   if (!enableHateoas) return none
   const head = `"_links":{"self":{"href":"${path}/`

@@ -102,7 +102,7 @@ export const writeContext = (
     { document, mode, previous }: {
       readonly document: Document
       /** The stored instance; `undefined` if the document does not fit the model. */
-      readonly previous: Instance | undefined
+      readonly previous: Instance
       readonly mode: "replace" | "merge"
     }
   ): Effect.Effect<Values, WriteFailure> =>

@@ -31,7 +31,7 @@ export const formWithout = (model: Model.Any, hidden: FieldNames): DocumentForm 
 
 const maxForms = 256
 
-const forms = memoizeByModel((_: Model.Any) => new BoundedCache<DocumentForm>(maxForms))
+const forms = memoizeByModel(() => new BoundedCache<DocumentForm>(maxForms))
 
 const tagOf = (hidden: FieldNames): string =>
   hidden.length === 0

@@ -104,7 +104,7 @@ export const modelWithout = (model: Model.Any, hide: FieldNames, loose: FieldNam
 
 const maxModels = 256
 
-const restrictedModels = memoizeByModel((_: Model.Any) => new BoundedCache<Model.Any>(maxModels))
+const restrictedModels = memoizeByModel(() => new BoundedCache<Model.Any>(maxModels))
 
 interface Draft {
   isHidden: boolean

@@ -97,7 +97,7 @@ export const modelView = (model: Model.Any, grants: CallerView): ModelView =>
 
 const maxViews = 64
 
-const views = memoizeByModel((_: Model.Any) => new BoundedCache<ModelView>(maxViews))
+const views = memoizeByModel(() => new BoundedCache<ModelView>(maxViews))
 
 const makeView = (model: Model.Any, grants: CallerView): ModelView => {
   const hidden = takenBy(grants.read, hiddenBy)

@@ -86,7 +86,7 @@ export const writeRulesOf = (
 
 const maxRules = 256
 
-const rules = memoizeByModel((_: Model.Any) => new BoundedCache<WriteRules>(maxRules))
+const rules = memoizeByModel(() => new BoundedCache<WriteRules>(maxRules))
 
 /** The fields of a model with rules. */
 interface Tree extends ReadonlyMap<string, Node> {}
@@ -102,8 +102,6 @@ interface Node {
 
 const treeOf = (model: ModelLike, hidden: FieldNames, unwritable: FieldNames): Tree => {
   const tree = new Map<string, Node>()
-  const under = (names: FieldNames, key: string) =>
-    names.flatMap((name) => name.startsWith(`${key}.`) ? [name.slice(key.length + 1)] : [])
   for (const key of new Set([...hidden, ...unwritable].map((name) => name.split(".", 1)[0] ?? ""))) {
     // The framework sets the other fields, and ignores what is sent for them.
     if (!Object.hasOwn(model.create.fields, key)) continue
@@ -119,6 +117,10 @@ const treeOf = (model: ModelLike, hidden: FieldNames, unwritable: FieldNames): T
   }
   return tree
 }
+
+/** The names of fields within a field. */
+const under = (names: FieldNames, key: string): FieldNames =>
+  names.flatMap((name) => name.startsWith(`${key}.`) ? [name.slice(key.length + 1)] : [])
 
 const isRequired = (model: ModelLike, name: string): boolean => {
   const [key = "", ...rest] = name.split(".")

@@ -188,8 +188,7 @@ const propertiesFor = (
   )
 }
 
-// The schema of a struct is a node of objects.
-const objectsOf = ({ ast }: ModelLike["store"]): SchemaAST.Objects => ast as SchemaAST.Objects
+const objectsOf = ({ ast }: ModelLike["store"]): SchemaAST.Objects => ast
 
 const loosened = (schema: Schema.Top): Schema.Top =>
   SchemaAST.isOptional(schema.ast) ? schema : Schema.optionalKey(schema)
