@@ -2,13 +2,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { completer, type FieldProblem } from "../../Model/introspection.ts"
 import { PropertyRequiredException, ValidationException } from "../../Model/ModelError.ts"
-import { AccessDenied } from "../../Repository/RepositoryError.ts"
 import type { BadRequest } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Written, WrittenDocument } from "../response/writeResponse.ts"
-import { withoutHiddenKeys } from "../view/denials.ts"
+import { fieldForbidden, withoutHiddenKeys } from "../view/denials.ts"
 import { badItem, completeAll, insertAll, insertEach } from "./bulkInsert.ts"
 import { type HookFailed, isHooked, type MethodHooks, unwrapped } from "./hooks.ts"
 import type { ReplaceWith } from "./replaceWrites.ts"
@@ -84,10 +83,10 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
 const isNamed = ({ id }: Values): boolean => id !== undefined && id !== null
 
 /** A caller under a rule for rows cannot choose identifiers: the answer would say which ones exist. */
-const checkChosen = ({ documents, model }: WriteContext): Effect.Effect<void, CallFailure> =>
+const checkChosen = ({ documents }: WriteContext): Effect.Effect<void, CallFailure> =>
   Effect.flatMap(
     documents.isLimited,
-    (isLimited) => isLimited ? Effect.fail(new AccessDenied({ model: model.modelName })) : Effect.void
+    (isLimited) => isLimited ? Effect.fail(fieldForbidden("id")) : Effect.void
   )
 
 /** The decoder does not ask for values that the caller need not send. */

@@ -201,6 +201,51 @@ export const accessContract = (name: string, store: FreshStore) =>
         assert.strictEqual((yield* buyer.counts.entries()).result, 0)
       }))
 
+    it.effect("lets nobody choose an identifier who does not reach all documents", () =>
+      Effect.gen(function*() {
+        const { baseUrl, repositories: { orders } } = yield* engine.test({ store: entries(store) })
+        const { sign } = yield* Jwt.Jwt
+        const token = Redacted.value(yield* sign({ subject: "U1", roles: ["buyer"] }))
+        const own = yield* orders.insert(new Order({ customer: "U1" }))
+        const other = yield* orders.insert(new Order({ customer: "U2" }))
+        const post = (body: unknown, headers: Record<string, string> = {}) =>
+          Effect.promise(async () => {
+            const response = await fetch(`${baseUrl}/orders`, {
+              method: "POST",
+              headers: { "content-type": "application/json", authorization: `Bearer ${token}`, ...headers },
+              body: JSON.stringify(body)
+            })
+            const { message } = Object(await response.json())
+            return `${response.status} ${message ?? ""}`
+          })
+        const order = { customer: "U1", state: "paid" }
+        const refused = "403 You are not allowed to write id"
+        assert.deepStrictEqual(
+          [
+            yield* post({ ...order, id: own.id }),
+            yield* post({ ...order, id: other.id }),
+            yield* post({ ...order, id: "Ounknown" }),
+            yield* post({ ...order, id: other.id }, { "if-none-match": "*" }),
+            yield* post({ ...order, id: "Ounknown" }, { "if-none-match": "*" }),
+            yield* post([order, { ...order, id: other.id }]),
+            yield* post([order, { ...order, id: "Ounknown" }]),
+            yield* post([order])
+          ],
+          [
+            "200 ",
+            refused,
+            refused,
+            refused,
+            refused,
+            refused,
+            refused,
+            "201 "
+          ]
+        )
+        assert.strictEqual((yield* orders.findById(other.id)).customer, "U2")
+        assert.strictEqual(yield* orders.count(), 3)
+      }).pipe(Effect.provide(shop("EdDSA"))))
+
     it.effect("reads the document of an action by its own rule, within what the caller may read", () =>
       Effect.gen(function*() {
         const { as, repositories: { orders, users } } = yield* engine.test({ store: entries(store) })
