@@ -1,4 +1,4 @@
-import { KernelEngine, Translations } from "appkernel"
+import { KernelEngine, Tokens, Translations } from "appkernel"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { fileURLToPath } from "node:url"
 import { Orders } from "./resources/Orders.ts"
@@ -7,12 +7,14 @@ import { Users } from "./resources/Users.ts"
 import { Payments } from "./services/PaymentService.ts"
 import { UsersV2 } from "./services/UserServiceV2.ts"
 
-export const engine = KernelEngine.make("shop")
+export const engine = KernelEngine.make("shop", { development: process.env["NODE_ENV"] !== "production" })
   .register(Users, { urlBase: "/api/v1" })
   .register(Products, { urlBase: "/api/v1" })
   .register(Orders, { urlBase: "/api/v1" })
   .register(Payments, { urlBase: "/api/v1" })
   .register(UsersV2, { urlBase: "/api/v2", name: "users_v2", tags: ["users, version 2"] })
+  .register(Tokens.service, { urlBase: "/api/v1" })
+  .enableSecurity()
   .use(HttpRouter.add("GET", "/", HttpServerResponse.redirect("/docs")))
   .enableOpenApi({ title: "Shop", version: "1.0.0" })
 

@@ -7,27 +7,30 @@ const announce = Effect.gen(function*() {
   const { address, port } = yield* KernelConfig.serverAddress
   const { description } = yield* DocumentStore.DocumentStore
   const base = `http://${address.includes(":") ? `[${address}]` : address}:${port}`
-  const resources = engine.registrations.map((registration) =>
-    `  ${base}${registration.path}  ${
-      registration._tag === "Resource"
-        ? registration.methods.join(", ")
-        : registration.calls.map(({ name }) => name).join(", ")
-    }`
+  const endpoints = engine.registrations.flatMap((registration) =>
+    registration._tag === "Resource"
+      ? [`  ${base}${registration.path}  ${registration.methods.join(", ")}`]
+      : registration.calls.map(({ method, path }) => `  ${base}${path}  ${method}`)
   )
   yield* Console.log(
     [
       "",
       `The shop is open at ${base}, its documents are in ${description}.`,
       "",
-      ...resources,
+      ...endpoints,
       "",
       "Try next:",
       `  curl '${base}/api/v1/products?page_size=3&sort_by=price'`,
+      `  curl '${base}/api/v1/products?price=<50&tags=~kitchen&sort_by=price&fields=name,price'`,
       `  curl '${base}/api/v1/products/schema'`,
+      "",
+      "Sign up, sign in, and see yourself:",
       `  curl -H 'content-type: application/json' '${base}/api/v1/users' \\`,
       `    -d '{"name": "Ada Lovelace", "email": "ada@example.com", "password": "analytical engine"}'`,
-      `  curl '${base}/api/v1/users?email=ada@example.com'`,
-      `  curl '${base}/api/v1/products?price=<50&tags=~kitchen&sort_by=price&fields=name,price'`,
+      `  TOKEN=$(curl -s '${base}/api/v1/token' -d grant_type=password -d username=ada@example.com \\`,
+      `    -d 'password=analytical engine' | node -pe 'JSON.parse(fs.readFileSync(0)).access_token')`,
+      `  curl -H "authorization: Bearer $TOKEN" '${base}/api/v1/users'`,
+      "",
       `  a browser at ${base}/docs`,
       ""
     ].join("\n")

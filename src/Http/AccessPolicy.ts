@@ -19,12 +19,10 @@
  *
  * const { policy } = KernelEngine.make("shop").register(Users).enableSecurity()
  *
- * AccessPolicy.toText(policy).split("\n")
- * // => [
- * // =>   "Endpoint    Who                 Documents     Left behind   Hidden  Read-only",
- * // =>   "GET /users  the subject itself  the caller's  the caller's  notes   -",
- * // =>   "GET /users  admin               all           all           -       -"
- * // => ]
+ * policy.entries.map(({ endpoint, who }) => `${endpoint}: ${who}`)
+ * // => ["GET /users: the subject itself", "GET /users: admin"]
+ * AccessPolicy.toText(policy).split("\n")[1]
+ * // => "GET /users  the subject itself  the caller's  the caller's  notes   -"
  * ```
  *
  * @since 0.1.0

@@ -82,6 +82,8 @@ export type AnyRows = Rows<Model.Any, never, never>
  */
 export interface Rule {
   readonly permission: Permission.Any
+  /** Whether it is the option `require` of a call, to which rules about everything then don't apply. */
+  readonly isOwn: boolean
   /** The methods and calls; all if `undefined`. */
   readonly on: ReadonlyArray<string> | undefined
   readonly rows: AnyRows | undefined
@@ -111,6 +113,7 @@ export const requirement = (
   on: string | ReadonlyArray<string> | undefined
 ): Rule => ({
   permission: Permission.ofAlternatives(permission),
+  isOwn: false,
   on: typeof on === "string" ? [on] : on,
   rows: undefined,
   check: undefined,
@@ -131,7 +134,7 @@ export const withOwnRule = (
 ): Rules =>
   options.require === undefined
     ? rules
-    : { ...rules, grants: [...rules.grants, requirement(options.require, name)] }
+    : { ...rules, grants: [...rules.grants, { ...requirement(options.require, name), isOwn: true }] }
 
 /** @internal */
 export const grant = (

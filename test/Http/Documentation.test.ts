@@ -10,6 +10,7 @@ import * as OpenApi from "../../src/Http/OpenApi.ts"
 import { EmbeddedStore, KernelEngine, Repository } from "../../src/index.ts"
 import { inBrowser } from "../support/browser.ts"
 import { Note, User } from "../support/models.ts"
+import { credentials } from "../support/shop.ts"
 
 const engine = KernelEngine.make("documented")
   .register(User, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"], urlBase: "/api/v1" })
@@ -56,7 +57,7 @@ const visit = Effect.fnUntraced(function*(context: { readonly newPage: () => Pro
 })
 
 const shopServed = shop.layerServe.pipe(
-  Layer.provide(Repository.layer(Payment)),
+  Layer.provide([Repository.layer(Payment), credentials]),
   Layer.provideMerge(NodeHttpServer.layerTest),
   Layer.provide(EmbeddedStore.layerMemory)
 )

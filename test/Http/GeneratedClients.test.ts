@@ -9,6 +9,7 @@ import { engine as shop } from "../../examples/shop/engine.ts"
 import { Payment } from "../../examples/shop/models/Payment.ts"
 import { EmbeddedStore, KernelServer, OpenApi, Repository } from "../../src/index.ts"
 import { type Installed, installed } from "../support/installed.ts"
+import { administrator, credentials } from "../support/shop.ts"
 
 const document = OpenApi.make(shop, { title: "Shop", version: "1.0.0" })
 
@@ -18,6 +19,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 
 const layer = shop.layerServe.pipe(
   Layer.provide(Repository.layer(Payment)),
+  Layer.provideMerge(credentials),
   Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 })),
   Layer.provide(EmbeddedStore.layerMemory)
 )
@@ -47,6 +49,8 @@ const workplace = (folder: string) =>
   )
 
 const baseUrl = Effect.map(HttpServer.HttpServer, ({ address }) => HttpServer.formatAddress(address))
+
+const token = Effect.map(administrator, ({ authorization }) => authorization)
 
 const foundOrSkipped = (tool: Installed, skip: (reason: string) => never): string =>
   "reason" in tool ? skip(tool.reason) : tool.folder
@@ -88,7 +92,7 @@ describe("Clients that are generated from the document", () => {
             "node"
           ]
           yield* run(process.execPath, [compiler, ...options, "calls.ts"], place)
-          const printed = yield* run(process.execPath, ["calls.js", yield* baseUrl], place)
+          const printed = yield* run(process.execPath, ["calls.js", yield* baseUrl, yield* token], place)
           assertAllAnswered(JSON.parse(printed))
         }),
       600_000
@@ -118,7 +122,7 @@ describe("Clients that are generated from the document", () => {
             ["-m", "openapi_python_client", "generate", ...options, "--output-path", "shop_client"],
             place
           )
-          const printed = yield* run(python, ["calls.py", yield* baseUrl], place)
+          const printed = yield* run(python, ["calls.py", yield* baseUrl, yield* token], place)
           assertAllAnswered(JSON.parse(printed))
         }),
       600_000
@@ -130,7 +134,10 @@ const typescriptCalls = `
 import createClient from "openapi-fetch"
 import type { paths } from "./schema.js"
 
-const client = createClient<paths>({ baseUrl: process.argv[2] ?? "" })
+const client = createClient<paths>({
+  baseUrl: process.argv[2] ?? "",
+  headers: { authorization: process.argv[3] ?? "" }
+})
 const statuses: Record<string, number> = {}
 client.use({
   onResponse({ request, response, schemaPath }) {
@@ -212,6 +219,11 @@ const second = answered(
 answered(await client.GET("/api/v2/users", { params: { query: { page: 1, page_size: 10 } } }))
 answered(await client.GET("/api/v2/users/{user_id}", { params: { path: { user_id: second.id } } }))
 
+// tokens
+const grant = { grant_type: "password", username: email, password: "a longer secret" }
+const { access_token } = answered(await client.POST("/api/v1/token", { body: grant }))
+answered(await client.POST("/api/v1/token/revoke", { body: { token: access_token } }))
+
 answered(await client.DELETE("/api/v1/users/{id}", { params: { path: byId } }))
 console.log(JSON.stringify(statuses))
 `
@@ -239,6 +251,7 @@ from shop_client.api.orders import orders_aggregate, orders_create, orders_get, 
 from shop_client.api.payments import payments_methods, payments_pay, payments_status
 from shop_client.api.products import (products_aggregate, products_create, products_get, products_get_summary,
     products_list, products_meta, products_schema)
+from shop_client.api.tokens import tokens_revoke, tokens_token
 from shop_client.api.users import (users_aggregate, users_change_password, users_create, users_delete, users_get,
     users_list, users_meta, users_patch, users_replace, users_schema)
 from shop_client.api.users_version_2 import users_v2_create, users_v2_get, users_v2_list
@@ -257,7 +270,8 @@ def expect(actual, expected):
         raise Exception(f"{actual!r} is not {expected!r}")
 
 def client_with(**params):
-    return Client(base_url=sys.argv[1], raise_on_unexpected_status=True, httpx_args={"params": params})
+    return Client(base_url=sys.argv[1], headers={"authorization": sys.argv[2]}, raise_on_unexpected_status=True,
+        httpx_args={"params": params})
 
 client = client_with()
 counting = client_with(pipe=json.dumps([{"$count": "n"}]))
@@ -316,6 +330,12 @@ second = asked("POST /api/v2/users", users_v2_create.sync_detailed(client=client
     full_name="Ben", email="leo@example.com", password="a long secret", roles=[])))
 asked("GET /api/v2/users", users_v2_list.sync_detailed(client=client, page=1, page_size=10))
 asked("GET /api/v2/users/{user_id}", users_v2_get.sync_detailed(second.id, client=client))
+
+# tokens
+grant = m.Grant(grant_type="password", username="pia@example.com", password="a longer secret")
+issued = asked("POST /api/v1/token", tokens_token.sync_detailed(client=client, body=grant))
+revocation = m.Revocation(token=issued.access_token)
+asked("POST /api/v1/token/revoke", tokens_revoke.sync_detailed(client=client, body=revocation))
 
 asked("DELETE /api/v1/users/{id}", users_delete.sync_detailed(user.id, client=client))
 print(json.dumps(statuses))

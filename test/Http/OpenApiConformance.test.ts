@@ -11,6 +11,7 @@ import * as Conformance from "../support/conformance.ts"
 import { checksOf } from "../support/conformanceChecks.ts"
 import { engine as everyField } from "../support/everyField.ts"
 import type { Json } from "../support/jsonValues.ts"
+import { administrator, credentials as shopCredentials } from "../support/shop.ts"
 
 const runs = Number(process.env["CONFORMANCE_RUNS"] ?? 100)
 const seed = process.env["CONFORMANCE_SEED"] ?? 1
@@ -57,16 +58,19 @@ const surroundings = Effect.gen(function*() {
 const orderOf = ({ method, path }: Conformance.Operation): number =>
   method === "POST" && !path.includes("{") ? 0 : method === "DELETE" && path.endsWith("/{id}") ? 2 : 1
 
-const suite = <E>(
+const suite = <A, E>(
   name: string,
-  layer: Layer.Layer<HttpServer.HttpServer, E>,
+  layer: Layer.Layer<HttpServer.HttpServer | A, E>,
   references: Conformance.References,
-  isExcusedHere: (operation: Conformance.Operation, answer: Conformance.Answer) => boolean
+  isExcusedHere: (operation: Conformance.Operation, answer: Conformance.Answer) => boolean,
+  /** The header of a caller who may do everything. */
+  signedIn: Effect.Effect<{ readonly [name: string]: string }, unknown, A>
 ) =>
   it.layer(Layer.provide(layer, Logger.layer([])), { excludeTestServices: true })(name, (it) => {
     it.effect("responds as its document describes, to any request", () =>
       Effect.gen(function*() {
         const { agent, base, document } = yield* surroundings
+        const credentials = yield* signedIn
         const checks = checksOf(document)
         const pool: Conformance.Pool = new Map()
         const statuses = new Map<string, number>()
@@ -79,7 +83,10 @@ const suite = <E>(
               pool,
               references
             })
-            const answer = yield* Conformance.send(base, agent, request)
+            const answer = yield* Conformance.send(base, agent, {
+              ...request,
+              headers: { ...credentials, ...request.headers }
+            })
             const { status, text } = answer
             learn(pool, operation, request.path, answer)
             statuses.set(`${operation.name} ${status}`, (statuses.get(`${operation.name} ${status}`) ?? 0) + 1)
@@ -176,18 +183,21 @@ describe("OpenApi, held against the server", () => {
     everyField.layerServe.pipe(Layer.provideMerge(serverLayer), Layer.provide(EmbeddedStore.layerMemory)),
     {},
     // A hook looks for what is not there.
-    ({ name }, { status }) => name === "POST /branches" && status === 404
+    ({ name }, { status }) => name === "POST /branches" && status === 404,
+    Effect.succeed({})
   )
 
   suite(
     "the shop",
     shop.layerServe.pipe(
       Layer.provide(Repository.layer(Payment)),
+      Layer.provideMerge(shopCredentials),
       Layer.provideMerge(serverLayer),
       Layer.provide(EmbeddedStore.layerMemory)
     ),
     { product: "/api/v1/products", order: "/api/v1/orders" },
     // What is ordered and paid has to be there.
-    ({ path }, { status }) => status === 404 && /payments|api\/v2/u.test(path)
+    ({ path }, { status }) => status === 404 && /payments|api\/v2/u.test(path),
+    administrator
   )
 })

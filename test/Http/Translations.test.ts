@@ -7,6 +7,7 @@ import { engine as shop, translations as shopTranslations } from "../../examples
 import { Payment } from "../../examples/shop/models/Payment.ts"
 import { EmbeddedStore, KernelEngine, Model, Repository, Translations, Validator } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
+import { administrator, credentials } from "../support/shop.ts"
 
 class Place extends Model.Class<Place>()("Place", {
   city: Schema.String.pipe(Validator.notEmpty)
@@ -119,8 +120,14 @@ const served = <E, R>(translations: Layer.Layer<never, E, R>) =>
   )
 
 const send = Effect.fnUntraced(
-  function*(method: "GET" | "POST" | "PUT" | "PATCH", path: string, language?: string, body?: unknown) {
-    const headers = language === undefined ? {} : { "accept-language": language }
+  function*(
+    method: "GET" | "POST" | "PUT" | "PATCH",
+    path: string,
+    language?: string,
+    body?: unknown,
+    more?: { readonly [name: string]: string }
+  ) {
+    const headers = { ...(language === undefined ? {} : { "accept-language": language }), ...more }
     const content = body === undefined
       ? HttpBody.empty
       : HttpBody.text(typeof body === "string" ? body : JSON.stringify(body), "application/json")
@@ -488,6 +495,7 @@ describe("translations", () => {
 describe("the shop / memory", () => {
   const served = shop.layerServe.pipe(
     Layer.provide([shopTranslations, Repository.layer(Payment)]),
+    Layer.provideMerge(credentials),
     Layer.provide(EmbeddedStore.layerMemory),
     Layer.provide(NodeServices.layer),
     Layer.provideMerge(NodeHttpServer.layerTest)
@@ -496,9 +504,10 @@ describe("the shop / memory", () => {
   it.layer(served)((it) => {
     it.effect("has labels for all its fields in English and German", () =>
       Effect.gen(function*() {
+        const admin = yield* administrator
         for (const language of ["en", "de"]) {
           for (const resource of ["users", "products", "orders"]) {
-            const answer = yield* send("GET", `/api/v1/${resource}/meta`, language)
+            const answer = yield* send("GET", `/api/v1/${resource}/meta`, language, undefined, admin)
             assert.strictEqual(answer.language, language)
             const labels = [...answer.text.matchAll(/"label":"([^"]*)"/g)].map(([, label]) => label)
             assert.isAbove(labels.length, 4)
@@ -516,7 +525,7 @@ describe("the shop / memory", () => {
           currency: "DM",
           stock: 1.5,
           dimensions: { width: "breit", height: 1 }
-        })
+        }, yield* administrator)
         assert.deepStrictEqual(messages(answer), {
           "code":
             "Artikelnummer: drei Großbuchstaben, ein Bindestrich und vier Ziffern erwartet, zum Beispiel ABC-1234",

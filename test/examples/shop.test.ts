@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chmodSync, writeFileSync } from "node:fs"
+import { execFile, spawn } from "node:child_process"
+import { chmodSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { freshDirectory } from "../support/folders.ts"
 import { freshDatabase, onMongo } from "../support/mongo.ts"
-import { complaintsOf, freePort, printed, runProgram } from "../support/processes.ts"
+import { complaintsOf, freePort, printed, type Program, programOf, runProgram } from "../support/processes.ts"
 
 const shop = "examples/shop/main.ts"
 const ada = { name: "Ada Lovelace", email: "ada@example.com", password: "analytical engine" }
@@ -29,47 +30,195 @@ const start = Effect.fnUntraced(function*(env: Environment) {
   return { program, base: `http://127.0.0.1:${port}/api/v1` }
 })
 
+type Started = Effect.Success<ReturnType<typeof start>>
+
+/** The shop as the README starts it. Its processes are a group, which is killed when the scope closes. */
+const npmStart = (env: NodeJS.ProcessEnv) =>
+  Effect.acquireRelease(
+    Effect.sync((): Program => {
+      const started = spawn("npm", ["start"], { env, detached: true, stdio: ["ignore", "pipe", "pipe"] })
+      return programOf(started)
+    }),
+    ({ ended, process: { pid } }) =>
+      Effect.andThen(
+        Effect.ignore(Effect.try(() => process.kill(-(pid ?? 0), "SIGKILL"))),
+        ended
+      )
+  )
+
 const stop = Effect.fnUntraced(
-  function*({ program }: Effect.Success<ReturnType<typeof start>>, signal: NodeJS.Signals) {
+  function*({ program }: Started, signal: NodeJS.Signals) {
     program.process.kill(signal)
     return yield* program.ended
   }
 )
 
+/** Why it did not start. That it made keys is no failure. */
+const failuresOf = (program: Program) =>
+  complaintsOf(program).filter((line) => !line.includes("There are no keys for tokens: a pair was made"))
+
+/** The password of the administrator, who is made at the first start. */
+const shownPassword = ({ program }: Started): string => {
+  const [, password = ""] = /with the password (\S+)\. /u.exec(program.output()) ?? []
+  return password
+}
+
+const adminOf = ({ base }: Started, password: string) =>
+  Effect.map(
+    post(`${base}/token`, { grant_type: "password", username: "admin@shop.example", password }),
+    ({ body }) => ({ authorization: `Bearer ${body.access_token}` })
+  )
+
+const password = "maple-meadow-645"
+
+/** A shop whose administrator has a configured password. */
+const startConfigured = Effect.fnUntraced(function*(env: Environment) {
+  const started = yield* start({ ...env, SHOP_ADMIN_PASSWORD: password })
+  return { ...started, headers: yield* adminOf(started, password) }
+})
+
 const serves = (env: Environment) =>
   Effect.gen(function*() {
     const first = yield* start(env)
+    const headers = yield* adminOf(first, shownPassword(first))
     const page = yield* request(`${first.base}/products?page_size=3&sort_by=price`)
     assert.strictEqual(page.status, 200)
     assert.strictEqual(page.body._items.length, 3)
     assert.include(page.body._links.last.href, "page=40")
-    assert.strictEqual((yield* request(`${first.base}/orders`)).body._items[0].lines[0]._type, "OrderLine")
+    assert.strictEqual((yield* request(`${first.base}/orders`)).status, 401)
+    const orders = yield* request(`${first.base}/orders`, { headers })
+    assert.strictEqual(orders.body._items[0].lines[0]._type, "OrderLine")
+    // Every order is of a user, by their id.
+    const { customer } = orders.body._items[0]
+    assert.strictEqual((yield* request(`${first.base}/users/${customer}`, { headers })).body.id, customer)
 
     const created = yield* post(`${first.base}/users`, ada)
     assert.strictEqual(created.status, 201)
-    const { body: user } = yield* request(`${first.base}/users/${created.body.result}`)
+    const { body: user } = yield* request(`${first.base}/users/${created.body.result}`, { headers })
     assert.deepStrictEqual([user.name, user.roles, user.version], ["Ada Lovelace", ["user"], 1])
-    assert.strictEqual((yield* request(`${first.base}/users/U-none`)).status, 404)
+    assert.strictEqual((yield* request(`${first.base}/users/U-none`, { headers })).status, 404)
     const notAllowed = yield* request(`${first.base}/products/${page.body._items[0].id}`, { method: "DELETE" })
     assert.strictEqual(notAllowed.status, 405)
     const bad = yield* post(`${first.base}/users`, { name: "", email: "x" })
     assert.strictEqual(bad.status, 400)
     assert.sameMembers(bad.body.errors.map(({ field }: { field: string }) => field), ["name", "email", "password"])
     assert.strictEqual((yield* post(`${first.base}/users`, ada)).status, 409)
-    // What it says can be tried finds something.
-    yield* printed(first.program, "a browser at")
-    const suggested = Array.from(first.program.output().matchAll(/curl '(\S+\?\S+)'/g), ([, url = ""]) => url)
-    assert.lengthOf(suggested, 3)
-    for (const url of suggested) assert.isNotEmpty((yield* request(url)).body._items)
     assert.notStrictEqual(yield* stop(first, "SIGTERM"), "SIGKILL")
 
     const second = yield* start(env)
-    const again = yield* request(`${second.base}/users/${created.body.result}`)
+    // The keys are those of before.
+    const again = yield* request(`${second.base}/users/${created.body.result}`, { headers })
     assert.deepStrictEqual([again.status, again.body], [200, user])
-    const total = yield* request(`${second.base}/users?page_size=1`)
-    assert.include(total.body._links.last.href, "page=61")
+    const total = yield* request(`${second.base}/users?page_size=1`, { headers })
+    assert.include(total.body._links.last.href, "page=62")
     assert.notInclude(second.program.output(), "Filled")
+    assert.strictEqual(shownPassword(second), "")
+    yield* adminOf(second, shownPassword(first))
   })
+
+/** The commands that a start prints to try, as a user copies them. */
+const suggestedIn = ({ program }: Started): string => {
+  const [, suggested = ""] = /Try next:\n([^]*?)\n *a browser at/u.exec(program.output()) ?? []
+  return suggested.split("\n").filter((line) => line.startsWith("  ")).join("\n")
+}
+
+/** What a script prints, run by `sh`; each command prints one line. */
+const printedBySh = (script: string) =>
+  Effect.promise(() =>
+    new Promise<ReadonlyArray<string>>((resolve, reject) => {
+      const env = { PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}` }
+      execFile(
+        "sh",
+        ["-e", "-c", script.replaceAll("curl ", "curl -sS -w '\\n' ")],
+        { env },
+        (error, stdout, stderr) =>
+          error === null ? resolve(stdout.trim().split("\n")) : reject(new Error(`${error.message}\n${stderr}`))
+      )
+    })
+  )
+
+describe("the first start of the shop / embedded", () => {
+  it.live("shows the password of its administrator once, and not in the log", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const file = join(folder, "shop.log")
+      const env = { APPKERNEL_EMBEDDED_PATH: join(folder, "data"), APPKERNEL_LOGGING_FILE_NAME: file }
+      const first = yield* start(env)
+      const shown = shownPassword(first)
+      assert.match(shown, /^[\w-]{16}$/u)
+      assert.lengthOf(first.program.output().split(shown), 2)
+      const { body: admin } = yield* request(`${first.base}/users?name=Administrator`, {
+        headers: yield* adminOf(first, shown)
+      })
+      assert.deepStrictEqual(
+        admin._items.map(({ email, roles }: { email: string; roles: ReadonlyArray<string> }) => [email, roles]),
+        [["admin@shop.example", ["admin"]]]
+      )
+      yield* stop(first, "SIGTERM")
+      const second = yield* start(env)
+      assert.notInclude(second.program.output(), "The administrator is")
+      yield* stop(second, "SIGTERM")
+      const log = readFileSync(file, "utf8")
+      assert.include(log, "Listening on")
+      assert.notInclude(log, shown)
+    }), 60_000)
+
+  it.live("takes a configured password, which is long enough, and shows none", () =>
+    Effect.gen(function*() {
+      const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") }
+      const short = yield* runProgram(shop, { ...env, APPKERNEL_SERVER_PORT: "0", SHOP_ADMIN_PASSWORD: "tiny" })
+      assert.strictEqual(yield* short.ended, 1)
+      assert.lengthOf(failuresOf(short), 1)
+      assert.include(short.output(), "The configuration is wrong: SHOP_ADMIN_PASSWORD")
+      assert.notInclude(short.output(), "tiny")
+      const { base, headers, program } = yield* startConfigured(env)
+      assert.strictEqual((yield* request(`${base}/orders`, { headers })).status, 200)
+      assert.notInclude(program.output(), password)
+      assert.notInclude(program.output(), "The administrator is")
+    }), 60_000)
+
+  it.live("prints commands that work as they are, a sign-in included", () =>
+    Effect.gen(function*() {
+      const started = yield* start({ APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") })
+      yield* printed(started.program, "a browser at")
+      const answers = yield* printedBySh(suggestedIn(started))
+      const [cheapest, filtered, schema, created, users] = answers.map((line) => JSON.parse(line))
+      assert.lengthOf(answers, 5)
+      assert.lengthOf(cheapest._items, 3)
+      assert.isNotEmpty(filtered._items)
+      assert.strictEqual(schema.title, "Product")
+      assert.strictEqual(created._type, "OperationResult")
+      assert.deepStrictEqual(users._items.map(({ id }: { id: string }) => id), [created.result])
+    }), 60_000)
+
+  it.live(
+    "by npm, killed with its processes, leaves what the next one needs: users, and keys that tokens verify with",
+    () =>
+      Effect.gen(function*() {
+        const port = yield* freePort
+        const env = {
+          PATH: process.env["PATH"],
+          HOME: process.env["HOME"],
+          APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"),
+          APPKERNEL_SERVER_PORT: String(port)
+        }
+        const base = `http://127.0.0.1:${port}/api/v1`
+        const first = yield* npmStart(env)
+        yield* printed(first, "a browser at")
+        const headers = yield* adminOf({ program: first, base }, shownPassword({ program: first, base }))
+        const { body: before } = yield* request(`${base}/users?page_size=1000`, { headers })
+        assert.lengthOf(before._items, 61)
+        // The group of processes: npm, its shell, and the service.
+        process.kill(-(first.process.pid ?? 0), "SIGKILL")
+        const second = yield* npmStart(env)
+        yield* printed(second, "a browser at")
+        const { body: after } = yield* request(`${base}/users?page_size=1000`, { headers })
+        assert.deepStrictEqual(after, before)
+        assert.notInclude(second.output(), "The administrator is")
+      }),
+    120_000
+  )
+})
 
 describe("the shop / embedded", () => {
   it.live("serves its resources, and keeps them over a restart", () =>
@@ -81,7 +230,9 @@ describe("the shop / embedded", () => {
     "describes its models: by JSON schema, for MongoDB as well, and with labels in English and German",
     () =>
       Effect.gen(function*() {
-        const { base } = yield* start({ APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") })
+        const { base, headers: admin } = yield* startConfigured({
+          APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data")
+        })
         const schema = yield* request(`${base}/products/schema`)
         assert.strictEqual(schema.body.$schema, "http://json-schema.org/draft-04/schema#")
         assert.deepInclude(schema.body.properties.price, { type: "number", minimum: 0, maximum: 100_000 })
@@ -97,7 +248,7 @@ describe("the shop / embedded", () => {
         assert.deepStrictEqual(yield* labelOf("en-GB, de;q=0.5"), ["en", "Price", "Currency"])
         assert.deepStrictEqual(yield* labelOf("de-CH"), ["de", "Preis", "Currency"])
         const body = JSON.stringify({ code: "x", name: "", price: 1e9, currency: "CHF", stock: 1, tags: ["a", "a"] })
-        const headers = { "content-type": "application/json", "accept-language": "de" }
+        const headers = { ...admin, "content-type": "application/json", "accept-language": "de" }
         const bad = yield* request(`${base}/products`, { method: "POST", headers, body })
         assert.deepStrictEqual(
           bad.body.errors.map(({ message, validator }: { message: string; validator: string }) => [validator, message]),
@@ -118,13 +269,13 @@ describe("the shop / embedded", () => {
   it.live("keeps every acknowledged write when it is killed", () =>
     Effect.gen(function*() {
       const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") }
-      const first = yield* start(env)
+      const first = yield* startConfigured(env)
       const answered: Array<string> = []
       const writer = (name: string) =>
         Effect.promise(async () => {
           for (let i = 0; i < 10_000; i++) {
             const body = JSON.stringify({ ...ada, email: `${name}.${i}@example.com`, id: `U-${name}-${i}` })
-            const headers = { "content-type": "application/json" }
+            const headers = { ...first.headers, "content-type": "application/json" }
             const response = await fetch(`${first.base}/users`, { method: "POST", headers, body }).catch(() =>
               undefined
             )
@@ -141,7 +292,9 @@ describe("the shop / embedded", () => {
       })
       assert.isAtLeast(answered.length, 100)
       const second = yield* start(env)
-      for (const id of answered) assert.strictEqual((yield* request(`${second.base}/users/${id}`)).status, 200)
+      for (const id of answered) {
+        assert.strictEqual((yield* request(`${second.base}/users/${id}`, first)).status, 200)
+      }
     }), 60_000)
 
   it.live("fails to start with a one-line error when the port is in use", () =>
@@ -154,9 +307,9 @@ describe("the shop / embedded", () => {
         (server) => Effect.sync(() => server.close())
       )
       const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"), APPKERNEL_SERVER_PORT: String(port) }
-      const program = yield* runProgram(shop, env)
+      const program = yield* runProgram(shop, { ...env, SHOP_ADMIN_PASSWORD: password })
       assert.strictEqual(yield* program.ended, 1)
-      const lines = complaintsOf(program)
+      const lines = failuresOf(program)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", `Can't listen on 127.0.0.1:${port}: the port is in use`)
     }), 60_000)
@@ -170,7 +323,7 @@ describe("the shop / embedded", () => {
       chmodSync(path, 0o400)
       const program = yield* runProgram(shop, { APPKERNEL_EMBEDDED_PATH: path, APPKERNEL_SERVER_PORT: "0" })
       assert.strictEqual(yield* program.ended, 1)
-      const lines = complaintsOf(program)
+      const lines = failuresOf(program)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", path)
     }), 60_000)
@@ -182,7 +335,7 @@ describe("the shop / embedded", () => {
         const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"), APPKERNEL_SERVER_PORT: "many" }
         const program = yield* runProgram(shop, env)
         assert.strictEqual(yield* program.ended, 1)
-        const lines = complaintsOf(program)
+        const lines = failuresOf(program)
         assert.strictEqual(lines.length, 1)
         assert.include(lines[0] ?? "", "The configuration is wrong: APPKERNEL_SERVER_PORT")
       }),
@@ -200,7 +353,7 @@ describe("the shop / mongodb", () => {
       }
       const program = yield* runProgram(shop, env)
       assert.strictEqual(yield* program.ended, 1)
-      const lines = complaintsOf(program)
+      const lines = failuresOf(program)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0] ?? "", `127.0.0.1:${port}`)
       assert.notInclude(program.output(), "canary-password")
@@ -210,6 +363,11 @@ describe("the shop / mongodb", () => {
 onMongo("the shop on a server / mongodb", (_, server) => {
   it.live("serves its resources, and keeps them over a restart", () =>
     Effect.gen(function*() {
-      yield* serves({ APPKERNEL_MONGO_HOST: server.url, APPKERNEL_MONGO_DB: yield* freshDatabase(server) })
+      yield* serves({
+        APPKERNEL_MONGO_HOST: server.url,
+        APPKERNEL_MONGO_DB: yield* freshDatabase(server),
+        // The keys are there.
+        APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data")
+      })
     }), 60_000)
 })

@@ -1,13 +1,13 @@
-import { assert, it } from "@effect/vitest"
-import { type DocumentStore, EmbeddedStore, KernelClient, KernelServer, Repository } from "appkernel"
-import { Effect, Layer, Redacted, Schema } from "effect"
-import { FetchHttpClient, HttpClient, HttpServer } from "effect/http"
+import { assert, describe, it } from "@effect/vitest"
+import { type DocumentStore, EmbeddedStore } from "appkernel"
+import { Effect, type Layer, Redacted, Schema } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import { engine } from "../../examples/shop/engine.ts"
 import { Order } from "../../examples/shop/models/Order.ts"
-import { Payment } from "../../examples/shop/models/Payment.ts"
-import { Product } from "../../examples/shop/models/Product.ts"
+import type { Product } from "../../examples/shop/models/Product.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
+import { surroundings } from "../support/shop.ts"
 
 const product = {
   code: "LMP-0001",
@@ -19,29 +19,30 @@ const product = {
 
 const jane = { name: "Jane Doe", email: "jane@example.com", password: "correct horse" }
 
-/** The client of a shop of its own, and where it is. */
-const shop = Effect.gen(function*() {
-  const baseUrl = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
-  return { client: yield* KernelClient.make(engine, { baseUrl }), baseUrl }
-})
-
-const stockOf = (id: Product["id"]) =>
-  Effect.map(Effect.flatMap(Repository.for(Product), (all) => all.findById(id)), ({ stock }) => stock)
-
 type Store = Layer.Layer<DocumentStore.DocumentStore, unknown>
 
 const suite = (store: string, layerStore: Store) => {
-  const served = engine.layerServe.pipe(
-    Layer.provide(Repository.layer(Payment)),
-    Layer.provideMerge([KernelServer.layerWith({ address: "127.0.0.1", port: 0 }), layerStore, FetchHttpClient.layer])
-  )
+  const opened = Effect.gen(function*() {
+    const { anonymous, as, baseUrl, repositories } = yield* engine.test({ store: surroundings(layerStore) })
+    const stockOf = (id: Product["id"]) => Effect.map(repositories.products.findById(id), ({ stock }) => stock)
+    return {
+      anonymous,
+      as,
+      admin: yield* as({ subject: "U-admin", roles: ["admin"] }),
+      customer: yield* as({ subject: "U1" }),
+      repositories,
+      stockOf,
+      baseUrl
+    }
+  })
 
   // Transactions that meet wait a moment, in real time, before they begin again.
-  it.layer(served, { excludeTestServices: true })(`the engine of the shop / ${store}`, (it) => {
-    it.effect("changes a password when the current one is given", () =>
+  describe(`the engine of the shop / ${store}`, () => {
+    it.live("changes a password when the current one is given", () =>
       Effect.gen(function*() {
-        const { client } = yield* shop
-        const { result: id } = yield* client.users.create({ payload: jane })
+        const { anonymous, as } = yield* opened
+        const { result: id } = yield* anonymous.users.create({ payload: jane })
+        const client = yield* as({ subject: id })
         const change = (current: string, next: string) =>
           client.users.change_password({
             params: { id },
@@ -57,28 +58,27 @@ const suite = (store: string, layerStore: Store) => {
         assert.strictEqual((yield* client.users.get({ params: { id } })).version, 2)
       }))
 
-    it.effect("summarises a product's reviews", () =>
+    it.live("summarises a product's reviews", () =>
       Effect.gen(function*() {
-        const { client } = yield* shop
-        const { result: id } = yield* client.products.create({ payload: { ...product, code: "LMP-0002" } })
-        const summary = yield* client.products.get_summary({ params: { id } })
+        const { admin, anonymous } = yield* opened
+        const { result: id } = yield* admin.products.create({ payload: { ...product, code: "LMP-0002" } })
+        const summary = yield* anonymous.products.get_summary({ params: { id } })
         assert.strictEqual(summary.result, "Lamp (LMP-0002): 40.00 CHF, 3 in stock")
-        const { _links } = yield* client.products.get({ params: { id } })
+        const { _links } = yield* anonymous.products.get({ params: { id } })
         assert.deepStrictEqual(_links?.["get_summary"], {
           href: `/api/v1/products/${id}/get_summary`,
           methods: "GET"
         })
       }))
 
-    it.effect("takes all ordered items out of the stock, or none", () =>
+    it.live("takes all ordered items out of the stock, or none", () =>
       Effect.gen(function*() {
-        const { client } = yield* shop
-        const { result: lamp } = yield* client.products.create({ payload: { ...product, code: "LMP-0003" } })
-        const { result: bulb } = yield* client.products.create({ payload: { ...product, code: "BLB-0001", stock: 1 } })
+        const { admin, customer, repositories, stockOf } = yield* opened
+        const { result: lamp } = yield* admin.products.create({ payload: { ...product, code: "LMP-0003" } })
+        const { result: bulb } = yield* admin.products.create({ payload: { ...product, code: "BLB-0001", stock: 1 } })
         const order = (lamps: number, bulbs: number) =>
-          client.orders.create({
+          customer.orders.create({
             payload: {
-              customer: "U1",
               lines: [{ product: lamp, quantity: lamps, price: 40 }, { product: bulb, quantity: bulbs, price: 5 }]
             }
           })
@@ -88,19 +88,20 @@ const suite = (store: string, layerStore: Store) => {
         assert.strictEqual(refused._tag, "OutOfStock")
         if (refused._tag === "OutOfStock") assert.deepStrictEqual([refused.product, refused.quantity], [bulb, 1])
         assert.deepStrictEqual([yield* stockOf(lamp), yield* stockOf(bulb)], [1, 0])
-        const stored = yield* Effect.flatMap(Repository.for(Order), (orders) => orders.findById(id))
-        const again = yield* Effect.flip(client.orders.create({ payload: { ...stored } }))
+        const stored = yield* repositories.orders.findById(id)
+        assert.strictEqual<string>(stored.customer, "U1")
+        const again = yield* Effect.flip(customer.orders.create({ payload: { id, lines: stored.lines } }))
         assert.strictEqual(again._tag, "AlreadyPlaced")
       }))
 
-    it.effect("does not oversell under concurrent orders", () =>
+    it.live("does not oversell under concurrent orders", () =>
       Effect.gen(function*() {
-        const { client } = yield* shop
-        const { result: lamp } = yield* client.products.create({
+        const { admin, customer, stockOf } = yield* opened
+        const { result: lamp } = yield* admin.products.create({
           payload: { ...product, code: "LMP-0004", stock: 5 }
         })
-        const order = client.orders.create({
-          payload: { customer: "U1", lines: [{ product: lamp, quantity: 1, price: 40 }] }
+        const order = customer.orders.create({
+          payload: { lines: [{ product: lamp, quantity: 1, price: 40 }] }
         })
         const results = yield* Effect.all(
           Array.from({ length: 20 }, () =>
@@ -121,35 +122,36 @@ const suite = (store: string, layerStore: Store) => {
         assert.strictEqual(yield* stockOf(lamp), 0)
       }))
 
-    it.effect("takes the payment of an order, once", () =>
+    it.live("takes the payment of an order, once", () =>
       Effect.gen(function*() {
-        const { client } = yield* shop
-        const { result: lamp } = yield* client.products.create({ payload: { ...product, code: "LMP-0005" } })
-        const { result: order } = yield* client.orders.create({
-          payload: { customer: "U1", lines: [{ product: lamp, quantity: 2, price: 40 }] }
+        const { admin, anonymous, customer } = yield* opened
+        const { result: lamp } = yield* admin.products.create({ payload: { ...product, code: "LMP-0005" } })
+        const { result: order } = yield* customer.orders.create({
+          payload: { lines: [{ product: lamp, quantity: 2, price: 40 }] }
         })
-        const wrong = yield* Effect.flip(client.payments.pay({ payload: { order, amount: 1 } }))
+        const wrong = yield* Effect.flip(customer.payments.pay({ payload: { order, amount: 1 } }))
         assert.strictEqual(wrong._tag, "WrongAmount")
         if (wrong._tag === "WrongAmount") assert.strictEqual(wrong.due, 80)
-        const receipt = yield* client.payments.pay({ payload: { order, amount: 80 } })
+        const receipt = yield* customer.payments.pay({ payload: { order, amount: 80 } })
         assert.deepStrictEqual([receipt._type, receipt.order, receipt.amount], ["Receipt", order, 80])
-        assert.strictEqual((yield* client.orders.get({ params: { id: order } })).state, "paid")
-        assert.deepStrictEqual(yield* client.payments.status({ params: { payment_id: receipt.payment } }), receipt)
+        assert.strictEqual((yield* customer.orders.get({ params: { id: order } })).state, "paid")
+        assert.deepStrictEqual(yield* customer.payments.status({ params: { payment_id: receipt.payment } }), receipt)
         assert.strictEqual(
-          (yield* Effect.flip(client.payments.pay({ payload: { order, amount: 80 } })))._tag,
+          (yield* Effect.flip(customer.payments.pay({ payload: { order, amount: 80 } })))._tag,
           "NotPayable"
         )
         const unknown = yield* Effect.flip(
-          client.payments.pay({ payload: { order: Order.wire.fields.id.make("O-none"), amount: 80 } })
+          customer.payments.pay({ payload: { order: Order.wire.fields.id.make("O-none"), amount: 80 } })
         )
         assert.strictEqual(unknown._tag, "NotFound")
-        assert.deepStrictEqual((yield* client.payments.methods())._items, ["card", "invoice"])
+        assert.deepStrictEqual((yield* anonymous.payments.methods())._items, ["card", "invoice"])
       }))
 
-    it.effect("shows the same users in a second version", () =>
+    it.live("shows the same users in a second version", () =>
       Effect.gen(function*() {
-        const { baseUrl, client } = yield* shop
-        const { result: id } = yield* client.users.create({ payload: { ...jane, email: "jane.2@example.com" } })
+        const { admin, anonymous, as, baseUrl } = yield* opened
+        const { result: id } = yield* anonymous.users.create({ payload: { ...jane, email: "jane.2@example.com" } })
+        const client = yield* as({ subject: id })
         const second = yield* client.users_v2.get({ params: { user_id: id } })
         assert.deepStrictEqual([second._type, second.full_name, second.email], [
           "UserV2",
@@ -158,13 +160,15 @@ const suite = (store: string, layerStore: Store) => {
         ])
         assert.notProperty(second, "name")
         assert.notProperty(second, "password")
-        const created = yield* client.users_v2.create({
+        const created = yield* admin.users_v2.create({
           payload: { full_name: "Ada Lovelace", email: "ada.2@example.com", password: "analytical engine" }
         })
-        assert.strictEqual((yield* client.users.get({ params: { id: created.id } })).name, "Ada Lovelace")
-        const page = yield* client.users_v2.list({ query: { page: 1, page_size: 1 } })
+        assert.strictEqual((yield* admin.users.get({ params: { id: created.id } })).name, "Ada Lovelace")
+        const page = yield* admin.users_v2.list({ query: { page: 1, page_size: 1 } })
         assert.deepStrictEqual(page._items.map(({ full_name }) => full_name), ["Ada Lovelace"])
-        const taken = yield* Effect.flip(client.users_v2.create({
+        const own = yield* client.users_v2.list({ query: {} })
+        assert.deepStrictEqual(own._items.map(({ full_name }) => full_name), [jane.name])
+        const taken = yield* Effect.flip(admin.users_v2.create({
           payload: { full_name: "Eve", email: "ada.2@example.com", password: "analytical engine" }
         }))
         assert.strictEqual(taken._tag, "Conflict")
@@ -172,7 +176,8 @@ const suite = (store: string, layerStore: Store) => {
           Effect.flatMap((response) => response.json),
           Effect.flatMap(
             Schema.decodeUnknownEffect(Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Unknown) }))
-          )
+          ),
+          Effect.provide(FetchHttpClient.layer)
         )
         assert.includeMembers(Object.keys(paths), ["/api/v1/users/{id}", "/api/v2/users/{user_id}"])
       }))

@@ -1,12 +1,13 @@
 import { assert, it } from "@effect/vitest"
-import { EmbeddedStore, Repository } from "appkernel"
+import { EmbeddedStore, Model } from "appkernel"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as path from "node:path"
 import { engine } from "../../examples/shop/engine.ts"
-import { Payment } from "../../examples/shop/models/Payment.ts"
+import { User } from "../../examples/shop/models/User.ts"
 import { bundled } from "../../scripts/package/bundle.ts"
 import { inBrowser } from "../support/browser.ts"
+import { surroundings } from "../support/shop.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 
@@ -28,15 +29,24 @@ inBrowser("The shop from a browser", (open) => {
         bundled(path.join(root, "test/support/shopInBrowser.ts"), { appkernel: path.join(root, "src/browser.ts") })
       )
       assert.deepStrictEqual(builtins, [])
-      const store = Layer.provideMerge(Repository.layer(Payment), Layer.fresh(EmbeddedStore.layerMemory))
-      const { baseUrl } = yield* engine.use(pageOf(code)).test({ store })
+      const store = surroundings(EmbeddedStore.layerMemory)
+      const { baseUrl, repositories } = yield* engine.use(pageOf(code)).test({ store })
+      const admin = { name: "Admin", email: "admin@shop.example", password: "maple meadow", roles: ["admin"] }
+      yield* repositories.users.insert(yield* Model.finalise(User, admin))
       const browser = yield* open
       const page = yield* Effect.promise(() => browser.newPage())
       const problems: Array<string> = []
       page.on("pageerror", ({ message }) => problems.push(message))
       yield* Effect.promise(() => page.goto(`${baseUrl}/page`))
       const shown = yield* Effect.promise(() => page.locator("#shown").innerText())
-      assert.deepStrictEqual(shown.split("\n"), ["WrongPassword", "Password changed", "NotFound", "Lamp: a date"])
+      assert.deepStrictEqual(shown.split("\n"), [
+        "Unauthorized",
+        "Forbidden",
+        "WrongPassword",
+        "Password changed",
+        "NotFound",
+        "Lamp: a date"
+      ])
       assert.deepStrictEqual(problems, [])
     }), 60_000)
 })

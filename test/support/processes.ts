@@ -29,22 +29,27 @@ export const runProgram = (
         env: { PATH: process.env["PATH"], ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })
-      let output = ""
-      for (const stream of [process_.stdout, process_.stderr]) {
-        stream.setEncoding("utf8").on("data", (text: string) => {
-          output += text
-        })
-      }
-      const exited = new Promise<number | NodeJS.Signals | null>((resolve) => {
-        process_.on("close", (code, signal) => resolve(code ?? signal))
-      })
-      return { process: process_, output: () => output, ended: Effect.promise(() => exited) }
+      return programOf(process_)
     }),
     ({ ended, process: process_ }) => {
       process_.kill("SIGKILL")
       return ended
     }
   )
+
+/** A process that has just been started, with its output. */
+export const programOf = (process_: ChildProcess): Program => {
+  let output = ""
+  for (const stream of [process_.stdout, process_.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      output += text
+    })
+  }
+  const exited = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    process_.on("close", (code, signal) => resolve(code ?? signal))
+  })
+  return { process: process_, output: () => output, ended: Effect.promise(() => exited) }
+}
 
 /** Waits until the program has printed this. Dies with its output when it ends before. */
 export const printed = (program: Program, text: string): Effect.Effect<void> =>
@@ -66,7 +71,7 @@ export const printed = (program: Program, text: string): Effect.Effect<void> =>
 
 /** The output of a program that failed to start, without lines of level INFO. */
 export const complaintsOf = (program: Program): ReadonlyArray<string> =>
-  program.output().trim().split("\n").filter((line) => !line.includes("\"level\":\"INFO\""))
+  program.output().trim().split("\n").filter((line) => !/"level":"INFO"|\] INFO \(/u.test(line))
 
 /** A free port. */
 export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) => {

@@ -11,7 +11,10 @@ export class WrongPassword extends ServiceError<WrongPassword>()("WrongPassword"
 /** Never in a log: only whoever asks for the value of a redacted text gets it. */
 const Password = Schema.Redacted(Schema.String.pipe(Validator.min(8)))
 
-export const UsersApi = Resource.describe(User, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+export const UsersApi = Resource.describe(User, {
+  methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+  anonymous: ["POST"]
+})
   .action("change_password", {
     summary: "Change the password",
     payload: { current_password: Schema.Redacted(Schema.String), new_password: Password },

@@ -1,6 +1,12 @@
 import { Generator, Index, Model, Validator } from "appkernel"
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Product } from "./Product.ts"
+import { User } from "./User.ts"
+
+const currentUser = Effect.map(
+  Generator.currentUserId,
+  (subject) => subject === undefined ? undefined : User.wire.fields.id.make(subject)
+)
 
 export class OrderLine extends Model.Class<OrderLine>()("OrderLine", {
   product: Product.wire.fields.id,
@@ -14,7 +20,8 @@ const OrderState = Schema.Literals(["placed", "paid", "shipped", "delivered", "c
 
 export class Order extends Model.Class<Order>()("Order", {
   id: Model.id({ prefix: "O", brand: "OrderId" }),
-  customer: Schema.String.pipe(Validator.notEmpty, Model.indexed(Index.plain)),
+  /** Whoever places it, if they don't say another customer. */
+  customer: User.wire.fields.id.pipe(Model.generated(currentUser), Model.indexed(Index.plain)),
   lines: Schema.Array(OrderLine).pipe(Validator.notEmpty),
   state: OrderState.pipe(Model.withDefault(() => "placed" as const)),
   placed: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow))

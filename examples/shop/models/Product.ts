@@ -13,6 +13,8 @@ export class Product extends Model.Class<Product>()("Product", {
   name: Schema.String.pipe(Validator.notEmpty, Validator.max(200)),
   description: Schema.String.pipe(Model.optional),
   price: Schema.Finite.pipe(Validator.min(0), Validator.max(100_000), Model.indexed(Index.plain)),
+  /** What it was bought for. */
+  cost: Schema.Finite.pipe(Validator.min(0), Validator.max(100_000), Model.optional),
   currency: Schema.Literals(["CHF", "EUR", "USD"]).annotate({ identifier: "Currency" }),
   stock: Schema.Int.pipe(Validator.min(0), Validator.max(1_000_000)),
   tags: Schema.Array(Schema.String.pipe(Validator.notEmpty)).pipe(Validator.unique, Model.withDefault(() => [])),

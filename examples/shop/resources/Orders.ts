@@ -1,7 +1,8 @@
-import { Repository, Resource, ServiceError } from "appkernel"
+import { Authenticated, Repository, Resource, Role, ServiceError } from "appkernel"
 import { Effect, Option, Schema } from "effect"
 import { Order } from "../models/Order.ts"
 import { Product } from "../models/Product.ts"
+import { User } from "../models/User.ts"
 
 export class OutOfStock extends ServiceError<OutOfStock>()("OutOfStock", {
   status: 409,
@@ -32,3 +33,8 @@ export const Orders = Resource.make(Order, { methods: ["GET", "POST"], transacti
     { error: [OutOfStock, AlreadyPlaced] }
   )
   .afterPost((order) => Effect.logInfo("An order is placed", { order: order.id, lines: order.lines.length }))
+  .grant(Authenticated, {
+    rows: (me) => ($) => $.customer.equals(User.wire.fields.id.make(me.subject)),
+    readOnly: ["state"]
+  })
+  .require(Role("admin"))

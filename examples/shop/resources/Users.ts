@@ -1,4 +1,4 @@
-import { Converter, Repository, Resource } from "appkernel"
+import { Anonymous, Converter, CurrentSubject, Repository, Resource, Role } from "appkernel"
 import { Effect, Redacted } from "effect"
 import { UsersApi, WrongPassword } from "../descriptions/Users.ts"
 import { User } from "../models/User.ts"
@@ -12,3 +12,14 @@ export const Users = Resource.implement(UsersApi, {
     return "Password changed"
   })
 })
+  // Who signs up is a user. Under a rule for documents nobody chooses an identifier, such as that of a user who has left.
+  .grant(Anonymous, {
+    methods: "POST",
+    check: () => ($) => $.roles.equals(["user"]),
+    readOnly: ["roles"]
+  })
+  .grant(CurrentSubject, {
+    methods: ["GET", "PUT", "PATCH", "DELETE", "change_password"],
+    readOnly: ["roles"]
+  })
+  .require(Role("admin"))

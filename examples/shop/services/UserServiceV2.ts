@@ -1,4 +1,4 @@
-import { Model, Repository, Service, Validator } from "appkernel"
+import { Authenticated, Model, Repository, Role, Service, Validator } from "appkernel"
 import { Effect, Schema } from "effect"
 import { User } from "../models/User.ts"
 import { UserV2 } from "../models/UserV2.ts"
@@ -6,7 +6,7 @@ import { UserV2 } from "../models/UserV2.ts"
 const viewOf = ({ email, id, name, password, roles }: User) =>
   new UserV2({ id, full_name: name, email, password, roles })
 
-/** Version 2 of the users: another view of the documents that version 1 shows. */
+/** Version 2 of the users: another view of the documents that version 1 shows, to the same callers. */
 export const UsersV2 = Service.make("UserService")
   .operation("list", {
     path: "./",
@@ -14,7 +14,8 @@ export const UsersV2 = Service.make("UserService")
       page: Schema.Int.pipe(Validator.min(1), Schema.optionalKey),
       page_size: Schema.Int.pipe(Validator.min(1), Validator.max(100), Schema.optionalKey)
     },
-    success: Schema.Array(UserV2)
+    success: Schema.Array(UserV2),
+    require: Authenticated
   }, ({ query }) =>
     Effect.gen(function*() {
       const users = yield* Repository.for(User)
@@ -27,7 +28,7 @@ export const UsersV2 = Service.make("UserService")
     }))
   .operation(
     "get",
-    { path: "./{user_id}", params: { user_id: User.wire.fields.id }, success: UserV2 },
+    { path: "./{user_id}", params: { user_id: User.wire.fields.id }, success: UserV2, require: Authenticated },
     ({ params }) =>
       Effect.gen(function*() {
         const users = yield* Repository.for(User)
@@ -36,7 +37,7 @@ export const UsersV2 = Service.make("UserService")
   )
   .operation(
     "create",
-    { method: "POST", path: "./", payload: UserV2, success: UserV2 },
+    { method: "POST", path: "./", payload: UserV2, success: UserV2, require: Role("admin") },
     ({ payload: { email, full_name: name, id, password, roles } }) =>
       Effect.gen(function*() {
         const users = yield* Repository.for(User)

@@ -71,14 +71,16 @@ export const heldBy = (
 }
 
 /**
- * The rules for a method or a call, as their numbers. A call with a rule of its own is under those alone that name it.
+ * The rules for a method or a call, as their numbers. A call with the option `require` is under those alone that name it.
  *
  * @internal
  */
 export const rulesFor = ({ grants }: Rules, name: string, isCall: boolean): ReadonlyArray<number> => {
   const named = grants.flatMap(({ on }, id) => on?.includes(name) === true ? [id] : [])
   const general = grants.flatMap(({ on }, id) => on === undefined ? [id] : [])
-  return isCall && named.length > 0 ? named : [...general, ...named].toSorted((one, other) => one - other)
+  return isCall && named.some((id) => grants[id]?.isOwn === true)
+    ? named
+    : [...general, ...named].toSorted((one, other) => one - other)
 }
 
 // internal
