@@ -54,7 +54,7 @@ import { makeBadRequest } from "../response/translation.ts"
 import type { Translations } from "../Translations.ts"
 import { CallerViews } from "../view/callerView.ts"
 import { type DocumentForm, formWithout } from "../view/documentForm.ts"
-import { modelView } from "../view/modelView.ts"
+import { type ModelView, modelView } from "../view/modelView.ts"
 import { withHandlerRules } from "./handlerRules.ts"
 import { routeOf as jsonRoute } from "./resourceRoutes.ts"
 import { headersOf, notFound, type Route, unknownParameters } from "./route.ts"
@@ -79,8 +79,15 @@ export interface CallContext {
   readonly translations: Translations
   readonly repository: Repository<Model.Any> | undefined
   /** The links of a model's documents; none if the model is not registered. */
-  readonly linksOf: (model: ModelLike) => DocumentLinks
+  readonly linksOf: LinksOf
 }
+
+/**
+ * The links of a model's documents, for callers with the view.
+ *
+ * @internal
+ */
+export type LinksOf = (model: ModelLike, view?: ModelView) => DocumentLinks
 
 const routeOf = (call: Call, surroundings: CallContext): Route => {
   const { handler, method, name, options, path } = call
@@ -308,12 +315,12 @@ const resultWriter = (options: Call["options"], { linksOf, lists }: CallContext)
 
 const responderOf = (
   success: Schema.Top,
-  linksOf: (model: ModelLike) => DocumentLinks,
+  linksOf: LinksOf,
   lists: ListResponses
 ): ResultWriter => {
   const element = elementOf(success)
   if (isModelLike(success)) {
-    const writer = modelWriter(success, linksOf(success))
+    const writer = modelWriter(success, linksOf)
     return (value) => Effect.flatMap(writer, (write) => Effect.map(write(value), (text) => responses.json(text)))
   }
   if (element === undefined) {
@@ -322,7 +329,7 @@ const responderOf = (
     return (value) => Effect.map(write(value), (text) => responses.json(`{"_type":"OperationResult","result":${text}}`))
   }
   const writer = isModelLike(element)
-    ? modelWriter(element, linksOf(element))
+    ? modelWriter(element, linksOf)
     : Effect.succeed(valueWriter(element))
   return (value, url) =>
     Effect.flatMap(writer, (write) => {
@@ -338,24 +345,30 @@ const responderOf = (
 type Write = (value: unknown) => Effect.Effect<string>
 
 /** Writes instances of a model as the caller sees them. A handler may show a caller more who holds no grant to read. */
-const modelWriter = (model: ModelLike, links: DocumentLinks): Effect.Effect<Write, ReadError> => {
+const modelWriter = (model: ModelLike, linksOf: LinksOf): Effect.Effect<Write, ReadError> => {
   const toDocument = documentEncoder(model)
   const { print } = identifierOf(model)
-  const writeBy = (formOf: (document: Document) => DocumentForm): Write => (value) => {
+  const writeBy = (formOf: (document: Document) => DocumentForm, links: DocumentLinks): Write => (value) => {
     const document = toDocument(value)
     const text = formOf(document).serialise(document, links(print(document["_id"])))
     return text === undefined ? Effect.die(new Error(`This is no ${model.modelName}`)) : Effect.succeed(text)
   }
   const form = formWithout(model, [])
-  const whole = writeBy(() => form)
+  const whole = writeBy(() => form, linksOf(model))
+  const links = new WeakMap<ModelView, DocumentLinks>()
+  const linksIn = (view: ModelView): DocumentLinks => {
+    const known = links.get(view) ?? linksOf(model, view)
+    links.set(view, known)
+    return known
+  }
   return Effect.withFiber((fiber) => {
     const views = Context.get(fiber.context, CallerViews)
-    return views === undefined
-      ? Effect.succeed(whole)
-      : Effect.map(
-        views.of(model),
-        (grants) => grants === undefined ? whole : writeBy(modelView(model, grants).ofCaller(grants).formOf)
-      )
+    if (views === undefined) return Effect.succeed(whole)
+    return Effect.map(views.of(model), (grants) => {
+      if (grants === undefined) return whole
+      const view = modelView(model, grants)
+      return writeBy(view.ofCaller(grants).formOf, linksIn(view))
+    })
   })
 }
 

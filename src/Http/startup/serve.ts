@@ -29,7 +29,7 @@ import { parameters as parametersOf } from "../response/problemFields.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import { makeBadRequest, makeErrorResponses } from "../response/translation.ts"
 import type { RuledEndpoint } from "../routes/authorization.ts"
-import { type CallContext, callRoutes } from "../routes/callRoutes.ts"
+import { type CallContext, callRoutes, type LinksOf } from "../routes/callRoutes.ts"
 import { withCors } from "../routes/cors.ts"
 import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundary.ts"
 import { keysRoute } from "../routes/keysRoute.ts"
@@ -202,18 +202,16 @@ const pathsOfDocuments = (registrations: ReadonlyArray<Registration>): ReadonlyA
 const largePagesAtOnce = 4
 
 /** An action's response has the links of its own resource. */
-const linksFrom = (resource: ResourceInfo, linksOf: (model: unknown) => Links.DocumentLinks) => {
-  const own = Links.ofResource(resource)
-  return (model: unknown): Links.DocumentLinks => model === resource.model ? own : linksOf(model)
-}
+const linksFrom = (resource: ResourceInfo, linksOf: LinksOf): LinksOf => (model, view) =>
+  model === resource.model ? Links.ofResource(resource, view) : linksOf(model, view)
 
 /** Documents have the links of the first registration of their model with links enabled. */
-const linksBy = (registrations: ReadonlyArray<Registration>) => {
+const linksBy = (registrations: ReadonlyArray<Registration>): LinksOf => {
   const resources = registrations.filter((registration): registration is ResourceInfo =>
     registration._tag === "Resource" && registration.enableHateoas
   )
-  return (model: unknown): Links.DocumentLinks => {
+  return (model, view) => {
     const found = resources.find((resource) => resource.model === model)
-    return found === undefined ? Links.none : Links.ofResource(found)
+    return found === undefined ? Links.none : Links.ofResource(found, view)
   }
 }
