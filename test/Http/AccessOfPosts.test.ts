@@ -69,7 +69,7 @@ describe("a POST with an identifier", () => {
       const client = yield* as({ subject: "U1", roles: ["buyer"] })
       const create = (id: string, customer = "U1") =>
         outcome(client.orders.create({ payload: { id, customer, text: "b" }, responseMode: "response-only" }))
-      const forbidden = "403: You are not allowed to do this"
+      const forbidden = "403: You are not allowed to write id"
       assert.strictEqual(yield* create("O1"), 200)
       assert.strictEqual(yield* create("O2"), forbidden)
       assert.strictEqual(yield* create("O3"), forbidden)
