@@ -9,8 +9,8 @@ import type * as Model from "../../Model/Model.ts"
 import { CallerRules, type RowRules, storedIdOf } from "../../Repository/introspection.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Rules } from "../../Security/Grant.ts"
+import { type Held, heldBy, rulesFor, type Situation } from "../../Security/introspection.ts"
 import { type Caller, describe, type Failure, or } from "../../Security/Permission.ts"
-import { type Held, heldBy, rulesFor, type Situation } from "../../Security/policy/decide.ts"
 import { Forbidden } from "../HttpError.ts"
 import { en } from "../messages/catalogues/en.ts"
 import { translatable } from "../messages/message.ts"
@@ -127,8 +127,7 @@ export const makeAuthorizer = (
                 caller,
                 request,
                 document: Effect.succeedNone,
-                // A registered model is one of a repository.
-                model: registration.model as Model.Any,
+                model: registration.model,
                 isSubject: (subject) => subjectsOf(registration.model)(subject, undefined)
               }
             ))

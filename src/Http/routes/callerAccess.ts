@@ -5,8 +5,8 @@ import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import { type Access, CallerRules, nothing, type RowRules } from "../../Repository/introspection.ts"
 import type { Rules } from "../../Security/Grant.ts"
+import { type Held, rulesFor } from "../../Security/introspection.ts"
 import type { Failure } from "../../Security/Permission.ts"
-import { type Held, rulesFor } from "../../Security/policy/decide.ts"
 import { type CallerView, CallerViews, type HeldGrant } from "../view/callerView.ts"
 
 /**

@@ -1,5 +1,5 @@
-import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
+import type * as Effect from "effect/Effect"
+import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
@@ -42,9 +42,6 @@ export const makeAccess = ({ authenticator, authorizer, errorResponses }: {
   readonly errorResponses: ErrorResponses
 }): Access => {
   const { authenticated, credentialsNeeded } = authenticator
-  // The server's fiber, whose context requests get, has the store.
-  const withStore = (response: Effect.Effect<HttpServerResponse.HttpServerResponse, never, Needs>) =>
-    response as Responding
   const respond = ({ handler, respondBadRequest }: Pick<Route, "handler" | "respondBadRequest">) =>
     withErrorResponses(handler, respondBadRequest, errorResponses)
   return {
@@ -61,6 +58,10 @@ export const makeAccess = ({ authenticator, authorizer, errorResponses }: {
     open: (router) => openRouter(router, authenticated)
   }
 }
+
+// The server's fiber, whose context requests get, has the store.
+const withStore = (response: Effect.Effect<HttpServerResponse.HttpServerResponse, never, Needs>) =>
+  response as Responding
 
 /** The router of an application's own layers, whose routes are not described. */
 const openRouter = (
