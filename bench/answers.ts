@@ -10,7 +10,7 @@ import { count, create, invalidBody, seeds, validBody } from "./data.ts"
 export const root = "/api/v1/products"
 
 /** A date-time on the wire: UTC without a zone, in microseconds. */
-const toTimestamp = (date: Date): string => `${date.toISOString().slice(0, -1)}000`
+export const toTimestamp = (date: Date): string => `${date.toISOString().slice(0, -1)}000`
 
 /** A product on the wire. Members that are `undefined` don't appear in JSON. */
 export const toItem = (product: Product) => ({
@@ -46,12 +46,21 @@ export const toPage = (
   pageSize: number,
   total: number,
   filters = ""
+) => toList(products.map((product) => toItem(product)), page, pageSize, total, filters)
+
+/** Like `toPage`, of products that are on the wire already. */
+export const toList = <Item>(
+  items: ReadonlyArray<Item>,
+  page: number,
+  pageSize: number,
+  total: number,
+  filters = ""
 ) => {
   const last = Math.max(1, Math.ceil(total / pageSize))
   const link = (page: number) => ({ href: `${root}?${filters}page=${page}&page_size=${pageSize}` })
   return {
     _type: "list",
-    _items: products.map((product) => toItem(product)),
+    _items: items,
     _links: {
       self: link(page),
       first: link(1),
@@ -93,10 +102,15 @@ export const toError = (code: number, message: string, errors?: ReadonlyArray<Pr
   errors
 })
 
+interface Headers {
+  readonly [name: string]: string
+}
+
 /** A request of the load. `body` is JSON text. */
 interface LoadRequest {
   readonly method: "GET" | "POST"
   readonly path: string
+  readonly headers?: Headers | undefined
   readonly body?: string | undefined
 }
 
@@ -109,7 +123,7 @@ export interface Answer {
 }
 
 /** Asks the same server once more. */
-export type Get = (path: string) => Promise<Answer>
+export type Get = (path: string, headers?: Headers) => Promise<Answer>
 
 /** One measured kind of request. */
 export interface Row {
@@ -120,8 +134,8 @@ export interface Row {
   readonly check: (body: unknown, answer: Answer, get: Get) => Promise<void>
 }
 
-// `JSON.parse` after `stringify` drops the members that are `undefined`, as the wire does.
-const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+/** `JSON.parse` after `stringify` drops the members that are `undefined`, as the wire does. */
+export const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 const member = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined

@@ -4,17 +4,28 @@
 import * as fs from "node:fs"
 import { parseArgs } from "node:util"
 import type { Answer, Row } from "./answers.ts"
-import { check, rows as allRows } from "./answers.ts"
+import { check, rows as openRows } from "./answers.ts"
 import { count } from "./data.ts"
 import { connections, load, tool } from "./load.ts"
-import { pinned, startServer } from "./processes.ts"
+import { pinned, startServer, type Variables } from "./processes.ts"
 import { chosen, cores, cpu, median, positive, print, printMachine } from "./report.ts"
 
-const titles: ReadonlyMap<string, string> = new Map([
-  ["bare", "bare node:http"],
-  ["fastify", "Fastify 5"],
-  ["ours", "ours"]
-])
+interface Part {
+  readonly folder: string
+  readonly titles: ReadonlyMap<string, string>
+  readonly rows: ReadonlyMap<string, Row>
+  readonly variables: Variables
+}
+
+const open: Part = {
+  folder: "",
+  titles: new Map([["bare", "bare node:http"], ["fastify", "Fastify 5"], ["ours", "ours"]]),
+  rows: openRows,
+  variables: {}
+}
+// The other part makes a key.
+const { values: { part } } = parseArgs({ options: { part: { type: "string" } }, strict: false })
+const { folder, rows: allRows, titles, variables }: Part = part === "secured" ? await import("./secured.ts") : open
 const warmUp = 3
 
 const { values: options } = parseArgs({
@@ -30,7 +41,7 @@ const { values: options } = parseArgs({
 
 /** Asks a server once, holds the answer to what is expected, and returns the size of its body. */
 const ask = async (url: string, server: string, row: Row): Promise<number> => {
-  const send = async (path: string, init?: RequestInit): Promise<Answer> => {
+  const send = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(`${url}${path}`, init)
     return {
       status: response.status,
@@ -39,13 +50,13 @@ const ask = async (url: string, server: string, row: Row): Promise<number> => {
       text: await response.text()
     }
   }
-  const { body = null, method, path } = row.request
+  const { body = null, headers, method, path } = row.request
   const answer = await send(path, {
     method,
     body,
-    headers: body === null ? {} : { "content-type": "application/json" }
+    headers: { ...headers, ...(body === null ? {} : { "content-type": "application/json" }) }
   })
-  await check(answer, row, send).catch((cause: Error) => {
+  await check(answer, row, (path, headers = {}) => send(path, { headers })).catch((cause: Error) => {
     // The message shows the difference; the error's other members would repeat both values in full.
     throw new Error(`${server}, ${row.title}: not the expected answer. ${cause.message}`)
   })
@@ -63,7 +74,7 @@ interface Sample {
 
 const measure = async (server: string, row: Row, seconds: number): Promise<Sample> => {
   // A process for each round: no server carries the documents and the garbage of an earlier row.
-  await using running = await startServer(server)
+  await using running = await startServer(`${folder}${server}`, variables)
   await load(running.url, row, warmUp)
   const before = running.cpuSeconds()
   const { failures, requests, seconds: elapsed } = await load(running.url, row, seconds)
@@ -90,7 +101,7 @@ console.log(`${rounds} rounds of ${seconds} s, each after ${warmUp} s of warm-up
 
 printHead("bytes per answer")
 for (const [server, title] of servers) {
-  await using running = await startServer(server)
+  await using running = await startServer(`${folder}${server}`, variables)
   const sizes: Array<number> = []
   for (const [, row] of rows) sizes.push(await ask(running.url, server, row))
   print(title, sizes.map(String))

@@ -30,7 +30,9 @@ export interface Count {
 }
 
 const runWrk = async (url: string, { request, status }: Row, seconds: number): Promise<Count> => {
-  const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", path.join(import.meta.dirname, "wrk.lua")]
+  const headers = Object.entries(request.headers ?? {}).flatMap(([name, value]) => ["-H", `${name}: ${value}`])
+  const script = path.join(import.meta.dirname, "wrk.lua")
+  const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, ...headers]
   const body = request.body === undefined ? [] : [request.body]
   const output = await run("wrk", [...args, `${url}${request.path}`, "--", request.method, ...body])
   const counts = /^counts (.+)$/m.exec(output)?.[1]?.split(" ").map(Number)
@@ -61,7 +63,7 @@ const runAutocannon = async (url: string, { request, status }: Row, seconds: num
   const report = await autocannon({
     url: `${url}${request.path}`,
     method: request.method,
-    headers: request.body === undefined ? {} : { "content-type": "application/json" },
+    headers: { ...request.headers, ...(request.body === undefined ? {} : { "content-type": "application/json" }) },
     body: request.body,
     connections,
     duration: seconds

@@ -12,6 +12,11 @@ import { text } from "node:stream/consumers"
 /** Whether processes are bound to cores: servers to CPU 0, this one and others that make load to CPU 1. */
 export const pinned = spawnSync("taskset", ["-acp", "1", `${process.pid}`]).status === 0
 
+/** Variables of the environment of a process. */
+export interface Variables {
+  readonly [name: string]: string
+}
+
 const children = new Set<ChildProcess>()
 
 process.on("exit", () => {
@@ -21,8 +26,8 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]
   process.on(signal, () => process.exit(code))
 }
 
-const start = (command: string, args: ReadonlyArray<string>) => {
-  const env = { ...process.env, NODE_ENV: "production" }
+const start = (command: string, args: ReadonlyArray<string>, variables: Variables = {}) => {
+  const env = { ...process.env, ...variables, NODE_ENV: "production" }
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env })
   children.add(child)
   child.once("close", () => children.delete(child))
@@ -49,10 +54,12 @@ export interface Server extends AsyncDisposable {
  * Starts `servers/<name>.ts` on the core of the servers and waits, 15 seconds at most, until it listens. The server gets
  * the port as its argument, 0 for any free one, listens on 127.0.0.1 and prints the line `listening <port>`.
  */
-export const startServer = async (name: string): Promise<Server> => {
+export const startServer = async (name: string, variables?: Variables): Promise<Server> => {
   const file = path.join(import.meta.dirname, "servers", `${name}.ts`)
   const args = [...process.execArgv, file, "0"]
-  const child = pinned ? start("taskset", ["-c", "0", process.execPath, ...args]) : start(process.execPath, args)
+  const child = pinned
+    ? start("taskset", ["-c", "0", process.execPath, ...args], variables)
+    : start(process.execPath, args, variables)
   const errors = text(child.stderr)
   const closed = once(child, "close")
   const timer = setTimeout(() => child.kill("SIGKILL"), 15_000)

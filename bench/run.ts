@@ -1,13 +1,13 @@
 /**
- * Runs a part of the benchmark: `http`, the servers against one another, `codecs`, `stores` or `loop`. See README.md.
+ * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores` or `loop`. See README.md.
  */
 import { parseArgs } from "node:util"
 
 // The part reads its own options.
 const { part = "http" } = parseArgs({ options: { part: { type: "string" } }, strict: false }).values
 
-if (part === "http") await import("./http.ts")
+if (part === "http" || part === "secured") await import("./http.ts")
 else if (part === "codecs") await import("./codecs.ts")
 else if (part === "stores") await import("./stores.ts")
 else if (part === "loop") await import("./loop.ts")
-else throw new Error(`--part takes http, codecs, stores or loop, not ${part}`)
+else throw new Error(`--part takes http, secured, codecs, stores or loop, not ${part}`)
