@@ -117,10 +117,10 @@ export const folders: { readonly [name: string]: Folder } = {
       server: { on: ["request", "KernelConfig"] },
       logger: { on: ["server"], modules: ["KernelLogger"] },
       openapi: { on: ["query"] },
-      documents: { on: ["openapi", "contract"], modules: ["Documentation", "OpenApi"] },
-      routes: { on: ["response"] },
       policies: { on: ["contract"], modules: ["AccessPolicy"] },
-      startup: { on: ["policies", "routes", "documents", "logger"] }
+      documents: { on: ["openapi", "policies"], modules: ["Documentation", "OpenApi"] },
+      routes: { on: ["response"] },
+      startup: { on: ["routes", "documents", "logger"] }
     }
   },
   Cli: {

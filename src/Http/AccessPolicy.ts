@@ -58,6 +58,11 @@ export interface Entry {
   readonly check: string
   readonly hidden: ReadonlyArray<string>
   readonly readOnly: ReadonlyArray<string>
+  /**
+   * Whether the rule admits callers without credentials: `none` if it says the same of everybody, `optional` if what it gives may
+   * depend on the caller.
+   */
+  readonly credentials: "none" | "optional" | "required"
 }
 
 /**
@@ -190,7 +195,8 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
       rows: "-",
       check: "-",
       hidden: [],
-      readOnly: []
+      readOnly: [],
+      credentials: isEnabled ? "required" as const : "none" as const
     })
     if (!isEnabled) return [fixed(Permission.describe(Permission.Anonymous))]
     const found = rulesFor(rules, on, isCall).flatMap((id) => rules.grants[id] ?? [])
@@ -201,9 +207,15 @@ const entriesOf = (registration: Ruled, isEnabled: boolean): ReadonlyArray<Entry
       ...described(rule, rules.restrictions, model)
     }))
   }
-  const methods = registration._tag === "Resource" ? registration.methods : []
+  // A resource that nobody can read has a schema nevertheless.
+  const methods = registration._tag === "Resource" ?
+    new Set([
+      ...(registration.methods.includes("GET") ? [] : ["GET"]),
+      ...registration.methods
+    ]) :
+    []
   return [
-    ...methods.flatMap((method) => entries(`${method} ${path}`, method, false)),
+    ...[...methods].flatMap((method) => entries(`${method} ${path}`, method, false)),
     ...calls.flatMap((call) => entries(`${call.method} ${call.path}`, call.name, true))
   ]
 }
@@ -224,7 +236,12 @@ const described = (
     rows: model === undefined ? "-" : conditions(rows),
     check: model === undefined ? "-" : conditions(check ?? rows),
     hidden: fields?.hide ?? [],
-    readOnly: fields?.readOnly ?? []
+    readOnly: fields?.readOnly ?? [],
+    credentials: !isOpen || limits.length > 0
+      ? "required"
+      : permission.node._tag === "Anonymous" && rows === undefined && check === undefined
+      ? "none"
+      : "optional"
   }
 }
 

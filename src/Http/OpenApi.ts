@@ -10,8 +10,11 @@ import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as EffectOpenApi from "effect/http-api/OpenApi"
 import type * as Model from "../Model/Model.ts"
+import type { AccessPolicy } from "./AccessPolicy.ts"
 import { Tags } from "./description/tags.ts"
 import * as KernelConfig from "./KernelConfig.ts"
+import { entriesByOperation, entriesOf, withAccess } from "./openapi/access.ts"
+import { fieldRules, noFieldRules } from "./openapi/fieldRules.ts"
 import * as Json from "./openapi/node.ts"
 import { type Tag, tagsOf } from "./openapi/operationTags.ts"
 import { bracedOf, type Call, parametersOf, withParameters } from "./openapi/parameters.ts"
@@ -20,7 +23,7 @@ import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
 import { completeStandard, isBelow, withId } from "./openapi/standardOperations.ts"
 import { closing, strictOperations } from "./openapi/strictSchemas.ts"
-import { describeStatus, statusTexts, summaryOf } from "./openapi/texts.ts"
+import { describeStatus, summaryOf } from "./openapi/texts.ts"
 
 export type { Tag } from "./openapi/operationTags.ts"
 export type { Call } from "./openapi/parameters.ts"
@@ -110,7 +113,7 @@ export interface Schema {
  * @since 0.1.0
  */
 export interface SecurityScheme {
-  readonly type: "http" | "apiKey"
+  readonly type: "http" | "apiKey" | "oauth2"
   /** Of HTTP authentication: `bearer`, `basic`. */
   readonly scheme?: string | undefined
   /** Of `bearer`: `JWT`. */
@@ -118,6 +121,14 @@ export interface SecurityScheme {
   /** For `apiKey`: its name and location. */
   readonly name?: string | undefined
   readonly in?: "query" | "header" | "cookie" | undefined
+  /** For `oauth2`: how a client gets tokens. */
+  readonly flows?: {
+    readonly password?: {
+      /** Absolute, or relative to the first server. */
+      readonly tokenUrl: string
+      readonly scopes: { readonly [name: string]: string }
+    } | undefined
+  } | undefined
   readonly description?: string | undefined
 }
 
@@ -148,6 +159,8 @@ export interface Source {
       readonly enableHateoas: boolean
     }
   >
+  /** Who may call what. Without one, or without security, there is no access control. */
+  readonly policy?: AccessPolicy | undefined
 }
 
 /**
@@ -166,21 +179,13 @@ export interface Options {
   readonly servers?: ReadonlyArray<Server> | undefined
   /** The current limits, for the parameters of collections. Defaults to those of `KernelConfig`. */
   readonly limits?: Pick<KernelConfig.Limits, "defaultPageSize" | "maxPageSize"> | undefined
-  /** The access control of the service. Defaults to none. */
-  readonly security?: Security | undefined
-}
-
-/**
- * How callers authenticate.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Security {
-  /** The schemes; any of them suffices. */
-  readonly schemes: ReadonlyArray<"bearer" | "basic">
-  /** Whether an operation accepts callers without credentials. */
-  readonly isOpen: (operation: { readonly method: string; readonly path: string }) => boolean
+  /**
+   * How callers of a service with access control prove who they are, by name; any of them suffices. Defaults to those that are
+   * provided to the service, and to `bearer` where that is unknown.
+   */
+  readonly securitySchemes?: { readonly [name: string]: SecurityScheme } | undefined
+  /** Whether what the policy lets nobody do, see or set is left out. Defaults to false: the document says so. */
+  readonly omitsUnreachable?: boolean | undefined
 }
 
 /**
@@ -217,11 +222,18 @@ export interface Security {
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ api: described, registrations }: Source, options: Options): Document => {
+export const make = ({ api: described, policy, registrations }: Source, options: Options): Document => {
   // The source is an `HttpApi` with hidden type parameters.
   const api = described as HttpApi.Top
   const resources = registrations.filter((registration) => registration._tag === "Resource")
-  const schemas = Schemas.make(api, resources, parametersOf(registrations.flatMap(({ calls }) => calls)))
+  const omits = options.omitsUnreachable === true
+  const isSecured = policy?.isEnabled === true
+  const entries = entriesOf(isSecured ? policy.entries : [])
+  const entriesAt = entriesByOperation(registrations, resources, entries)
+  const fields = isSecured ? fieldRules(resources, entries, omits) : noFieldRules
+  const schemes = isSecured ? options.securitySchemes ?? bearer : {}
+  const requirements = Object.keys(schemes).map((name) => ({ [name]: [] }))
+  const schemas = Schemas.make(api, resources, parametersOf(registrations.flatMap(({ calls }) => calls)), fields)
   const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
   const { complete, components: open, generated: made, ignored, known, declaredOf } = schemas.finish(generated)
   const { close, finish } = closing(open, ignored)
@@ -230,24 +242,35 @@ export const make = ({ api: described, registrations }: Source, options: Options
   const limits = options.limits ?? KernelConfig.Limits.defaultValue()
   const details = detailsOf(api)
   const operations = Json.mapValues(
-    inReadingOrder(Json.omitBy(generated.paths, Schemas.isAdditionalPath), resources),
+    inReadingOrder(
+      reachableIn(
+        Json.omitBy(generated.paths, Schemas.isAdditionalPath),
+        (method, path) => !omits || entriesAt(method, path)?.length !== 0
+      ),
+      resources
+    ),
     (item, path) =>
       Json.mapValues(Json.nodeOf(item), (value, method) => {
         const { name, tags } = details.get(`${method} ${path}`) ?? { name: `${method} ${path}`, tags: [] }
         const operation = Json.mapSchemas(withParameters(Json.nodeOf(value), declaredOf(`${method} ${path}`)), complete)
         const resource = resources.find((resource) => isBelow(resource, path))
-        const context = resource === undefined ? undefined : { resource, limits, known }
+        const context = resource === undefined ? undefined : {
+          resource,
+          limits,
+          known,
+          hidden: fields.hiddenOf(resource.model)
+        }
         const completed = withSamples(
           context === undefined ? operation : completeStandard(withId(operation, path, context), method, path, context)
         )
-        return ordered(secured(
+        return ordered(withAccess(
           {
             ...withErrorResponses(isStrict.has(`${method} ${path}`) ? close(completed) : completed),
             summary: completed["summary"] ?? summaryOf(name),
             tags: tags.length === 0 ? operation["tags"] : tags
           },
-          options.security?.isOpen({ method, path }),
-          known.errorMessage
+          entriesAt(method, path),
+          { requirements, errorMessage: known.errorMessage }
         ))
       })
   )
@@ -267,12 +290,12 @@ export const make = ({ api: described, registrations }: Source, options: Options
       ...present({ summary, description: options.description ?? description, license })
     },
     servers: options.servers ?? generated.servers ?? [{ url: "/" }],
-    security: options.security?.schemes.map((name) => ({ [name]: [] })) ?? [],
+    security: requirements,
     tags: tagsOf(paths, resources, generated.tags),
     paths: joined(paths) as Document["paths"], // what the type says of operations is what they have by now
     components: {
       schemas: components as Document["components"]["schemas"], // objects, all of them
-      ...securitySchemesOf(options.security, generated.components.securitySchemes)
+      ...securitySchemesOf({ ...generated.components.securitySchemes, ...schemes })
     }
   }
 }
@@ -323,42 +346,23 @@ const requestId = { description: "Under which a defect is logged", schema: { typ
 
 const retryAfter = { description: "The seconds to wait", schema: { type: "integer" } }
 
-/** `isOpen` is `undefined` without access control. */
-const secured = (
-  { security, ...operation }: Json.Node,
-  isOpen: boolean | undefined,
-  errorMessage: Json.Node
-): Json.Node => {
-  // The requirement of an endpoint's own middleware.
-  if (Json.listOf(security).length > 0) return { ...operation, security }
-  if (isOpen === undefined) return operation
-  return isOpen
-    ? { ...operation, security: [] }
-    : { ...operation, responses: { ...errorResponses(errorMessage), ...Json.nodeOf(operation["responses"]) } }
+const bearer: { readonly [name: string]: SecurityScheme } = {
+  bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" }
 }
-
-const errorResponses = (errorMessage: Json.Node): Json.Node => {
-  const content = { "application/json": { schema: errorMessage } }
-  const challenge = { description: "How to identify oneself", required: true, schema: { type: "string" } }
-  return {
-    401: { description: statusTexts["401"], headers: { "WWW-Authenticate": challenge }, content },
-    403: { description: statusTexts["403"], content }
-  }
-}
-
-const securitySchemes = {
-  bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
-  basic: { type: "http", scheme: "basic" }
-} as const
 
 const securitySchemesOf = (
-  security: Security | undefined,
-  others: { readonly [name: string]: SecurityScheme }
-): Pick<Document["components"], "securitySchemes"> => {
-  const own = security?.schemes.map((name): [string, SecurityScheme] => [name, securitySchemes[name]]) ?? []
-  const all = { ...others, ...Object.fromEntries(own) }
-  return Object.keys(all).length === 0 ? {} : { securitySchemes: all }
-}
+  securitySchemes: { readonly [name: string]: SecurityScheme }
+): Pick<Document["components"], "securitySchemes"> =>
+  Object.keys(securitySchemes).length === 0 ? {} : { securitySchemes }
+
+/** The path items without the other operations, and without items that then have none. */
+const reachableIn = (paths: Json.Node, isReachable: (method: string, path: string) => boolean): Json.Node =>
+  Object.fromEntries(
+    Object.entries(paths).flatMap(([path, item]) => {
+      const left = Json.omitBy(Json.nodeOf(item), (method) => !isReachable(method, path))
+      return Object.keys(left).length === 0 ? [] : [[path, left]]
+    })
+  )
 
 /** The keys in reading order. */
 const ordered = ({

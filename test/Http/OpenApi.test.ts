@@ -620,29 +620,6 @@ describe("OpenApi", () => {
       assert.deepStrictEqual(OpenApi.make(engine, { title: "", version: "", servers }).servers, servers)
     })
 
-    it("require credentials on all operations except the open ones", () => {
-      const secured = OpenApi.make(engine, {
-        title: "",
-        version: "",
-        security: {
-          schemes: ["bearer", "basic"],
-          isOpen: ({ method, path }) => method === "get" && path === "/folders"
-        }
-      })
-      assert.deepStrictEqual(secured.security, [{ bearer: [] }, { basic: [] }])
-      assert.deepStrictEqual(secured.components.securitySchemes, {
-        bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
-        basic: { type: "http", scheme: "basic" }
-      })
-      // oxlint-disable-next-line typescript/no-explicit-any
-      const { paths }: any = secured
-      assert.deepStrictEqual(paths["/folders"].get.security, [])
-      assert.notProperty(paths["/folders"].get.responses, "401")
-      assert.notProperty(paths["/api/v1/users"].post, "security")
-      assert.property(paths["/api/v1/users"].post.responses[401].headers, "WWW-Authenticate")
-      assert.deepStrictEqual(bodyOf(paths["/api/v1/users"].post.responses[403]), ref("ErrorMessage"))
-    })
-
     it("of an endpoint's own middleware are kept", () => {
       class Key extends HttpApiMiddleware.Service<Key>()("test/OpenApi/Key", {
         security: { key: HttpApiSecurity.apiKey({ key: "x-key", in: "header" }) }

@@ -6,6 +6,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import { modelTypeId, nestedModel } from "../../Model/introspection.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
+import type { FieldRules } from "./fieldRules.ts"
 import * as Document from "./node.ts"
 
 type Node = Document.Node
@@ -73,27 +74,40 @@ export const generatedKeysOf = (model: Model.Any): ReadonlyArray<string> =>
  *
  * @internal
  */
-export const describe = (schema: Node, { form, model }: ModelVariant, isWithoutLinks: boolean): Node => {
-  const { properties, title, ...rest } = schema
+export const describe = (
+  schema: Node,
+  { form, model }: ModelVariant,
+  { isWithoutLinks, rules }: { readonly isWithoutLinks: boolean; readonly rules: FieldRules }
+): Node => {
+  const { properties, required, title, ...rest } = schema
   const metadata = Metadata.make(model)
   const { _links: links, ...fields } = Document.nodeOf(properties)
-  const described = Document.mapValues(fields, (value, name) => {
+  const shown = Document.omitBy(fields, (name) => rules.isHidden(model, form, name))
+  const needed = Document.listOf(required).filter((name) => !rules.isPartial(model, form, String(name)))
+  const described = Document.mapValues(shown, (value, name) => {
     const { default_value: byDefault } = metadata[name] ?? {}
     const isRemovable = model[modelTypeId][name]?.optional === true
-    return {
+    const isNeededOfSome = form === "create" && Document.listOf(required).includes(name) && !needed.includes(name)
+    return withText({
       ...(form === "patch" && !isRemovable ? withoutNull(Document.nodeOf(value)) : Document.nodeOf(value)),
       ...textsOf(model[form].fields[name]),
       ...(byDefault === undefined || form === "patch" ? {} : { default: byDefault }),
       ...(form !== "wire" && model[modelTypeId][name]?.omitted === true ? { writeOnly: true } : {}),
       ...(form === "wire" && name !== "_type" && !(name in model.create.fields) ? { readOnly: true } : {})
-    }
+    }, [rules.textOf(model, form, name), ...(isNeededOfSome ? ["Required of those who may set it."] : [])])
   })
   return {
     ...rest,
     // The generator's own title repeats the name.
     ...(title === undefined || title === `${model.modelName}.${form}` ? {} : { title }),
+    ...(needed.length === 0 ? {} : { required: needed }),
     properties: links === undefined || isWithoutLinks ? described : { ...described, _links: links }
   }
+}
+
+const withText = (schema: Node, texts: ReadonlyArray<string | undefined>): Node => {
+  const all = [schema["description"], ...texts].filter((text) => text !== undefined)
+  return all.length === 0 ? schema : { ...schema, description: all.join(" ") }
 }
 
 /** In a merge patch, `null` removes any field (RFC 7396). */

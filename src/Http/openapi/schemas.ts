@@ -10,6 +10,7 @@ import { byId, result, results } from "../description/documents.ts"
 import { ignoredKeysOf } from "../description/ignoredKeys.ts"
 import * as Envelope from "../Envelope.ts"
 import { errorMessageOf, errorOf, isErrorWithoutFields } from "./errors.ts"
+import type { FieldRules } from "./fieldRules.ts"
 import { addModels, describe, formOf, generatedKeysOf, type ModelVariant } from "./modelSchemas.ts"
 import { aliasesIn, finalNames } from "./names.ts"
 import * as Document from "./node.ts"
@@ -83,14 +84,15 @@ export interface Known {
 export const make = (
   api: HttpApi.Top,
   resources: ReadonlyArray<Resource>,
-  parameters: ReadonlyMap<string, Schema.Struct.Fields>
+  parameters: ReadonlyMap<string, Schema.Struct.Fields>,
+  rules: FieldRules
 ): Schemas => {
   const models = new Set<Model.Any>()
   for (const { model } of resources) addModels(model, models)
   const withoutLinks = new Set(resources.flatMap(({ enableHateoas, model }) => enableHateoas ? [] : [model]))
   for (const { enableHateoas, model } of resources) if (enableHateoas) withoutLinks.delete(model)
   const documents = [...new Set(resources.map(({ model }) => model))]
-  const described: Described = { documents, models, parameters, wantedNames: new Map(), withoutLinks }
+  const described: Described = { documents, models, parameters, rules, wantedNames: new Map(), withoutLinks }
   const all = [
     ...sharedSchemas,
     ...[documentOf, result, results, byId].flatMap((schemaOf) => documents.map(schemaOf)),
@@ -109,6 +111,7 @@ interface Described {
   readonly documents: ReadonlyArray<Model.Any>
   /** The models of resources and those that they or other schemas contain. */
   readonly models: Set<Model.Any>
+  readonly rules: FieldRules
   readonly withoutLinks: ReadonlySet<Model.Any>
   readonly parameters: ReadonlyMap<string, Schema.Struct.Fields>
   /** The names that components should have, by the unique names under which they are generated. */
@@ -131,7 +134,7 @@ const namingPolicy =
   }
 
 const finish = (
-  { documents, models, parameters, wantedNames, withoutLinks }: Described,
+  { documents, models, parameters, rules, wantedNames, withoutLinks }: Described,
   { components: { schemas }, paths }: Generated
 ): Finished => {
   const sent = new Map<string, ModelVariant>()
@@ -140,7 +143,7 @@ const finish = (
     const found = formOf(wantedNames.get(name) ?? name, schema, models)
     if (found === undefined) return schema
     if (found.form !== "wire") sent.set(name, found)
-    return describe(schema, found, withoutLinks.has(found.model))
+    return describe(schema, found, { isWithoutLinks: withoutLinks.has(found.model), rules })
   })
   const errorName = nameAt(paths, 0)
   const aliases = aliasesIn(described, wantedNames, errorName)

@@ -13,6 +13,7 @@ import { all, type Name } from "../description/standardEndpoints.ts"
 import type { Limits } from "../KernelConfig.ts"
 import * as FieldAccess from "../query/fieldAccess.ts"
 import { stageNames } from "../query/pipelineGuard.ts"
+import { isWithin } from "./fieldRules.ts"
 import * as Document from "./node.ts"
 import { bracedOf } from "./parameters.ts"
 import type { Known, Resource } from "./schemas.ts"
@@ -29,6 +30,8 @@ export interface OperationContext {
   readonly resource: Resource
   readonly limits: Pick<Limits, "defaultPageSize" | "maxPageSize">
   readonly known: Known
+  /** The fields that the document leaves out, as dotted paths. */
+  readonly hidden: ReadonlyArray<string>
 }
 
 /**
@@ -67,22 +70,23 @@ export const withId = (operation: Node, path: string, { known, resource }: Opera
 }
 
 /** @internal */
-export const isBelow = ({ path: own }: Resource, path: string): boolean => path === own || path.startsWith(`${own}/`)
+export const isBelow = ({ path: own }: Pick<Resource, "path">, path: string): boolean =>
+  path === own || path.startsWith(`${own}/`)
 
 const standard: { readonly [N in Name]: (operation: Node, context: OperationContext) => Node } = {
-  list: (operation, { limits, resource: { model, path } }) => ({
+  list: (operation, { hidden, limits, resource: { model, path } }) => ({
     summary: `List the ${segmentOf(path)}, page by page`,
     description: filterText,
     ...withResponses(operation, {
       200: { description: "One page, with links to the others", headers: { "X-Total-Count": totalCount } }
     }),
-    parameters: [...pageParameters(model, limits), ...filters(model)]
+    parameters: [...pageParameters(model, limits, hidden), ...filters(model, hidden)]
   }),
-  get: (operation, { resource: { model } }) => ({
+  get: (operation, { hidden, resource: { model } }) => ({
     summary: `Get one ${model.modelName}`,
     ...withResponses(
       withDetails(operation, {
-        fields: { ...described(documentParameters)["fields"], schema: fieldsOf(model) }
+        fields: { ...described(documentParameters)["fields"], schema: fieldsOf(model, hidden) }
       }),
       { 200: { description: `The ${model.modelName}; with \`fields\`, without the others, required ones neither` } }
     )
@@ -162,14 +166,18 @@ const header = (name: string, description: string, schema: Node): Node => ({
 })
 
 /** The parameters of every collection. */
-const pageParameters = (model: Model.Any, limits: OperationContext["limits"]): ReadonlyArray<Node> => {
+const pageParameters = (
+  model: Model.Any,
+  limits: OperationContext["limits"],
+  hidden: ReadonlyArray<string>
+): ReadonlyArray<Node> => {
   const parameters: AnyParameters = collectionParameters(model, limits)
   return Object.entries(parameters).map(([name, parameter]) => {
     if (name === "query") {
       const content = { "application/json": { schema: { type: "object" } } }
       return { name, in: "query", description: parameter.description, required: false, content }
     }
-    const listed = name === "sort_by" ? sortableFields(model) : name === "fields" ? fieldsOf(model) : {}
+    const listed = name === "sort_by" ? sortableFields(model, hidden) : name === "fields" ? fieldsOf(model, hidden) : {}
     return query(name, parameter.description, { ...valueOf(parameter), ...listed })
   })
 }
@@ -200,12 +208,13 @@ const described = (parameters: AnyParameters): { readonly [name: string]: Node }
 /** A list of names of the model's fields, within the server's limit. */
 const listed = (
   model: Model.Any,
+  hidden: ReadonlyArray<string>,
   sign: string,
   maximum: number,
   has: (field: FieldAccess.AccessibleField) => boolean
 ): Node => {
   const access = FieldAccess.of(model)
-  const names = namesIn(model, "", [model]).filter((name) => {
+  const names = shownIn(model, hidden).filter((name) => {
     const field = access.field(name)
     return field !== undefined && has(field) && !/[,\s]/u.test(name)
   })
@@ -215,25 +224,30 @@ const listed = (
 
 const escaped = (name: string): string => name.replaceAll(/[\^$\\.*+?()[\]{}|/]/gu, String.raw`\$&`)
 
-const sortableFields = (model: Model.Any): Node => listed(model, "-?", maxSortFields, ({ sortable }) => sortable)
+const sortableFields = (model: Model.Any, hidden: ReadonlyArray<string>): Node =>
+  listed(model, hidden, "-?", maxSortFields, ({ sortable }) => sortable)
 
-const fieldsOf = (model: Model.Any): Node => listed(model, "", maxFields, ({ selectable }) => selectable)
+const fieldsOf = (model: Model.Any, hidden: ReadonlyArray<string>): Node =>
+  listed(model, hidden, "", maxFields, ({ selectable }) => selectable)
 
 const pipeline: Node = {
   type: "array",
   items: { type: "object", minProperties: 1, maxProperties: 1, propertyNames: { enum: stageNames } }
 }
 
-const filters = (model: Model.Any): ReadonlyArray<Node> => {
+const filters = (model: Model.Any, hidden: ReadonlyArray<string>): ReadonlyArray<Node> => {
   const access = FieldAccess.of(model)
   const others = collectionParameters(model)
-  return namesIn(model, "", [model]).flatMap((name) => {
+  return shownIn(model, hidden).flatMap((name) => {
     const field = access.field(name)
     const isFilter = field !== undefined && !Object.hasOwn(others, name) &&
       (!field.isDocument || field.isList || field.mayBeMissing)
     return isFilter ? [query(name, `A condition on \`${name}\``, { type: "string" })] : []
   })
 }
+
+const shownIn = (model: Model.Any, hidden: ReadonlyArray<string>): ReadonlyArray<string> =>
+  namesIn(model, "", [model]).filter((name) => !isWithin(name, hidden))
 
 /** Names stop at a recursive reference. */
 const namesIn = (model: ModelLike, prefix: string, outer: ReadonlyArray<ModelLike>): ReadonlyArray<string> =>

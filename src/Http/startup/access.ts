@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { provided } from "../../Security/Authentication.ts"
+import { provided, type Scheme } from "../../Security/Authentication.ts"
 import type { ErrorResponses } from "../response/translation.ts"
 import { makeAuthenticator } from "../routes/authentication.ts"
 import { makeAuthorizer } from "../routes/authorization.ts"
@@ -16,6 +16,7 @@ import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
 export interface ServedAccess extends Access {
   /** The rules of a registered resource. */
   readonly ruledBy: (resource: ServedResource) => RuledModel | undefined
+  readonly schemes: ReadonlyArray<Scheme>
 }
 
 /**
@@ -45,5 +46,5 @@ export const accessOf = Effect.fnUntraced(function*({ errorResponses, realm, reg
     authorizer: makeAuthorizer([...ruled.values()], roles),
     errorResponses
   })
-  return { ...access, ruledBy: (resource) => ruled.get(resource) }
+  return { ...access, schemes, ruledBy: (resource) => ruled.get(resource) }
 })

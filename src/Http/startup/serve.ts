@@ -14,6 +14,7 @@ import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import { Keys } from "../../Security/Keys.ts"
+import * as AccessPolicy from "../AccessPolicy.ts"
 import { config as configuredCors } from "../Cors.ts"
 import { documentPaths } from "../description/standardEndpoints.ts"
 import * as Documentation from "../Documentation.ts"
@@ -41,6 +42,7 @@ import { accessLogged } from "../server/accessLog.ts"
 import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress.ts"
 import * as Translations from "../Translations.ts"
 import { accessOf } from "./access.ts"
+import { securitySchemesOf } from "./securitySchemes.ts"
 import { unusedKeys } from "./unusedKeys.ts"
 
 /** Further layers of the router: see `KernelEngine.use`. */
@@ -115,9 +117,12 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   }
   const rateLimits = limitsOf(parts.rateLimits, yield* configuredRateLimits)
   if (openApi !== undefined) {
-    // Limits of the configuration alone are in the document, and not in the types.
-    const api = rateLimits === undefined ? parts.api : parts.api.middleware(RateLimiting)
-    const document = OpenApi.make({ api, registrations }, { limits, ...openApi })
+    // Limits of the configuration alone, and those of failed sign-ins, are in the document, and not in the types.
+    const isLimited = rateLimits !== undefined || access?.schemes.some(({ id }) => id === "basic") === true
+    const api = isLimited ? parts.api.middleware(RateLimiting) : parts.api
+    const policy = AccessPolicy.make(all, access !== undefined)
+    const securitySchemes = securitySchemesOf(access?.schemes ?? [], registrations, openApi.servers)
+    const document = OpenApi.make({ api, registrations, policy }, { limits, securitySchemes, ...openApi })
     const respondBadRequest = makeBadRequest(translations, parametersOf({}))
     routes.push(...(yield* Documentation.routes(document, openApi)).map((route) => ({ ...route, respondBadRequest })))
   }
