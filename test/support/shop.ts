@@ -5,7 +5,7 @@ import { User } from "../../examples/shop/models/User.ts"
 import { Accounts, type DocumentStore, Jwt, Repository } from "../../src/index.ts"
 import { shop as keysOfShop } from "./tokens.ts"
 
-const accounts = Accounts.fromModel(User, { login: "email", secret: "password" })
+export const accounts = Accounts.fromModel(User, { login: "email", secret: "password" })
 
 /** What the shop needs, for `engine.test`. */
 export const surroundings = <E>(store: Layer.Layer<DocumentStore.DocumentStore, E>) =>

@@ -70,5 +70,11 @@ const openRouter = (
 ): HttpRouter.HttpRouter => {
   const addAll: HttpRouter.HttpRouter["addAll"] = (routes) =>
     router.addAll(routes.map((route) => ({ ...route, handler: authenticated(() => route.handler as never) })) as never)
-  return { ...router, addAll }
+  return {
+    ...router,
+    addAll,
+    // Effect's router adds a single route by its own `addAll`.
+    add: (method, path, handler, options) => addAll([HttpRouter.route(method, path, handler, options)]),
+    prefixed: (prefix) => openRouter(router.prefixed(prefix), authenticated)
+  }
 }
