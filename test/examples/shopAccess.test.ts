@@ -1,7 +1,7 @@
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { AccessPolicy, type DocumentStore, EmbeddedStore, Model } from "appkernel"
-import { Effect, Layer } from "effect"
+import { Effect, type Layer } from "effect"
 import * as path from "node:path"
 import { engine } from "../../examples/shop/engine.ts"
 import { User } from "../../examples/shop/models/User.ts"
