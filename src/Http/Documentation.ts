@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { Permission } from "../Security/Permission.ts"
 import type * as OpenApi from "./OpenApi.ts"
 import * as File from "./openapi/cachedFile.ts"
 import { openApiPath, redocPath, swaggerPath } from "./openapi/documentationPaths.ts"
@@ -37,6 +38,16 @@ export interface Route {
 export interface Options {
   /** Whether to serve the pages besides the document. Defaults to true. */
   readonly includeDocs?: boolean | undefined
+  /**
+   * Whether the document of a service with access control has only what its caller may do, see and set. Callers without
+   * credentials get what everybody may, or a 401 if that is nothing. Defaults to false: everybody gets the whole document.
+   */
+  readonly perCaller?: boolean | undefined
+  /**
+   * Who gets the document and the pages of a service with access control. A browser asks for a name and a password if HTTP basic
+   * is among the schemes. Defaults to everybody.
+   */
+  readonly require?: Permission<boolean, never> | ReadonlyArray<Permission<boolean, never>> | undefined
 }
 
 /**
@@ -54,7 +65,7 @@ export interface Options {
  */
 export const routes = (
   document: OpenApi.Document,
-  options?: Options
+  options?: Pick<Options, "includeDocs">
 ): Effect.Effect<ReadonlyArray<Route>> =>
   Effect.gen(function*() {
     const json = File.make(JSON.stringify(document), { contentType: "application/json" })

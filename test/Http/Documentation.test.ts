@@ -1,13 +1,26 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { HttpClient, HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
 import type { Page } from "playwright-core"
 import { engine as shop } from "../../examples/shop/engine.ts"
 import { Payment } from "../../examples/shop/models/Payment.ts"
 import * as Documentation from "../../src/Http/Documentation.ts"
 import * as OpenApi from "../../src/Http/OpenApi.ts"
-import { EmbeddedStore, KernelEngine, Repository } from "../../src/index.ts"
+import {
+  Accounts,
+  Authenticated,
+  Converter,
+  CurrentUser,
+  EmbeddedStore,
+  Index,
+  Jwt,
+  KernelEngine,
+  Model,
+  Repository,
+  Service,
+  Tokens
+} from "../../src/index.ts"
 import { inBrowser } from "../support/browser.ts"
 import { Note, User } from "../support/models.ts"
 import { credentials } from "../support/shop.ts"
@@ -36,7 +49,14 @@ const mounted = (routes: ReadonlyArray<Documentation.Route>) =>
 /** Opens a path of the server, and listens to all that the page asks for and complains of. */
 const visit = Effect.fnUntraced(function*(context: { readonly newPage: () => Promise<Page> }, path: string) {
   const { address } = yield* HttpServer.HttpServer
-  const origin = `http://localhost:${"port" in address ? address.port : 0}`
+  return yield* visitAt(`http://localhost:${"port" in address ? address.port : 0}`, context, path)
+})
+
+const visitAt = Effect.fnUntraced(function*(
+  origin: string,
+  context: { readonly newPage: () => Promise<Page> },
+  path: string
+) {
   const page = yield* Effect.promise(() => context.newPage())
   const requests: Array<string> = []
   const problems: Array<string> = []
@@ -55,6 +75,28 @@ const visit = Effect.fnUntraced(function*(context: { readonly newPage: () => Pro
   yield* Effect.promise(() => page.goto(`${origin}${path}`))
   return { origin, page, problems, requests }
 })
+
+class Account extends Model.Class<Account>()("User", {
+  id: Model.id({ prefix: "U" }),
+  email: Schema.String.pipe(Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
+  roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"]))
+}) {}
+
+const accounts = Accounts.fromModel(Account, { login: "email", secret: "password" })
+
+const secured = KernelEngine.make("secured")
+  .register(Account)
+  .register(
+    Service.make("WhoAmIService").operation(
+      "whoami",
+      { path: "/whoami", success: Schema.String, require: Authenticated },
+      () => Effect.map(CurrentUser, ({ subject }) => subject)
+    )
+  )
+  .register(Tokens.service, { urlBase: "/api/v1" })
+  .enableSecurity()
+  .enableOpenApi({ title: "Secured", version: "1.0.0" })
 
 const shopServed = shop.layerServe.pipe(
   Layer.provide([Repository.layer(Payment), credentials]),
@@ -79,6 +121,60 @@ inBrowser("Documentation / browser", (open) => {
       60_000
     )
   })
+
+  it.live("/docs signs in with a name and a password, and calls as the user", () =>
+    Effect.gen(function*() {
+      const { baseUrl, repositories } = yield* secured.test({
+        store: Layer.mergeAll(EmbeddedStore.layerMemory, Jwt.layer, accounts)
+      })
+      const { users } = repositories
+      const jane = yield* users.save(
+        yield* Model.finalise(Account, { email: "jane@example.com", password: "correct horse" })
+      )
+      const { page, problems } = yield* visitAt(baseUrl, yield* open, "/docs")
+      const call = (status: RegExp) =>
+        Effect.gen(function*() {
+          const operation = page.locator("[id$='whoami']")
+          yield* Effect.promise(() => operation.getByRole("button", { name: "Execute" }).click())
+          const answer = operation.locator(".live-responses-table")
+          yield* Effect.promise(() =>
+            answer.locator(".response-col_status").filter({ hasText: status }).first().waitFor()
+          )
+          return yield* Effect.promise(() => answer.innerText())
+        })
+      yield* Effect.promise(() => page.locator("[id$='whoami'] .opblock-summary-control").click())
+      yield* Effect.promise(() => page.locator("[id$='whoami']").getByRole("button", { name: "Try it out" }).click())
+      yield* call(/^401/u)
+      // A browser says in its console that a request failed.
+      assert.isTrue(problems.every((problem) => problem.includes("401")))
+      problems.length = 0
+      yield* Effect.promise(() => page.locator(".auth-wrapper button.authorize").first().click())
+      const form = page.locator(".auth-container").filter({ hasText: "signIn" }).first()
+      const enter = Effect.fnUntraced(function*(password: string) {
+        yield* Effect.promise(() => form.locator("#oauth_username").fill("jane@example.com"))
+        yield* Effect.promise(() => form.locator("#oauth_password").fill(password))
+        yield* Effect.promise(() => form.getByRole("button", { name: "Apply given OAuth2 credentials" }).click())
+      })
+      yield* enter("correct horse")
+      yield* Effect.promise(() => form.getByRole("button", { name: "Remove authorization" }).waitFor())
+      yield* Effect.promise(() => page.locator(".btn-done").first().click())
+      assert.include(yield* call(/^200/u), jane.id)
+      assert.deepStrictEqual(problems, [])
+    }), 60_000)
+
+  it.live("/redoc shows the schemes, and who may call what", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* secured.test({
+        store: Layer.mergeAll(EmbeddedStore.layerMemory, Jwt.layer, accounts)
+      })
+      const { page, problems } = yield* visitAt(baseUrl, yield* open, "/redoc")
+      yield* Effect.promise(() => page.waitForSelector("[data-section-id]"))
+      const text = yield* Effect.promise(() => page.locator("#documentation").innerText())
+      for (const shown of ["signIn", "bearer", "basic", "Who may do this: everybody signed in."]) {
+        assert.include(text, shown)
+      }
+      assert.deepStrictEqual(problems, [])
+    }), 60_000)
 
   it.layer(served)("pages", (it) => {
     it.effect("/docs shows every operation, and executes one", () =>

@@ -229,8 +229,12 @@ const documentOf = (
   })
 }
 
-/** What `CurrentSubject` says of a model's documents: whether the subject is the addressed one, and a filter for it. */
-const subjectsOf = (model: ModelLike) => {
+/**
+ * What `CurrentSubject` says of a model's documents: whether the subject is the addressed one, and a filter for it.
+ *
+ * @internal
+ */
+export const subjectsOf = (model: ModelLike) => {
   const { parse, print } = identifierOf(model)
   const toStored = storedIdOf(model)
   const stored = (text: string): unknown => {
@@ -248,8 +252,12 @@ const subjectsOf = (model: ModelLike) => {
   }
 }
 
-/** A caller with the roles that theirs include, and those that these include. */
-const includedRoles = (
+/**
+ * A caller with the roles that theirs include, and those that these include.
+ *
+ * @internal
+ */
+export const includedRoles = (
   roles: { readonly [role: string]: ReadonlyArray<string> }
 ): (user: Caller) => Caller => {
   const table = new Map(Object.entries(roles))

@@ -33,6 +33,8 @@ export interface Access {
   ) => Responding
   /** A router whose routes are for everybody. Their handlers know who calls. */
   readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
+  /** The 401 for a request that has no credentials and needs some. */
+  readonly credentialsNeeded: Authenticator["credentialsNeeded"]
 }
 
 /** @internal */
@@ -55,6 +57,7 @@ export const makeAccess = ({ authenticator, authorizer, errorResponses }: {
         authenticated((user) => around(respond({ ...route, handler: authorized(user, credentialsNeeded) })))
       )
     },
+    credentialsNeeded,
     open: (router) => openRouter(router, authenticated)
   }
 }

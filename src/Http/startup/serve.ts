@@ -13,6 +13,7 @@ import * as Redacted from "effect/Redacted"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as Repository from "../../Repository/Repository.ts"
+import { requirement } from "../../Security/Grant.ts"
 import { Keys } from "../../Security/Keys.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import { config as configuredCors } from "../Cors.ts"
@@ -22,6 +23,7 @@ import { RateLimiting } from "../Guard.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import * as KernelLogger from "../KernelLogger.ts"
 import * as OpenApi from "../OpenApi.ts"
+import { openApiPath } from "../openapi/documentationPaths.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
 import * as Links from "../response/links.ts"
@@ -42,6 +44,7 @@ import { accessLogged } from "../server/accessLog.ts"
 import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress.ts"
 import * as Translations from "../Translations.ts"
 import { accessOf } from "./access.ts"
+import { callerDocument } from "./callerDocument.ts"
 import { securitySchemesOf } from "./securitySchemes.ts"
 import { unusedKeys } from "./unusedKeys.ts"
 
@@ -122,9 +125,19 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     const api = isLimited ? parts.api.middleware(RateLimiting) : parts.api
     const policy = AccessPolicy.make(all, access !== undefined)
     const securitySchemes = securitySchemesOf(access?.schemes ?? [], registrations, openApi.servers)
-    const document = OpenApi.make({ api, registrations, policy }, { limits, securitySchemes, ...openApi })
+    const options = { limits, securitySchemes, ...openApi }
+    const document = OpenApi.make({ api, registrations, policy }, options)
+    const ownDocument = access === undefined || openApi.perCaller !== true ? undefined : yield* callerDocument({
+      registrations: all,
+      roles: parts.security?.roles,
+      documentOf: (policy) => OpenApi.make({ api, registrations, policy }, { ...options, omitsUnreachable: true }),
+      onNobody: access.credentialsNeeded
+    })
     const respondBadRequest = makeBadRequest(translations, parametersOf({}))
-    routes.push(...(yield* Documentation.routes(document, openApi)).map((route) => ({ ...route, respondBadRequest })))
+    for (const route of yield* Documentation.routes(document, openApi)) {
+      const handler = route.path === openApiPath ? ownDocument ?? route.handler : route.handler
+      routes.push({ ...route, handler, respondBadRequest, ...endpointOf(route.path, openApi.require) })
+    }
   }
   const keys = yield* Effect.serviceOption(Keys)
   if (keys._tag === "Some") routes.push(keysRoute(keys.value, translations))
@@ -158,6 +171,19 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   )
   return repositories
 })
+
+/** A page that not everybody gets. */
+const endpointOf = (path: `/${string}`, required: Documentation.Options["require"]): Pick<EndpointRoute, "endpoint"> =>
+  required === undefined ? {} : {
+    endpoint: {
+      registration: "documentation",
+      rules: { grants: [requirement(required, undefined)], restrictions: [] },
+      name: "GET",
+      isCall: true,
+      path,
+      resource: undefined
+    }
+  }
 
 /** A route with the endpoint that rules name it by; one without is for everybody. */
 interface EndpointRoute extends Route {
