@@ -60,7 +60,9 @@ export const representationsOf = (
       () => Effect.die(new Error(`${model.modelName} ${print(document["_id"])} can't be written`))
     )
 
-  const representationFor = ({ form, formOf, isShown }: CallerDocuments): Representation => {
+  const representationFor = (
+    { form, formOf, isShown }: Pick<CallerDocuments, "form" | "formOf" | "isShown">
+  ): Representation => {
     const serialise: Serialiser = form === undefined
       ? (document, links) => formOf(document).serialise(document, links)
       : form.serialise
@@ -100,7 +102,9 @@ export const representationsOf = (
     }
   }
 
-  if (view.same === undefined) return (fiber) => representationFor(view.of(fiber))
-  const same = representationFor(view.same)
-  return () => same
+  const { form, same } = view
+  if (form === undefined) return (fiber) => representationFor(view.of(fiber))
+  // Only which documents are shown may depend on the caller.
+  const shared = representationFor(same ?? { isShown: () => true, form, formOf: () => form })
+  return same === undefined ? (fiber) => ({ ...shared, isShown: view.of(fiber).isShown }) : () => shared
 }

@@ -146,13 +146,16 @@ const makeView = (model: Model.Any, grants: CallerView): ModelView => {
 
 const constantly = (names: ReadonlyArray<string>) => ({ always: names, ever: names })
 
-/** The grants that reach a document. The filter of each is parsed once. */
+/** The grants that reach a document. The filter of each is parsed once, when it is first asked about a document. */
 const reachingBy = (
   grants: ReadonlyArray<HeldGrant>
 ): (document: Document) => ReadonlyArray<HeldGrant> => {
   if (grants.every(({ rows }) => rows === undefined)) return () => grants
-  const matches = grants.map(({ rows }) => rows === undefined ? always : rowMatcher(rows))
-  return (document) => grants.filter((_, i) => matches[i]!(document))
+  let matches: ReadonlyArray<(document: Document) => boolean> | undefined
+  return (document) => {
+    const tests = matches ??= grants.map(({ rows }) => rows === undefined ? always : rowMatcher(rows))
+    return grants.filter((_, i) => tests[i]!(document))
+  }
 }
 
 const always = () => true
