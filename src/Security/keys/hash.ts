@@ -1,11 +1,11 @@
-import { createHash, timingSafeEqual } from "node:crypto"
+import { hash, timingSafeEqual } from "node:crypto"
 
 /**
  * The SHA-256 of a secret that was drawn at random, so that no slow hash is needed; base64url without padding.
  *
  * @internal
  */
-export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("base64url")
+export const hashOf = (secret: string): string => hash("sha256", secret, "base64url")
 
 /**
  * Compares two hashes in constant time.
