@@ -118,9 +118,10 @@ export const folders: { readonly [name: string]: Folder } = {
       logger: { on: ["server"], modules: ["KernelLogger"] },
       openapi: { on: ["query"] },
       policies: { on: ["contract"], modules: ["AccessPolicy"] },
+      Tokens: { on: ["contract"], modules: ["Tokens"] },
       documents: { on: ["openapi", "policies"], modules: ["Documentation", "OpenApi"] },
       routes: { on: ["response"] },
-      startup: { on: ["routes", "documents", "logger"] }
+      startup: { on: ["routes", "documents", "logger", "Tokens"] }
     }
   },
   Cli: {

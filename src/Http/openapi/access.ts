@@ -1,46 +1,10 @@
+import type { Entries, Entry } from "./entries.ts"
 import * as Json from "./node.ts"
 import { bracedOf, type Call } from "./parameters.ts"
 import { isBelow } from "./standardOperations.ts"
 import { statusTexts } from "./texts.ts"
 
 type Node = Json.Node
-
-/**
- * A rule as the document speaks of it: a row of `AccessPolicy`.
- *
- * @internal
- */
-export interface Entry {
-  readonly endpoint: string
-  readonly who: string
-  readonly rows: string
-  readonly check: string
-  readonly hidden: ReadonlyArray<string>
-  readonly readOnly: ReadonlyArray<string>
-  readonly credentials: "none" | "optional" | "required"
-}
-
-/**
- * The rules by endpoint; `undefined` for an endpoint that no registration has.
- *
- * @internal
- */
-export type Entries = ReadonlyMap<string, ReadonlyArray<Entry>>
-
-/**
- * The rules that admit somebody.
- *
- * @internal
- */
-export const entriesOf = (entries: ReadonlyArray<Entry>): Entries => {
-  const found = new Map<string, Array<Entry>>()
-  for (const entry of entries) {
-    const own = found.get(entry.endpoint) ?? []
-    found.set(entry.endpoint, own)
-    if (entry.who !== "nobody") own.push(entry)
-  }
-  return found
-}
 
 /**
  * The rules of an operation, by its method in lower case and its path with braces.
@@ -89,7 +53,8 @@ export const withAccess = (
   const all = { ...responses, ...missing("401"), ...missing("503"), ...(isOpen ? {} : missing("403")) }
   return {
     ...operation,
-    description: [operation["description"], whoText(entries)].filter((text) => text !== undefined).join("\n\n"),
+    description: [operation["description"], whoText(entries)].flatMap((text) => text === undefined ? [] : String(text))
+      .join("\n\n"),
     responses: { ...all, 401: { headers: { "WWW-Authenticate": challenge }, ...Json.nodeOf(all["401"]) } },
     ...(isForAll ? { security: [] } : isOpen ? { security: [...requirements, {}] } : {})
   }

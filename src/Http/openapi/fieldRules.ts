@@ -3,7 +3,7 @@
  */
 import { managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { Entries, Entry } from "./access.ts"
+import type { Entries, Entry } from "./entries.ts"
 
 /** The variants of a model, as in `modelSchemas`. */
 type Form = "wire" | "create" | "patch"
