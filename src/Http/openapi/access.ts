@@ -53,7 +53,7 @@ export const withAccess = (
   const all = { ...responses, ...missing("401"), ...missing("503"), ...(isOpen ? {} : missing("403")) }
   return {
     ...operation,
-    description: [operation["description"], whoText(entries)].flatMap((text) => text === undefined ? [] : String(text))
+    description: [operation["description"], whoText(entries)].filter((text) => typeof text === "string")
       .join("\n\n"),
     responses: { ...all, 401: { headers: { "WWW-Authenticate": challenge }, ...Json.nodeOf(all["401"]) } },
     ...(isForAll ? { security: [] } : isOpen ? { security: [...requirements, {}] } : {})

@@ -106,7 +106,7 @@ export const describe = (
 }
 
 const withText = (schema: Node, texts: ReadonlyArray<string | undefined>): Node => {
-  const all = [schema["description"], ...texts].flatMap((text) => text === undefined ? [] : String(text))
+  const all = [schema["description"], ...texts].filter((text) => typeof text === "string")
   return all.length === 0 ? schema : { ...schema, description: all.join(" ") }
 }
 
