@@ -24,10 +24,8 @@ import { indexesOf } from "./repository/modelIndexes.ts"
 import { makeModelWriter } from "./repository/modelWriter.ts"
 import type { Operations } from "./repository/operations.ts"
 import { makeDocumentReads, makeReads } from "./repository/reads.ts"
-import { underCallerRules } from "./repository/ruledCollection.ts"
 import { makeSoftDeletes } from "./repository/softDeletes.ts"
 import type { IsSoftDeleted, SoftDeletes } from "./repository/softDeletion.ts"
-import { makeModelCollection } from "./repository/storedCollection.ts"
 import { makeWrites } from "./repository/writes.ts"
 import type { StoreError } from "./RepositoryError.ts"
 
@@ -129,6 +127,10 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   if (managedField(model, "revision") !== undefined) {
     yield* store.createIndexes(historyOf(model.modelName), [historyIndex])
   }
+  // They load the query language, which a program without a store has no use for.
+  const [{ makeModelCollection }, { underCallerRules }] = yield* Effect.promise(() =>
+    Promise.all([import("./repository/storedCollection.ts"), import("./repository/ruledCollection.ts")])
+  )
   const all = makeModelCollection(model, store)
   return withUnrestricted(
     makeOperations(model, store, { all, collection: underCallerRules(model, all, store) }),

@@ -24,7 +24,5 @@ export {
   type Access,
   CallerRules,
   nothing,
-  rejectUnsuitable,
-  rowMatcher,
   type RowRules
 } from "./repository/callerRules.ts"

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Resource from "../../src/Http/Resource.ts"
 import * as Model from "../../src/Model/Model.ts"
-import { rowMatcher } from "../../src/Repository/introspection.ts"
+import { rowMatcher } from "../../src/Repository/evaluation.ts"
 import * as Permission from "../../src/Security/Permission.ts"
 import { type Held, heldBy, rulesFor, type Situation } from "../../src/Security/policy/decide.ts"
 

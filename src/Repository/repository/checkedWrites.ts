@@ -19,7 +19,8 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import { AccessDenied, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
-import { rowMatcher, type RowRules } from "./callerRules.ts"
+import type { RowRules } from "./callerRules.ts"
+import { rowMatcher } from "./rowMatcher.ts"
 import { chunksOf } from "./chunksOf.ts"
 import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
 import { mapInSteps } from "./mapInSteps.ts"

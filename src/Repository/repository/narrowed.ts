@@ -4,7 +4,8 @@
  */
 import * as Effect from "effect/Effect"
 import type { Document, Filter } from "../DocumentStore.ts"
-import { type Access, rowMatcher } from "./callerRules.ts"
+import type { Access } from "./callerRules.ts"
+import { rowMatcher } from "./rowMatcher.ts"
 import type { ModelCollection, Scope } from "./modelCollection.ts"
 
 /**
