@@ -20,6 +20,8 @@ interface Entries {
 describe("The package", () => {
   it("has an entry for each module of the index: `import * as Model from \"appkernel/Model\"`", async () => {
     for (const [name, value] of Object.entries(all)) {
+      // Permissions stand in the index beside their module.
+      if (Reflect.get(all.Permission, name) === value) continue
       const source = entries.get(name)
       assert.isDefined(source, `package.json has no entry ./${name}`)
       const module: object = await import(path.join(root, source))

@@ -7,6 +7,8 @@ import { Users } from "./resources/Users.ts"
 import { Payments } from "./services/PaymentService.ts"
 import { UsersV2 } from "./services/UserServiceV2.ts"
 
+// The engine is a value that tests and clients import, so it is made before any configuration is read.
+// @effect-diagnostics-next-line processEnv:off
 export const engine = KernelEngine.make("shop", { development: process.env["NODE_ENV"] !== "production" })
   .register(Users, { urlBase: "/api/v1" })
   .register(Products, { urlBase: "/api/v1" })

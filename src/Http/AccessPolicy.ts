@@ -33,6 +33,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
+import type { Filter } from "../Repository/DocumentStore.ts"
 import * as Query from "../Repository/Query.ts"
 import type * as Grant from "../Security/Grant.ts"
 import { rulesFor } from "../Security/introspection.ts"
@@ -167,6 +168,21 @@ export const make = (registrations: ReadonlyArray<Ruled>, isEnabled: boolean): A
   entries: registrations.flatMap((registration) => entriesOf(registration, isEnabled))
 })
 
+/**
+ * The conditions of a resource's rules, as far as they can be computed without a caller.
+ *
+ * @internal
+ */
+export const conditionsOf = (
+  { model, rules: { grants, restrictions } }: Ruled & ResourceInfo
+): ReadonlyArray<Filter> => {
+  const granted = grants.flatMap(({ check, permission, rows }) =>
+    [rows, check].map((one) => one === undefined ? undefined : filterOf(one, Permission.isOpen(permission), model))
+  )
+  const restricted = restrictions.map((one) => filterOf(one, false, model))
+  return [...granted, ...restricted].filter((filter) => filter !== undefined)
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -253,15 +269,16 @@ const ownsSubject = (node: Permission.Node): boolean =>
 /** The condition for a caller whose subject and claims are their names, if it can be computed without one. */
 const conditionOf = (rows: Grant.AnyRows, isOpen: boolean, model: Model.Any | undefined): string => {
   if (model === undefined) return "all"
-  const filter = Result.try(() => {
+  const filter = filterOf(rows, isOpen, model)
+  return filter === undefined ? "a condition that follows from the caller" : JSON.stringify(filter)
+}
+
+const filterOf = (rows: Grant.AnyRows, isOpen: boolean, model: Model.Any): Filter | undefined =>
+  Result.getOrUndefined(Result.try(() => {
     // The permission decides the type of the caller.
     const where = rows((isOpen ? { _tag: "Some", value: symbolic } : symbolic) as never)
-    return Effect.isEffect(where) ? undefined : JSON.stringify(Query.toFilter(model, where))
-  })
-  return Result.isSuccess(filter) && filter.success !== undefined
-    ? filter.success
-    : "a condition that follows from the caller"
-}
+    return Effect.isEffect(where) ? undefined : Query.toFilter(model, where)
+  }))
 
 const symbolic: Permission.Caller = {
   subject: "‹subject›",

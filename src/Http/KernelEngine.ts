@@ -427,7 +427,7 @@ const makeEngine = (parts: Parts): never => {
     layerServe,
     layer: Layer.effectContext(readyLast(Layer.build(layer))),
     launch: launchWith(description.id, parts.options),
-    test: testWith(description, {
+    test: testWith<StartFailure | KernelServer.ListenFailed>(description, {
       serve: layerServe,
       server: KernelServer.layerWith({ address: "127.0.0.1", port: 0 })
     }),

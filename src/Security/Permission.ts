@@ -245,6 +245,7 @@ export const make = <R = never, M extends Model.Any = Model.Any, const Open exte
     anonymous: options.anonymous ?? false,
     decide: ({ caller, ...request }) =>
       // The option `anonymous` decides the type of the caller, and whether there may be none; the engine's type has `R`.
+      // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
       decide({
         ...request,
         caller: (options.anonymous === true ? caller : Option.getOrUndefined(caller)) as never

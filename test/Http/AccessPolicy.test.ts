@@ -8,6 +8,7 @@ import * as KernelEngine from "../../src/Http/KernelEngine.ts"
 import * as Resource from "../../src/Http/Resource.ts"
 import * as Service from "../../src/Http/Service.ts"
 import * as Model from "../../src/Model/Model.ts"
+import * as Query from "../../src/Repository/Query.ts"
 import { Anonymous, CurrentSubject, Denied, Role } from "../../src/Security/Permission.ts"
 
 class Order extends Model.Class<Order>()("Order", {
@@ -113,6 +114,10 @@ describe("AccessPolicy", () => {
       assert.match(
         yield* detailOf(Resource.make(User).grant(Role("a"), { hide: ["nam" as never] })),
         /nam/u
+      )
+      assert.strictEqual(
+        yield* detailOf(Resource.make(Order).restrict(() => () => Query.text("tea"))),
+        "$text can't be used in a rule, because a rule is evaluated for single documents"
       )
       assert.strictEqual(
         yield* detailOf(Payments.operation("mine", { require: CurrentSubject }, () => Effect.void)),

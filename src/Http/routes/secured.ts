@@ -62,8 +62,9 @@ export const makeAccess = ({ authenticator, authorizer, errorResponses }: {
   }
 }
 
-// The server's fiber, whose context requests get, has the store.
-const withStore = (response: Effect.Effect<HttpServerResponse.HttpServerResponse, never, Needs>) =>
+const withStore = (response: Effect.Effect<HttpServerResponse.HttpServerResponse, never, Needs>): Responding =>
+  // The server's fiber, whose context requests get, has the store.
+  // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
   response as Responding
 
 /** The router of an application's own layers, whose routes are not described. */
@@ -72,6 +73,8 @@ const openRouter = (
   authenticated: Authenticator["authenticated"]
 ): HttpRouter.HttpRouter => {
   const addAll: HttpRouter.HttpRouter["addAll"] = (routes) =>
+    // The errors and services of an application's own routes are not known.
+    // @effect-diagnostics-next-line anyUnknownInErrorContext:off
     router.addAll(routes.map((route) => ({ ...route, handler: authenticated(() => route.handler as never) })) as never)
   return {
     ...router,

@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { ClientAddressSource } from "../../internal/clientAddress.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { rejectUnsuitable } from "../../Repository/evaluation.ts"
 import * as Repository from "../../Repository/Repository.ts"
 import { requirement } from "../../Security/Grant.ts"
 import { Keys } from "../../Security/Keys.ts"
@@ -45,6 +46,7 @@ import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress
 import * as Translations from "../Translations.ts"
 import { accessOf } from "./access.ts"
 import { callerDocument } from "./callerDocument.ts"
+import { RegistrationInvalid } from "./registrationInvalid.ts"
 import { securitySchemesOf } from "./securitySchemes.ts"
 import { unusedKeys } from "./unusedKeys.ts"
 
@@ -103,6 +105,8 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
       continue
     }
     const { model } = registration
+    const unsuitable = AccessPolicy.conditionsOf(registration).flatMap((filter) => rejectUnsuitable(filter) ?? [])[0]
+    if (unsuitable !== undefined) return yield* new RegistrationInvalid({ registration: name, detail: unsuitable })
     const key = Repository.key(model)
     const known = Context.getOption(repositories, key)
     const repository = known._tag === "Some" ? known.value : yield* Repository.make(model)

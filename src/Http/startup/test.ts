@@ -36,11 +36,11 @@ export interface TestUser {
  *
  * @internal
  */
-export const testWith = (
+export const testWith = <E>(
   description: KernelApi.Any,
   layers: {
-    readonly serve: Layer.Layer<Repository.RepositoryOf<string>, unknown, DocumentStore | HttpServer.HttpServer>
-    readonly server: Layer.Layer<HttpServer.HttpServer, unknown>
+    readonly serve: Layer.Layer<Repository.RepositoryOf<string>, E, DocumentStore | HttpServer.HttpServer>
+    readonly server: Layer.Layer<HttpServer.HttpServer, E>
   }
 ) =>
   Effect.fnUntraced(function*({ store = Layer.fresh(EmbeddedStore.layerMemory) }: AnyTestOptions = {}) {

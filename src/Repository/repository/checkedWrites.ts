@@ -20,12 +20,12 @@ import type {
 } from "../DocumentStore.ts"
 import { AccessDenied, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
 import type { RowRules } from "./callerRules.ts"
-import { rowMatcher } from "./rowMatcher.ts"
 import { chunksOf } from "./chunksOf.ts"
 import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
 import { mapInSteps } from "./mapInSteps.ts"
 import type { InsertManyResult, ModelCollection, Scope } from "./modelCollection.ts"
 import { conjunctionOf } from "./narrowed.ts"
+import { rowMatcher } from "./rowMatcher.ts"
 
 /** The complete collection, the documents in it that the rules admit, and its store. */
 interface CheckOptions {

@@ -5,8 +5,8 @@
 import * as Effect from "effect/Effect"
 import type { Document, Filter } from "../DocumentStore.ts"
 import type { Access } from "./callerRules.ts"
-import { rowMatcher } from "./rowMatcher.ts"
 import type { ModelCollection, Scope } from "./modelCollection.ts"
+import { rowMatcher } from "./rowMatcher.ts"
 
 /**
  * The collection whose operations reach a document only if it matches their condition as well. `undefined`: all documents.

@@ -8,10 +8,10 @@ import type { ModelLike } from "../../Model/introspection.ts"
 import type { DocumentStore } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError } from "../RepositoryError.ts"
 import { CallerRules, type RowRules } from "./callerRules.ts"
-import { rowMatcher } from "./rowMatcher.ts"
 import { checkingWrites } from "./checkedWrites.ts"
 import { everyState, type ModelCollection, type Scope } from "./modelCollection.ts"
 import { narrowed } from "./narrowed.ts"
+import { rowMatcher } from "./rowMatcher.ts"
 
 /** @internal */
 export const underCallerRules = (
