@@ -62,12 +62,8 @@ export const heldFor = (all: ReadonlyArray<HeldOf>, methods: ReadonlyArray<strin
     held: held.filter(({ id }) => methods.some((method) => registration.byMethod.get(method)?.has(id)))
   }))
 
-/**
- * The documents that grants reach together; none without a grant.
- *
- * @internal
- */
-export const reachOf = (held: ReadonlyArray<Held>): Filter | undefined => anyOf(held.map(({ rows }) => rows))
+/** The documents that grants reach together; none without a grant. */
+const reachOf = (held: ReadonlyArray<Held>): Filter | undefined => anyOf(held.map(({ rows }) => rows))
 
 const leftBy = (held: ReadonlyArray<Held>): Filter | undefined => anyOf(held.map(({ check }) => check))
 

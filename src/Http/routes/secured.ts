@@ -9,8 +9,7 @@ import type { Authorizer, RuledEndpoint } from "./authorization.ts"
 import { withErrorResponses } from "./errorBoundary.ts"
 import type { Route } from "./route.ts"
 
-/** @internal */
-export type Responding = Effect.Effect<
+type Responding = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   never,
   HttpServerRequest.HttpServerRequest

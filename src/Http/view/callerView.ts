@@ -7,10 +7,8 @@ import type { ReadError } from "../../Repository/RepositoryError.ts"
 /**
  * The fields that a grant takes away, by their names: `cost`, `address.phone`, `lines.cost`. A hidden field can't be
  * written either, by the grant of a method that writes.
- *
- * @internal
  */
-export interface FieldRules {
+interface FieldRules {
   readonly hide: ReadonlyArray<string>
   readonly readOnly: ReadonlyArray<string>
 }
