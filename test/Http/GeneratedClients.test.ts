@@ -234,6 +234,7 @@ post_hooks: []
 content_type_overrides:
   application/json-patch+json: text/plain
   multipart/form-data: text/plain
+  application/x-www-form-urlencoded: text/plain
 `
 
 /**
@@ -241,7 +242,7 @@ content_type_overrides:
  *
  * | What | Why |
  * |---|---|
- * | bodies of `application/json-patch+json` and `multipart/form-data` | of several types of bodies it tells which was given by `isinstance(body, list[…])`, a `TypeError` in Python, so that the configuration leaves all but one |
+ * | bodies of `application/json-patch+json`, `multipart/form-data` and `application/x-www-form-urlencoded` | of several types of bodies it tells which was given by `isinstance(body, list[…])`, a `TypeError` in Python, so that the configuration leaves all but one |
  * | the parameters `query` and `pipe` | it drops parameters that have `content` in the place of a `schema`; they are given to the client (`httpx_args`) |
  */
 const pythonCalls = `
