@@ -183,9 +183,12 @@ export interface ByMethod<M extends Model.Any, E extends ByMethod.Errors> {
  * @since 0.1.0
  */
 export declare namespace ByMethod {
-  /** The application's own errors, by method, and the methods that admit callers without credentials. */
-  export type Errors = { readonly [K in Method]: Schema.Top } & { readonly open: Method }
-  /** No errors, and no such method. */
+  /**
+   * The application's own errors, by method; the methods that admit callers without credentials; and the fields that rules
+   * may hide.
+   */
+  export type Errors = { readonly [K in Method]: Schema.Top } & { readonly open: Method; readonly hidden: string }
+  /** No errors, no such method, and no such field. */
   export interface NoErrors {
     readonly GET: never
     readonly POST: never
@@ -193,6 +196,7 @@ export declare namespace ByMethod {
     readonly PATCH: never
     readonly DELETE: never
     readonly open: never
+    readonly hidden: never
   }
 }
 
@@ -211,6 +215,25 @@ export type Group<
 > =
   & HttpApiGroup.HttpApiGroup<Name, ByMethod<M, E>[Methods] | JsonSchema | Meta<M> | Actions>
   & ([E["open"]] extends [never] ? unknown : Open<E["open"]>)
+  & ([E["hidden"]] extends [never] ? unknown : Hidden<E["hidden"]>)
+
+/**
+ * The mark of a group with fields that rules may hide, by their dotted paths.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Hidden<Fields extends string> {
+  readonly "~Hidden"?: Fields
+}
+
+/**
+ * The fields of a group that rules may hide.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type HiddenIn<Group> = Group extends { readonly "~Hidden"?: infer Fields } ? Extract<Fields, string> : never
 
 /**
  * The endpoints of a resource that only read, by their names.

@@ -61,7 +61,7 @@ export type Guard = "security" | "rateLimits"
  */
 export type Guarded<Groups extends HttpApiGroup.Constraint, G extends Guard> = [G] extends [never] ? Groups
   : Groups extends HttpApiGroup.HttpApiGroup<infer Name, infer Endpoints, infer TopLevel>
-    ? HttpApiGroup.HttpApiGroup<Name, GuardedEndpoint<Endpoints, OpenIn<Groups>, G>, TopLevel>
+    ? HttpApiGroup.HttpApiGroup<Name, GuardedEndpoint<Endpoints, OpenIn<Groups>, G>, TopLevel> & HiddenOf<Groups>
   : never
 
 /**
@@ -99,6 +99,8 @@ export const isOpen = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+type HiddenOf<Group> = [Endpoint.HiddenIn<Group>] extends [never] ? unknown : Endpoint.Hidden<Endpoint.HiddenIn<Group>>
 
 type OpenIn<Group> = Group extends { readonly "~Open"?: infer Open } ? Open : never
 

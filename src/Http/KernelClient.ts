@@ -35,7 +35,7 @@ import type * as Endpoint from "./Endpoint.ts"
 export type KernelClient<Groups extends HttpApiGroup.Constraint> = {
   readonly [Group in Groups as Group["identifier"]]: Group["endpoints"] extends
     infer Endpoints extends Readonly<Record<string, HttpApiEndpoint.ConstraintRequest>>
-    ? { readonly [Name in keyof Endpoints]: KernelClient.Method<Endpoints[Name]> }
+    ? { readonly [Name in keyof Endpoints]: KernelClient.Method<Endpoints[Name], Endpoint.HiddenIn<Group>> }
     : {}
 }
 
@@ -50,17 +50,28 @@ export declare namespace KernelClient {
   export type Mode = HttpApiClient.Client.ResponseMode
 
   /** The method of a client that calls an endpoint. */
-  export type Method<E extends HttpApiEndpoint.ConstraintRequest> = E extends
-    { readonly "~Standard"?: Endpoint.Standard<infer Name, infer M> } ? Standard<E, M>[Name & keyof Standard<E, M>]
+  export type Method<E extends HttpApiEndpoint.ConstraintRequest, Hidden extends string = never> = E extends
+    { readonly "~Standard"?: Endpoint.Standard<infer Name, infer M> }
+    ? Standard<E, M, Hidden>[Name & keyof Standard<E, M, Hidden>]
     : Call<E>
 
+  /** A document that callers read. Fields that rules may hide may be missing, and with them what they are part of. */
+  export type Shown<M extends Model.Any, Hidden extends string> = [Hidden] extends [never]
+    ? Documents.Representation<M>["Type"]
+    : Lacking<Documents.Representation<M>["Type"], Hidden extends `${infer Field}.${string}` ? Field : Hidden>
+
+  /** A value that may lack fields. */
+  export type Lacking<T, Fields> =
+    & { readonly [K in keyof T as K extends Fields ? never : K]: T[K] }
+    & { readonly [K in keyof T & Fields]?: Documents.Partially<T[K]> }
+
   /** The methods for standard endpoints, by name, where the type of the result depends on the request. */
-  export interface Standard<E extends HttpApiEndpoint.ConstraintRequest, M extends Model.Any> {
-    readonly list: List<M, E>
-    readonly get: Get<M, E>
-    readonly create: Create<M, E>
-    readonly replace: Write<M, E, M["create"]["Type"]>
-    readonly patch: Write<M, E, M["patch"]["Type"]>
+  export interface Standard<E extends HttpApiEndpoint.ConstraintRequest, M extends Model.Any, Hidden extends string> {
+    readonly list: List<M, E, Hidden>
+    readonly get: Get<M, E, Hidden>
+    readonly create: Create<M, E, Hidden>
+    readonly replace: Write<M, E, M["create"]["Type"], Hidden>
+    readonly patch: Write<M, E, M["patch"]["Type"], Hidden>
   }
 
   /** The method for any other endpoint. A part of the request with only optional members may be left out. */
@@ -72,17 +83,17 @@ export declare namespace KernelClient {
   }
 
   /** The method that reads a page. */
-  export interface List<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
+  export interface List<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Hidden extends string> {
     <R extends Mode = "decoded-only">(
       request: { readonly query: ListQuery<M>["Type"] & { readonly fields: string } } & ResponseOptions<R>
     ): CallResult<E, Documents.Collection<Documents.Selection<M>>["Type"], R>
     <R extends Mode = "decoded-only">(
       request?: { readonly query?: ListQuery<M>["Type"] } & ResponseOptions<R>
-    ): CallResult<E, Documents.Collection<Documents.Representation<M>>["Type"], R>
+    ): CallResult<E, Documents.Collection<Schema.Schema<Shown<M, Hidden>>>["Type"], R>
   }
 
   /** The method that reads a document. */
-  export interface Get<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
+  export interface Get<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Hidden extends string> {
     <R extends Mode = "decoded-only">(
       request:
         & ById<M>
@@ -94,27 +105,32 @@ export declare namespace KernelClient {
         & ById<M>
         & { readonly query?: { readonly fields?: never }; readonly headers?: Conditions }
         & ResponseOptions<R>
-    ): CallResult<E, Documents.Representation<M>["Type"], R>
+    ): CallResult<E, Shown<M, Hidden>, R>
   }
 
   /** The method that inserts one document or a list of documents. */
-  export interface Create<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest> {
+  export interface Create<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Hidden extends string> {
     <R extends Mode = "decoded-only">(
       request: { readonly payload: ReadonlyArray<M["create"]["Type"]> } & ResponseOptions<R>
     ): CallResult<E, Documents.Results<M>["Type"], R>
     <R extends Mode = "decoded-only">(
       request: { readonly payload: M["create"]["Type"]; readonly headers: ReturningRepresentation } & ResponseOptions<R>
-    ): CallResult<E, Documents.Representation<M>["Type"], R>
+    ): CallResult<E, Shown<M, Hidden>, R>
     <R extends Mode = "decoded-only">(
       request: { readonly payload: M["create"]["Type"]; readonly headers?: ReturningResult } & ResponseOptions<R>
     ): CallResult<E, Documents.Result<M>["Type"], R>
   }
 
   /** The methods that replace and patch a document. */
-  export interface Write<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Payload> {
+  export interface Write<
+    M extends Model.Any,
+    E extends HttpApiEndpoint.ConstraintRequest,
+    Payload,
+    Hidden extends string
+  > {
     <R extends Mode = "decoded-only">(
       request: ById<M> & { readonly payload: Payload; readonly headers: ReturningRepresentation } & ResponseOptions<R>
-    ): CallResult<E, Documents.Representation<M>["Type"], R>
+    ): CallResult<E, Shown<M, Hidden>, R>
     <R extends Mode = "decoded-only">(
       request: ById<M> & { readonly payload: Payload; readonly headers?: ReturningResult } & ResponseOptions<R>
     ): CallResult<E, Documents.Result<M>["Type"], R>

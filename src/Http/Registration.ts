@@ -359,7 +359,7 @@ const standardOf = (
   )
   return endpointsOf(methods).map((endpoint) =>
     guarded(
-      describe(endpoint, model, errors.get(endpoint.broughtBy) ?? []),
+      describe(endpoint, model, errors.get(endpoint.broughtBy) ?? [], description.hidden.length > 0),
       Guard.isOpen(description.anonymous, endpoint)
     )
   )

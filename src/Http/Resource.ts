@@ -10,6 +10,7 @@ import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
+import type * as Query from "../Repository/Query.ts"
 import * as Grant from "../Security/Grant.ts"
 import * as Permission from "../Security/Permission.ts"
 import * as Action from "./Action.ts"
@@ -178,11 +179,12 @@ export interface Access<
   readonly grant: <
     const P extends Permission.OneOrMore,
     On extends Methods | Actions["identifier"] = Methods,
-    R2 = never
+    R2 = never,
+    const Hidden extends Query.Path<M> = never
   >(
     permission: P,
-    options: Grant.Options<M, On, Grant.Me<P>, R2>
-  ) => Resource<M, Methods, Actions, Opened<E, P, On>, R | R2 | Permission.ServicesOf<P>>
+    options: Grant.Options<M, On, Grant.Me<P>, R2, Hidden>
+  ) => Resource<M, Methods, Actions, Hiding<Opened<E, P, On>, Hidden>, R | R2 | Permission.ServicesOf<P>>
   /**
    * Limits everybody to some documents, whatever the other rules say: those of their tenant, say. Callers without
    * credentials reach none.
@@ -220,7 +222,7 @@ export interface DeclaredAccess<
     R2 = never
   >(
     permission: P & Operation.Operation.DeclaredOpen<P, On, E["open"] | Operation.Operation.OpenIn<Actions>>,
-    options: Grant.Options<M, On, Grant.Me<P>, R2>
+    options: Grant.Options<M, On, Grant.Me<P>, R2, E["hidden"]>
   ) => Implemented<M, Methods, Actions, E, R | R2 | Permission.ServicesOf<P>>
   /** Limits everybody to some documents: see `Access`. */
   readonly restrict: <R2 = never>(
@@ -235,8 +237,17 @@ export interface DeclaredAccess<
  * @since 0.1.0
  */
 export type Opened<E extends Endpoint.ByMethod.Errors, P, On> = Permission.IsOpen<P> extends true
-  ? { readonly [K in Method | "open"]: K extends "open" ? E["open"] | Extract<On, Method> : E[K] }
+  ? { readonly [K in Method | "open" | "hidden"]: K extends "open" ? E["open"] | Extract<On, Method> : E[K] }
   : E
+
+/**
+ * The description's part of a grant: fields that it hides.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Hiding<E extends Endpoint.ByMethod.Errors, Fields extends string> = [Fields] extends [never] ? E
+  : { readonly [K in Method | "open" | "hidden"]: K extends "hidden" ? E["hidden"] | Fields : E[K] }
 
 /**
  * The methods that add hooks. Each adds a hook after the existing ones of the same name. A hook of an unregistered
@@ -405,7 +416,7 @@ type MethodOf<N extends Hook.Name> = N extends `${"before" | "after"}${infer Res
   : never
 
 type AddError<E extends Endpoint.ByMethod.Errors, M extends Method, Error extends Schema.Top> = {
-  readonly [K in Method | "open"]: K extends "open" ? E["open"] : K extends M ? E[K] | Error : E[K]
+  readonly [K in Method | "open" | "hidden"]: K extends "open" | "hidden" ? E[K] : K extends M ? E[K] | Error : E[K]
 }
 
 /** What the hooks of a method may fail with: nothing, if the description lists no errors for it. */
@@ -462,15 +473,20 @@ const makeResource = (parts: Parts): Any => {
   return resource
 }
 
-/** The short form's description says for which methods there may be nobody. */
+/** The short form's description says for which methods there may be nobody, and which fields may be hidden. */
 const makeRuled = (parts: Parts): Any => {
   const { description, rules } = parts
   const open = rules.grants.flatMap(({ on, permission }) =>
     Permission.isOpen(permission) ? description.methods.filter((method) => on?.includes(method) !== false) : []
   )
+  const hidden = rules.grants.flatMap(({ fields }) => fields?.hide ?? [])
   return makeResource({
     ...parts,
-    description: makeDescription({ ...description, anonymous: [...new Set([...description.anonymous, ...open])] })
+    description: makeDescription({
+      ...description,
+      anonymous: [...new Set([...description.anonymous, ...open])],
+      hidden: [...new Set([...description.hidden, ...hidden])]
+    })
   })
 }
 

@@ -39,7 +39,7 @@ export type Me<P> = Permission.IsOpen<P> extends true ? Option.Option<Permission
  * @category models
  * @since 0.1.0
  */
-export interface Options<M extends Model.Any, On extends string, Me, R> {
+export interface Options<M extends Model.Any, On extends string, Me, R, Hidden extends string = string> {
   /**
    * The methods, and the names of actions. Defaults to all methods, and the actions without a rule of their own.
    */
@@ -49,7 +49,7 @@ export interface Options<M extends Model.Any, On extends string, Me, R> {
   /** What a write may leave behind. Defaults to `rows`. */
   readonly check?: Rows<M, Me, R> | undefined
   /** The fields that are neither shown nor written. */
-  readonly hide?: ReadonlyArray<Query.Path<M>> | undefined
+  readonly hide?: ReadonlyArray<Hidden> | undefined
   /** The fields that are shown and not written. */
   readonly readOnly?: ReadonlyArray<Query.Path<M>> | undefined
 }

@@ -119,7 +119,13 @@ type Selected<T> =
   & { readonly [K in keyof T]?: Partially<T[K]> }
   & { readonly [K in keyof T & ("_type" | "id")]: T[K] }
 
-type Partially<T> = T extends ReadonlyArray<infer Item> ? ReadonlyArray<Partially<Item>>
+/**
+ * A value whose objects may lack any field except `_type`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Partially<T> = T extends ReadonlyArray<infer Item> ? ReadonlyArray<Partially<Item>>
   : T extends { readonly _type: string } ? { readonly [K in keyof T]?: Partially<T[K]> }
   : T
 

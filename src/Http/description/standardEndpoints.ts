@@ -31,6 +31,10 @@ import { AggregateQuery, Conditions, GetQuery, listQuery, SchemaQuery, WriteHead
  */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
+/** The forms of a document that lacks fields, with the statuses of a write's results. */
+const partialResults = ({ method }: Row, model: Model.Any): ReadonlyArray<Schema.Top> =>
+  (method === "POST" ? [201, 200] : [200]).map((status) => selection(model).pipe(HttpApiSchema.status(status)))
+
 /** A row of the table. Functions depend on the model. An endpoint has no part that its row leaves out. */
 interface Row {
   readonly method: Method
@@ -218,16 +222,19 @@ export const reservedIds: ReadonlySet<string> = new Set(all.flatMap(({ reserved 
 export const describe = (
   { name }: StandardEndpoint,
   model: Model.Any,
-  errors: ReadonlyArray<Schema.Top>
+  errors: ReadonlyArray<Schema.Top>,
+  isPartial = false
 ): HttpApiEndpoint.Constraint => {
   const row: Row = standardEndpoints[name]
+  const isWrite = row.payload !== undefined
   return HttpApiEndpoint.make(row.method)(name, row.path, {
     params: row.params?.(model),
     // The type of a dynamic method does not express whether the schemas are valid for the query or the payload.
     query: row.query?.(model) as never,
     headers: row.headers as never,
     payload: row.payload?.(model) as never,
-    success: row.success(model),
+    // Reads may lack fields anyway, since callers select them.
+    success: isPartial && isWrite ? [...row.success(model), ...partialResults(row, model)] : row.success(model),
     error: [...errors, ...row.errors]
   })
 }

@@ -6,6 +6,7 @@
  */
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Model from "../../Model/Model.ts"
+import type * as Query from "../../Repository/Query.ts"
 import * as Permission from "../../Security/Permission.ts"
 import type * as Action from "../Action.ts"
 import type * as Endpoint from "../Endpoint.ts"
@@ -52,8 +53,14 @@ export type OwnErrors = ServiceError.Any | ReadonlyArray<ServiceError.Any>
 export interface DescribeOptions<
   Methods extends ReadonlyArray<Method>,
   Errors extends { readonly [K in Method]?: OwnErrors },
-  Open extends Methods[number] = never
+  Open extends Methods[number] = never,
+  Hidden extends string = never
 > extends MethodOptions<Methods> {
+  /**
+   * The fields that rules of the implementation may hide from some callers, as dotted paths: clients find them missing.
+   * Defaults to none.
+   */
+  readonly hidden?: ReadonlyArray<Hidden> | undefined
   /**
    * The methods that callers without credentials may call, if the rules of the implementation admit them. `GET` stands for
    * `schema` and `meta` as well. Defaults to none.
@@ -117,6 +124,8 @@ export interface AnyDescription {
   readonly errors: { readonly [K in Method]?: ReadonlyArray<ServiceError.Any> }
   /** The methods that callers without credentials may call, if the implementation admits them. */
   readonly anonymous: ReadonlyArray<Method>
+  /** The fields that rules may hide from some callers, as dotted paths. */
+  readonly hidden: ReadonlyArray<string>
 }
 
 /**
@@ -145,9 +154,8 @@ export type ErrorsOf<Errors> =
  * @category models
  * @since 0.1.0
  */
-export type DeclaredErrors<Errors, Open extends Method> = [keyof Errors | Open] extends [never]
-  ? Endpoint.ByMethod.NoErrors
-  : Declared<Errors, Open>
+export type DeclaredErrors<Errors, Open extends Method, Hidden extends string> = [keyof Errors | Open | Hidden] extends
+  [never] ? Endpoint.ByMethod.NoErrors : Declared<Errors, Open, Hidden>
 
 /**
  * The errors of hooks by method. It is an interface, so that messages of the compiler show its name.
@@ -155,13 +163,14 @@ export type DeclaredErrors<Errors, Open extends Method> = [keyof Errors | Open] 
  * @category models
  * @since 0.1.0
  */
-export interface Declared<Errors, Open extends Method> {
+export interface Declared<Errors, Open extends Method, Hidden extends string> {
   readonly GET: ErrorsAt<Errors, "GET">
   readonly POST: ErrorsAt<Errors, "POST">
   readonly PUT: ErrorsAt<Errors, "PUT">
   readonly PATCH: ErrorsAt<Errors, "PATCH">
   readonly DELETE: ErrorsAt<Errors, "DELETE">
   readonly open: Open
+  readonly hidden: Hidden
 }
 
 /**
@@ -199,18 +208,20 @@ export const describe = <
   M extends Model.Any & Hookless,
   const Methods extends ReadonlyArray<Method> = readonly ["GET"],
   const Errors extends { readonly [K in Method]?: OwnErrors } = {},
-  const Open extends Methods[number] = never
+  const Open extends Methods[number] = never,
+  const Hidden extends Query.Path<M> = never
 >(
   model: M,
-  options?: DescribeOptions<Methods, Errors, Open>
-): Description<M, Methods[number], never, DeclaredErrors<Errors, Open>> => {
+  options?: DescribeOptions<Methods, Errors, Open, Hidden>
+): Description<M, Methods[number], never, DeclaredErrors<Errors, Open, Hidden>> => {
   const declared = Object.entries<OwnErrors>(options?.errors ?? {}).map(([method, errors]) => [method, listOf(errors)])
   return makeDescription({
     model,
     methods: [...new Set(options?.methods ?? ["GET" as const])],
     actions: [],
     errors: Object.fromEntries(declared),
-    anonymous: options?.anonymous ?? []
+    anonymous: options?.anonymous ?? [],
+    hidden: options?.hidden ?? []
     // The default of `Methods` is that of `methods`.
   }) as never
 }

@@ -80,7 +80,7 @@ export const writeResponses = (
       const representation = representations(fiber)
       return Effect.flatMap(
         written.document === undefined
-          ? documents.findById(valueOf(written.id))
+          ? documents.findById(valueOf(written.id), { access: written.created ? "insert" : "update" })
           : Effect.succeed(written.document),
         (document): ResponseEffect => {
           if (document === undefined && isWhole) {

@@ -97,7 +97,11 @@ export const rulesOfCreating = (inserting: ReadonlyArray<Held>, replacing: Reado
   const sameFields = fieldsOf(inserting) === fieldsOf(replacing)
   const reach = sameFields ? allOf(reachOf(inserting), reachOf(replacing)) : nothing
   const [inserted, replaced] = [leftBy(inserting), leftBy(replacing)]
-  return { rows: () => reach, check: (access) => access === "insert" ? inserted : allOf(inserted, replaced) }
+  return {
+    // What was inserted is read for its response.
+    rows: (access) => access === "insert" ? inserted : reach,
+    check: (access) => access === "insert" ? inserted : allOf(inserted, replaced)
+  }
 }
 
 /** The grants with rules for fields; none beside one that gives every field of every document. */

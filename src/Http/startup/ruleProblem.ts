@@ -34,6 +34,8 @@ const fieldProblem = (registration: Registration, { fields }: Grant.Rule): strin
     const problem = fieldRuleProblem(model, path)
     if (problem !== undefined) return problem
   }
+  const undescribed = fields.hide.find((path) => !registration.description.hidden.includes(path))
+  if (undescribed !== undefined) return `a rule hides ${undescribed}, which is not described as hidden`
   return undefined
 }
 

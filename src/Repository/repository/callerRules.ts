@@ -21,7 +21,7 @@ export type Access = "read" | "insert" | "update" | "delete"
  * @internal
  */
 export interface RowRules {
-  /** The documents that an operation reaches. `undefined`: all. An insert reaches none, so it is not asked. */
+  /** The documents that an operation reaches. `undefined`: all. For an insert, those that are read after it. */
   readonly rows: (access: Access) => Filter | undefined
   /** The documents that a write may leave behind. `undefined`: any. */
   readonly check: (access: "insert" | "update") => Filter | undefined

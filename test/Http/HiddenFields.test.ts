@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { Anonymous, KernelApi, KernelEngine, Model, Resource, Role } from "../../src/index.ts"
+
+class Address extends Model.Class<Address>()("Address", { city: Schema.String, phone: Schema.String }) {}
+
+class Order extends Model.Class<Order>()("Order", {
+  id: Model.id({ prefix: "O" }),
+  text: Schema.String,
+  margin: Schema.Int,
+  address: Address
+}) {}
+
+const methods = ["GET", "POST"] as const
+
+const order = { id: "O1", text: "tea", margin: 3, address: { city: "Bern", phone: "1" } }
+
+const prefer = { prefer: "return=representation" } as const
+
+describe("a typed client", () => {
+  it.effect("reads documents without fields that are required and hidden from it", () =>
+    Effect.gen(function*() {
+      const Orders = Resource.make(Order, { methods })
+        .grant(Anonymous, { methods: "GET", hide: ["margin", "address.phone"] })
+        .require(Role("admin"))
+      const { anonymous, as } = yield* KernelEngine.make("shop").register(Orders).enableSecurity().test()
+      const admin = yield* as({ subject: "A", roles: ["admin"] })
+      const created = yield* admin.orders.create({ payload: order, headers: prefer })
+      assert.strictEqual(created.margin, 3)
+
+      const shown = yield* anonymous.orders.get({ params: { id: "O1" } })
+      const margin: number | undefined = shown.margin
+      const text: string = shown.text
+      const phone: string | undefined = shown.address?.phone
+      assert.deepStrictEqual([text, margin, shown.address?.city, phone], ["tea", undefined, "Bern", undefined])
+      const { _items: [first] } = yield* anonymous.orders.list()
+      const listed: number | undefined = first?.margin
+      assert.isUndefined(listed)
+    }))
+
+  it.effect("of a description knows from it which fields may be hidden", () =>
+    Effect.gen(function*() {
+      const OrdersApi = Resource.describe(Order, { methods, anonymous: ["GET", "POST"], hidden: ["margin"] })
+      const api = KernelApi.make("shop").register(OrdersApi).enableSecurity()
+      const Orders = Resource.implement(OrdersApi, {})
+        .grant(Anonymous, { methods: "GET", hide: ["margin"] })
+        .require(Anonymous, "POST")
+      const { anonymous } = yield* KernelEngine.fromApi(api, [Orders]).test()
+      const { id: _, ...payload } = order
+      // What a write answers is what the caller may read.
+      const created = yield* anonymous.orders.create({ payload, headers: prefer })
+      const margin: number | undefined = created.margin
+      assert.deepStrictEqual([created.text, margin], ["tea", undefined])
+      const described = Resource.describe(Order)
+      const undescribed = Resource.implement(described, {}).grant(Role("a"), { hide: ["margin" as never] })
+      const error = yield* Effect.flip(
+        KernelEngine.fromApi(KernelApi.make("shop").register(described), [undescribed]).test()
+      )
+      assert.include(error.message, "a rule hides margin, which is not described as hidden")
+    }))
+})
