@@ -45,13 +45,17 @@ describe("a POST with an identifier", () => {
         yield* as({ subject: "U2" }),
         yield* as({ subject: "A", roles: ["admin"] })
       ]
-      const taken = "409: There is another User with the same Id"
+      const taken = "403: You are not allowed to write id"
       const payload = { id: "U1", name: "Eve" }
       for (const client of [anonymous, other]) {
         assert.strictEqual(yield* outcome(client.users.create({ payload, responseMode: "response-only" })), taken)
       }
       assert.deepStrictEqual(yield* repositories.users.findById("U1"), new User({ id: "U1", name: "Ann" }))
       assert.strictEqual(yield* outcome(admin.users.create({ payload, responseMode: "response-only" })), 200)
+      assert.strictEqual(
+        yield* outcome(anonymous.users.create({ payload: { id: "U3", name: "Eve" }, responseMode: "response-only" })),
+        taken
+      )
       // Both rules leave the same field out, and they are two rules: a PUT is the way.
       assert.strictEqual(yield* outcome(one.users.create({ payload, responseMode: "response-only" })), taken)
       const params = { id: "U1" }

@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import { patcher } from "../../Model/introspection.ts"
+import { patcher, type Serialiser } from "../../Model/introspection.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
 import { applyPatch } from "../../Repository/introspection.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import type { Written, WrittenDocument } from "../response/writeResponse.ts"
@@ -30,6 +32,12 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
   } = context
   const patched = patcher(model)
 
+  /** A caller who may not read the document tests and copies none of its fields. */
+  const serialiserOf = (fiber: Fiber.Fiber<unknown, unknown>, document: Document): Serialiser => {
+    const shown = view.of(fiber)
+    return view.isReadable && shown.isShown(document) ? shown.formOf(document).serialise : () => "{}"
+  }
+
   /** Computes the change from the stored document and writes it only while that is unchanged; otherwise it retries. */
   const patchWithHooks = (
     { after, before }: MethodHooks,
@@ -45,7 +53,7 @@ export const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
         const document = toDocument(stored)
         const asked = changes._tag === "Merge"
           ? changes.changes
-          : yield* changes.changesOf(document, view.of(yield* Effect.fiber).formOf(document).serialise)
+          : yield* changes.changesOf(document, serialiserOf(yield* Effect.fiber, document))
         const changed = yield* keeping(asked, { previous, document, mode: "merge" })
         yield* checkVersion(id, stored, expected ?? versionIn(changed))
         const merged = applyPatch(model, Object(stored), changed, {

@@ -106,7 +106,7 @@ const treeOf = (model: ModelLike, hidden: FieldNames, unwritable: FieldNames): T
     // The framework sets the other fields, and ignores what is sent for them.
     if (!Object.hasOwn(model.create.fields, key)) continue
     const nested = nestedModel(model.store.fields[key])
-    const isHidden = hidden.includes(key)
+    const isHidden = hidden.includes(key) || model[modelTypeId][key]?.omitted === true
     const isUnwritable = unwritable.includes(key)
     const inner: Tree = nested === undefined || isHidden && isUnwritable
       ? new Map()

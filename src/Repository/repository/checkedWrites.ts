@@ -23,8 +23,7 @@ import type { RowRules } from "./callerRules.ts"
 import { chunksOf } from "./chunksOf.ts"
 import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
 import { mapInSteps } from "./mapInSteps.ts"
-import type { InsertManyResult, ModelCollection, Scope } from "./modelCollection.ts"
-import { conjunctionOf } from "./narrowed.ts"
+import { conjunctionOf, type InsertManyResult, type ModelCollection, type Scope } from "./modelCollection.ts"
 import { rowMatcher } from "./rowMatcher.ts"
 
 /** The complete collection, the documents in it that the rules admit, and its store. */

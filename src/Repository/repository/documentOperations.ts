@@ -29,7 +29,7 @@ export interface DocumentReads {
     id: unknown,
     options?: ReadOptions & { readonly access?: Access | undefined }
   ) => Effect.Effect<Document | undefined, ReadError>
-  /** Whether the rules of the caller say which documents may be inserted, without naming identifiers. */
+  /** Whether a chosen identifier would tell of documents that the caller's rules hide. */
   readonly isLimited: Effect.Effect<boolean, ReadError>
   readonly find: (options: TakeOptions) => Effect.Effect<ReadonlyArray<Document>, ReadError>
   /** Finds documents, and counts all that match: see `DocumentStore.findAndCount`. */

@@ -26,9 +26,8 @@ import {
 } from "./historyContext.ts"
 import { type ChangeContext, entryOf, historyOf } from "./historyEntry.ts"
 import { insertMany, insertOne } from "./historyInserts.ts"
-import type { ModelCollection, Scope } from "./modelCollection.ts"
+import { conjunctionOf, type ModelCollection, type Scope } from "./modelCollection.ts"
 import type { ModelWriter } from "./modelWriter.ts"
-import { conjunctionOf } from "./narrowed.ts"
 
 /** @internal */
 export const makeHistoryWriter = (

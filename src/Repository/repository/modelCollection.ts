@@ -89,7 +89,7 @@ export interface ModelCollection {
   readonly findOneAndDelete: (filter: Filter, scope?: Scope) => Effect.Effect<Document | undefined, ReadError>
   readonly deleteOne: (filter: Filter, scope?: Scope) => Effect.Effect<number, ReadError>
   readonly deleteMany: (filter: Filter, scope?: Scope) => Effect.Effect<number, ReadError>
-  /** Whether the caller's rules say which documents may be inserted, without naming identifiers. */
+  /** Whether a chosen identifier would tell of documents that the caller's rules hide. */
   readonly isLimited: (scope?: Scope) => Effect.Effect<boolean, ReadError>
   /**
    * A test for the recorded states of a document, or `undefined` when the document itself is not reached. Deleted documents
@@ -117,3 +117,12 @@ export type StateTest = (state: Document) => boolean
  * @internal
  */
 export const everyState: StateTest = () => true
+
+/**
+ * The filter that requires two filters. Their conditions stay at the top level where no key is in both, because `$text` has
+ * to stand there.
+ *
+ * @internal
+ */
+export const conjunctionOf = (first: Filter, second: Filter): Filter =>
+  Object.keys(second).some((key) => Object.hasOwn(first, key)) ? { $and: [first, second] } : { ...first, ...second }

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import type { Document, Filter } from "../DocumentStore.ts"
 import type { Access } from "./callerRules.ts"
-import type { ModelCollection, Scope } from "./modelCollection.ts"
+import { conjunctionOf, type ModelCollection, type Scope } from "./modelCollection.ts"
 import { rowMatcher } from "./rowMatcher.ts"
 
 /**
@@ -63,15 +63,6 @@ export const narrowed = (
     statesOf: all.statesOf
   }
 }
-
-/**
- * The filter that requires two filters. Their conditions stay at the top level where no key is in both, because `$text` has
- * to stand there.
- *
- * @internal
- */
-export const conjunctionOf = (first: Filter, second: Filter): Filter =>
-  Object.keys(second).some((key) => Object.hasOwn(first, key)) ? { $and: [first, second] } : { ...first, ...second }
 
 // internal
 

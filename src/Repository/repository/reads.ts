@@ -18,8 +18,7 @@ import { type DocumentInvalid, DocumentNotFound, type ReadError } from "../Repos
 import { instrumented, instrumentedStream } from "../store/instrumented.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import type { DocumentReads } from "./documentOperations.ts"
-import type { ModelCollection, Scope } from "./modelCollection.ts"
-import { conjunctionOf } from "./narrowed.ts"
+import { conjunctionOf, type ModelCollection, type Scope } from "./modelCollection.ts"
 import type { FindOptions as RepositoryFindOptions, Operations } from "./operations.ts"
 import type { DeletedOptions } from "./softDeletion.ts"
 

@@ -4,10 +4,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ModelLike } from "../../Model/introspection.ts"
-import type { DocumentStore } from "../DocumentStore.ts"
+import { isRequiredInput, managedField, type ModelLike } from "../../Model/introspection.ts"
+import type { DocumentStore, Filter } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError } from "../RepositoryError.ts"
-import { CallerRules, type RowRules } from "./callerRules.ts"
+import { CallerRules, nothing, type RowRules } from "./callerRules.ts"
 import { checkingWrites } from "./checkedWrites.ts"
 import { everyState, type ModelCollection, type Scope } from "./modelCollection.ts"
 import { narrowed } from "./narrowed.ts"
@@ -83,11 +83,7 @@ const makeRuled = (model: ModelLike, all: ModelCollection, store: DocumentStore[
         })
       )
     },
-    isLimited: (scope) => {
-      const check = scope?.rules?.check("insert")
-      // A rule about the identifier itself says which ones there may be.
-      return Effect.succeed(check !== undefined && !Object.hasOwn(check, "_id"))
-    },
+    isLimited: (scope) => Effect.succeed(scope?.rules !== undefined && isLimited(model, scope.rules)),
     statesOf: (id, scope) =>
       Effect.map(reached.findById(id, { ...scope, deleted: "include" }), (document) => {
         const rows = scope.rules?.rows(scope.access)
@@ -95,6 +91,20 @@ const makeRuled = (model: ModelLike, all: ModelCollection, store: DocumentStore[
       })
   }
 }
+
+/**
+ * Whether a chosen identifier would tell of documents that the caller does not reach: under a rule for what is inserted, or for
+ * what is replaced unless callers have to send identifiers. A rule about the identifier itself says which ones there may be.
+ */
+const isLimited = (model: ModelLike, { check, rows }: RowRules): boolean => {
+  const id = managedField(model, "id")
+  const isGiven = id !== undefined && isRequiredInput(model, id)
+  return [check("insert"), isGiven ? undefined : rows("update")].some((filter) =>
+    filter !== undefined && !isAboutId(filter)
+  )
+}
+
+const isAboutId = (filter: Filter): boolean => filter !== nothing && Object.hasOwn(filter, "_id")
 
 /** The first stage, of a nested pipeline too, that reads or writes other collections than the pipeline's own. */
 const foreignStage = (value: unknown): string | undefined => {

@@ -444,6 +444,18 @@ export const viewsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           assert.notProperty(answer.headers, "etag")
         }))
 
+      it.effect("a caller who may not read tests and copies no field by a JSON Patch", () =>
+        Effect.gen(function*() {
+          const id = yield* created
+          const { cost } = yield* shown(id)
+          for (const value of [cost, cost + 1]) {
+            const body = [{ op: "test", path: "/cost", value }]
+            assert.strictEqual((yield* as("writer")("PATCH", id, body, jsonPatch)).status, 409)
+          }
+          const copy = [{ op: "copy", from: "/cost", path: "/state" }]
+          assert.isAtLeast((yield* as("writer")("PATCH", id, copy, jsonPatch)).status, 400)
+        }))
+
       it.effect("a cursor is signed", () =>
         Effect.gen(function*() {
           yield* created
