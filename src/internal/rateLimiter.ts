@@ -85,27 +85,37 @@ const warned = <A>(error: RateLimiter.RateLimiterError, instead: Effect.Effect<A
 /** A full cache forgets the key that was used longest ago. */
 const maxKeys = 50_000
 
-/** Of a key only the time is stored at which everything is available again. Effect's store in memory keeps every key forever. */
+/** The time until everything of a key is available again, at a moment, in milliseconds. */
+interface Backlog {
+  readonly at: number
+  readonly wait: number
+}
+
+/**
+ * Effect's store in memory keeps every key forever. The wait is stored apart from the moment: a sum of both has no room for
+ * fractions of a millisecond.
+ */
 const inMemory = (): Quotas => {
-  const resets = new BoundedCache<number>(maxKeys)
+  const backlogs = new BoundedCache<Backlog>(maxKeys)
   const consume = (key: string, rate: Rate, count: number): Effect.Effect<Quota> =>
     Effect.clockWith((clock) =>
       Effect.sync(() => {
         const now = clock.currentTimeMillisUnsafe()
         const window = Duration.toMillis(Duration.fromInputUnsafe(rate.window))
         const each = window / rate.limit
+        const last = backlogs.get(key)
         // A clock that was set back must not leave a key without requests for longer than the window.
-        const reset = Math.min(Math.max(resets.get(key) ?? now, now), now + window)
-        const next = Math.max(now, reset + count * each)
-        const excess = next - now - window
+        const wait = last === undefined ? 0 : Math.min(Math.max(last.wait - (now - last.at), 0), window)
+        const next = Math.max(0, wait + count * each)
+        const excess = next - window
         const isExceeded = excess > rounding
-        const stored = isExceeded ? reset : next
-        resets.set(key, stored)
+        const stored = isExceeded ? wait : next
+        backlogs.set(key, { at: now, wait: stored })
         return {
           isExceeded,
-          remaining: Math.floor((window - (stored - now) + rounding) / each),
-          retryAfter: isExceeded ? Math.ceil(excess) : 0,
-          resetAfter: Math.ceil(stored - now)
+          remaining: Math.floor((window - stored + rounding) / each),
+          retryAfter: isExceeded ? Math.ceil(excess - rounding) : 0,
+          resetAfter: Math.ceil(stored - rounding)
         }
       })
     )
