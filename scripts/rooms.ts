@@ -76,7 +76,9 @@ export const folders: { readonly [name: string]: Folder } = {
   Client: {
     on: ["Model"],
     without: { packages: ["node:*", ...drivers], because: "Node comes in by services of the platform package." },
-    rooms: {}
+    rooms: {
+      base: { on: [], modules: ["ClientError"], isPortable: true }
+    }
   },
   Security: {
     on: ["Model", "Repository"],

@@ -3,3 +3,4 @@
  *
  * @since 0.1.0
  */
+export * as ClientError from "./ClientError.ts"

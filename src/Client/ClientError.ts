@@ -1,0 +1,97 @@
+/**
+ * The errors of calls to other services.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+
+/**
+ * Why a call failed.
+ *
+ * | Reason | |
+ * |---|---|
+ * | `Status` | the upstream answered with another status than 2xx |
+ * | `Refused` | nothing accepts connections at the address |
+ * | `Unreachable` | there is no route to the address |
+ * | `Reset` | the connection ended before the answer was complete |
+ * | `Dns` | the name of the host has no address |
+ * | `Tls` | no secure connection: the certificate is not trusted, or the protocols differ |
+ * | `Timeout` | connecting, sending or waiting took too long |
+ * | `TooManyRedirects` | more than 20 redirects |
+ * | `InvalidAnswer` | the answer is no valid HTTP, is too large, or is not what the caller expects |
+ * | `InvalidRequest` | the request can't be sent: its URL or a header is malformed |
+ * | `PoolTimeout` | no connection was free in time |
+ * | `PoolFull` | too many calls wait for a connection already |
+ * | `Closed` | the client is shut down |
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Reason = Schema.Literals([
+  "Status",
+  "Refused",
+  "Unreachable",
+  "Reset",
+  "Dns",
+  "Tls",
+  "Timeout",
+  "TooManyRedirects",
+  "InvalidAnswer",
+  "InvalidRequest",
+  "PoolTimeout",
+  "PoolFull",
+  "Closed"
+])
+
+/**
+ * Why a call failed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Reason = typeof Reason.Type
+
+/**
+ * Occurs when the upstream answers a call with another status than 2xx, or does not answer it. A retry may succeed for
+ * statuses from 500 and failures of the network; whether it is safe depends on the method.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RequestHandlingException
+  extends Schema.TaggedError<RequestHandlingException>()("RequestHandlingException", {
+    /** The status of the answer; 500 without one. */
+    statusCode: Schema.Int,
+    /** The `message` of an `ErrorMessage`, otherwise a sentence of the client's own, without anything of the answer. */
+    message: Schema.String,
+    /** The service that failed: as the answer names it, otherwise the last segment of the URL's path. */
+    upstreamService: Schema.String,
+    reason: Reason,
+    /** When the upstream asks to try again, as its `Retry-After` header says. */
+    retryAfter: Schema.optionalKey(Schema.Duration),
+    /** The body of the answer, if it had one: JSON as its value, anything else as `{ result: text }`. */
+    body: Schema.optionalKey(Schema.Unknown)
+  })
+{}
+
+/**
+ * Occurs when a circuit breaker refuses a call: too many calls in a row failed, or, while the breaker is half open, as many
+ * probes as it allows are running. Nothing was sent. A retry after `retryAfter` may be let through.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class CircuitOpenError extends Schema.TaggedError<CircuitOpenError>()("CircuitOpenError", {
+  upstreamService: Schema.String,
+  retryAfter: Schema.Duration
+}) {
+  /** The status of an answer to a caller who needed the call. */
+  readonly statusCode = 503
+
+  override get message(): string {
+    return `${this.upstreamService} is not called, because too many calls to it failed; try again in ${
+      Math.max(1, Math.ceil(Duration.toSeconds(this.retryAfter)))
+    } s`
+  }
+}
