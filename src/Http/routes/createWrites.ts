@@ -122,8 +122,7 @@ const insertsOfOne = (context: WriteContext, onPost: MethodHooks): (value: Value
         const write = withHooks(
           onPost,
           Option.none(),
-          Effect.succeed({ instance, previous: Option.none() }),
-          repository.insert
+          Effect.succeed({ instance, previous: Option.none(), write: repository.insert })
         )
         return checkInsert === undefined ? write : Effect.andThen(checkInsert(value, toDocument(instance)), write)
       }

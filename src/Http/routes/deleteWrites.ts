@@ -27,9 +27,12 @@ export const deleteWrites = (context: WriteContext, onDelete: MethodHooks) => {
       Option.some(id),
       Effect.map(
         Effect.flatMap(stored(id), (instance) => checkVersion(id, instance, expected)),
-        (instance) => ({ instance, previous: Option.some(instance) })
-      ),
-      (instance) => Effect.as(deleteOnce(id, versionOf(instance)), instance)
+        (instance) => ({
+          instance,
+          previous: Option.some(instance),
+          write: () => Effect.as(deleteOnce(id, versionOf(instance)), instance)
+        })
+      )
     )
     return Effect.asVoid(expected === undefined ? retryConflicts(id, once) : once)
   }

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { keptFields } from "../../Model/introspection.ts"
 import { textOfId } from "../../Repository/introspection.ts"
 import { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import type * as preconditions from "../request/preconditions.ts"
@@ -22,9 +23,15 @@ export type ReplaceWith = (
 
 /** @internal */
 export const replaceWrites = (context: WriteContext): ReplaceWith => {
-  const { checkVersion, documents, finalise, fromDocument, guarded, keeping, model, repository, retryConflicts } =
-    context
-  const { stored, toDocument, versionField, versionIn, versionOf, withHooks, written } = context
+  const { checkVersion, documents, finalise, fromDocument, guarded, keeping, model, retryConflicts, view } = context
+  const { versionField, versionIn, versionOf, withHooks, written } = context
+  /** What is kept must be stored still when the replacement is written. */
+  const fields = [...new Set([...keptFields(model), ...view.rules.loose.map((name) => name.split(".", 1)[0] ?? name)])]
+
+  const read = Effect.fnUntraced(function*(id: unknown) {
+    return (yield* documents.findById(id)) ??
+      (yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) }))
+  })
 
   /** The new instance, with the version of a precondition, of the body, or of the stored document. */
   const replacement = (
@@ -51,30 +58,31 @@ export const replaceWrites = (context: WriteContext): ReplaceWith => {
         hooks,
         urlId,
         Effect.gen(function*() {
-          const previous = yield* checkVersion(id, yield* stored(id), expected ?? versionIn(value))
-          const kept = yield* keeping(value, { previous, document: toDocument(previous), mode: "replace" })
+          const document = yield* read(id)
+          const previous = yield* checkVersion(id, yield* fromDocument(document), expected ?? versionIn(value))
+          const kept = yield* keeping(value, { previous, document, mode: "replace" })
           const instance = yield* replacement(id, kept, expected, { previous, version: versionOf(previous) })
-          return { instance, previous: Option.some(previous) }
-        }),
-        repository.replace
+          return {
+            instance,
+            previous: Option.some(previous),
+            write: (changed: Instance) => documents.replace(changed, { document, fields })
+          }
+        })
       )
       : Effect.gen(function*() {
-        const current = yield* documents.findById(id)
-        if (current === undefined) return yield* new DocumentNotFound({ model: model.modelName, id: textOfId(id) })
+        const document = yield* read(id)
         // A stored document that does not fit the model is replaced completely.
-        const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(current)))
-        const version = current[versionField ?? ""]
-        const kept = yield* keeping(value, { previous, document: current, mode: "replace" })
+        const previous = Option.getOrUndefined(yield* Effect.option(fromDocument(document)))
+        const version = document[versionField ?? ""]
+        const kept = yield* keeping(value, { previous, document, mode: "replace" })
         const instance = yield* replacement(id, kept, expected, { previous, version })
-        return written(yield* repository.replace(instance), false)
+        return written(yield* documents.replace(instance, { document, fields }), false)
       })
 
   /** Without an expected version, a conflict with another write is retried. */
   return (hooks, urlId, id, value, conditions) =>
     guarded(id, versionIn(value), conditions, (expected) => {
       const once = replaceOnce(hooks, urlId, id, value, expected)
-      return expected === undefined && versionField !== undefined && versionIn(value) === undefined
-        ? retryConflicts(id, once)
-        : once
+      return expected === undefined && versionIn(value) === undefined ? retryConflicts(id, once) : once
     })
 }

@@ -119,17 +119,20 @@ export const writeContext = (
       return Result.isSuccess(kept) ? Effect.void : Effect.fail(fieldForbidden(prefix + kept.failure))
     })
 
-  /** Runs the hooks and the write. `load` returns the instance to write and the stored instance. */
+  /** Runs the hooks and the write. `load` returns the instance to write, the stored instance, and how to write. */
   const withHooks = <E>(
     { after, before }: MethodHooks,
     id: Option.Option<unknown>,
-    load: Effect.Effect<{ readonly instance: Instance; readonly previous: Option.Option<Instance> }, E>,
-    write: (instance: Instance, previous: Option.Option<Instance>) => Effect.Effect<Instance, WriteFailure>
+    load: Effect.Effect<{
+      readonly instance: Instance
+      readonly previous: Option.Option<Instance>
+      readonly write: (instance: Instance) => Effect.Effect<Instance, WriteFailure>
+    }, E>
   ): Effect.Effect<WrittenDocument, WriteFailure | E> => {
-    const done = atomically(Effect.flatMap(load, ({ instance, previous }) =>
+    const done = atomically(Effect.flatMap(load, ({ instance, previous, write }) =>
       Effect.flatMap(
         before === undefined ? Effect.succeed(instance) : before(instance, { id, previous }),
-        (changed) => Effect.map(write(changed, previous), (result) => ({ result, previous }))
+        (changed) => Effect.map(write(changed), (result) => ({ result, previous }))
       )))
     return Effect.flatMap(done, ({ previous, result }) =>
       Effect.as(

@@ -21,6 +21,7 @@ import { withoutChecks } from "../shape/fields.ts"
 import { memoizeByModel } from "../shape/memoizeByModel.ts"
 import { managedField, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { Kept } from "./kept.ts"
+import { keepsPrevious } from "./keptFields.ts"
 import { isContainedIn, previousElements } from "./previousElements.ts"
 
 /**
@@ -131,13 +132,13 @@ const ownValue = (values: unknown, key: string): unknown =>
 
 /** The processing of a field; most fields need none. */
 const resolverOf = (key: string, schema: Schema.Top, attributes: FieldAttributes): Resolve | undefined => {
-  const { converter, default: byDefault, generator, omitted, readOnly, unconverted } = attributes
+  const { converter, default: byDefault, generator, omitted, unconverted } = attributes
   const model = nestedModel(schema)
   const steps: Array<Resolve> = []
   if (model !== undefined) steps.push(nestedResolver(model))
   if (converter !== undefined && unconverted !== undefined) steps.push(conversion(converter, unconverted))
-  const keepsPrevious = generator !== undefined || readOnly === true
-  if (steps.length === 0 && byDefault === undefined && !keepsPrevious) return undefined
+  const isKept = keepsPrevious(attributes)
+  if (steps.length === 0 && byDefault === undefined && !isKept) return undefined
   const finish: Resolve = (value, context, previous) =>
     steps.length === 0 || value === undefined
       ? Effect.succeed(value)
@@ -145,7 +146,7 @@ const resolverOf = (key: string, schema: Schema.Top, attributes: FieldAttributes
   const supply = (generated: unknown): unknown => generated === undefined ? byDefault?.() : generated
   return (value, context, previous) => {
     if (value !== undefined) return finish(value, context, previous)
-    if (keepsPrevious && previous !== undefined) return Effect.succeed(previous)
+    if (isKept && previous !== undefined) return Effect.succeed(previous)
     // A value that the model supplies was not sent.
     const own = context.isSent ? { ...context, isSent: false } : context
     return generator === undefined

@@ -39,7 +39,7 @@ export interface DocumentReads {
 /**
  * Writes of what a client has sent. The inserts take documents that are already validated, and do not validate them again.
  * The patch takes the changes as they were sent: it converts each value, even one that already looks converted, and
- * validates the result.
+ * validates the result. The replacement takes an instance that was computed from a stored document, and validates it.
  *
  * @internal
  */
@@ -50,6 +50,24 @@ export interface DocumentWrites<A> {
     id: unknown,
     changes: object
   ) => Effect.Effect<A, DocumentNotFound | DocumentInvalid | VersionConflict | ModelError | WriteError>
+  /**
+   * Fails with `VersionConflict` if the stored document has another version or, without a version, another value of a field
+   * that the instance was computed from.
+   */
+  readonly replace: (
+    instance: A,
+    read: DocumentRead
+  ) => Effect.Effect<A, DocumentNotFound | VersionConflict | ModelError | WriteError>
+}
+
+/**
+ * A document that was read, and the fields whose values an instance was computed from.
+ *
+ * @internal
+ */
+export interface DocumentRead {
+  readonly document: Document
+  readonly fields: ReadonlyArray<string>
 }
 
 /** @internal */

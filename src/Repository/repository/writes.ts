@@ -15,7 +15,7 @@ import * as Update from "../Update.ts"
 import type { AuditFields } from "./auditFields.ts"
 import type { DocumentCodec } from "./documentCodec.ts"
 import { unchangedSince } from "./documentFields.ts"
-import type { DocumentWrites } from "./documentOperations.ts"
+import type { DocumentRead, DocumentWrites } from "./documentOperations.ts"
 import { LostUpdate, makeRetryLostUpdates, type RetryLostUpdates } from "./lostUpdate.ts"
 import { mapInSteps } from "./mapInSteps.ts"
 import type { ModelCollection } from "./modelCollection.ts"
@@ -74,7 +74,8 @@ export const makeWrites = <M extends Model.Any>(
         isUnmanaged ? documents.insertOne : (document) => Effect.asVoid(insertDocument(context, document))
       ),
       insertMany: instrumented("bulkInsert", collection, (all) => insertAllDocuments(context, all)),
-      patch: instrumented("patch", collection, patchSent)
+      patch: instrumented("patch", collection, patchSent),
+      replace: instrumented("replace", collection, replaceRead(model, context, codec))
     }
   }
 }
@@ -131,7 +132,7 @@ const replacer = <M extends Model.Any>(
   retry: RetryLostUpdates
 ) => {
   const inspect = inspector(model)
-  const fields = Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed === undefined)
+  const fields = ownFieldsOf(model)
 
   const replaceStored = Effect.fnUntraced(function*(instance: M["Type"], document: Document, error: ModelError) {
     const stored = yield* context.documents.findById(document["_id"], { access: "update" })
@@ -164,6 +165,40 @@ const replacer = <M extends Model.Any>(
       Effect.flatMap((document) => Effect.orDie(fromDocument(document)))
     )
 }
+
+/** Validates a replacement of a document that was read, and writes it while that is unchanged. */
+const replaceRead = <M extends Model.Any>(
+  model: M,
+  context: WriteContext,
+  { fromDocument, toDocument }: DocumentCodec<M["Type"]>
+): DocumentWrites<M["Type"]>["replace"] => {
+  const inspect = inspector(model)
+  const ownFields = ownFieldsOf(model)
+  /** The fields that must be unchanged. What breaks rules is written only while it is stored. */
+  const fieldsOf = (instance: M["Type"], { document, fields }: DocumentRead) =>
+    Effect.matchEffect(inspect(instance), {
+      onSuccess: () => Effect.succeed(versionOf(context, document) === undefined ? fields : []),
+      onFailure: (error) =>
+        fromDocument(document).pipe(
+          Effect.mapError(() => error),
+          Effect.flatMap((stored) => inspect(instance, stored)),
+          Effect.as(ownFields)
+        )
+    })
+  return Effect.fnUntraced(function*(instance, read) {
+    const fields = yield* fieldsOf(instance, read)
+    const document = toDocument(instance)
+    const version = versionOf(context, document)
+    const condition = unchangedSince(read.document, fields)
+    const replaced = yield* replaceDocument(context, document, { condition })
+    return yield* replaced === undefined
+      ? conflictOrNotFound(context, document["_id"], version ?? 0)
+      : Effect.orDie(fromDocument(replaced))
+  })
+}
+
+const ownFieldsOf = (model: Model.Any): ReadonlyArray<string> =>
+  Object.keys(model.store.fields).filter((field) => model[modelTypeId][field]?.managed === undefined)
 
 /** Replaces a document, or inserts it if no document has its identifier. */
 const saver = (context: WriteContext) =>
