@@ -1,0 +1,170 @@
+/**
+ * The multipart body (RFC 7578) of an upload: one part named `file`, sent as it is read, with the length of the body if
+ * that of the file is known.
+ */
+import { format } from "content-disposition"
+import * as Cause from "effect/Cause"
+import * as WebCrypto from "effect/crypto/WebCrypto"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpBody from "effect/http/HttpBody"
+import * as Option from "effect/Option"
+import * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+
+/** What an upload may send: bytes, the path of a file, or what is read while it is sent. */
+export type UploadFile<E = unknown, R = unknown> =
+  | string
+  | Uint8Array
+  | Blob
+  | ReadableStream<Uint8Array>
+  | Stream.Stream<Uint8Array, E, R>
+
+/** How reading a file fails: none for bytes, the system's error for a path, the stream's own for a stream. */
+export type UploadFailure<File> = File extends Uint8Array ? never
+  : File extends string ? PlatformError.PlatformError
+  : File extends Stream.Stream<infer _, infer E, infer _> ? E
+  : Cause.UnknownError
+
+/** What reading a file requires. */
+export type UploadServices<File> = File extends Stream.Stream<infer _, infer _, infer R> ? R : never
+
+export interface UploadBody<E> {
+  readonly body: HttpBody.Stream
+  /**
+   * Fails once the file can't be read further. The body then stops without an end, so that the request is interrupted
+   * instead of failing as if the upstream were at fault.
+   */
+  readonly readFailure: Effect.Effect<never, E>
+}
+
+/** Opens the file, which remains open in the scope. The body can be sent more than once, except for a `ReadableStream`. */
+export const uploadBody = <const File extends UploadFile>(
+  file: File,
+  part: { readonly filename: string; readonly contentType: string }
+): Effect.Effect<
+  UploadBody<UploadFailure<File>>,
+  UploadFailure<File>,
+  FileSystem.FileSystem | Scope.Scope | UploadServices<File>
+> =>
+  Effect.gen(function*() {
+    const { content, length } = yield* sourceOf(file)
+    const context = yield* Effect.context<unknown>()
+    const failure = yield* Deferred.make<never, unknown>()
+    const boundary = `appkernel-${(yield* WebCrypto.WebCrypto).randomUUID()}`
+    const head = encoder.encode(partHead(boundary, part))
+    const tail = encoder.encode(`\r\n--${boundary}--\r\n`)
+    const stream = Stream.concat(
+      Stream.concat(
+        Stream.succeed(head),
+        content.pipe(
+          Stream.provideContext(context),
+          Stream.catchCause((cause) =>
+            Stream.fromEffect(Effect.andThen(Deferred.failCause(failure, cause), Effect.never))
+          )
+        )
+      ),
+      Stream.succeed(tail)
+    )
+    return {
+      body: HttpBody.stream(
+        stream,
+        `multipart/form-data; boundary=${boundary}`,
+        length === undefined ? undefined : head.length + length + tail.length
+      ),
+      readFailure: Deferred.await(failure)
+    }
+    // The generic parameters name the failures and services of each kind of file, which `sourceOf` has together.
+  }) as Effect.Effect<
+    UploadBody<UploadFailure<File>>,
+    UploadFailure<File>,
+    FileSystem.FileSystem | Scope.Scope | UploadServices<File>
+  >
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+interface Source {
+  readonly content: Stream.Stream<Uint8Array, unknown, unknown>
+  readonly length: number | undefined
+}
+
+const sourceOf = (
+  file: UploadFile
+): Effect.Effect<Source, PlatformError.PlatformError, FileSystem.FileSystem | Scope.Scope> => {
+  if (Predicate.isString(file)) return fromPath(file)
+  if (file instanceof Uint8Array) return Effect.succeed({ content: Stream.succeed(file), length: file.length })
+  if (file instanceof Blob) {
+    return Effect.succeed({ content: fromReadable(() => file.stream()), length: file.size })
+  }
+  return Effect.succeed({ content: Stream.isStream(file) ? file : fromReadableOnce(file), length: undefined })
+}
+
+const readSize = 65_536
+
+/**
+ * The file's bytes up to the size that it has now, so that the length which was announced is what is sent. A file without
+ * a size, for example a pipe or a file of `/proc`, is read to its end.
+ */
+const fromPath = Effect.fnUntraced(function*(path: string) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const file = yield* fileSystem.open(path)
+  const { size, type } = yield* file.stat
+  if (type === "Directory") return yield* Effect.fail(readError(path, "BadResource", "it is a directory"))
+  const length = type === "File" && size > 0n ? Number(size) : undefined
+  const content = Stream.unfold(0, (at) => {
+    const left = length === undefined ? readSize : Math.min(readSize, length - at)
+    if (left === 0) return Effect.undefined
+    return Effect.flatMap(
+      // A pipe has no positions.
+      type === "File" ? file.readAlloc(left, { position: BigInt(at) }) : file.readAlloc(left),
+      Option.match({
+        onNone: () =>
+          length === undefined
+            ? Effect.undefined
+            : Effect.fail(readError(path, "UnexpectedEof", `it has become shorter than its ${length} bytes`)),
+        onSome: (bytes) => Effect.succeed([bytes, at + bytes.length] as const)
+      })
+    )
+  })
+  return { content, length }
+})
+
+const readError = (path: string, tag: "BadResource" | "UnexpectedEof", description: string) =>
+  PlatformError.systemError({ _tag: tag, module: "FileSystem", method: "upload", pathOrDescriptor: path, description })
+
+const fromReadable = (evaluate: () => ReadableStream<Uint8Array>) =>
+  Stream.fromReadableStream({ evaluate, onError: (cause) => new Cause.UnknownError(cause) })
+
+/** Without the check, a stream that was read already would be sent as an empty file. */
+const fromReadableOnce = (readable: ReadableStream<Uint8Array>) => {
+  let isRead = false
+  return Stream.suspend(() => {
+    if (isRead || readable.locked) {
+      return Stream.fail(new Cause.UnknownError(undefined, "The ReadableStream was read already"))
+    }
+    isRead = true
+    return fromReadable(() => readable)
+  })
+}
+
+const encoder = new TextEncoder()
+
+const partHead = (boundary: string, part: { readonly filename: string; readonly contentType: string }): string =>
+  [
+    `--${boundary}`,
+    // It escapes what could end the value or the line, as browsers do.
+    `Content-Disposition: ${
+      format({ type: "form-data", parameters: { name: "file", filename: part.filename } }, { multipart: true })
+    }`,
+    `Content-Type: ${isHeaderValue.test(part.contentType) ? part.contentType : "application/octet-stream"}`,
+    "",
+    ""
+  ].join("\r\n")
+
+/** What a content type may consist of, so that none adds a header or ends the part's head. */
+const isHeaderValue = /^[\t\u{20}-\u{7E}]+$/u
