@@ -77,7 +77,8 @@ export const folders: { readonly [name: string]: Folder } = {
     on: ["Model"],
     without: { packages: ["node:*", ...drivers], because: "Node comes in by services of the platform package." },
     rooms: {
-      base: { on: [], modules: ["ClientError"], isPortable: true }
+      base: { on: [], modules: ["ClientError"], isPortable: true },
+      files: { on: ["base"] }
     }
   },
   Security: {

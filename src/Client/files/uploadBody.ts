@@ -108,7 +108,7 @@ const readSize = 65_536
 
 /**
  * The file's bytes up to the size that it has now, so that the length which was announced is what is sent. A file without
- * a size, for example a pipe or a file of `/proc`, is read to its end.
+ * a size, as those of `/proc` are, is read to its end.
  */
 const fromPath = Effect.fnUntraced(function*(path: string) {
   const fileSystem = yield* FileSystem.FileSystem
@@ -120,8 +120,7 @@ const fromPath = Effect.fnUntraced(function*(path: string) {
     const left = length === undefined ? readSize : Math.min(readSize, length - at)
     if (left === 0) return Effect.undefined
     return Effect.flatMap(
-      // A pipe has no positions.
-      type === "File" ? file.readAlloc(left, { position: BigInt(at) }) : file.readAlloc(left),
+      file.readAlloc(left, { position: BigInt(at) }),
       Option.match({
         onNone: () =>
           length === undefined
