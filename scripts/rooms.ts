@@ -78,7 +78,9 @@ export const folders: { readonly [name: string]: Folder } = {
     without: { packages: ["node:*", ...drivers], because: "Node comes in by services of the platform package." },
     rooms: {
       base: { on: [], modules: ["ClientError"], isPortable: true },
-      files: { on: ["base"] }
+      files: { on: ["base"] },
+      breaker: { on: ["base"] },
+      CircuitBreaker: { on: ["breaker"], modules: ["CircuitBreaker"] }
     }
   },
   Security: {

@@ -3,4 +3,5 @@
  *
  * @since 0.1.0
  */
+export * as CircuitBreaker from "./CircuitBreaker.ts"
 export * as ClientError from "./ClientError.ts"
