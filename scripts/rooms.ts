@@ -80,7 +80,9 @@ export const folders: { readonly [name: string]: Folder } = {
       base: { on: [], modules: ["ClientError"], isPortable: true },
       files: { on: ["base"] },
       breaker: { on: ["base"] },
-      CircuitBreaker: { on: ["breaker"], modules: ["CircuitBreaker"] }
+      configuration: { on: ["breaker"], modules: ["CircuitBreaker", "HttpClientConfig"] },
+      calls: { on: ["configuration"] },
+      proxies: { on: ["calls"], modules: ["HttpClientServiceProxy", "RequestWrapper"] }
     }
   },
   Security: {

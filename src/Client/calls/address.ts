@@ -1,0 +1,63 @@
+/**
+ * The URLs of calls.
+ *
+ * **Details**
+ *
+ * | | |
+ * |---|---|
+ * | `proxy.<name>` | `{root}/<name>/` |
+ * | `proxy.wrap(path)` | `{root}/<path>` |
+ * | `pathExtension` | appended with one slash between |
+ */
+
+/**
+ * A root address without slashes at its end; `undefined` if it is no HTTP URL, or has a query, a fragment or credentials.
+ *
+ * @internal
+ */
+export const rootOf = (address: string | URL): string | undefined => {
+  const url = URL.parse(address)
+  return url === null || !/^https?:$/u.test(url.protocol) || url.search !== "" || url.hash !== "" ||
+      url.username !== "" ||
+      url.password !== ""
+    ? undefined
+    : withoutSlashes(url.href)
+}
+
+/** @internal */
+export const namedUrl = (root: string, name: string): string => `${root}/${encodeURIComponent(name)}/`
+
+/** @internal */
+export const wrappedUrl = (root: string, path: string): string => `${root}/${path.replace(/^\/+/u, "")}`
+
+/** @internal */
+export const extendedUrl = (url: string, extension: string | number | undefined): string =>
+  extension === undefined || extension === ""
+    ? url
+    : `${withoutSlashes(url)}/${String(extension).replace(/^\/+/u, "")}`
+
+/**
+ * The URL of a call; `undefined` if it is malformed or outside of the root, as with `..` in an extension.
+ *
+ * @internal
+ */
+export const urlWithin = (root: string, address: string): URL | undefined => {
+  const url = URL.parse(address)
+  return url === null || !`${url.href}/`.startsWith(`${root}/`) || hasDotSegments(address) ? undefined : url
+}
+
+/**
+ * The name of the service behind a URL: the last segment of its path, or its host.
+ *
+ * @internal
+ */
+export const serviceOf = (address: string): string => {
+  const url = URL.parse(address)
+  const segments = url?.pathname.split("/").filter((segment) => segment !== "") ?? []
+  return segments.at(-1) ?? url?.hostname ?? address
+}
+
+const withoutSlashes = (text: string): string => text.replace(/\/+$/u, "")
+
+/** A path with such segments leads elsewhere than it says. They count encoded as well. */
+const hasDotSegments = (address: string): boolean => /[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/iu.test(address)

@@ -1,0 +1,131 @@
+/**
+ * Payloads as bodies, and bodies of answers as values.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as HttpBody from "effect/http/HttpBody"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { isModelLike, isPlainObject } from "../../Model/introspection.ts"
+import * as Model from "../../Model/Model.ts"
+import type { RequestHandlingException } from "../ClientError.ts"
+import { failure } from "./failures.ts"
+
+/**
+ * The body of a payload: an instance of a model as its JSON text, a record or a list as JSON, anything else as it is.
+ *
+ * @internal
+ */
+export const bodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsendable> => {
+  if (payload === undefined) return Effect.succeed(HttpBody.empty)
+  if (typeof payload === "string") return Effect.succeed(HttpBody.raw(payload, { contentType: "text/plain" }))
+  if (typeof payload !== "object" || payload === null) return jsonBody(payload)
+  if (isModelLike(payload.constructor)) {
+    // An instance is valid by construction.
+    return Effect.map(Effect.orDie(Model.dumps(payload, { validate: false })), jsonText)
+  }
+  if (isPlainObject(payload) || Array.isArray(payload)) return jsonBody(payload)
+  if (HttpBody.isHttpBody(payload)) return Effect.succeed(payload)
+  if (payload instanceof Uint8Array) return Effect.succeed(HttpBody.uint8Array(payload))
+  if (payload instanceof ArrayBuffer) return Effect.succeed(HttpBody.uint8Array(new Uint8Array(payload)))
+  if (payload instanceof FormData) return Effect.succeed(HttpBody.formData(payload))
+  if (payload instanceof URLSearchParams) {
+    return Effect.succeed(HttpBody.raw(payload.toString(), { contentType: "application/x-www-form-urlencoded" }))
+  }
+  // The only streams that can be sent are those of bytes.
+  if (Stream.isStream(payload)) return Effect.succeed(HttpBody.stream(payload as Stream.Stream<Uint8Array, unknown>))
+  return jsonBody(payload)
+}
+
+/** Occurs when a payload has no JSON form: it refers to itself, or has a `bigint`. */
+class Unsendable extends Data.TaggedError("Unsendable")<{}> {}
+
+const jsonBody = (value: unknown) =>
+  Effect.flatMap(
+    Effect.try({ try: () => JSON.stringify(value), catch: () => new Unsendable() }),
+    (text) => typeof text === "string" ? Effect.succeed(jsonText(text)) : Effect.fail(new Unsendable())
+  )
+
+const jsonText = (text: string) => HttpBody.raw(text, { contentType: "application/json" })
+
+/**
+ * The models of answers, by their names.
+ *
+ * @internal
+ */
+export type Models = ReadonlyMap<string, Model.Any>
+
+/** @internal */
+export const modelsByName = (models: ReadonlyArray<Model.Any>): Models =>
+  new Map(models.map((model) => [model.modelName, model]))
+
+/**
+ * The value of a body: JSON, or `{ result: text }` if it is not.
+ *
+ * A body is JSON if it parses as JSON and, where its type is another one, is an object or a list: a text of digits is a text.
+ *
+ * @internal
+ */
+export const valueOf = (text: string, contentType: string | undefined): unknown => {
+  const isDeclared = contentType === undefined || /^[^;]*[/+]json\s*(?:;|$)/iu.test(contentType)
+  return isDeclared || /^\s*[[{]/u.test(text)
+    ? Result.getOrElse(parsed(text), () => ({ result: text }))
+    : { result: text }
+}
+
+/**
+ * A value with instances of `models` in the place of the documents, and of the items of collections, whose `_type` names one.
+ *
+ * @internal
+ */
+export const withInstances = (
+  value: unknown,
+  models: Models,
+  upstream: string
+): Effect.Effect<unknown, RequestHandlingException> => {
+  if (models.size === 0 || !isPlainObject(value)) return Effect.succeed(value)
+  const { _items: items, _type: type } = value
+  const model = typeof type === "string" ? models.get(type) : undefined
+  if (model !== undefined) return instanceOf(model, value, upstream)
+  if (!Array.isArray(items)) return Effect.succeed(value)
+  return Effect.map(
+    Effect.forEach(items, (item) => {
+      const model = Predicate.hasProperty(item, "_type") && typeof item._type === "string"
+        ? models.get(item._type)
+        : undefined
+      return model === undefined ? Effect.succeed(item) : instanceOf(model, item, upstream)
+    }),
+    (_items) => ({ ...value, _items })
+  )
+}
+
+/**
+ * A reader of a value by a model, whose instances it makes, or by any schema, from its JSON form.
+ *
+ * @internal
+ */
+export const reader = <S extends Schema.Constraint>(schema: S) => {
+  const read: (value: unknown) => Effect.Effect<unknown, unknown> = isModelLike(schema)
+    ? (value) => Model.fromWire(schema, value)
+    // The type of `as` rules out schemas with services.
+    : Schema.decodeUnknownEffect(Schema.toCodecJson(schema as unknown as Schema.Codec<unknown>))
+  return (value: unknown, upstream: string) => Effect.mapError(read(value), () => unexpected(upstream))
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const parsed = (text: string) => Result.try((): unknown => JSON.parse(text))
+
+const instanceOf = (model: Model.Any, document: unknown, upstream: string) =>
+  Effect.mapError(Model.fromWire(model, document), () => unexpected(upstream, model.modelName))
+
+const unexpected = (upstream: string, model?: string) =>
+  failure(
+    upstream,
+    "InvalidAnswer",
+    `answered with a body that is not as expected${model === undefined ? "" : ` of a ${model}`}`
+  )

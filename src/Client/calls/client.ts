@@ -1,0 +1,109 @@
+/**
+ * What all calls of a client share: its pool, its deadlines, and how undici connects.
+ */
+import type * as Undici from "@effect/platform-node/Undici"
+import * as Effect from "effect/Effect"
+import type * as HttpBody from "effect/http/HttpBody"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Resolved } from "../HttpClientConfig.ts"
+import { makeDeadlines } from "./deadlines.ts"
+import type { Shared } from "./exchange.ts"
+import { makePool } from "./pool.ts"
+import type { Body } from "./transport.ts"
+
+/**
+ * A client. When its scope closes it lets no further call in, and waits until the last one is done.
+ *
+ * @internal
+ */
+export const makeShared = Effect.fnUntraced(function*(
+  config: Resolved,
+  { connect, dispatcher }: {
+    /** Options of connections: TLS, a Unix socket. */
+    readonly connect?: Undici.buildConnector.BuildOptions | undefined
+    /** What carries all calls instead of the client's own connections. */
+    readonly dispatcher?: Undici.Dispatcher | undefined
+  }
+): Effect.fn.Return<Shared, never, Scope.Scope> {
+  // undici is loaded by programs that make calls, and by no others.
+  const undici = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
+  const { toReadable } = yield* Effect.promise(() => import("@effect/platform-node/NodeStream"))
+  const deadlines = yield* makeDeadlines
+  const keepsAlive = config.maxKeepaliveConnections > 0 && config.keepaliveExpiry > 0
+  const idleTime = keepsAlive ? Math.ceil(config.keepaliveExpiry) : 1
+
+  const open = (origin: string, onClose: () => void): Undici.Dispatcher => {
+    if (dispatcher !== undefined) return dispatcher
+    const client = new undici.Client(origin, {
+      // The deadlines limit the time to connect.
+      connect: { allowH2: false, ...connect, timeout: 0 },
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: idleTime,
+      keepAliveMaxTimeout: idleTime,
+      pipelining: 1
+    })
+    client.on("disconnect", onClose)
+    return client
+  }
+  const shut = (one: Undici.Dispatcher) => {
+    // Its failure would be that of the call, which has ended.
+    if (one !== dispatcher) one.destroy(() => {})
+  }
+  const pool = makePool(
+    {
+      maxConnections: config.maxConnections,
+      maxIdle: keepsAlive ? config.maxKeepaliveConnections : 0,
+      maxWaiting: config.maxQueued
+    },
+    open,
+    shut
+  )
+  yield* Effect.addFinalizer(() => Effect.callback<void>((resume) => pool.close(() => resume(Effect.void))))
+
+  const formOf = (form: FormData) => {
+    const copy = new undici.FormData()
+    for (const [key, value] of form) copy.append(key, value)
+    return copy
+  }
+  const readableOf = (stream: Stream.Stream<Uint8Array, unknown>) => toReadable(stream)
+  const bodyOf = (body: HttpBody.HttpBody): Effect.Effect<Body> => {
+    switch (body._tag) {
+      case "Empty":
+        return Effect.succeed(null)
+      case "Uint8Array":
+        return body.body.length <= maxAtOnce
+          ? Effect.succeed(body.body)
+          : readableOf(Stream.fromIterable(partsOf(body.body)))
+      case "Raw":
+        // What a payload that is not known is: undici takes it or rejects it.
+        return Effect.succeed(body.body as Body)
+      case "FormData":
+        return Effect.succeed(formOf(body.formData))
+      case "Stream":
+        return readableOf(body.stream)
+    }
+  }
+  return {
+    pool,
+    deadlines,
+    bodyOf,
+    connectTimeout: config.connectTimeout,
+    writeTimeout: config.writeTimeout,
+    poolTimeout: config.poolTimeout,
+    maxResponseSize: config.maxResponseSize
+  }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Of larger bodies undici would not tell when they are sent. */
+const maxAtOnce = 65_536
+
+function* partsOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += maxAtOnce) yield bytes.subarray(at, at + maxAtOnce)
+}

@@ -1,0 +1,271 @@
+/**
+ * The one way in which a call goes out: through the breaker, over a connection of the pool, along redirects, to an answer of
+ * 2xx or a failure.
+ */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpTraceContext from "effect/http/HttpTraceContext"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import type * as CircuitBreaker from "../CircuitBreaker.ts"
+import { type CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
+import { urlWithin } from "./address.ts"
+import { valueOf } from "./bodies.ts"
+import { acceptedEncodings, decoded } from "./compression.ts"
+import { failureBy, isOwnFault, isUpstreamFault } from "./failures.ts"
+import { headersForOtherOrigin, maxRedirects, redirectOf, withoutBodyHeaders } from "./redirects.ts"
+import { type Body, type Message, type RawAnswer, type RawHeaders, transmit, type Wire } from "./transport.ts"
+
+/**
+ * How one call is made.
+ *
+ * @internal
+ */
+export interface CallOptions {
+  /** The name of the service, for errors. */
+  readonly upstream: string
+  /** The time to wait for the head of the answer, and for each further part of its body, in milliseconds. */
+  readonly readTimeout: number
+  /** The time to send the body, in milliseconds. Defaults to that of the configuration. */
+  readonly writeTimeout?: number | undefined
+  /** Whether `writeTimeout` limits the wait for each part of the body to be taken instead of the whole. Defaults to false. */
+  readonly isWritePerPart?: boolean | undefined
+}
+
+/**
+ * An answer of 2xx. Its body is decompressed.
+ *
+ * @internal
+ */
+export interface Answer {
+  readonly status: number
+  /** By names in lower case. */
+  readonly headers: RawHeaders
+  /** The URL that answered, after redirects. */
+  readonly url: URL
+  /** The whole body. Fails with `InvalidAnswer` if it is larger than `maxResponseSize`. */
+  readonly bytes: Effect.Effect<Uint8Array, RequestHandlingException>
+  /** {@link bytes} as text. */
+  readonly text: Effect.Effect<string, RequestHandlingException>
+  /** The body in parts, once. It has no maximum. */
+  readonly stream: Stream.Stream<Uint8Array, RequestHandlingException>
+}
+
+/** @internal */
+export type CallError = RequestHandlingException | CircuitOpenError
+
+/**
+ * Makes calls to the services under one root address.
+ *
+ * @internal
+ */
+export interface Exchange {
+  /**
+   * Makes a call and reads its answer. What fails in `read` fails the call, also for the breaker. The connection is given back
+   * when `read` ends.
+   */
+  readonly run: <A, E, R>(
+    request: HttpClientRequest.HttpClientRequest,
+    options: CallOptions,
+    read: (answer: Answer) => Effect.Effect<A, E | RequestHandlingException, R>
+  ) => Effect.Effect<A, E | CallError, R>
+  /** Makes a call. The answer is closed with the scope; for the breaker, the call ends with the head of the answer. */
+  readonly open: (
+    request: HttpClientRequest.HttpClientRequest,
+    options: CallOptions
+  ) => Effect.Effect<Answer, CallError, Scope.Scope>
+}
+
+/**
+ * What all calls of a client share.
+ *
+ * @internal
+ */
+export interface Shared extends Wire {
+  readonly connectTimeout: number
+  readonly writeTimeout: number
+  readonly poolTimeout: number
+  readonly maxResponseSize: number
+  /** A body in the form that undici sends. */
+  readonly bodyOf: (body: HttpBody.HttpBody) => Effect.Effect<Body>
+}
+
+/** @internal */
+export const makeExchange = (
+  shared: Shared,
+  root: string,
+  breaker: CircuitBreaker.CircuitBreaker | undefined
+): Exchange => {
+  const guarded = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | CircuitOpenError, R> =>
+    breaker === undefined ? call : breaker.run(call, outcomeOf)
+  return {
+    run: (request, options, read) =>
+      guarded(
+        Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(restore(send(shared, root, request, options)), (located) =>
+            Effect.onExit(
+              restore(Effect.flatMap(accepted(shared, located, options), (answer) => read(answer))),
+              () => Effect.sync(() => located.raw.close())
+            ))
+        )
+      ),
+    open: (request, options) =>
+      guarded(
+        Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(restore(send(shared, root, request, options)), (located) =>
+            Effect.andThen(
+              Effect.addFinalizer(() => Effect.sync(() => located.raw.close())),
+              restore(accepted(shared, located, options))
+            ))
+        )
+      )
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** An answer, and the URL that it is from. */
+interface Located {
+  readonly raw: RawAnswer
+  readonly url: URL
+}
+
+const outcomeOf = (exit: Exit.Exit<unknown, unknown>): CircuitBreaker.Outcome => {
+  if (Exit.isSuccess(exit)) return "Success"
+  const error = Option.getOrUndefined(Exit.findErrorOption(exit))
+  return !(error instanceof RequestHandlingException)
+    ? error === undefined ? "Unknown" : "Success"
+    : isUpstreamFault(error)
+    ? "Failure"
+    : isOwnFault(error)
+    ? "Unknown"
+    : "Rejected"
+}
+
+/** Sends a request and follows redirects. */
+const send = (
+  shared: Shared,
+  root: string,
+  request: HttpClientRequest.HttpClientRequest,
+  options: CallOptions
+): Effect.Effect<Located, RequestHandlingException> => {
+  const within = urlWithin(root, request.url)
+  const url = request.urlParams.params.length === 0 ? within : Option.getOrUndefined(HttpClientRequest.toUrl(request))
+  if (within === undefined || url === undefined) return Effect.fail(failureBy(options.upstream, "InvalidRequest"))
+  return Effect.useSpan(
+    `http.client ${request.method}`,
+    { kind: "client", attributes: { "http.request.method": request.method, "server.address": url.host } },
+    (span) => {
+      const headers: { readonly [name: string]: string } = {
+        "accept-encoding": acceptedEncodings,
+        ...HttpTraceContext.toHeaders(span),
+        ...request.headers
+      }
+      const limits = {
+        pool: shared.poolTimeout,
+        connect: shared.connectTimeout,
+        write: options.writeTimeout ?? shared.writeTimeout,
+        read: options.readTimeout,
+        isWritePerPart: options.isWritePerPart === true
+      }
+      return Effect.tap(
+        follow(shared, { method: request.method, url, headers, upstream: options.upstream, limits }, request.body, 0),
+        ({ raw }) => Effect.sync(() => span.attribute("http.response.status_code", raw.status))
+      )
+    }
+  )
+}
+
+const follow = (
+  shared: Shared,
+  head: Omit<Message, "body">,
+  body: HttpBody.HttpBody,
+  redirects: number
+): Effect.Effect<Located, RequestHandlingException> =>
+  Effect.flatMap(
+    shared.bodyOf(body),
+    (sent) =>
+      Effect.flatMap(transmit(shared, { ...head, headers: withBodyHeaders(head.headers, body), body: sent }), (raw) => {
+        const redirect = redirectOf(raw.status, raw.headers, head)
+        if (redirect === undefined) return Effect.succeed({ raw, url: head.url })
+        raw.close()
+        if (redirects >= maxRedirects) return Effect.fail(failureBy(head.upstream, "TooManyRedirects"))
+        const { keepsBody, method, url } = redirect
+        const headers = keepsBody ? head.headers : withoutBodyHeaders(head.headers)
+        return follow(
+          shared,
+          { ...head, method, url, headers: url.origin === head.url.origin ? headers : headersForOtherOrigin(headers) },
+          keepsBody ? body : HttpBody.empty,
+          redirects + 1
+        )
+      })
+  )
+
+const withBodyHeaders = (headers: Message["headers"], body: HttpBody.HttpBody): Message["headers"] => {
+  if (body._tag === "Empty") return headers
+  const { contentLength, contentType } = body
+  return {
+    ...headers,
+    ...(contentType === undefined || "content-type" in headers ? {} : { "content-type": contentType }),
+    ...(contentLength === undefined ? {} : { "content-length": String(contentLength) })
+  }
+}
+
+/** The answer, if its status is 2xx. */
+const accepted = (
+  { maxResponseSize }: Shared,
+  { raw, url }: Located,
+  { upstream }: CallOptions
+): Effect.Effect<Answer, RequestHandlingException> => {
+  const body = decoded(raw, upstream)
+  const bytes = body.bytes(maxResponseSize)
+  const text = Effect.map(bytes, (bytes) => decoder.decode(bytes))
+  if (raw.status >= 200 && raw.status < 300) {
+    return Effect.succeed({ status: raw.status, headers: raw.headers, url, bytes, text, stream: body.stream })
+  }
+  return Effect.flatMap(Effect.option(text), (text) => rejected(raw, Option.getOrUndefined(text), upstream))
+}
+
+const decoder = new TextDecoder()
+
+/** The failure that an answer with another status than 2xx is. */
+const rejected = (raw: RawAnswer, text: string | undefined, upstream: string) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const { headers, status } = raw
+    const contentType = headers["content-type"]
+    const body = text === undefined || text === ""
+      ? undefined
+      : valueOf(text, typeof contentType === "string" ? contentType : undefined)
+    const error = Predicate.hasProperty(body, "_type") && body._type === "ErrorMessage" ? body : undefined
+    const message = Predicate.hasProperty(error, "message") ? error.message : undefined
+    const service = Predicate.hasProperty(error, "upstream_service") ? error.upstream_service : undefined
+    const retryAfter = retryAfterOf(headers["retry-after"], now)
+    const upstreamService = typeof service === "string" ? service : upstream
+    return Effect.fail(
+      new RequestHandlingException({
+        statusCode: status,
+        message: typeof message === "string" ? message : `${upstreamService} answered with status ${status}`,
+        upstreamService,
+        reason: "Status",
+        ...(retryAfter === undefined ? {} : { retryAfter }),
+        ...(body === undefined ? {} : { body })
+      })
+    )
+  })
+
+/** Seconds, or a date (RFC 9110, section 10.2.3). */
+const retryAfterOf = (value: RawHeaders[string], now: number): Duration.Duration | undefined => {
+  if (typeof value !== "string") return undefined
+  if (/^\d{1,9}$/u.test(value.trim())) return Duration.seconds(Number(value))
+  const date = DateTime.make(value)
+  return Option.isNone(date) ? undefined : Duration.millis(Math.max(0, DateTime.toEpochMillis(date.value) - now))
+}

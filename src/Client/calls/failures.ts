@@ -1,0 +1,111 @@
+/**
+ * What went wrong on the way to a service and back, from the errors of undici, Node and OpenSSL.
+ */
+import type { Reason } from "../ClientError.ts"
+import { RequestHandlingException } from "../ClientError.ts"
+
+/**
+ * A failure without a status of the service.
+ *
+ * @internal
+ */
+export const failure = (upstreamService: string, reason: Reason, what: string): RequestHandlingException =>
+  new RequestHandlingException({ statusCode: 500, message: `${upstreamService} ${what}`, upstreamService, reason })
+
+/**
+ * Whether a failure tells that the service does not work: it answered with a status of 500 or more, or the network failed.
+ * A full pool, a malformed request and a client that shuts down tell nothing about it.
+ *
+ * @internal
+ */
+export const isUpstreamFault = ({ reason, statusCode }: RequestHandlingException): boolean =>
+  statusCode >= 500 && !ownReasons.has(reason)
+
+/**
+ * Whether a failure tells nothing about the service.
+ *
+ * @internal
+ */
+export const isOwnFault = ({ reason }: RequestHandlingException): boolean => ownReasons.has(reason)
+
+const ownReasons: ReadonlySet<Reason> = new Set(["PoolTimeout", "PoolFull", "Closed", "InvalidRequest"])
+
+/**
+ * The failure that an error of undici tells of.
+ *
+ * @internal
+ */
+export const failureOf = (upstreamService: string, error: unknown): RequestHandlingException =>
+  failureBy(upstreamService, reasonOf(error))
+
+/**
+ * The failure for a reason, with its general message.
+ *
+ * @internal
+ */
+export const failureBy = (upstreamService: string, reason: Reason): RequestHandlingException =>
+  failure(upstreamService, reason, sentences[reason])
+
+const sentences: { readonly [R in Reason]: string } = {
+  Status: "answered with an error",
+  Refused: "accepts no connections",
+  Unreachable: "can't be reached",
+  Reset: "closed the connection before its answer was complete",
+  Dns: "has a host name without an address",
+  Tls: "has no secure connection that is trusted",
+  Timeout: "did not answer in time",
+  TooManyRedirects: "redirected too often",
+  InvalidAnswer: "sent no valid answer",
+  InvalidRequest: "was not called, since the request is malformed",
+  PoolTimeout: "was not called, since no connection was free in time",
+  PoolFull: "was not called, since too many calls wait for a connection",
+  Closed: "was not called, since the client is shut down"
+}
+
+const reasonOf = (error: unknown): Reason => {
+  for (const code of codesOf(error, 4)) {
+    const reason = reasons.get(code)
+    if (reason !== undefined) return reason
+    if (code.startsWith("HPE_")) return "InvalidAnswer"
+    if (/^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/u.test(code) || code.includes("CERT")) return "Tls"
+  }
+  return "Reset"
+}
+
+/** The codes of an error, of its parts and of its causes. */
+function* codesOf(error: unknown, depth: number): Generator<string> {
+  if (typeof error !== "object" || error === null || depth === 0) return
+  if ("code" in error && typeof error.code === "string") yield error.code
+  if ("errors" in error && Array.isArray(error.errors)) {
+    for (const part of error.errors) yield* codesOf(part, depth - 1)
+  }
+  if ("cause" in error) yield* codesOf(error.cause, depth - 1)
+}
+
+const reasons: ReadonlyMap<string, Reason> = new Map<string, Reason>([
+  ["ECONNREFUSED", "Refused"],
+  ["ENOENT", "Refused"],
+  ["EHOSTUNREACH", "Unreachable"],
+  ["ENETUNREACH", "Unreachable"],
+  ["EADDRNOTAVAIL", "Unreachable"],
+  ["EACCES", "Unreachable"],
+  ["ENOTFOUND", "Dns"],
+  ["EAI_AGAIN", "Dns"],
+  ["EAI_FAIL", "Dns"],
+  ["ECONNRESET", "Reset"],
+  ["EPIPE", "Reset"],
+  ["UND_ERR_SOCKET", "Reset"],
+  ["EPROTO", "Tls"],
+  ["ETIMEDOUT", "Timeout"],
+  ["UND_ERR_CONNECT_TIMEOUT", "Timeout"],
+  ["UND_ERR_HEADERS_TIMEOUT", "Timeout"],
+  ["UND_ERR_BODY_TIMEOUT", "Timeout"],
+  ["UND_ERR_HEADERS_OVERFLOW", "InvalidAnswer"],
+  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "InvalidAnswer"],
+  ["UND_ERR_RES_EXCEEDED_MAX_SIZE", "InvalidAnswer"],
+  ["UND_ERR_REQ_CONTENT_LENGTH_MISMATCH", "InvalidRequest"],
+  ["UND_ERR_INVALID_ARG", "InvalidRequest"],
+  ["UND_ERR_NOT_SUPPORTED", "InvalidRequest"],
+  ["UND_ERR_DESTROYED", "Closed"],
+  ["UND_ERR_CLOSED", "Closed"]
+])

@@ -1,0 +1,149 @@
+/**
+ * The connections of a client, over all services that it calls. A connection carries one call at a time.
+ *
+ * **Details**
+ *
+ * - At most `maxConnections` are open. A call that finds none free waits; the one that waits longest is next, whatever
+ *   service it is for. At most `maxWaiting` wait.
+ * - At most `maxIdle` connections stay open without a call. The one that has been idle longest is closed first, also to make
+ *   room for a connection to another service.
+ */
+import type * as Undici from "@effect/platform-node/Undici"
+
+/** @internal */
+export interface PoolLimits {
+  readonly maxConnections: number
+  readonly maxIdle: number
+  readonly maxWaiting: number
+}
+
+/**
+ * What carries one call at a time to an origin.
+ *
+ * @internal
+ */
+export interface Connection {
+  readonly origin: string
+  readonly dispatcher: Undici.Dispatcher
+  /** Whether the service, or the client for idleness, has closed it. */
+  isClosed: boolean
+}
+
+/**
+ * A call that waits for a connection.
+ *
+ * @internal
+ */
+export interface Waiting {
+  readonly origin: string
+  /** Runs when it is its turn. */
+  readonly connected: (connection: Connection) => void
+}
+
+/** @internal */
+export interface Pool {
+  /** A free connection. `"Waiting"`: `connected` runs later, unless {@link leave} does before. */
+  readonly take: (self: Waiting) => Connection | "Waiting" | "PoolFull" | "Closed"
+  /** Ends the waiting of a call. */
+  readonly leave: (self: Waiting) => void
+  /** Gives a connection back. One that can't carry another call is closed. */
+  readonly release: (connection: Connection, isReusable: boolean) => void
+  /** Lets no further call in, and runs `then` once no connection is in use and all are closed. */
+  readonly close: (then: () => void) => void
+  /** The numbers of connections in use and idle, and of calls that wait. */
+  readonly stats: () => { readonly active: number; readonly idle: number; readonly waiting: number }
+}
+
+/**
+ * `open` makes what connects to an origin when it is first used. `onClose` has it tell that its connection is closed.
+ *
+ * @internal
+ */
+export const makePool = (
+  { maxConnections, maxIdle, maxWaiting }: PoolLimits,
+  open: (origin: string, onClose: () => void) => Undici.Dispatcher,
+  shut: (dispatcher: Undici.Dispatcher) => void
+): Pool => {
+  const waiting = new Set<Waiting>()
+  const idle = new Map<string, Array<Connection>>()
+  /** All of `idle`, longest idle first. */
+  const idleByAge = new Set<Connection>()
+  let active = 0
+  let closed: (() => void) | undefined
+
+  const removeIdle = (connection: Connection) => {
+    if (!idleByAge.delete(connection)) return
+    const { origin } = connection
+    const remaining = (idle.get(origin) ?? []).filter((one) => one !== connection)
+    if (remaining.length === 0) idle.delete(origin)
+    else idle.set(origin, remaining)
+  }
+  const closeOldest = () => {
+    const [oldest] = idleByAge
+    if (oldest === undefined) return
+    removeIdle(oldest)
+    shut(oldest.dispatcher)
+  }
+  const takeIdle = (origin: string): Connection | undefined => {
+    const ofOrigin = idle.get(origin)
+    // The last one used is the one that the service is least likely to close.
+    const connection = ofOrigin?.pop()
+    if (connection === undefined) return undefined
+    idleByAge.delete(connection)
+    if (ofOrigin?.length === 0) idle.delete(origin)
+    return connection
+  }
+  const connect = (origin: string): Connection => {
+    const found = takeIdle(origin)
+    if (found !== undefined) return found
+    if (active + idleByAge.size >= maxConnections) closeOldest()
+    const onClose = () => {
+      connection.isClosed = true
+      removeIdle(connection)
+    }
+    const connection: Connection = { origin, dispatcher: open(origin, onClose), isClosed: false }
+    return connection
+  }
+  const keep = (connection: Connection) => {
+    const ofOrigin = idle.get(connection.origin)
+    if (ofOrigin === undefined) idle.set(connection.origin, [connection])
+    else ofOrigin.push(connection)
+    idleByAge.add(connection)
+    if (idleByAge.size > maxIdle) closeOldest()
+  }
+
+  return {
+    take: (self) => {
+      if (closed !== undefined) return "Closed"
+      if (active >= maxConnections) {
+        if (waiting.size >= maxWaiting) return "PoolFull"
+        waiting.add(self)
+        return "Waiting"
+      }
+      const connection = connect(self.origin)
+      active++
+      return connection
+    },
+    leave: (self) => {
+      waiting.delete(self)
+    },
+    release: (connection, isReusable) => {
+      active--
+      if (isReusable && !connection.isClosed && closed === undefined) keep(connection)
+      else shut(connection.dispatcher)
+      const [next] = waiting
+      if (next !== undefined) {
+        waiting.delete(next)
+        const free = connect(next.origin)
+        active++
+        next.connected(free)
+      } else if (active === 0) closed?.()
+    },
+    close: (then) => {
+      closed = then
+      while (idleByAge.size > 0) closeOldest()
+      if (active === 0) then()
+    },
+    stats: () => ({ active, idle: idleByAge.size, waiting: waiting.size })
+  }
+}

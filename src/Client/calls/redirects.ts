@@ -1,0 +1,67 @@
+/**
+ * Which request follows a redirect (RFC 9110, section 15.4).
+ *
+ * **Details**
+ *
+ * 303 becomes a GET, and so do 301 and 302 of a POST. The others repeat the method and the body. Another origin gets no
+ * header that may identify the caller: only those of {@link safeHeaders}.
+ */
+import type { RawHeaders } from "./transport.ts"
+
+/** @internal */
+export const maxRedirects = 20
+
+/** @internal */
+export interface Redirect {
+  readonly url: URL
+  readonly method: string
+  readonly keepsBody: boolean
+}
+
+/**
+ * The redirect of an answer; `undefined` if it is none that can be followed.
+ *
+ * @internal
+ */
+export const redirectOf = (
+  status: number,
+  headers: RawHeaders,
+  { method, url }: { readonly method: string; readonly url: URL }
+): Redirect | undefined => {
+  if (!statuses.has(status)) return undefined
+  const location = headers["location"]
+  const target = typeof location === "string" ? URL.parse(location, url) : null
+  if (target === null || !/^https?:$/u.test(target.protocol) || target.username !== "" || target.password !== "") {
+    return undefined
+  }
+  // The fragment is not sent.
+  target.hash = ""
+  const becomesGet = status === 303 && method !== "HEAD" || status < 303 && method === "POST"
+  return { url: target, method: becomesGet ? "GET" : method, keepsBody: !becomesGet }
+}
+
+const statuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/**
+ * The headers of a request that another origin may see.
+ *
+ * @internal
+ */
+export const headersForOtherOrigin = (
+  headers: { readonly [name: string]: string }
+): { readonly [name: string]: string } =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => safeHeaders.has(name)))
+
+/** @internal */
+export const withoutBodyHeaders = (headers: { readonly [name: string]: string }): { readonly [name: string]: string } =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("content-")))
+
+const safeHeaders: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-encoding",
+  "accept-language",
+  "content-language",
+  "content-length",
+  "content-type",
+  "user-agent"
+])

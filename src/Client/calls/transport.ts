@@ -1,0 +1,326 @@
+/**
+ * One request over one connection: the waiting for a connection, the time limit of each phase, the answer's body.
+ *
+ * **Details**
+ *
+ * The phases and their limits: `waiting` for a connection (`pool`), `connecting` (`connect`), `sending` the body (`write`),
+ * `answering` until the head of the answer is complete (`read`), and `receiving`, where each wait for more of the body has
+ * the limit `read`. A body that is not read as fast as it comes stops the connection until it is.
+ *
+ * The connection goes back to the pool when the body is complete. An answer that is closed before ends its connection.
+ */
+import type * as Undici from "@effect/platform-node/Undici"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Pull from "effect/Pull"
+import * as Stream from "effect/Stream"
+import type { RequestHandlingException } from "../ClientError.ts"
+import { concatenated, tooLarge } from "./bytes.ts"
+import type { Deadlines, Expiring } from "./deadlines.ts"
+import { failure, failureBy, failureOf } from "./failures.ts"
+import type { Connection, Pool, Waiting } from "./pool.ts"
+
+/**
+ * The limits of one call, in milliseconds.
+ *
+ * @internal
+ */
+export interface TimeLimits {
+  readonly pool: number
+  readonly connect: number
+  readonly write: number
+  readonly read: number
+  /** Whether `write` limits each wait for more of the body to be taken instead of the time for the whole body. */
+  readonly isWritePerPart: boolean
+}
+
+/** @internal */
+export type Body = Exclude<Undici.Dispatcher.DispatchOptions["body"], undefined>
+
+/** @internal */
+export interface Message {
+  readonly method: string
+  readonly url: URL
+  readonly headers: { readonly [name: string]: string }
+  readonly body: Body
+  /** The name of the service, for errors. */
+  readonly upstream: string
+  readonly limits: TimeLimits
+}
+
+/** @internal */
+export interface RawHeaders {
+  readonly [name: string]: string | ReadonlyArray<string> | undefined
+}
+
+/**
+ * An answer whose body is not read yet.
+ *
+ * @internal
+ */
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: RawHeaders
+  /** The whole body. Fails with `InvalidAnswer` if it has more bytes than `maxBytes`. */
+  readonly bytes: (maxBytes: number) => Effect.Effect<Uint8Array, RequestHandlingException>
+  /** The body in parts, once. */
+  readonly stream: Stream.Stream<Uint8Array, RequestHandlingException>
+  /** Gives the connection back, or ends it if the body is not complete. */
+  readonly close: () => void
+}
+
+/** @internal */
+export interface Wire {
+  readonly pool: Pool
+  readonly deadlines: Deadlines
+}
+
+/**
+ * Sends a request and waits for the head of its answer, which has to be closed. An interruption ends the connection.
+ *
+ * @internal
+ */
+export const transmit = (wire: Wire, message: Message): Effect.Effect<RawAnswer, RequestHandlingException> =>
+  Effect.callback<RawAnswer, RequestHandlingException>((resume) => {
+    const call = new Call(wire, message, (exit) => resume(exit))
+    call.start()
+    return Effect.sync(() => call.close())
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Bytes that are kept before the connection stops reading. */
+const highWater = 262_144
+
+class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, RawAnswer {
+  expiresAt = Infinity
+  status = 0
+  headers: RawHeaders = {}
+  readonly origin: string
+  readonly #wire: Wire
+  readonly #message: Message
+  #onHead: ((exit: Exit.Exit<RawAnswer, RequestHandlingException>) => void) | undefined
+  #onBody: (() => void) | undefined
+  #phase: "waiting" | "connecting" | "sending" | "answering" | "receiving" | "ended" = "waiting"
+  #connection: Connection | undefined
+  #controller: Undici.Dispatcher.DispatchController | undefined
+  #failure: RequestHandlingException | undefined
+  #chunks: Array<Uint8Array> = []
+  #received = 0
+  /** The number of bytes to keep: more stop the connection. */
+  #capacity = highWater
+  #maxBytes = Infinity
+
+  constructor(wire: Wire, message: Message, onHead: (exit: Exit.Exit<RawAnswer, RequestHandlingException>) => void) {
+    this.#wire = wire
+    this.#message = message
+    this.#onHead = onHead
+    this.origin = message.url.origin
+  }
+
+  start(): void {
+    const taken = this.#wire.pool.take(this)
+    if (typeof taken === "object") this.connected(taken)
+    else if (taken === "Waiting") this.#wire.deadlines.set(this, this.#message.limits.pool)
+    else this.#end(failureBy(this.#message.upstream, taken), false)
+  }
+
+  connected(connection: Connection): void {
+    const { body, headers, limits, method, url } = this.#message
+    this.#connection = connection
+    this.#phase = "connecting"
+    this.#wire.deadlines.set(this, limits.connect)
+    // Errors come to `onResponseError`.
+    connection.dispatcher.dispatch({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      // undici sends any token; its type lists the usual ones
+      method: method as Undici.Dispatcher.HttpMethod,
+      headers: { ...headers },
+      body,
+      headersTimeout: 0,
+      bodyTimeout: 0
+    }, this)
+  }
+
+  expire(): void {
+    const { upstream } = this.#message
+    this.#end(
+      this.#phase === "waiting"
+        ? failureBy(upstream, "PoolTimeout")
+        : failure(upstream, "Timeout", lateness[this.#phase]),
+      false
+    )
+  }
+
+  close(): void {
+    if (this.#phase !== "ended") {
+      this.#end(failure(this.#message.upstream, "Reset", "was left before its answer was complete"), false)
+    }
+  }
+
+  // -- what undici calls ------------------------------------------------------
+
+  onRequestStart(controller: Undici.Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#phase === "ended") controller.abort(new Error("The call has ended"))
+    else {
+      this.#phase = "sending"
+      this.#wire.deadlines.set(this, this.#message.limits.write)
+    }
+  }
+
+  onBodySent(): void {
+    const { limits } = this.#message
+    if (limits.isWritePerPart && this.#phase === "sending") this.#wire.deadlines.set(this, limits.write)
+  }
+
+  onRequestSent(): void {
+    if (this.#phase !== "sending") return
+    this.#phase = "answering"
+    this.#wire.deadlines.set(this, this.#message.limits.read)
+  }
+
+  onResponseStart(_: Undici.Dispatcher.DispatchController, status: number, headers: RawHeaders): void {
+    if (status < 200 || this.#phase === "ended") return
+    this.#phase = "receiving"
+    this.#wire.deadlines.set(this, this.#message.limits.read)
+    this.status = status
+    this.headers = headers
+    // After the parser: a short body has arrived by then, and nothing runs within undici.
+    queueMicrotask(() => {
+      const resume = this.#onHead
+      this.#onHead = undefined
+      resume?.(this.#failure === undefined ? Exit.succeed(this) : Exit.fail(this.#failure))
+    })
+  }
+
+  onResponseData(controller: Undici.Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#phase !== "receiving") return
+    this.#received += chunk.length
+    if (this.#received > this.#maxBytes) return this.#end(tooLarge(this.#message.upstream, this.#maxBytes), false)
+    this.#chunks.push(chunk)
+    this.#capacity -= chunk.length
+    if (this.#capacity <= 0) {
+      controller.pause()
+      // The reader is late, not the service.
+      this.#wire.deadlines.clear(this)
+    } else this.#wire.deadlines.set(this, this.#message.limits.read)
+    this.#notify()
+  }
+
+  onResponseEnd(): void {
+    if (this.#phase !== "receiving") return
+    this.#phase = "ended"
+    this.#wire.deadlines.clear(this)
+    // Once undici has ended the request on its side.
+    queueMicrotask(() => {
+      this.#release(true)
+      this.#notify()
+    })
+  }
+
+  onResponseError(_: Undici.Dispatcher.DispatchController, error: Error): void {
+    if (this.#phase !== "ended") this.#end(failureOf(this.#message.upstream, error), false)
+  }
+
+  // -- the body ---------------------------------------------------------------
+
+  bytes(maxBytes: number): Effect.Effect<Uint8Array, RequestHandlingException> {
+    return Effect.suspend(() => {
+      this.#maxBytes = maxBytes
+      if (this.#received > maxBytes) this.#end(tooLarge(this.#message.upstream, maxBytes), false)
+      this.#flow(Infinity)
+      return this.#isComplete
+        ? this.#whole
+        : Effect.andThen(this.#until(() => this.#isComplete), Effect.suspend(() => this.#whole))
+    })
+  }
+
+  get stream(): Stream.Stream<Uint8Array, RequestHandlingException> {
+    const pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], RequestHandlingException> = Effect.suspend(
+      () => {
+        const [first, ...others] = this.#chunks
+        if (first !== undefined) {
+          this.#chunks = []
+          this.#flow(highWater)
+          return Effect.succeed([first, ...others] as const)
+        }
+        if (this.#failure !== undefined) return Effect.fail(this.#failure)
+        if (this.#isComplete) return Cause.done()
+        return Effect.andThen(this.#until(() => this.#chunks.length > 0 || this.#isComplete), pull)
+      }
+    )
+    return Stream.fromPull(Effect.succeed(pull))
+  }
+
+  get #isComplete(): boolean {
+    return this.#phase === "ended"
+  }
+
+  get #whole(): Effect.Effect<Uint8Array, RequestHandlingException> {
+    return this.#failure === undefined
+      ? Effect.succeed(concatenated(this.#chunks, this.#received))
+      : Effect.fail(this.#failure)
+  }
+
+  /** Keeps up to `capacity` bytes from now on. */
+  #flow(capacity: number): void {
+    const wasStopped = this.#capacity <= 0
+    this.#capacity = capacity
+    if (wasStopped && this.#phase === "receiving") {
+      this.#wire.deadlines.set(this, this.#message.limits.read)
+      this.#controller?.resume()
+    }
+  }
+
+  #until(isReady: () => boolean): Effect.Effect<void> {
+    return Effect.callback<void>((resume) => {
+      if (isReady()) return resume(Effect.void)
+      this.#onBody = () => {
+        if (!isReady()) return
+        this.#onBody = undefined
+        resume(Effect.void)
+      }
+    })
+  }
+
+  #notify(): void {
+    this.#onBody?.()
+  }
+
+  // -- the end ----------------------------------------------------------------
+
+  /** Ends the call before its answer is complete. */
+  #end(failure: RequestHandlingException, isReusable: boolean): void {
+    if (this.#phase === "ended") return
+    this.#phase = "ended"
+    this.#failure = failure
+    this.#wire.pool.leave(this)
+    this.#wire.deadlines.clear(this)
+    this.#controller?.abort(new Error(failure.message))
+    this.#release(isReusable)
+    const resume = this.#onHead
+    this.#onHead = undefined
+    resume?.(Exit.fail(failure))
+    this.#notify()
+  }
+
+  #release(isReusable: boolean): void {
+    const connection = this.#connection
+    this.#connection = undefined
+    if (connection !== undefined) this.#wire.pool.release(connection, isReusable)
+  }
+}
+
+const lateness = {
+  waiting: "",
+  connecting: "did not accept the connection in time",
+  sending: "did not take the request in time",
+  answering: "did not answer in time",
+  receiving: "did not complete its answer in time",
+  ended: ""
+}
