@@ -4,4 +4,4 @@
  *
  * @since 0.1.0
  */
-export { type Held, heldBy, rulesFor, type Situation } from "./policy/decide.ts"
+export { type Held, heldBy, isOfDocument, rulesFor, type Situation } from "./policy/decide.ts"

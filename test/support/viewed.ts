@@ -62,7 +62,12 @@ export const servingViewed = <E>(
           const rules = rulesOf(view)
           return Effect.provideContext(
             handlersFor(view)[name],
-            Context.make(CallerViews, { own: view, of: () => Effect.succeed(view) }).pipe(
+            Context.make(CallerViews, {
+              own: view,
+              of: () => Effect.succeed(view),
+              rights: undefined,
+              rightsAt: () => Effect.succeed([])
+            }).pipe(
               Context.add(CallerRules, { of: () => Effect.succeed(rules) })
             )
           )

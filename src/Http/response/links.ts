@@ -3,10 +3,16 @@
  *
  * @since 0.1.0
  */
+import { EJSON } from "bson"
+import * as crypto from "node:crypto"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import { quote } from "../../internal/json.ts"
+import type { Document, Filter } from "../../Repository/DocumentStore.ts"
+import { rowMatcher } from "../../Repository/evaluation.ts"
 import { fieldsOf } from "../description/callEndpoint.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import type { ResourceInfo } from "../Registration.ts"
+import type { Rights } from "../view/callerView.ts"
 import type { ModelView } from "../view/modelView.ts"
 
 /**
@@ -15,29 +21,121 @@ import type { ModelView } from "../view/modelView.ts"
  * @category models
  * @since 0.1.0
  */
-export type DocumentLinks = (id: unknown) => string
+export type DocumentLinks = (id: unknown, document: Document) => string
+
+/**
+ * The links that a caller gets.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CallerLinks {
+  readonly of: DocumentLinks
+  /** The part of an entity tag that tells what the links list; empty if they list everything. */
+  readonly tag: () => string
+}
+
+/**
+ * The links of a resource's documents.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ResourceLinks {
+  /** The links to everything that is registered. */
+  readonly all: CallerLinks
+  /** The links to what a caller has the right to. The same rights on every document have the same links. */
+  readonly by: (rights: Rights) => CallerLinks
+}
+
+/**
+ * The endpoints that the links of a document list: the registered methods, and the actions.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const linkedEndpoints = (
+  { calls, methods }: Pick<ResourceInfo, "calls" | "methods">
+): ReadonlyArray<{ readonly name: string; readonly isCall: boolean }> => [
+  ...methods.map((name) => ({ name, isCall: false })),
+  ...calls.map(({ name }) => ({ name, isCall: true }))
+]
 
 /**
  * The links of a resource's documents: `self` with the registered methods, `collection`, and one for each action with
- * its method and argument names. Empty if the registration disables links. Of an action that takes the model itself,
- * fields that `view` hides are not among the arguments.
+ * its method and argument names. A caller's links list only what the caller has a right to. Empty if the registration
+ * disables links. Of an action that takes the model itself, fields that `view` hides are not among the arguments.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const ofResource = (
-  { calls, enableHateoas, methods, model, path }: Pick<
-    ResourceInfo,
-    "calls" | "enableHateoas" | "methods" | "model" | "path"
-  >,
-  view?: Pick<ModelView, "rules">
+export const ofResource = (resource: LinkedResource, view?: Pick<ModelView, "rules">): ResourceLinks => {
+  if (!resource.enableHateoas) return none
+  const everything = linkedEndpoints(resource).map(() => true)
+  const readIndex = resource.methods.indexOf("GET")
+  const known = new BoundedCache<CallerLinks>(maxLinks)
+  const listing = (isListed: ReadonlyArray<boolean>, hasCollection: boolean): CallerLinks =>
+    known.getOrMake([hasCollection, ...isListed].map(Number).join(""), () => {
+      const tag = isListed.every((is) => is) ? "" : tagOf([hasCollection, ...isListed].join())
+      return { of: linksTo(resource, view, isListed, hasCollection), tag: () => tag }
+    })
+  return {
+    all: { of: linksTo(resource, view, everything, true), tag: () => "" },
+    by: (rights) => {
+      const hasCollection = readIndex >= 0 && rights[readIndex] !== false
+      const filters = [...new Set(rights.filter((right) => typeof right === "object"))]
+      return filters.length === 0
+        ? listing(rights.map((right) => right === true), hasCollection)
+        : {
+          of: dependentLinks(rights, filters, (isListed) => listing(isListed, hasCollection).of),
+          tag: () => tagOf(EJSON.stringify(rights))
+        }
+    }
+  }
+}
+
+const maxLinks = 64
+
+const tagOf = (text: string): string =>
+  crypto.createHash("sha256").update(text).digest("base64url").replaceAll("-", "_").slice(0, 8)
+
+/** The links of each document list what the document's filters admit. */
+const dependentLinks = (
+  rights: Rights,
+  filters: ReadonlyArray<Filter>,
+  listing: (isListed: ReadonlyArray<boolean>) => DocumentLinks
 ): DocumentLinks => {
-  if (!enableHateoas) return none
+  const matchers = filters.map((filter) => rowMatcher(filter))
+  const places = rights.map((right) => typeof right === "object" ? filters.indexOf(right) : right)
+  const known = new Map<string, DocumentLinks>()
+  return (id, document) => {
+    let matches = ""
+    for (const matcher of matchers) matches += matcher(document) ? "1" : "0"
+    let links = known.get(matches)
+    if (links === undefined) {
+      links = listing(places.map((place) => typeof place === "number" ? matches[place] === "1" : place))
+      known.set(matches, links)
+    }
+    return links(id, document)
+  }
+}
+
+type LinkedResource = Pick<ResourceInfo, "calls" | "enableHateoas" | "methods" | "model" | "path">
+
+/** The links to some of the endpoints. */
+const linksTo = (
+  { calls, methods, model, path }: LinkedResource,
+  view: Pick<ModelView, "rules"> | undefined,
+  isListed: ReadonlyArray<boolean>,
+  hasCollection: boolean
+): DocumentLinks => {
   const head = `"_links":{"self":{"href":"${path}/`
-  const standard = `","methods":${JSON.stringify(methods)}},"collection":{"href":"${path}","methods":"GET"}`
-  if (calls.length === 0) return (id) => `${head}${segment(id)}${standard}},`
+  const self = `","methods":${JSON.stringify(methods.filter((_, i) => isListed[i]))}}`
+  const standard = hasCollection ? `${self},"collection":{"href":"${path}","methods":"GET"}` : self
+  const listed = calls.filter((_, i) => isListed[methods.length + i])
+  if (listed.length === 0) return (id) => `${head}${segment(id)}${standard}},`
   const prefix = `${path}/:id`
-  const actions = calls.map(({ method, name, options, path }) => {
+  const actions = listed.map(({ method, name, options, path }) => {
     const args = [
       ...Object.keys(fieldsOf(options.payload)).filter((field) =>
         options.payload !== model || view?.rules.isHidden(field) !== true
@@ -64,7 +162,7 @@ export const ofResource = (
  * @category constructors
  * @since 0.1.0
  */
-export const none: DocumentLinks = () => ""
+export const none: ResourceLinks = { all: { of: () => "", tag: () => "" }, by: () => none.all }
 
 /**
  * The URL of a document.

@@ -1,11 +1,14 @@
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import { constant } from "effect/Function"
 import { managedField, type Serialiser } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ResourceInfo } from "../Registration.ts"
 import { etagOf } from "../request/preconditions.ts"
+import { CallerViews } from "../view/callerView.ts"
 import type { CallerDocuments, ModelView } from "../view/modelView.ts"
 import type { ResponseEffect } from "./callFailures.ts"
 import { identifierOf } from "./identifier.ts"
@@ -26,8 +29,10 @@ export interface Representation {
   readonly textOf: (document: Document) => string | undefined
   /** {@link Representation.textOf} of the selected fields. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
-  /** What tells the entity tags of documents with different fields. */
-  readonly formOf: (document: Document) => string
+  /** The part of an entity tag that tells which fields and links are shown. */
+  readonly tagOf: (document: Document) => string
+  /** {@link Representation.tagOf} of every document, if it is the same. */
+  readonly tag: (() => string) | undefined
   /** The entity tag (RFC 9110, section 8.8.3) of a versioned document. */
   readonly headersOf: (document: Document) => Headers | undefined
   readonly respond: (document: Document, status?: number, headers?: Headers) => ResponseEffect
@@ -48,11 +53,15 @@ export type Representations = (fiber: Fiber.Fiber<unknown, unknown>) => Represen
 export const representationsOf = (
   resource: ResourceInfo,
   repository: Repository<Model.Any>,
-  view: ModelView
+  { isViewed, view }: {
+    readonly view: ModelView
+    /** Whether what is shown depends on the caller. */
+    readonly isViewed: boolean
+  }
 ): Representations => {
   const { model } = resource
   const { print, valueOf } = identifierOf(model)
-  const links = Links.ofResource(resource, view)
+  const resourceLinks = Links.ofResource(resource, view)
   const versionField = managedField(model, "version")
   const corrupt = (document: Document): ResponseEffect =>
     Effect.flatMap(
@@ -61,19 +70,21 @@ export const representationsOf = (
     )
 
   const representationFor = (
-    { form, formOf, isShown }: Pick<CallerDocuments, "form" | "formOf" | "isShown">
+    { form, formOf, isShown }: Pick<CallerDocuments, "form" | "formOf" | "isShown">,
+    links: Links.CallerLinks
   ): Representation => {
     const serialise: Serialiser = form === undefined
       ? (document, links) => formOf(document).serialise(document, links)
       : form.serialise
-    const textOf = (document: Document) => serialise(document, links(print(document["_id"])))
+    const textOf = (document: Document) => serialise(document, links.of(print(document["_id"]), document))
+    const tagOf = (document: Document) => formOf(document).tag + links.tag()
     const textBy = (fields: ReadonlyArray<string>) => {
       const selected = form?.selected(fields)
       return (document: Document) =>
-        (selected ?? formOf(document).selected(fields))(document, links(print(document["_id"])))
+        (selected ?? formOf(document).selected(fields))(document, links.of(print(document["_id"]), document))
     }
     const headersOf = (document: Document) =>
-      versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField]), formOf(document).tag) }
+      versionField === undefined ? undefined : { etag: etagOf(Number(document[versionField]), tagOf(document)) }
     const respond = (
       text: string | undefined,
       document: Document,
@@ -91,7 +102,8 @@ export const representationsOf = (
       isShown,
       textOf,
       textBy,
-      formOf: (document) => formOf(document).tag,
+      tagOf,
+      tag: form === undefined ? undefined : () => form.tag + links.tag(),
       headersOf,
       corrupt,
       respond: (document, status, headers) => respond(textOf(document), document, status, headers),
@@ -103,8 +115,22 @@ export const representationsOf = (
   }
 
   const { form, same } = view
-  if (form === undefined) return (fiber) => representationFor(view.of(fiber))
-  // Only which documents are shown may depend on the caller.
-  const shared = representationFor(same ?? { isShown: () => true, form, formOf: () => form })
-  return same === undefined ? (fiber) => ({ ...shared, isShown: view.of(fiber).isShown }) : () => shared
+  const linksOf = (fiber: Fiber.Fiber<unknown, unknown>): Links.CallerLinks => {
+    const rights = Context.get(fiber.context, CallerViews)?.rights
+    return rights === undefined ? resourceLinks.all : resourceLinks.by(rights)
+  }
+  if (form === undefined) return (fiber) => representationFor(view.of(fiber), linksOf(fiber))
+  // Only which documents are shown, and their links, may depend on the caller.
+  const shared = new WeakMap<Links.CallerLinks, Representation>()
+  const sharedBy = (links: Links.CallerLinks): Representation => {
+    const known = shared.get(links)
+    if (known !== undefined) return known
+    const representation = representationFor(same ?? { isShown: () => true, form, formOf: () => form }, links)
+    shared.set(links, representation)
+    return representation
+  }
+  if (!isViewed) return constant(sharedBy(resourceLinks.all))
+  return same === undefined
+    ? (fiber) => ({ ...sharedBy(linksOf(fiber)), isShown: view.of(fiber).isShown })
+    : (fiber) => sharedBy(linksOf(fiber))
 }

@@ -54,7 +54,6 @@ export const writeResponses = (
   const { print, valueOf, write } = identifierOf(model)
   const documents = documentOperationsOf(repository)
   const isVersioned = managedField(model, "version") !== undefined
-  const inserted = isVersioned && isReadable && form !== undefined ? { etag: etagOf(1, form.tag) } : undefined
 
   /** Every write of a versioned document has its `ETag`, an insertion its `Location`. */
   const headersFor = ({ created, id }: WrittenDocument, etag: Headers | undefined) =>
@@ -113,10 +112,11 @@ export const writeResponses = (
         if (!isReadable) return resultOf(written, undefined, prefer === "minimal" ? prefer : undefined)
         const needsDocument = isVersioned && written.document === undefined && form === undefined
         if (prefer === "representation" || needsDocument) return shown(written, prefer)
-        if (!isVersioned || written.document === undefined) return resultOf(written, inserted, prefer)
+        if (!isVersioned) return resultOf(written, undefined, prefer)
         const { document } = written
         return Effect.withFiber((fiber) => {
           const representation = representations(fiber)
+          if (document === undefined) return resultOf(written, { etag: etagOf(1, representation.tag?.()) }, prefer)
           const etag = representation.isShown(document) ? representation.headersOf(document) : undefined
           return resultOf(written, etag, prefer)
         })

@@ -20,7 +20,6 @@ import { CallerViews } from "../view/callerView.ts"
 import {
   accessOnDemand,
   heldFor,
-  type HeldOf,
   type RuledModel,
   rulesOfAddressing,
   rulesOfCreating,
@@ -30,6 +29,7 @@ import {
   withAllData
 } from "./callerAccess.ts"
 import { HandlerRules, type RulesOfModels } from "./handlerRules.ts"
+import { type LinkRules, rightsElsewhere, rightsOfRoute } from "./linkRights.ts"
 
 /**
  * An endpoint as rules name it.
@@ -77,7 +77,10 @@ export const makeAuthorizer = (
       const own = rulesFor(rules, name, isCall)
       // A POST with the identifier of a document replaces it.
       const others = resource === undefined ? [] : ["GET", ...(name === "POST" && !isCall ? ["PUT"] : [])]
-      const asked = [...new Set([...own, ...others.flatMap((method) => rulesFor(rules, method, false))])]
+      const links = linkRulesIn(endpoint)
+      const asked = [
+        ...new Set([...own, ...others.flatMap((method) => rulesFor(rules, method, false)), ...links?.numbers ?? []])
+      ]
       const isOwn: ReadonlySet<number> = new Set(own)
       const isAddressed = path.includes("/:id")
       const missing = missingIn(endpoint, own)
@@ -87,11 +90,13 @@ export const makeAuthorizer = (
       const enter = (
         fiber: Fiber.Fiber<unknown, unknown>,
         held: ReadonlyArray<Held>,
-        access: ReturnType<typeof accessOnDemand>
+        access: ReturnType<typeof accessOnDemand>,
+        links: Pick<CallerViews, "rights" | "rightsAt">
       ): ResponseEffect => {
         const held_ = held.filter(({ id }) => isOwn.has(id))
         const entered = contextOf({
           access,
+          links,
           ruled: resource?.ruled,
           own: held_,
           all: held,
@@ -119,24 +124,33 @@ export const makeAuthorizer = (
             isSubject: (subject) =>
               subjectOf === undefined ? subject === id : subjectOf(subject, isAddressed ? id : undefined)
           }
+          /** What rules are asked about that are not those of the route. */
+          const elsewhere = ({ model }: RuledModel) => ({
+            caller,
+            request,
+            model,
+            isSubject: (subject: string) => subjectsOf(model)(subject, undefined)
+          })
           const access = accessOnDemand(registrations, (registration) =>
             heldBy(
               registration.rules,
               registration.rules.grants.map((_, number) => number),
-              {
-                caller,
-                request,
-                document: Effect.succeedNone,
-                model: registration.model,
-                isSubject: (subject) => subjectsOf(registration.model)(subject, undefined)
-              }
+              { ...elsewhere(registration), document: Effect.succeedNone }
             ))
-          const decide = (held: ReadonlyArray<Held>): ResponseEffect =>
-            held.some(({ id }) => isOwn.has(id))
-              ? enter(fiber, held, access)
-              : user === undefined
-              ? onNobody
-              : missing
+          const rightsAt = (path: string) => {
+            const at = registrations.find((registration) => registration.path === path)
+            if (at?.links === undefined) return Effect.succeed([])
+            const rights = rightsElsewhere(at.rules, at.links, elsewhere(at))
+            return Effect.isEffect(rights) ? withAllData(readable(rights)) : Effect.succeed(rights)
+          }
+          const decide = (held: ReadonlyArray<Held>): ResponseEffect => {
+            if (!held.some(({ id }) => isOwn.has(id))) return user === undefined ? onNobody : missing
+            if (links === undefined) return enter(fiber, held, access, { rights: undefined, rightsAt })
+            const rights = rightsOfRoute(rules, links, held, situation)
+            return Effect.isEffect(rights)
+              ? Effect.flatMap(withAllData(rights), (rights) => enter(fiber, held, access, { rights, rightsAt }))
+              : enter(fiber, held, access, { rights, rightsAt })
+          }
           const held = heldBy(rules, asked, situation)
           return Effect.isEffect(held) ? Effect.flatMap(withAllData(held), decide) : decide(held)
         })
@@ -144,8 +158,16 @@ export const makeAuthorizer = (
   }
 }
 
+/** The rules of the links in the answers of an endpoint; `undefined` if it is an action, or its answers have no documents. */
+const linkRulesIn = ({ isCall, name, path, resource }: RuledEndpoint): LinkRules | undefined =>
+  resource !== undefined && !isCall && name !== "DELETE" &&
+    (path === resource.ruled.path || path === `${resource.ruled.path}/:id`)
+    ? resource.ruled.links
+    : undefined
+
 /** The rows and the fields of a caller, as a handler gets them. */
-const contextOf = ({ access, all, isCall, name, own, ruled }: {
+const contextOf = ({ access, all, isCall, links, name, own, ruled }: {
+  readonly links: Pick<CallerViews, "rights" | "rightsAt">
   readonly access: ReturnType<typeof accessOnDemand>
   readonly ruled: RuledModel | undefined
   /** What the caller holds for the endpoint. */
@@ -155,7 +177,8 @@ const contextOf = ({ access, all, isCall, name, own, ruled }: {
   readonly name: string
   readonly isCall: boolean
 }): Context.Context<never> => {
-  const views = {
+  const views: CallerViews = {
+    ...links,
     own: ruled === undefined
       ? undefined
       : viewOf(heldFor([{ registration: ruled, held: all }], ["GET"]), [{ registration: ruled, held: own }]),
@@ -186,9 +209,8 @@ const contextOf = ({ access, all, isCall, name, own, ruled }: {
 }
 
 /** A stored document that can't be decoded is a defect, as it is to a repository's other readers. */
-const readable = (
-  held: Effect.Effect<ReadonlyArray<HeldOf> | undefined, Failure>
-) => Effect.catchTag(held, "DocumentInvalid", (error) => Effect.die(error))
+const readable = <A>(held: Effect.Effect<A, Failure>) =>
+  Effect.catchTag(held, "DocumentInvalid", (error) => Effect.die(error))
 
 /** 403, which says nothing of what is missing; the log does. */
 const missingIn = (

@@ -47,7 +47,7 @@ import { rejectExcess } from "../request/unknownKeys.ts"
 import type { CallFailure } from "../response/callFailures.ts"
 import { identifierOf } from "../response/identifier.ts"
 import * as responses from "../response/json.ts"
-import type { DocumentLinks } from "../response/links.ts"
+import { type CallerLinks, none as noLinks, type ResourceLinks } from "../response/links.ts"
 import { addAll, type ListResponses } from "../response/listResponse.ts"
 import { inputFields, parameters as parametersOf } from "../response/problemFields.ts"
 import { makeBadRequest } from "../response/translation.ts"
@@ -83,11 +83,14 @@ export interface CallContext {
 }
 
 /**
- * The links of a model's documents, for callers with the view.
+ * The links of a model's documents, for callers with the view, and the path of the registration that they lead to.
  *
  * @internal
  */
-export type LinksOf = (model: ModelLike, view?: ModelView) => DocumentLinks
+export type LinksOf = (
+  model: ModelLike,
+  view?: ModelView
+) => { readonly links: ResourceLinks; readonly path: string } | undefined
 
 const routeOf = (call: Call, surroundings: CallContext): Route => {
   const { handler, method, name, options, path } = call
@@ -348,26 +351,29 @@ type Write = (value: unknown) => Effect.Effect<string>
 const modelWriter = (model: ModelLike, linksOf: LinksOf): Effect.Effect<Write, ReadError> => {
   const toDocument = documentEncoder(model)
   const { print } = identifierOf(model)
-  const writeBy = (formOf: (document: Document) => DocumentForm, links: DocumentLinks): Write => (value) => {
+  const writeBy = (formOf: (document: Document) => DocumentForm, links: CallerLinks): Write => (value) => {
     const document = toDocument(value)
-    const text = formOf(document).serialise(document, links(print(document["_id"])))
+    const text = formOf(document).serialise(document, links.of(print(document["_id"]), document))
     return text === undefined ? Effect.die(new Error(`This is no ${model.modelName}`)) : Effect.succeed(text)
   }
   const form = formWithout(model, [])
-  const whole = writeBy(() => form, linksOf(model))
-  const links = new WeakMap<ModelView, DocumentLinks>()
-  const linksIn = (view: ModelView): DocumentLinks => {
-    const known = links.get(view) ?? linksOf(model, view)
-    links.set(view, known)
-    return known
+  const whole = writeBy(() => form, (linksOf(model)?.links ?? noLinks).all)
+  const known = new WeakMap<ModelView, ReturnType<LinksOf>>()
+  const linksIn = (view: ModelView): ReturnType<LinksOf> => {
+    if (!known.has(view)) known.set(view, linksOf(model, view))
+    return known.get(view)
   }
   return Effect.withFiber((fiber) => {
     const views = Context.get(fiber.context, CallerViews)
     if (views === undefined) return Effect.succeed(whole)
-    return Effect.map(views.of(model), (grants) => {
-      if (grants === undefined) return whole
+    return Effect.flatMap(views.of(model), (grants) => {
+      if (grants === undefined) return Effect.succeed(whole)
       const view = modelView(model, grants)
-      return writeBy(view.ofCaller(grants).formOf, linksIn(view))
+      const { formOf } = view.ofCaller(grants)
+      const found = linksIn(view)
+      return found === undefined
+        ? Effect.succeed(writeBy(formOf, noLinks.all))
+        : Effect.map(views.rightsAt(found.path), (rights) => writeBy(formOf, found.links.by(rights)))
     })
   })
 }

@@ -8,6 +8,9 @@ import type { Rules } from "../../Security/Grant.ts"
 import { type Held, rulesFor } from "../../Security/introspection.ts"
 import type { Failure } from "../../Security/Permission.ts"
 import { type CallerView, CallerViews, type HeldGrant } from "../view/callerView.ts"
+import { type LinkRules, linkRulesOf } from "./linkRights.ts"
+import { allOf, anyOf, leftBy, reachOf } from "./reach.ts"
+import type { ServedResource } from "./served.ts"
 
 /**
  * The rules of one registration of a model.
@@ -21,14 +24,19 @@ export interface RuledModel {
   readonly first: number
   /** The numbers of the rules for each method. */
   readonly byMethod: ReadonlyMap<string, ReadonlySet<number>>
+  readonly path: string
+  /** The rules of the links of its documents; `undefined` if these have none. */
+  readonly links: LinkRules | undefined
 }
 
 /** @internal */
-export const ruledModel = (model: ModelLike, rules: Rules, first: number): RuledModel => ({
-  model,
-  rules,
+export const ruledModel = (registration: ServedResource, first: number): RuledModel => ({
+  model: registration.model,
+  rules: registration.rules,
+  path: registration.path,
+  links: linkRulesOf(registration),
   first,
-  byMethod: new Map(methods.map((method) => [method, new Set(rulesFor(rules, method, false))]))
+  byMethod: new Map(methods.map((method) => [method, new Set(rulesFor(registration.rules, method, false))]))
 })
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -61,21 +69,6 @@ export const heldFor = (all: ReadonlyArray<HeldOf>, methods: ReadonlyArray<strin
     registration,
     held: held.filter(({ id }) => methods.some((method) => registration.byMethod.get(method)?.has(id)))
   }))
-
-/** The documents that grants reach together; none without a grant. */
-const reachOf = (held: ReadonlyArray<Held>): Filter | undefined => anyOf(held.map(({ rows }) => rows))
-
-const leftBy = (held: ReadonlyArray<Held>): Filter | undefined => anyOf(held.map(({ check }) => check))
-
-const anyOf = (filters: ReadonlyArray<Filter | undefined>): Filter | undefined => {
-  const given = filters.filter((filter) => filter !== undefined)
-  if (given.length < filters.length) return undefined
-  const [one = nothing] = given
-  return given.length < 2 ? one : { $or: given }
-}
-
-const allOf = (one: Filter | undefined, other: Filter | undefined): Filter | undefined =>
-  one === undefined ? other : other === undefined ? one : { $and: [one, other] }
 
 /**
  * The rules for the model of a route: the grants for the request's method, whatever the repository does.

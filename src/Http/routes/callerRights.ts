@@ -24,24 +24,15 @@ export const rightsOf = (
     request: HttpServerRequest.HttpServerRequest
   ): Effect.fn.Return<ReadonlyArray<ReadonlyArray<number>>, Failure> {
     const caller = Option.fromUndefinedOr(user === undefined ? undefined : withIncluded(user))
-    const isHeld = ({ model, rules }: (typeof registrations)[number], number: number) =>
-      Effect.suspend(() => {
-        let isAsked = false
-        const held = heldBy(rules, [number], {
-          caller,
-          request,
-          model,
-          isSubject: (subject) => model === undefined || subjectsOf(model)(subject, undefined),
-          document: Effect.sync(() => {
-            isAsked = true
-            return Option.none()
-          })
-        })
-        return Effect.map(Effect.isEffect(held) ? held : Effect.succeed(held), ({ length }) => length > 0 || isAsked)
+    return yield* withAllData(Effect.forEach(registrations, ({ model, rules }) => {
+      const held = heldBy(rules, rules.grants.map((_, number) => number), {
+        caller,
+        request,
+        model,
+        isSubject: (subject) => model === undefined || subjectsOf(model)(subject, undefined),
+        document: undefined
       })
-    return yield* withAllData(Effect.forEach(
-      registrations,
-      (registration) => Effect.filter(registration.rules.grants.map((_, i) => i), (i) => isHeld(registration, i))
-    ))
+      return Effect.map(Effect.isEffect(held) ? held : Effect.succeed(held), (held) => held.map(({ id }) => id))
+    }))
   })
 }

@@ -172,7 +172,7 @@ const documentAnswer = ({ model, respondBadRequest }: ReadContext) => {
     const version = versionField === undefined ? undefined : Number(document[versionField])
     const conditions = preconditions.read(headers)
     if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
-    switch (preconditions.ofRead(conditions.success, version, representation.formOf(document))) {
+    switch (preconditions.ofRead(conditions.success, version, representation.tagOf(document))) {
       case "failed":
         return Effect.fail(preconditions.failed)
       case "not modified":

@@ -103,7 +103,8 @@ export const viewedHandlers = (
   surroundings: ResourceSurroundings
 ): (view: CallerView) => Handlers => {
   const { model } = registration
-  const handlersFor = (view: ModelView) => handlersOf(registration, repository, store, { ...surroundings, view })
+  const handlersFor = (view: ModelView) =>
+    handlersOf(registration, repository, store, { ...surroundings, isViewed: true, view })
   const plain = handlersFor(wholeView(model))
   const compiled = new BoundedCache<Handlers>(maxViews)
   return (grants) => {
@@ -123,11 +124,11 @@ const handlersOf = (
   registration: ServedResource,
   repository: Repository<Model.Any>,
   store: DocumentStore["Service"],
-  surroundings: ResourceSurroundings & { readonly view: ModelView }
+  surroundings: ResourceSurroundings & { readonly isViewed: boolean; readonly view: ModelView }
 ): Handlers => {
   const { model, path } = registration
   const { translations, view } = surroundings
-  const representations = representationsOf(registration, repository, view)
+  const representations = representationsOf(registration, repository, surroundings)
   const places = inputFields(model)
   const respondBadRequest = makeBadRequest(translations, places)
   const errorResponses = makeErrorResponses(translations)

@@ -37,7 +37,7 @@ export const accessOf = Effect.fnUntraced(function*({ errorResponses, realm, reg
   let first = 0
   for (const registration of registrations) {
     if (registration._tag === "Resource") {
-      ruled.set(registration, ruledModel(registration.model, registration.rules, first))
+      ruled.set(registration, ruledModel(registration, first))
     }
     first += registration.rules.grants.length
   }

@@ -44,6 +44,7 @@ import { type Implementation, served } from "../routes/served.ts"
 import { accessLogged } from "../server/accessLog.ts"
 import { type ClientAddressOf, makeClientAddress } from "../server/clientAddress.ts"
 import * as Translations from "../Translations.ts"
+import type { ModelView } from "../view/modelView.ts"
 import { accessOf } from "./access.ts"
 import { callerDocument } from "./callerDocument.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
@@ -238,7 +239,10 @@ const largePagesAtOnce = 4
 
 /** An action's response has the links of its own resource. */
 const linksFrom = (resource: ResourceInfo, linksOf: LinksOf): LinksOf => (model, view) =>
-  model === resource.model ? Links.ofResource(resource, view) : linksOf(model, view)
+  model === resource.model ? linksAt(resource, view) : linksOf(model, view)
+
+const linksAt = (resource: ResourceInfo, view: ModelView | undefined): ReturnType<LinksOf> =>
+  resource.enableHateoas ? { links: Links.ofResource(resource, view), path: resource.path } : undefined
 
 /** Documents have the links of the first registration of their model with links enabled. */
 const linksBy = (registrations: ReadonlyArray<Registration>): LinksOf => {
@@ -247,6 +251,6 @@ const linksBy = (registrations: ReadonlyArray<Registration>): LinksOf => {
   )
   return (model, view) => {
     const found = resources.find((resource) => resource.model === model)
-    return found === undefined ? Links.none : Links.ofResource(found, view)
+    return found === undefined ? undefined : linksAt(found, view)
   }
 }

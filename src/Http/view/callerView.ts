@@ -74,6 +74,14 @@ const textOf = (fields: FieldRules): string => {
 const texts = new WeakMap<FieldRules, string>()
 
 /**
+ * Whether a caller may use each of the endpoints that links list: on every document, on none, or on those that match a
+ * filter.
+ *
+ * @internal
+ */
+export type Rights = ReadonlyArray<boolean | Filter>
+
+/**
  * What the caller of a request may see of models.
  *
  * @internal
@@ -83,6 +91,10 @@ export interface CallerViews {
   readonly own: CallerView | undefined
   /** The grants for any model; `undefined` if it is not registered, and everything is shown. */
   readonly of: (model: ModelLike) => Effect.Effect<CallerView | undefined, ReadError>
+  /** What links of the route's own documents list; `undefined` if they have none. */
+  readonly rights: Rights | undefined
+  /** What links of documents of the registration with the path list. */
+  readonly rightsAt: (path: string) => Effect.Effect<Rights, ReadError>
 }
 
 /**

@@ -9,7 +9,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { AnyRows, Fields, Rule, Rules } from "../Grant.ts"
-import { type Caller, type Failure, isOpen, type Node } from "../Permission.ts"
+import { type Any, type Caller, type Failure, isOpen, type Node } from "../Permission.ts"
 import { both, contrary, either, type Verdict } from "./verdict.ts"
 
 /**
@@ -25,7 +25,8 @@ export interface Situation {
   readonly model: Model.Any | undefined
   /** What `CurrentSubject` says: a filter for a model's documents, or whether the subject is the one in the path. */
   readonly isSubject: (subject: string) => Verdict
-  readonly document: Effect.Effect<Option.Option<unknown>, Failure>
+  /** `undefined` if it is not known which document it will be. What a permission says of it may then hold. */
+  readonly document: Effect.Effect<Option.Option<unknown>, Failure> | undefined
 }
 
 /**
@@ -71,6 +72,13 @@ export const heldBy = (
 }
 
 /**
+ * Whether what a permission says may depend on the addressed document.
+ *
+ * @internal
+ */
+export const isOfDocument = (permission: Any): boolean => isCustom(permission.node)
+
+/**
  * The rules for a method or a call, as their numbers. A call with the option `require` is under those alone that name it.
  *
  * @internal
@@ -84,6 +92,20 @@ export const rulesFor = ({ grants }: Rules, name: string, isCall: boolean): Read
 }
 
 // internal
+
+const isCustom = (node: Node): boolean => {
+  switch (node._tag) {
+    case "Custom":
+      return true
+    case "Not":
+      return isCustom(node.part)
+    case "And":
+    case "Or":
+      return node.parts.some(isCustom)
+    default:
+      return false
+  }
+}
 
 const ruleOf = (id: number, rule: Rule | undefined, situation: Situation): Maybe<Held | undefined> =>
   rule === undefined ? undefined : then(verdictOf(rule.permission.node, situation), (verdict) => {
@@ -119,7 +141,7 @@ const withLimit = (held: Held, limit: Verdict): ReadonlyArray<Held> => [{
   check: filterIn(both(held.check ?? true, limit))
 }]
 
-const verdictOf = (node: Node, situation: Situation): Maybe<Verdict> => {
+const verdictOf = (node: Node, situation: Situation, isNegated = false): Maybe<Verdict> => {
   const caller = Option.getOrUndefined(situation.caller)
   switch (node._tag) {
     case "Anonymous":
@@ -133,17 +155,42 @@ const verdictOf = (node: Node, situation: Situation): Maybe<Verdict> => {
     case "CurrentSubject":
       return caller !== undefined && situation.isSubject(caller.subject)
     case "Not":
-      return caller === undefined ? false : then(verdictOf(node.part, situation), contrary)
+      return caller === undefined ? false : then(verdictOf(node.part, situation, !isNegated), contrary)
     case "And":
       return node.parts.length === 0
         ? caller !== undefined
-        : all(node.parts.map((part) => verdictOf(part, situation)), (parts) => parts.reduce<Verdict>(both, true))
+        : all(
+          node.parts.map((part) => verdictOf(part, situation, isNegated)),
+          (parts) => parts.reduce<Verdict>(both, true)
+        )
     case "Or":
-      return all(node.parts.map((part) => verdictOf(part, situation)), (parts) => parts.reduce<Verdict>(either, false))
+      return all(
+        node.parts.map((part) => verdictOf(part, situation, isNegated)),
+        (parts) => parts.reduce<Verdict>(either, false)
+      )
     case "Custom":
-      return caller === undefined && !node.anonymous ? false : node.decide(situation)
+      return caller === undefined && !node.anonymous
+        ? false
+        : situation.document === undefined
+        ? possibly(node.decide, situation, !isNegated)
+        : node.decide({ ...situation, document: situation.document })
   }
 }
+
+/** The decision, or `whenAsked` if it depends on the document, which is not known. */
+const possibly = (
+  decide: Extract<Node, { readonly _tag: "Custom" }>["decide"],
+  situation: Situation,
+  whenAsked: boolean
+): Effect.Effect<boolean, Failure> =>
+  Effect.suspend(() => {
+    let isAsked = false
+    const document = Effect.sync(() => {
+      isAsked = true
+      return Option.none()
+    })
+    return Effect.map(decide({ ...situation, document }), (decision) => isAsked ? whenAsked : decision)
+  })
 
 const then = <A, B>(value: Maybe<A>, f: (value: A) => Maybe<B>): Maybe<B> => {
   if (!Effect.isEffect(value)) return f(value)
