@@ -16,6 +16,7 @@
  * | `server.backlog` | connections that wait to be accepted | 511 |
  * | `server.shutdown_timeout` | time for running requests to finish when the service stops | 20 seconds |
  * | `server.request_timeout` | time in which a request has to arrive | 60 seconds |
+ * | `server.response_timeout` | time in which a request has to be answered, see `KernelServer` | none |
  * | `server.max_body_size` | size of a JSON body | 1 MiB |
  * | `server.max_multipart_size` | size of a multipart body | 10 MiB |
  * | `server.trusted_proxies` | addresses and networks of the proxies in front, see `ClientAddress` | none |
@@ -239,6 +240,17 @@ export const proxies: Config.Config<ProxyOptions> = Config.all({
   trustedProxies: configOf(settings.serverTrustedProxies, []),
   forwardedHeader: configOf(settings.serverForwardedHeader, "x-forwarded-for" as const)
 })
+
+/**
+ * `server.response_timeout`; `undefined` without one.
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const responseTimeout: Config.Config<Duration.Duration | undefined> = configOf(
+  settings.serverResponseTimeout,
+  undefined
+)
 
 /**
  * The keys of `logging`.

@@ -5,8 +5,10 @@
  *
  * A request has to arrive within `server.request_timeout`, and its head within 20 seconds of that; a slower one is
  * answered 408 and disconnected. A head may have 16 KiB (otherwise 431). What Node's parser rejects is answered with an
- * `ErrorMessage`, too. A handler has no time limit of its own: it is interrupted when its client disconnects, and
- * `Effect.timeout` can limit it.
+ * `ErrorMessage`, too.
+ *
+ * A handler is interrupted when its client disconnects. It has no time limit unless `server.response_timeout` is configured:
+ * after that time it is interrupted, and the response is a 503. Its calls to other services end by then (see `Deadline`).
  *
  * `SIGTERM` and `SIGINT` stop the service. It accepts no more connections, closes idle ones, and answers the running
  * requests with `Connection: close`. After `server.shutdown_timeout` the remaining ones are cut off. Then the stores

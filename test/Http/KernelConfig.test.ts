@@ -63,6 +63,7 @@ const everything = Effect.gen(function*() {
   const { host, ...mongo } = yield* MongoStore.config
   return {
     server: yield* KernelConfig.server,
+    responseTimeout: yield* KernelConfig.responseTimeout,
     logging: yield* KernelConfig.logging,
     proxies: yield* Effect.map(KernelConfig.proxies, ({ forwardedHeader, trustedProxies }) => ({
       forwardedHeader,
@@ -87,6 +88,7 @@ const expected = {
     shutdownTimeout: Duration.seconds(3),
     requestTimeout: Duration.millis(1_500)
   },
+  responseTimeout: Duration.seconds(30),
   proxies: { forwardedHeader: "forwarded" as const, trustedProxies: ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"] },
   rateLimits: {
     perAddress: { limit: 300, window: Duration.minutes(1) },
@@ -135,6 +137,7 @@ appkernel:
     backlog: 100
     shutdown_timeout: 3
     request_timeout: 1.5
+    response_timeout: 30
     max_body_size: 2048
     max_multipart_size: 5 MiB
     trusted_proxies: [10.0.0.0/8, "::ffff:192.0.2.1", "2001:db8::/32"]
@@ -181,6 +184,7 @@ const env = {
   APPKERNEL_SERVER_BACKLOG: "100",
   APPKERNEL_SERVER_SHUTDOWN_TIMEOUT: "3 seconds",
   APPKERNEL_SERVER_REQUEST_TIMEOUT: "1500 millis",
+  APPKERNEL_SERVER_RESPONSE_TIMEOUT: "30 seconds",
   APPKERNEL_SERVER_MAX_BODY_SIZE: "2 KiB",
   APPKERNEL_SERVER_MAX_MULTIPART_SIZE: "5242880",
   APPKERNEL_SERVER_TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1, 2001:db8::/32",

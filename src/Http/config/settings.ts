@@ -176,6 +176,7 @@ export const settings = {
   serverMaxBodySize: size("server.max_body_size"),
   serverMaxMultipartSize: size("server.max_multipart_size"),
   serverRequestTimeout: duration(Duration.millis(100))("server.request_timeout"),
+  serverResponseTimeout: duration(Duration.millis(1))("server.response_timeout"),
   serverTrustedProxies: networks("server.trusted_proxies"),
   serverForwardedHeader: oneOf("x-forwarded-for", "forwarded")("server.forwarded_header"),
   rateLimitsPerAddress: rate("rate_limits.per_address"),

@@ -20,7 +20,7 @@ export const statusTexts: { readonly [status: string]: string } = {
   429: "There were too many requests; `retry_after` and `Retry-After` are the seconds to wait",
   500: "The request could not be handled; it is logged under the identifier in the message",
   501: "The store at hand can't do this",
-  503: "The store does not answer, or the query took too long"
+  503: "The store does not answer, or the answer took too long"
 }
 
 /**

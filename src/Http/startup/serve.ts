@@ -39,6 +39,7 @@ import { routed, routerConfig, withErrorResponses } from "../routes/errorBoundar
 import { keysRoute } from "../routes/keysRoute.ts"
 import { makeRateLimiter, unlimited } from "../routes/rateLimits.ts"
 import { routesOf } from "../routes/resourceRoutes.ts"
+import { withResponseTimeout } from "../routes/responseTimeout.ts"
 import type { Route } from "../routes/route.ts"
 import { type Implementation, served } from "../routes/served.ts"
 import { accessLogged } from "../server/accessLog.ts"
@@ -164,7 +165,9 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   for (const addition of additions) {
     yield* Layer.build(Layer.provide(addition, Layer.succeed(HttpRouter.HttpRouter, open)))
   }
-  const limited = limitAddress(routed(router, routes, pathsOfDocuments(registrations), errorResponses))
+  const answered = routed(router, routes, pathsOfDocuments(registrations), errorResponses)
+  const time = yield* KernelConfig.responseTimeout
+  const limited = limitAddress(time === undefined ? answered : withResponseTimeout(answered, time, errorResponses))
   const cors = yield* configuredCors
   const handler = cors === undefined ? limited : withCors(limited, cors)
   const log = yield* KernelLogger.Access

@@ -17,6 +17,7 @@ export const en = {
   "errors.VersionConflict": "{model} {id} no longer has version {expected}",
   "errors.QueryRejected": "The store can't take what the request asks for or sends",
   "errors.QueryTimeout": "The query took too long and was stopped",
+  "errors.ResponseTimeout": "The answer took too long, try again later",
   "errors.StoreUnavailable": "The store is unavailable, try again later",
   "errors.Unsupported": "The store does not support {feature}",
   "errors.Route": "There is nothing at {path}",

@@ -1,0 +1,47 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+
+/**
+ * The time by which the current work has to be done, in milliseconds of the monotonic clock; `undefined` without a deadline.
+ * The server sets it for requests, and calls to other services end by it.
+ *
+ * @internal
+ */
+export const CurrentDeadline: Context.Reference<number | undefined> = Context.Reference<number | undefined>(
+  "appkernel/internal/CurrentDeadline",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * The milliseconds that are left until the current deadline, 0 after it; `undefined` without one.
+ *
+ * @internal
+ */
+export const millisLeft: Effect.Effect<number | undefined> = Effect.withFiber((fiber) => {
+  const deadline = fiber.getRef(CurrentDeadline)
+  return Effect.succeed(
+    deadline === undefined ? undefined : Math.max(0, deadline - monotonicMillis(fiber.getRef(Clock.Clock)))
+  )
+})
+
+/**
+ * Runs an effect with a deadline in `millis`, unless the current one is earlier.
+ *
+ * @internal
+ */
+export const withDeadline = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => {
+    const deadline = monotonicMillis(fiber.getRef(Clock.Clock)) + millis
+    const current = fiber.getRef(CurrentDeadline)
+    return current !== undefined && current <= deadline
+      ? effect
+      : Effect.provideService(effect, CurrentDeadline, deadline)
+  })
+
+/**
+ * The time of the monotonic clock, which nobody sets.
+ *
+ * @internal
+ */
+export const monotonicMillis = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
