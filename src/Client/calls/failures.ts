@@ -66,16 +66,16 @@ const reasonOf = (error: unknown): Reason => {
   for (const code of codesOf(error, 4)) {
     const reason = reasons.get(code)
     if (reason !== undefined) return reason
-    if (code.startsWith("HPE_")) return "InvalidAnswer"
     if (/^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/u.test(code) || code.includes("CERT")) return "Tls"
   }
   return "Reset"
 }
 
-/** The codes of an error, of its parts and of its causes. */
+/** The codes and names of an error, of its parts and of its causes. */
 function* codesOf(error: unknown, depth: number): Generator<string> {
   if (typeof error !== "object" || error === null || depth === 0) return
   if ("code" in error && typeof error.code === "string") yield error.code
+  if ("name" in error && typeof error.name === "string") yield error.name
   if ("errors" in error && Array.isArray(error.errors)) {
     for (const part of error.errors) yield* codesOf(part, depth - 1)
   }
@@ -100,6 +100,7 @@ const reasons: ReadonlyMap<string, Reason> = new Map<string, Reason>([
   ["UND_ERR_CONNECT_TIMEOUT", "Timeout"],
   ["UND_ERR_HEADERS_TIMEOUT", "Timeout"],
   ["UND_ERR_BODY_TIMEOUT", "Timeout"],
+  ["HTTPParserError", "InvalidAnswer"],
   ["UND_ERR_HEADERS_OVERFLOW", "InvalidAnswer"],
   ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "InvalidAnswer"],
   ["UND_ERR_RES_EXCEEDED_MAX_SIZE", "InvalidAnswer"],
