@@ -103,7 +103,7 @@ export const folders: { readonly [name: string]: Folder } = {
     on: ["Model", "Repository", "Client", "Security"],
     without: { packages: drivers, because: "Only the repository talks to a store." },
     rooms: {
-      base: { on: [], modules: ["Envelope", "HttpError", "ServiceError"], isPortable: true },
+      base: { on: [], modules: ["Envelope", "HttpError", "ServiceError", "UpstreamError"], isPortable: true },
       "messages/catalogues": { on: [] },
       messages: { on: ["messages/catalogues", "base"] },
       Translations: { on: ["messages"], modules: ["Translations"] },

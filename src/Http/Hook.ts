@@ -6,8 +6,8 @@
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Model from "../Model/Model.ts"
+import type { OwnErrors } from "./description/ownErrors.ts"
 import type { Method } from "./Endpoint.ts"
-import type { ServiceError } from "./ServiceError.ts"
 
 /**
  * The names of a resource's hooks: one before and one after each method.
@@ -98,11 +98,12 @@ export type Returning<M extends Model.Any, N extends Name, Result> = N extends "
 export type ResultFor<M extends Model.Any, N extends Name> = ReturnType<ByName<M, N, unknown, unknown>>
 
 /**
- * The application's own errors that a hook may fail with: one class or several.
+ * The application's own errors that a hook may fail with, one class or several, and the statuses of failed calls to other
+ * services that callers are told of: see `UpstreamError.of`.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Options<E extends ServiceError.Any | ReadonlyArray<ServiceError.Any>> {
+export interface Options<E extends OwnErrors> {
   readonly error?: E | undefined
 }

@@ -9,8 +9,10 @@
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import type { CircuitOpenError, RequestHandlingException } from "../Client/ClientError.ts"
 import { type ModelError, Problem } from "../Model/ModelError.ts"
 import type { DocumentNotFound, VersionConflict, WriteError } from "../Repository/RepositoryError.ts"
+import { fromCallFailure, type UpstreamError } from "./UpstreamError.ts"
 
 /**
  * Status 400: the body or a parameter can't be parsed or is not valid. `errors` lists every problem.
@@ -182,9 +184,10 @@ export type HttpError =
   | InternalServerError
   | NotImplemented
   | ServiceUnavailable
+  | UpstreamError
 
 /**
- * The status of each error.
+ * The status of each error but `UpstreamError`, which has that of the failed call.
  *
  * @category models
  * @since 0.1.0
@@ -207,12 +210,18 @@ export const statusOf = {
 } as const
 
 /**
- * The failures of repositories and models that a request may cause.
+ * The failures of repositories, models and calls to other services that a request may cause.
  *
  * @category models
  * @since 0.1.0
  */
-export type Failure = ModelError | WriteError | DocumentNotFound | VersionConflict
+export type Failure =
+  | ModelError
+  | WriteError
+  | DocumentNotFound
+  | VersionConflict
+  | RequestHandlingException
+  | CircuitOpenError
 
 /**
  * The tags of all failures.
@@ -229,8 +238,18 @@ export const failures: { readonly [K in Failure["_tag"]]: true } = {
   VersionConflict: true,
   Unsupported: true,
   QueryTimeout: true,
-  StoreUnavailable: true
+  StoreUnavailable: true,
+  RequestHandlingException: true,
+  CircuitOpenError: true
 }
+
+/**
+ * Whether it is an error of the REST interface.
+ *
+ * @internal
+ */
+export const isHttpError = (error: { readonly _tag: string }): error is HttpError =>
+  error._tag === "UpstreamError" || Object.hasOwn(statusOf, error._tag)
 
 /**
  * Maps a failure to an error.
@@ -264,6 +283,9 @@ export const fromFailure = (failure: Failure): HttpError => {
       return new ServiceUnavailable({ message: "The query took too long and was stopped" })
     case "StoreUnavailable":
       return new ServiceUnavailable({ message: "The store is unavailable, try again later" })
+    case "RequestHandlingException":
+    case "CircuitOpenError":
+      return fromCallFailure(failure)
   }
 }
 

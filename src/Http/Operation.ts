@@ -13,6 +13,7 @@ import type { CurrentUser } from "../Security/CurrentUser.ts"
 import type * as Permission from "../Security/Permission.ts"
 import type { Options, Part } from "./description/callOptions.ts"
 import type { Collection, Representation } from "./description/documents.ts"
+import type { ClassOf, ResponseOf } from "./description/ownErrors.ts"
 import type { Method } from "./Endpoint.ts"
 import type {
   BadRequest,
@@ -23,7 +24,7 @@ import type {
   responses,
   ServiceUnavailable
 } from "./HttpError.ts"
-import type { ServiceError } from "./ServiceError.ts"
+import type { UpstreamError } from "./UpstreamError.ts"
 
 export type { Members, Options, Part } from "./description/callOptions.ts"
 
@@ -57,6 +58,7 @@ export type CommonFailure =
   | Conflict
   | NotImplemented
   | ServiceUnavailable
+  | UpstreamError
 
 /**
  * The function that performs an operation. It takes the request and returns what the option `success` declares. It may
@@ -206,8 +208,7 @@ export declare namespace Operation {
     : Schema.Void
 
   /** The application's own errors. */
-  export type ErrorOf<O extends Options> = O extends { readonly error: infer E }
-    ? E extends ReadonlyArray<infer One extends ServiceError.Any> ? One : Extract<E, ServiceError.Any>
+  export type ErrorOf<O extends Options> = O extends { readonly error: infer E } ? ClassOf<E>
     : never
 
   /**
@@ -230,7 +231,7 @@ export declare namespace Operation {
 
   /** The failures of a call. */
   export type FailureOf<O extends Options> =
-    | ([ErrorOf<O>] extends [never] ? never : ServiceError.Response<ErrorOf<O>>)
+    | (O extends { readonly error: infer E } ? ResponseOf<E> : never)
     | (typeof responses)[
       | "BadRequest"
       | "NotFound"

@@ -11,6 +11,7 @@ import type * as Model from "../Model/Model.ts"
 import type * as Repository from "../Repository/Repository.ts"
 import type * as Action from "./Action.ts"
 import { endpointOf } from "./description/callEndpoint.ts"
+import { responsesOf } from "./description/ownErrors.ts"
 import { describe, endpointsOf } from "./description/standardEndpoints.ts"
 import { Tags } from "./description/tags.ts"
 import type * as Endpoint from "./Endpoint.ts"
@@ -19,7 +20,6 @@ import { responses } from "./HttpError.ts"
 import type * as Operation from "./Operation.ts"
 import type * as Resource from "./Resource.ts"
 import type * as Service from "./Service.ts"
-import { responseOf } from "./ServiceError.ts"
 
 /**
  * The options of a registration.
@@ -367,5 +367,5 @@ const standardOf = (
 
 const hookErrorsOf = ({ description }: ResourceInfo, method: Endpoint.Method): ReadonlyArray<Schema.Top> => {
   const own = description.errors[method]
-  return own === undefined ? [] : [...own.map(responseOf), responses.BadRequest, responses.NotFound, responses.Conflict]
+  return own === undefined ? [] : [...responsesOf(own), responses.BadRequest, responses.NotFound, responses.Conflict]
 }

@@ -14,21 +14,19 @@ import type * as Query from "../Repository/Query.ts"
 import * as Grant from "../Security/Grant.ts"
 import * as Permission from "../Security/Permission.ts"
 import * as Action from "./Action.ts"
+import { type ClassOf, listOf, type OwnErrors } from "./description/ownErrors.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import type * as Hook from "./Hook.ts"
 import type * as Operation from "./Operation.ts"
 import {
   type AnyDescription,
-  type ClassOf,
   describe,
   type Description,
   type ErrorsOf,
   type Hookless,
-  listOf,
   makeDescription,
   type Method,
   type MethodOptions,
-  type OwnErrors,
   withAction
 } from "./resource/description.ts"
 
@@ -36,7 +34,6 @@ const typeId = "~appkernel/Resource"
 
 export {
   type AnyDescription,
-  type ClassOf,
   type Declared,
   type DeclaredErrors,
   describe,
@@ -46,9 +43,10 @@ export {
   type ErrorsOf,
   type Hookless,
   type Method,
-  type MethodOptions,
-  type OwnErrors
+  type MethodOptions
 } from "./resource/description.ts"
+
+export type { ClassOf, OwnError, OwnErrors } from "./description/ownErrors.ts"
 
 /** @internal */
 export { isDescription } from "./resource/description.ts"

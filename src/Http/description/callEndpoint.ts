@@ -5,14 +5,12 @@ import * as Schema from "effect/Schema"
 import { elementOf, isModelLike } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
 import { responses } from "../HttpError.ts"
-import { responseOf, type ServiceError } from "../ServiceError.ts"
 import type { Members, Options, Part } from "./callOptions.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import { byId, collection, representation } from "./documents.ts"
+import { listOf, responsesOf } from "./ownErrors.ts"
 import type { Method } from "./standardEndpoints.ts"
 import { Tags } from "./tags.ts"
-
-const errorsOf = ({ error = [] }: Options): ReadonlyArray<ServiceError.Any> => "ast" in error ? [error] : error
 
 /** @internal */
 export const successOf = ({ success = Schema.Void }: Options): Schema.Top =>
@@ -90,7 +88,7 @@ export const endpointOf = (
   // A client decodes a response as the first matching error. The application's errors have more fields than the
   // engine's, so they come first.
   const errors: ReadonlyArray<Schema.Top> = [
-    ...errorsOf(options).map(responseOf),
+    ...responsesOf(listOf(options.error ?? [])),
     responses.BadRequest,
     responses.NotFound,
     responses.Conflict,

@@ -5,7 +5,7 @@
  */
 import type * as Schema from "effect/Schema"
 import type * as Permission from "../../Security/Permission.ts"
-import type { ServiceError } from "../ServiceError.ts"
+import type { OwnErrors } from "./ownErrors.ts"
 import type { Method } from "./standardEndpoints.ts"
 
 /**
@@ -65,8 +65,11 @@ export interface Options {
    * `/api/v1/jobs/{id}`. For a result that is no object, `{result}` is the result itself.
    */
   readonly location?: string | undefined
-  /** The application's own errors that the operation may fail with: one class or several. */
-  readonly error?: ServiceError.Any | ReadonlyArray<ServiceError.Any> | undefined
+  /**
+   * The application's own errors that the operation may fail with, one class or several, and the statuses of failed calls to
+   * other services that callers are told of: see `UpstreamError.of`.
+   */
+  readonly error?: OwnErrors | undefined
   /**
    * Whether callers without credentials may call it, if the rules of the implementation admit them. The handler then has
    * no `CurrentUser`, but `CurrentUser.option`. Defaults to whether `require` admits them.

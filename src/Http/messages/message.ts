@@ -1,6 +1,7 @@
 import type { FieldProblem } from "../../Model/introspection.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import { BadRequest, type Failure, type HttpError, TooManyRequests } from "../HttpError.ts"
+import { type CallError, messageIn, secondsOf } from "../UpstreamError.ts"
 import { en } from "./catalogues/en.ts"
 
 /**
@@ -177,9 +178,29 @@ export const translationOf = (failure: HttpError | Failure): TranslatableMessage
     case "QueryTimeout":
     case "StoreUnavailable":
       return { key: `errors.${failure._tag}` }
+    case "RequestHandlingException":
+    case "CircuitOpenError":
+      return translationOfCall(failure)
     default:
       return texts.get(failure)
   }
 }
+
+/**
+ * The message for a failed call to another service; `undefined` if that service has one for callers.
+ *
+ * @internal
+ */
+export const translationOfCall = (failure: CallError, isDeclared = false): TranslatableMessage | undefined => {
+  const service = failure.upstreamService
+  if (failure._tag === "CircuitOpenError") {
+    return { key: "errors.UpstreamUnavailable", args: { service, retry_after: secondsOf(failure.retryAfter) } }
+  }
+  if (messageIn(failure, isDeclared) !== undefined) return undefined
+  return { key: answered.has(failure.reason) ? "errors.UpstreamFailed" : "errors.UpstreamSilent", args: { service } }
+}
+
+/** The reasons of calls that were answered. */
+const answered: ReadonlySet<string> = new Set(["Status", "InvalidAnswer", "TooManyRedirects", "InvalidRequest"])
 
 const texts = new WeakMap<object, TranslatableMessage>()

@@ -9,11 +9,11 @@ import type * as Model from "../../Model/Model.ts"
 import type * as Query from "../../Repository/Query.ts"
 import * as Permission from "../../Security/Permission.ts"
 import type * as Action from "../Action.ts"
+import { listOf, type OwnError, type OwnErrors, type ResponseOf } from "../description/ownErrors.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import type * as Hook from "../Hook.ts"
 import type { responses } from "../HttpError.ts"
 import type * as Operation from "../Operation.ts"
-import type { ServiceError } from "../ServiceError.ts"
 
 const descriptionTypeId = "~appkernel/Resource/Description"
 
@@ -35,14 +35,6 @@ export interface MethodOptions<Methods extends ReadonlyArray<Method>> {
   /** Defaults to `["GET"]`: read-only. */
   readonly methods?: Methods | undefined
 }
-
-/**
- * The application's own errors of one method: one class or several.
- *
- * @category models
- * @since 0.1.0
- */
-export type OwnErrors = ServiceError.Any | ReadonlyArray<ServiceError.Any>
 
 /**
  * The options of a description.
@@ -121,21 +113,12 @@ export interface AnyDescription {
   readonly methods: ReadonlyArray<Method>
   readonly actions: ReadonlyArray<Operation.Described>
   /** The application's own errors of hooks. A method without an entry has no hooks that fail. */
-  readonly errors: { readonly [K in Method]?: ReadonlyArray<ServiceError.Any> }
+  readonly errors: { readonly [K in Method]?: ReadonlyArray<OwnError> }
   /** The methods that callers without credentials may call, if the implementation admits them. */
   readonly anonymous: ReadonlyArray<Method>
   /** The fields that rules may hide from some callers, as dotted paths. */
   readonly hidden: ReadonlyArray<string>
 }
-
-/**
- * The classes of the errors: one or several.
- *
- * @category models
- * @since 0.1.0
- */
-export type ClassOf<Errors> = Errors extends ReadonlyArray<infer One extends ServiceError.Any> ? One
-  : Extract<Errors, ServiceError.Any>
 
 /**
  * The errors in the responses of a method whose hooks fail with the errors.
@@ -144,7 +127,7 @@ export type ClassOf<Errors> = Errors extends ReadonlyArray<infer One extends Ser
  * @since 0.1.0
  */
 export type ErrorsOf<Errors> =
-  | (Errors extends readonly [] ? never : ServiceError.Response<ClassOf<Errors>>)
+  | ResponseOf<Errors>
   // The failures that hooks need not declare.
   | (typeof responses)["BadRequest" | "NotFound" | "Conflict"]
 
@@ -229,9 +212,6 @@ export const describe = <
 /** @internal */
 export const isDescription = (u: unknown): u is AnyDescription =>
   typeof u === "object" && u !== null && descriptionTypeId in u
-
-/** @internal */
-export const listOf = (errors: OwnErrors): ReadonlyArray<ServiceError.Any> => "ast" in errors ? [errors] : errors
 
 /** @internal */
 export const withAction = (

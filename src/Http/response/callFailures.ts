@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/RepositoryError.ts"
-import { Conflict, type Failure, failures, type HttpError, statusOf } from "../HttpError.ts"
+import { Conflict, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
 import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
 import type { ErrorResponses } from "./translation.ts"
+import { isUpstreamFailure, toldToCallers } from "./upstreamFailure.ts"
 
 /**
  * The failures of an application's own code: its declared errors and those of the engine.
@@ -31,6 +32,7 @@ export const handleCallFailures = <R>(
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure, R> =>
   Effect.catch(effect, (error): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure> => {
     if (isServiceError(error)) return errorResponses.serviceError(error, error[serviceErrorTypeId].status)
+    if (isUpstreamFailure(error)) return toldToCallers(error)
     switch (error._tag) {
       case "DocumentInvalid":
         return Effect.die(error)
@@ -42,8 +44,6 @@ export const handleCallFailures = <R>(
       }
       default:
         // An undeclared error is a defect, since clients don't expect it.
-        return Object.hasOwn(expectedFailures, error._tag) ? Effect.fail(error) : Effect.die(error)
+        return isHttpError(error) || Object.hasOwn(failures, error._tag) ? Effect.fail(error) : Effect.die(error)
     }
   })
-
-const expectedFailures = { ...statusOf, ...failures }

@@ -1,6 +1,7 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { quote } from "../../internal/json.ts"
 import type { FieldProblem } from "../../Model/introspection.ts"
+import type { UpstreamError } from "../UpstreamError.ts"
 
 /** @internal */
 export const json = (
@@ -52,6 +53,24 @@ export const tooManyRequests = (
     429,
     { ...headers, "retry-after": String(seconds) }
   )
+
+/**
+ * The response to a request that needed another service, which failed.
+ *
+ * @internal
+ */
+export const upstreamError = (
+  message: string,
+  { code, retry_after, upstream_service }: UpstreamError,
+  headers?: { readonly [name: string]: string }
+): HttpServerResponse.HttpServerResponse => {
+  const text = `{"_type":"ErrorMessage","code":${code},"message":${quote(message)},"upstream_service":${
+    quote(upstream_service)
+  }`
+  return retry_after === undefined
+    ? json(`${text}}`, code, headers)
+    : json(`${text},"retry_after":${retry_after}}`, code, { ...headers, "retry-after": String(retry_after) })
+}
 
 /**
  * The response of an operation; `result` is JSON.

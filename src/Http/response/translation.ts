@@ -6,7 +6,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { type FieldProblem, typeInMessage } from "../../Model/introspection.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
-import { type Failure, fromFailure, type HttpError, statusOf } from "../HttpError.ts"
+import { type Failure, fromFailure, type HttpError, isHttpError, statusOf } from "../HttpError.ts"
 import { labelFrom } from "../messages/label.ts"
 import { inEnglish } from "../messages/loadLanguages.ts"
 import { type Labels, type TranslatableMessage, translationOf, translationOfProblem } from "../messages/message.ts"
@@ -86,6 +86,8 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
             return responses.badRequest(message, error.errors, headers)
           case "TooManyRequests":
             return responses.tooManyRequests(message, error.retry_after, headers)
+          case "UpstreamError":
+            return responses.upstreamError(message, error, headers)
           default:
             return responses.errorMessage(statusOf[error._tag], message, headers)
         }
@@ -101,8 +103,6 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
       )
   }
 }
-
-const isHttpError = (error: HttpError | Failure): error is HttpError => Object.hasOwn(statusOf, error._tag)
 
 /** The fields of an error that a message may show. */
 const fieldsOf = (error: Instance): Arguments =>

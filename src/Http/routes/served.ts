@@ -1,7 +1,11 @@
+import * as Effect from "effect/Effect"
 import * as Grant from "../../Security/Grant.ts"
+import { listOf, type OwnErrors, upstreamStatusesIn } from "../description/ownErrors.ts"
 import type * as Operation from "../Operation.ts"
 import type { Call, Registration, ResourceInfo, ServiceInfo } from "../Registration.ts"
-import type * as Resource from "../Resource.ts"
+import * as Resource from "../Resource.ts"
+import type { CallFailure } from "../response/callFailures.ts"
+import { passOn } from "../response/upstreamFailure.ts"
 import type * as Service from "../Service.ts"
 
 /**
@@ -51,12 +55,28 @@ export const served = (
   const own = implementations.find(({ description }) => description === registration.description)
   const calls = registration.calls.flatMap((call): ReadonlyArray<ServedCall> => {
     const handler = own?.handlers.get(call.name)
-    return handler === undefined ? [] : [{ ...call, handler }]
+    return handler === undefined ? [] : [{ ...call, handler: declaring(call.options.error ?? [], handler) }]
   })
   const rules = own?.rules ?? Grant.noRules
   if (registration._tag === "Service") return { ...registration, calls, rules }
   const { hooks, transactional } = own !== undefined && "hooks" in own ? own : unhooked
-  return { ...registration, calls, hooks, transactional, rules }
+  const { errors } = registration.description
+  const declared = hooks.map(({ hook, name }): Resource.AnyHook => ({
+    name,
+    // It has the arguments and the result of the hook.
+    hook: declaring(errors[Resource.methodOfHook(name)] ?? [], hook) as Resource.AnyHook["hook"]
+  }))
+  return { ...registration, calls, hooks: declared, transactional, rules }
+}
+
+/** Passes on what the errors of a handler or a hook declare of failed calls to other services. */
+const declaring = (errors: OwnErrors, run: Operation.Any["handler"]): Operation.Any["handler"] => {
+  const statuses = upstreamStatusesIn(listOf(errors))
+  if (statuses.size === 0) return run
+  const passed = passOn(statuses)
+  // The types of `Operation` and `Hook` declare arguments and failures.
+  const checked = run as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailure>
+  return (...args: ReadonlyArray<unknown>) => Effect.mapError(checked(...args), passed)
 }
 
 const unhooked = { hooks: [], transactional: false }

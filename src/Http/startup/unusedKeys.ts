@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { type ModelLike, modelOf, ruleOf, validationTypeId } from "../../Model/introspection.ts"
 import { fieldsOf, payloadOf, successOf } from "../description/callEndpoint.ts"
+import { classesIn, listOf } from "../description/ownErrors.ts"
 import {
   aggregationParameters,
   documentParameters,
@@ -12,7 +13,7 @@ import {
 import { de } from "../messages/catalogues/de.ts"
 import { en } from "../messages/catalogues/en.ts"
 import type { Registration } from "../Registration.ts"
-import { type ServiceError, serviceErrorTypeId } from "../ServiceError.ts"
+import { serviceErrorTypeId } from "../ServiceError.ts"
 import type { Translations } from "../Translations.ts"
 
 /**
@@ -65,10 +66,10 @@ const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
       collect(schema.ast, found)
     }
   }
-  const errors: ReadonlyArray<ServiceError.Any> = [
-    ...calls.flatMap(({ options }) => [options.error ?? []].flat()),
+  const errors = classesIn([
+    ...calls.flatMap(({ options }) => listOf(options.error ?? [])),
     ...resources.flatMap(({ description }) => Object.values(description.errors).flat())
-  ]
+  ])
   const models = [...found.models]
   return {
     models: found.models,

@@ -1,0 +1,168 @@
+/**
+ * The error of a service that needed another one, which failed.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import type { CircuitOpenError, RequestHandlingException } from "../Client/ClientError.ts"
+import type { ServiceError } from "./ServiceError.ts"
+
+/** Marks what {@link UpstreamError.of} makes. */
+export const upstreamStatusesTypeId = "~appkernel/UpstreamStatuses"
+
+/**
+ * A call to another service failed, and the response has the status of that failure: `code`. `upstream_service` is the
+ * service that failed. `retry_after` is the number of seconds after which a retry may succeed, as in the header `Retry-After`.
+ *
+ * A handler or a hook fails with it by itself whenever a call that it makes fails with `RequestHandlingException` or
+ * `CircuitOpenError`. Statuses that are about this service and not about its caller, 401, 403 and 407, become 502, unless
+ * they are declared by {@link UpstreamError.of}.
+ *
+ * **Example** (Statuses that callers are told of)
+ *
+ * ```ts check
+ * import { Effect, Schema } from "effect"
+ * import { ClientError, Service, UpstreamError } from "appkernel"
+ *
+ * declare const rateOf: (currency: string) => Effect.Effect<number, ClientError.RequestHandlingException>
+ *
+ * export const Rates = Service.make("RateService")
+ *   .operation("rate", { path: "./{currency}", success: Schema.Finite, error: UpstreamError.of(404, 503) }, ({ params }) =>
+ *     rateOf(params.currency))
+ * ```
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class UpstreamError extends Schema.TaggedError<UpstreamError>()("UpstreamError", {
+  code: Schema.Int,
+  message: Schema.String,
+  upstream_service: Schema.String,
+  retry_after: Schema.optionalKey(Schema.Int)
+}) {
+  /**
+   * Declares the statuses of failed calls that clients expect, in the option `error` of an operation, an action or a hook: they
+   * are in the OpenAPI document, typed clients fail with `UpstreamError`, and 401, 403 and 407 are passed on.
+   */
+  static readonly of = (
+    ...statuses: readonly [ServiceError.Status, ...ReadonlyArray<ServiceError.Status>]
+  ): UpstreamError.Statuses => ({
+    [upstreamStatusesTypeId]: statuses
+  })
+}
+
+/**
+ * Types of {@link UpstreamError}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export declare namespace UpstreamError {
+  /** The statuses that an operation or a hook passes on. */
+  export interface Statuses {
+    readonly [upstreamStatusesTypeId]: ReadonlyArray<number>
+  }
+
+  /** The schema of the error's response: the error's class in the program, an `ErrorMessage` in the body. */
+  export interface Response extends
+    Schema.Codec<
+      UpstreamError,
+      {
+        readonly _type: "ErrorMessage"
+        readonly code: number
+        readonly message: string
+        readonly upstream_service: string
+        readonly retry_after?: number
+      }
+    >
+  {}
+}
+
+/** @internal */
+export const isUpstreamStatuses = (u: unknown): u is UpstreamError.Statuses =>
+  typeof u === "object" && u !== null && upstreamStatusesTypeId in u
+
+/**
+ * The schema of the response with the status, as endpoints declare it.
+ *
+ * @internal
+ */
+export const upstreamResponseOf = (status: number): UpstreamError.Response =>
+  responseSchema.pipe(HttpApiSchema.status(status))
+
+/**
+ * What a caller is told of a failed call. `isDeclared` says whether the operation declares the status.
+ *
+ * @internal
+ */
+export const fromCallFailure = (failure: CallError, isDeclared = false): UpstreamError => {
+  const { retryAfter, statusCode, upstreamService } = failure
+  const isPassedOn = isDeclared || isForCallers(statusCode)
+  return new UpstreamError({
+    code: isPassedOn ? statusCode : 502,
+    message: messageIn(failure, isDeclared) ?? `The service ${upstreamService} failed`,
+    upstream_service: upstreamService,
+    ...(retryAfter === undefined || !isPassedOn ? {} : { retry_after: secondsOf(retryAfter) })
+  })
+}
+
+/**
+ * The failures of a call to another service.
+ *
+ * @internal
+ */
+export type CallError = RequestHandlingException | CircuitOpenError
+
+/**
+ * The message that the upstream has for callers; `undefined` if it has none for those of this service. Nothing else of its
+ * answer is shown.
+ *
+ * @internal
+ */
+export const messageIn = (failure: CallError, isDeclared = false): string | undefined => {
+  if (failure._tag === "CircuitOpenError" || failure.reason !== "Status") return undefined
+  const isErrorMessage = Reflect.get(Object(failure.body), "_type") === "ErrorMessage"
+  return isErrorMessage && (isDeclared || isForCallers(failure.statusCode)) ? failure.message : undefined
+}
+
+/**
+ * Whether a caller can do something with the status. 401, 403 and 407 are about the credentials of this service.
+ *
+ * @internal
+ */
+export const isForCallers = (status: number): boolean =>
+  status >= 400 && status < 600 && status !== 401 && status !== 403 && status !== 407
+
+/**
+ * The whole number of seconds for `Retry-After`.
+ *
+ * @internal
+ */
+export const secondsOf = (duration: Duration.Duration): number => Math.max(1, Math.ceil(Duration.toSeconds(duration)))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const responseSchema: UpstreamError.Response = Schema.Struct({
+  _type: Schema.tag("ErrorMessage"),
+  code: Schema.Int,
+  message: Schema.String,
+  upstream_service: Schema.String,
+  retry_after: Schema.optionalKey(Schema.Int)
+}).pipe(
+  Schema.decodeTo(Schema.toType(UpstreamError), {
+    decode: SchemaGetter.transform((body) => new UpstreamError(body)),
+    encode: SchemaGetter.transform(({ code, message, retry_after, upstream_service }) => ({
+      _type: "ErrorMessage" as const,
+      code,
+      message,
+      upstream_service,
+      ...(retry_after === undefined ? {} : { retry_after })
+    }))
+  }),
+  Schema.annotate({ description: "A service behind this one failed: `upstream_service`" })
+)
