@@ -26,10 +26,11 @@ const rowsOf = (grants: ReadonlyArray<HeldGrant>): DocumentStore.Filter | undefi
   return grants.length === 0 ? nothing : rows.length < grants.length ? undefined : { $or: rows }
 }
 
-const rulesOf = ({ read, write }: CallerView): RowRules => ({
-  rows: (access) => rowsOf(access === "read" ? read : write),
-  check: () => rowsOf(write)
-})
+/** The rows of the grants for the request's method. */
+const rulesOf = ({ read, write }: CallerView, method: string): RowRules => {
+  const rows = rowsOf(method === "GET" ? read : write)
+  return { rows: () => rows, check: () => rows }
+}
 
 export const servingViewed = <E>(
   resource: Resource.Any,
@@ -59,7 +60,7 @@ export const servingViewed = <E>(
         const handler = Effect.withFiber((fiber) => {
           const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const view = grants(headers["x-caller"] ?? "", method)
-          const rules = rulesOf(view)
+          const rules = rulesOf(view, method)
           return Effect.provideContext(
             handlersFor(view)[name],
             Context.make(CallerViews, {

@@ -22,7 +22,7 @@ type Write = Effect.Effect<WrittenDocument, CallFailure>
  * @internal
  */
 export const createWrites = (context: WriteContext, onPost: MethodHooks, replaceWith: ReplaceWith) => {
-  const { documents } = context
+  const { documents, view } = context
   const createAll = insertsOfMany(context, onPost)
   const create = insertsOfOne(context, onPost)
 
@@ -49,11 +49,13 @@ export const createWrites = (context: WriteContext, onPost: MethodHooks, replace
     problems: ReadonlyArray<FieldProblem> | undefined
   ): Effect.Effect<WrittenDocument, WriteFailure> => {
     const failed = Effect.fail(preconditions.failed)
+    const forbidden = view.rules.forbiddenIn(value, true)
+    const allowed = forbidden === undefined ? checkChosen(context) : Effect.fail(fieldForbidden(forbidden))
     const created = (
       onExisting: Effect.Effect<WrittenDocument, WriteFailure>
     ): Effect.Effect<WrittenDocument, WriteFailure> =>
       problems === undefined
-        ? Effect.andThen(checkChosen(context), createIfAbsent(id, value, onExisting))
+        ? Effect.andThen(allowed, createIfAbsent(id, value, onExisting))
         : Effect.fail(badRequestOf(problems))
     if (preconditions.isCreateOnly(conditions)) {
       return Effect.flatMap(

@@ -142,11 +142,12 @@ export const writeReaders = (
       isMultipart(headersOf(request)["content-type"])
         ? Effect.flatMap(readMultipart(request, formLimits), (parts) => {
           const form = readForm(model, parts, { maxDepth, isStrict })
-          return permitting(rules.forbiddenIn(form.values, true), () =>
+          return permitting(rules.forbiddenIn(form.values, !hasId(form.values)), () =>
             one(request, true, (decode) => decodeForm(decode, form)))
         })
         : Effect.flatMapEager(readJson(request, postTypes, limits.maxBodySize), (body) =>
-          permitting(rules.forbiddenIn(body, true), (): Read<OneDocument | ManyDocuments> =>
+          // With an identifier it may replace a document.
+          permitting(rules.forbiddenIn(body, !hasId(body)), (): Read<OneDocument | ManyDocuments> =>
             Array.isArray(body)
               ? documentsOf(decoders, body)
               : one(request, hasId(body), (decode) =>

@@ -65,7 +65,7 @@ export interface CallerDocuments {
  */
 export const wholeView = (model: Model.Any): ModelView => {
   const form = formWithout(model, [])
-  const rules = writeRulesOf(model, { hidden: { always: [], ever: [] }, unwritable: { always: [], ever: [] } })
+  const rules = writeRulesOf(model, { hidden: constantly([]), unwritable: constantly([]), isUnseen: false })
   const documents: CallerDocuments = {
     isShown: () => true,
     formOf: () => form,
@@ -102,27 +102,36 @@ const views = memoizeByModel(() => new BoundedCache<ModelView>(maxViews))
 const makeView = (model: Model.Any, grants: CallerView): ModelView => {
   const hidden = takenBy(grants.read, hiddenBy)
   const unwritable = takenBy(grants.write, unwritableBy)
-  const rules = writeRulesOf(model, { hidden, unwritable })
+  const isReadable = grants.read.length > 0
+  const rules = writeRulesOf(model, { hidden, unwritable, isUnseen: !isReadable })
+  /** Whether the caller sees some of the documents that they write, and others not. */
+  const isPartlySeen = isReadable && grants.read.every(({ rows }) => rows !== undefined)
+  const rulesDependOnDocument = hidden.dependsOnDocument || unwritable.dependsOnDocument ||
+    isPartlySeen && unwritable.ever.length > 0
   const shown = modelWithout(model, hidden.always, rules.loose)
   const form = hidden.dependsOnDocument ? undefined : formWithout(model, hidden.always)
   const ofCaller = (view: CallerView): CallerDocuments => {
     const reading = reachingBy(view.read)
     const writing = reachingBy(view.write)
     /** Grants that reach no document take away what any of them does. */
-    const hiddenIn = (document: Document) => {
-      const reaching = reading(document)
-      return reaching.length === 0 ? hidden.ever : takenByAll(reaching.map(hiddenBy))
-    }
+    const hiddenFrom = (reaching: ReadonlyArray<HeldGrant>) =>
+      reaching.length === 0 ? hidden.ever : takenByAll(reaching.map(hiddenBy))
+    const hiddenIn = (document: Document) => hiddenFrom(reading(document))
     return {
       isShown: (document) => reading(document).length > 0,
       formOf: form === undefined ? (document) => formWithout(model, hiddenIn(document)) : () => form,
       form,
-      rulesOf: hidden.dependsOnDocument || unwritable.dependsOnDocument
+      rulesOf: rulesDependOnDocument
         ? (document) => {
-          const own = hidden.dependsOnDocument ? hiddenIn(document) : hidden.always
+          const seeing = reading(document)
+          const own = hidden.dependsOnDocument ? hiddenFrom(seeing) : hidden.always
           const reaching = writing(document)
           const kept = reaching.length === 0 ? unwritable.ever : takenByAll(reaching.map(unwritableBy))
-          return writeRulesOf(model, { hidden: constantly(own), unwritable: constantly(kept) })
+          return writeRulesOf(model, {
+            hidden: constantly(own),
+            unwritable: constantly(kept),
+            isUnseen: seeing.length === 0
+          })
         }
         : () => rules,
       naming: hidden.dependsOnDocument ? () => namingOf(model, view.read, hidden) : undefined
@@ -135,7 +144,7 @@ const makeView = (model: Model.Any, grants: CallerView): ModelView => {
     hidden: hidden.always,
     rules,
     isWhole: false,
-    isReadable: grants.read.length > 0,
+    isReadable,
     form,
     dependsOnDocument: hidden.dependsOnDocument || unwritable.dependsOnDocument,
     same,

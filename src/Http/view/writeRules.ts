@@ -20,7 +20,8 @@ import { type FieldNames, isWithin, type Taken } from "./fieldRules.ts"
  *
  * **Details**
  *
- * What a caller can't see or write stays as it is stored. A nested model with such fields can't be removed, nor an item
+ * What a caller can't see or write stays as it is stored. What they can't write may be sent as it is stored by those only
+ * who see it, since the response would tell others what is stored. A nested model with such fields can't be removed, nor an item
  * of a list with them. A new list has each previous item: the one with its identifier or, in a list of models without
  * identifiers, one with its content.
  *
@@ -55,14 +56,19 @@ type Values = { readonly [key: string]: unknown }
 /** @internal */
 export const writeRulesOf = (
   model: Model.Any,
-  taken: { readonly hidden: Pick<Taken, "always" | "ever">; readonly unwritable: Pick<Taken, "always" | "ever"> }
+  taken: {
+    readonly hidden: Pick<Taken, "always" | "ever">
+    readonly unwritable: Pick<Taken, "always" | "ever">
+    /** Whether the caller sees none of the documents. */
+    readonly isUnseen: boolean
+  }
 ): WriteRules => {
-  const { hidden, unwritable } = taken
+  const { hidden, isUnseen, unwritable } = taken
   return rules(model).getOrMake(
-    JSON.stringify([hidden.always, hidden.ever, unwritable.always, unwritable.ever]),
+    JSON.stringify([hidden.always, hidden.ever, unwritable.always, unwritable.ever, isUnseen]),
     () => {
-      const always = treeOf(model, hidden.always, unwritable.always)
-      const ever = treeOf(model, hidden.ever, unwritable.ever)
+      const always = treeOf(model, hidden.always, unwritable.always, isUnseen)
+      const ever = treeOf(model, hidden.ever, unwritable.ever, isUnseen)
       const loose = [...new Set([...hidden.ever, ...unwritable.ever])].toSorted()
       return {
         isEmpty: ever.size === 0,
@@ -71,11 +77,11 @@ export const writeRulesOf = (
         forbiddenIn: (body, isInsert) =>
           Array.isArray(body) ? sentInOneOf(always, body, isInsert, "") : sentIn(always, body, isInsert, ""),
         isUnwritable: (name) => isWithin(name, unwritable.always),
-        isClosed: (name) => isWithin(name, unwritable.always) && isWithin(name, hidden.always),
+        isClosed: (name) => isWithin(name, unwritable.always) && (isUnseen || isWithin(name, hidden.always)),
         isHidden: (name) => isWithin(name, hidden.always),
         touches: (changes) => touchesIn(ever, changes),
         keep: (values, previous, mode) => {
-          const state: State = { denied: undefined }
+          const state: State = { isInsert: previous === undefined, denied: undefined }
           const kept = keepIn(always, values, previous, mode, "", state)
           return state.denied === undefined ? Result.succeed(kept) : Result.fail(state.denied)
         }
@@ -92,6 +98,7 @@ const rules = memoizeByModel(() => new BoundedCache<WriteRules>(maxRules))
 interface Tree extends ReadonlyMap<string, Node> {}
 
 interface Node {
+  /** Whether the caller does not see it, or nothing of what it is part of. */
   readonly isHidden: boolean
   readonly isUnwritable: boolean
   /** The model that `inner` is about. */
@@ -100,19 +107,23 @@ interface Node {
   readonly inner: Tree
 }
 
-const treeOf = (model: ModelLike, hidden: FieldNames, unwritable: FieldNames): Tree => {
+const treeOf = (model: ModelLike, hidden: FieldNames, unwritable: FieldNames, isUnseen: boolean): Tree => {
   const tree = new Map<string, Node>()
   for (const key of new Set([...hidden, ...unwritable].map((name) => name.split(".", 1)[0] ?? ""))) {
     // The framework sets the other fields, and ignores what is sent for them.
     if (!Object.hasOwn(model.create.fields, key)) continue
     const nested = nestedModel(model.store.fields[key])
-    const isHidden = hidden.includes(key) || model[modelTypeId][key]?.omitted === true
+    const isTaken = hidden.includes(key) || model[modelTypeId][key]?.omitted === true
+    const isHidden = isTaken || isUnseen
     const isUnwritable = unwritable.includes(key)
+    const isList = isModelList(model, key)
+    // Nobody can say which items of a list that they don't see are the previous ones.
+    const hiddenWithin = isTaken || isUnseen && isList ? [] : under(hidden, key)
     const inner: Tree = nested === undefined || isHidden && isUnwritable
       ? new Map()
-      : treeOf(nested, under(hidden, key), under(unwritable, key))
-    if (isHidden || isUnwritable || inner.size > 0) {
-      tree.set(key, { isHidden, isUnwritable, nested, isList: isModelList(model, key), inner })
+      : treeOf(nested, hiddenWithin, under(unwritable, key), isHidden)
+    if (isTaken || isUnwritable || inner.size > 0) {
+      tree.set(key, { isHidden, isUnwritable, nested, isList, inner })
     }
   }
   return tree
@@ -169,6 +180,8 @@ const touchesIn = (tree: Tree, changes: Values): boolean =>
 // -----------------------------------------------------------------------------
 
 interface State {
+  /** Whether there is no stored document. */
+  readonly isInsert: boolean
   denied: string | undefined
 }
 
@@ -191,8 +204,9 @@ const keepIn = (
     const stored = propertyOf(previous, key)
     const isSent = sent !== undefined
     if (node.isUnwritable) {
+      const isNone = state.isInsert && sent === null
       // The answer to a comparison with a hidden value would tell it.
-      if (isSent && (node.isHidden || !isSame(node, sent, stored, mode === "merge"))) deny(state, name)
+      if (isSent && !isNone && (node.isHidden || !isSame(node, sent, stored, mode === "merge"))) deny(state, name)
       if (mode === "replace" && previous !== undefined) result[key] = new Kept(stored)
       else delete result[key]
     } else if (node.isHidden && !isSent) {
@@ -215,6 +229,9 @@ const keepWithin = (
   },
   state: State
 ): unknown => {
+  const isMerged = !node.isList && isPlainObject(sent)
+  // Whether something of a hidden value would be lost depends on the value.
+  if (node.isHidden && !state.isInsert && !isMerged) deny(state, name)
   if (node.isList) return keepInList(node, sent, stored, name, state)
   const previous = stored ?? undefined
   if (isPlainObject(sent)) return keepIn(node.inner, sent, previous, mode, `${name}.`, state)
@@ -285,7 +302,7 @@ const isSameContent = (model: ModelLike, tree: Tree, sent: unknown, stored: unkn
     const [own, old] = [sent[key], propertyOf(stored, key)]
     const isUnseen = node?.isHidden === true || model[modelTypeId][key]?.omitted === true
     if (own === undefined && (partial || isUnseen || node?.isUnwritable === true)) return true
-    if (node?.isHidden === true) return false
+    if (isUnseen) return false
     const nested = nestedModel(model.store.fields[key])
     return nested === undefined
       ? isSameValue(own, old)

@@ -53,6 +53,10 @@ const grants: Grants = (caller) => {
   if (caller === "admin") return { read: [whole], write: [whole] }
   if (caller === "clerk") return { read: [clerk], write: [clerk] }
   if (caller === "writer") return { read: [], write: [whole] }
+  if (caller === "scribe") {
+    const scribe = { hide: [], readOnly: ["state", "address.phone", "lines.cost"] }
+    return { read: [ownerOf("me")], write: [{ id: 7, fields: scribe, rows: undefined }] }
+  }
   if (caller === "blind") return { read: [clerk], write: [whole] }
   if (caller === "resident") {
     const resident: HeldGrant = { id: 4, fields: { hide: [], readOnly: ["address"] }, rows: undefined }
@@ -424,6 +428,27 @@ export const viewsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           refused(403, yield* as("resident")("PATCH", id, { address: { city: "Basel" } }))
         }))
 
+      it.effect("a POST that replaces a document may repeat what its caller can't write", () =>
+        Effect.gen(function*() {
+          const id = yield* created
+          const before = yield* shown(id)
+          // What is sent for the pin is hashed.
+          const { pin, version: _, ...read } = (yield* as("resident")("GET", id)).body
+          const answer = yield* as("resident")("POST", "", { ...read, owner: "bob" })
+          assert.strictEqual(answer.status, 200, answer.text)
+          assert.isString(pin)
+          const { pin: _pin, ...others } = before
+          assert.deepStrictEqual(yield* shown(id), { ...others, owner: "bob", version: 2 })
+          for (
+            const body of [
+              { ...read, address: { city: "Basel" } },
+              { ...read, id: `new ${id.slice(1)}` },
+              { owner: "bob", cost: 5, address: read.address },
+              [{ ...read, id: `other ${id.slice(1)}` }]
+            ]
+          ) assert.include(refused(403, yield* as("resident")("POST", "", body)).body.message, "address")
+        }))
+
       it.effect("a document may hide a part of what another one hides as a whole", () =>
         Effect.gen(function*() {
           const id = yield* created
@@ -454,6 +479,43 @@ export const viewsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
           }
           const copy = [{ op: "copy", from: "/cost", path: "/state" }]
           assert.isAtLeast((yield* as("writer")("PATCH", id, copy, jsonPatch)).status, 400)
+        }))
+
+      it.effect("who does not see a document may not send what they can't write, whatever is stored", () =>
+        Effect.gen(function*() {
+          const scribe = as("scribe")
+          const id = yield* created
+          const before = yield* shown(id)
+          const lines = [{ product: "tea" }, { product: "milk" }]
+          for (
+            const [body, field, headers] of [
+              [{ state: "new" }, "state"],
+              [{ state: "sold" }, "state"],
+              [{ address: { phone: "CANARY-3" } }, "address.phone"],
+              [{ address: { phone: "other" } }, "address.phone"],
+              [{ address: null }, "address"],
+              [{ lines }, "lines"],
+              [{ lines: [] }, "lines"],
+              [[{ op: "add", path: "/state", value: "new" }], "state", jsonPatch],
+              [[{ op: "add", path: "/state", value: "sold" }], "state", jsonPatch]
+            ] as const
+          ) {
+            assert.include(refused(403, yield* scribe("PATCH", id, body, headers ?? {})).body.message, field)
+          }
+          const { lines: _, state, version, ...others } = before
+          for (const more of [{ state }, { state: "sold" }, { lines }, { lines: [] }, { address: null }]) {
+            refused(403, yield* scribe("PUT", id, { ...others, ...more }))
+          }
+          assert.deepStrictEqual(yield* shown(id), before)
+          const answer = yield* scribe("PUT", id, { owner: "bob", cost: 6, address: { city: "Basel" } })
+          assert.strictEqual(answer.status, 200, answer.text)
+          assert.deepInclude(yield* shown(id), {
+            owner: "bob",
+            state,
+            lines: before.lines,
+            address: { ...before.address, city: "Basel" },
+            version: version + 1
+          })
         }))
 
       it.effect("a cursor is signed", () =>
