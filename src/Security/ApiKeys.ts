@@ -69,7 +69,7 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
  * @since 0.1.0
  */
 export interface NewApiKey {
-  /** The id of the user for whom the key stands. */
+  /** The id of the user for whom the key stands. With `Accounts`, requests with the key need this account. */
   readonly owner: string
   /** Defaults to none. */
   readonly roles?: ReadonlyArray<string> | undefined

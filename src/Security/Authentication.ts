@@ -20,7 +20,7 @@ import { ApiKeys } from "./ApiKeys.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { Jwt } from "./Jwt.ts"
 import { CredentialsInvalid, CredentialsUnchecked, TooManyAttempts } from "./SecurityError.ts"
-import { isLiveIn } from "./SignIns.ts"
+import { hasAccount, isLiveIn } from "./SignIns.ts"
 
 const typeId = "~appkernel/Security/Authentication/Scheme"
 
@@ -157,7 +157,8 @@ export const basic = (passwords: Passwords["Service"]): Scheme =>
   })
 
 /**
- * API keys, in the header `X-API-Key`.
+ * API keys, in the header `X-API-Key`. With `Accounts`, a key counts no more once the account of its owner is gone or
+ * blocked: after `security.revocation_delay` at most.
  *
  * @category constructors
  * @since 0.1.0
@@ -167,7 +168,12 @@ export const apiKey = (keys: ApiKeys["Service"]): Scheme =>
     id: "apiKey",
     header: "x-api-key",
     challenge: { scheme: "ApiKey", parameters: { header: "X-API-Key" } },
-    verify: (key) => Effect.mapError(keys.verify(key), unlessInvalid)
+    verify: (key) =>
+      Effect.flatMap(keys.verify(key), (user) =>
+        Effect.flatMap(
+          hasAccount(user.subject),
+          (isKnown) => isKnown ? Effect.succeed(user) : Effect.fail(new CredentialsInvalid({ reason: "account" }))
+        )).pipe(Effect.mapError(unlessInvalid))
   })
 
 /**

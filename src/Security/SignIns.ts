@@ -203,6 +203,19 @@ export const isLiveIn = (
     return liveness.check(signIn, Duration.toMillis(revocationDelay), asked(signIns, signIn))
   })
 
+/**
+ * Whether the user has an account, as far as this process knows: the store is asked as often as for a sign-in. Without
+ * `Accounts`, everybody has one.
+ *
+ * @internal
+ */
+export const hasAccount = (subject: string): Effect.Effect<boolean, StoreError, DocumentStore> =>
+  Effect.withFiber((fiber) => {
+    const { liveness } = signInsOf(Context.getUnsafe(fiber.context, DocumentStore))
+    const { revocationDelay } = Context.get(fiber.context, Lifetimes)
+    return liveness.check({ id: `account ${subject}`, subject }, Duration.toMillis(revocationDelay), askedFor(subject))
+  })
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -274,7 +287,10 @@ const asked = Effect.fnUntraced(function*(
   { id, subject }: { readonly id: string; readonly subject: string }
 ) {
   const found = yield* signIns.find(id)
-  if (found === undefined || found.subject !== subject) return false
+  return found?.subject === subject && (yield* askedFor(subject))
+})
+
+const askedFor = Effect.fnUntraced(function*(subject: string) {
   const accounts = yield* Effect.serviceOption(Accounts)
   return Option.isNone(accounts) || Option.isSome(yield* accounts.value.findBySubject(subject))
 })

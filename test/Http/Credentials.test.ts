@@ -79,12 +79,12 @@ describe("The credentials of a client", () => {
     Effect.gen(function*() {
       const { clientWith, jane, store } = yield* setUp
       const keys = yield* Effect.provide(ApiKeys.ApiKeys, ApiKeys.layer)
-      const { key } = yield* Effect.provideService(keys.generate({ owner: "U9" }), DocumentStore.DocumentStore, store)
+      const { key } = yield* Effect.provideService(keys.generate({ owner: jane }), DocumentStore.DocumentStore, store)
       const subjectOf = (credentials: Credentials.Credentials) =>
         Effect.flatMap(clientWith(credentials), ({ callers }) => Effect.map(callers.me(), ({ result }) => result))
       assert.deepStrictEqual(
         [yield* subjectOf(Credentials.basic(account)), yield* subjectOf(Credentials.apiKey(key))],
-        [jane, "U9"]
+        [jane, jane]
       )
       const wrong = Credentials.bearer(Effect.succeed(Redacted.make("x.y.z")))
       assert.strictEqual((yield* Effect.flip(subjectOf(wrong)))._tag, "Unauthorized")

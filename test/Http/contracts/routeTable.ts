@@ -100,7 +100,7 @@ const credentials = Effect.fnUntraced(function*(baseUrl: string) {
   const account = Effect.fnUntraced(function*(name: string) {
     return yield* users.insert(yield* Model.finalise(User, { name, email: email(name), password, roles: ["admin"] }))
   })
-  for (const name of ["boss", "left", "gone"]) yield* account(name)
+  const [boss, , gone] = yield* Effect.forEach(["boss", "left", "gone"], account)
   const signedIn = (name: string) => signIn(baseUrl, email(name), password)
   const token = (body: object) => request(baseUrl, "POST /api/v1/token", body)
 
@@ -113,10 +113,12 @@ const credentials = Effect.fnUntraced(function*(baseUrl: string) {
   const deleted = yield* signedIn("gone")
   yield* users.deleteMany(($) => $.email.equals(email("gone")))
 
-  const key = yield* keys.generate({ owner: "U3", roles: ["admin"] })
-  const revokedKey = yield* keys.generate({ owner: "U3", roles: ["admin"] })
+  const owner = boss!.id
+  const key = yield* keys.generate({ owner, roles: ["admin"] })
+  const keyOfGone = yield* keys.generate({ owner: gone!.id, roles: ["admin"] })
+  const revokedKey = yield* keys.generate({ owner, roles: ["admin"] })
   yield* keys.revoke(revokedKey.id)
-  const expiredKey = yield* keys.generate({ owner: "U3", roles: ["admin"], expiresIn: "1 millis" })
+  const expiredKey = yield* keys.generate({ owner, roles: ["admin"], expiresIn: "1 millis" })
   yield* TestClock.adjust("1 second")
 
   const own = yield* tokens(yield* ownSigner)
@@ -135,6 +137,7 @@ const credentials = Effect.fnUntraced(function*(baseUrl: string) {
     sent("a wrong password", "invalid", { authorization: basic(`${email("boss")}:no`) }),
     sent("a deleted user's password", "invalid", { authorization: basic(`${email("gone")}:${password}`) }),
     sent("a key", "admin", ofKey(key)),
+    sent("a deleted user's key", "invalid", ofKey(keyOfGone)),
     sent("a revoked key", "invalid", ofKey(revokedKey)),
     sent("an expired key", "invalid", ofKey(expiredKey))
   ]

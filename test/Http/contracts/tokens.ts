@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import * as jose from "jose"
 import {
   Accounts,
+  ApiKeys,
   Authenticated,
   Converter,
   CurrentUser,
@@ -24,7 +25,8 @@ class User extends Model.Class<User>()("User", {
   id: Model.id({ prefix: "U" }),
   email: Schema.String.pipe(Model.indexed(Index.unique)),
   password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
-  roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"]))
+  roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"])),
+  blocked: Schema.Boolean.pipe(Model.withDefault(() => false))
 }) {}
 
 const engine = KernelEngine.make("shop")
@@ -40,7 +42,7 @@ const WhoAmI = Service.make("WhoAmIService").operation(
 
 const secured = engine.register(WhoAmI, { urlBase: "/api/v1" }).enableSecurity()
 
-const accounts = Accounts.fromModel(User, { login: "email", secret: "password" })
+const accounts = Accounts.fromModel(User, { login: "email", secret: "password", blocked: "blocked" })
 
 interface Answer {
   readonly status: number
@@ -256,6 +258,45 @@ export const tokensContract = (name: string, store: FreshStore) =>
         assert.strictEqual((yield* one.json("/token", grant)).body["error"], "invalid_grant")
         const published = yield* Effect.promise(() => fetch(`${one.baseUrl}/.well-known/jwks.json`))
         assert.strictEqual(published.status, 200)
+      }))
+
+    it.effect("and API keys count no more once their user is blocked or deleted, on all servers of a store", () =>
+      Effect.gen(function*() {
+        const services = Layer.mergeAll(
+          Layer.succeedContext(yield* Layer.build(shopTokens("ES256"))),
+          accounts,
+          ApiKeys.layer
+        )
+        const one = yield* begun(yield* secured.test({ store: Layer.merge(Layer.fresh(store), services) }))
+        const other = yield* secured.test({
+          store: Layer.merge(Layer.succeed(DocumentStore.DocumentStore, { ...one.store }), services)
+        })
+        const key = yield* Effect.flatMap(ApiKeys.ApiKeys, ({ generate }) => generate({ owner: one.jane })).pipe(
+          Effect.provide(ApiKeys.layer),
+          Effect.provideService(DocumentStore.DocumentStore, one.store)
+        )
+        const { access_token, refresh_token } = (yield* one.json("/token", grant)).body
+        const statuses = Effect.forEach([one.baseUrl, other.baseUrl], (baseUrl) =>
+          Effect.promise(() =>
+            Promise.all(
+              [{ "x-api-key": Redacted.value(key.key) }, { authorization: `Bearer ${String(access_token)}` }].map(
+                async (headers) => (await fetch(`${baseUrl}/api/v1/whoami`, { headers })).status
+              )
+            )
+          ))
+        const within = [[200, 200], [200, 200]]
+        const ended = [[401, 401], [401, 401]]
+        assert.deepStrictEqual(yield* statuses, within)
+        yield* one.repositories.users.patch(one.jane, { blocked: true })
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(yield* statuses, ended)
+        yield* one.repositories.users.patch(one.jane, { blocked: false })
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(yield* statuses, within)
+        yield* one.repositories.users.deleteById(one.jane)
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(yield* statuses, ended)
+        assert.strictEqual((yield* one.json("/token", { grant_type: "refresh_token", refresh_token })).status, 400)
       }))
 
     it.effect("are in the OpenAPI document, with both kinds of bodies", () =>
