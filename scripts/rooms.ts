@@ -78,11 +78,11 @@ export const folders: { readonly [name: string]: Folder } = {
     without: { packages: ["node:*", ...drivers], because: "Node comes in by services of the platform package." },
     rooms: {
       base: { on: [], modules: ["ClientError"], isPortable: true },
-      files: { on: ["base"] },
       breaker: { on: ["base"] },
       configuration: { on: ["breaker"], modules: ["CircuitBreaker", "HttpClientConfig"] },
       calls: { on: ["configuration"] },
-      proxies: { on: ["calls"], modules: ["HttpClientServiceProxy", "RequestWrapper"] }
+      files: { on: ["calls"] },
+      proxies: { on: ["files"], modules: ["HttpClientServiceProxy", "RequestWrapper"] }
     }
   },
   Security: {

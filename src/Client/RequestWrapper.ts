@@ -3,11 +3,14 @@
  *
  * @since 0.1.0
  */
+import type * as ByteSize from "effect/ByteSize"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpMethod from "effect/http/HttpMethod"
+import type * as PlatformError from "effect/PlatformError"
 import type * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 import type * as Model from "../Model/Model.ts"
 import { extendedUrl, serviceOf } from "./calls/address.ts"
 import { bodyOf, reader, valueOf, withInstances } from "./calls/bodies.ts"
@@ -15,6 +18,8 @@ import type { Answer } from "./calls/exchange.ts"
 import { failureBy } from "./calls/failures.ts"
 import type { Upstream } from "./calls/upstream.ts"
 import type { CircuitOpenError, RequestHandlingException } from "./ClientError.ts"
+import * as FileCalls from "./files/fileCalls.ts"
+import type { UploadFailure, UploadFile, UploadServices } from "./files/uploadBody.ts"
 import { millisOf } from "./HttpClientConfig.ts"
 
 /**
@@ -58,6 +63,35 @@ export interface SendOptions<S extends Schema.Top = never> extends GetOptions<S>
 }
 
 /**
+ * Options of an upload. `timeout` is the time to wait until the service takes the next part of the file, and then for each
+ * part of its answer; it does not limit the whole. It defaults to the configured `readTimeout`, or else to 60 seconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface UploadOptions<S extends Schema.Top = never> extends GetOptions<S> {
+  /** The name that the service is told. Defaults to `upload`, or to that of the file at a local path. */
+  readonly filename?: string | undefined
+  /**
+   * The type that the service is told. Defaults to `application/octet-stream`, or to the type for the extension of a local
+   * path. One that can't stand in a header is replaced by `application/octet-stream`.
+   */
+  readonly contentType?: string | undefined
+}
+
+/**
+ * Options of a download in chunks. `timeout` is the time to wait for each next part of the file; it does not limit the whole.
+ * It defaults to the configured `readTimeout`, or else to 30 seconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DownloadOptions extends CallOptions {
+  /** The size of the chunks, except for the last one. Defaults to 64 KiB. */
+  readonly chunkSize?: ByteSize.Input | undefined
+}
+
+/**
  * The body of an answer that was read as `S`.
  *
  * @category models
@@ -98,15 +132,109 @@ export interface RequestWrapper {
   readonly patch: <S extends Schema.Top = never>(options?: SendOptions<S>) => Result<S>
   /** Removes. */
   readonly delete: <S extends Schema.Top = never>(options?: SendOptions<S>) => Result<S>
+  /**
+   * Posts a file as the part `file` of multipart form data, and reads the answer as `post` does. A `string` is the path of a
+   * file. Also fails as the file does that can't be opened or read.
+   *
+   * **Details**
+   *
+   * A file is sent while it is read, and never in memory as a whole. Its length is announced, except for streams. A redirect
+   * that repeats the request sends the file again, which a `ReadableStream` can't be.
+   */
+  readonly upload: <const File extends UploadFile, S extends Schema.Top = never>(
+    file: File,
+    options?: UploadOptions<S>
+  ) => Effect.Effect<
+    readonly [status: number, body: BodyOf<S>],
+    RequestHandlingException | CircuitOpenError | UploadFailure<File>,
+    UploadServices<File>
+  >
+  /** `upload` of the file at a path, under its own name and with the content type of its extension. */
+  readonly uploadFrom: <S extends Schema.Top = never>(
+    localPath: string,
+    options?: UploadOptions<S>
+  ) => Effect.Effect<
+    readonly [status: number, body: BodyOf<S>],
+    RequestHandlingException | CircuitOpenError | PlatformError.PlatformError
+  >
+  /**
+   * Reads the body as bytes, as a whole: up to the configured `maxResponseSize`, else it fails with `InvalidAnswer`. Waits for
+   * each part of it for `timeout`, 30 seconds by default.
+   */
+  readonly download: (
+    options?: CallOptions
+  ) => Effect.Effect<readonly [status: number, body: Uint8Array], RequestHandlingException | CircuitOpenError>
+  /**
+   * Reads the body in chunks while it arrives, and no faster than the chunks are used. To stop early closes the connection.
+   *
+   * **Details**
+   *
+   * A call begins each time that the stream is run, and lasts until the stream ends: a failure of the network in the middle
+   * fails the stream, and the circuit breaker counts it.
+   */
+  readonly streamDownload: (
+    options?: DownloadOptions
+  ) => Stream.Stream<Uint8Array, RequestHandlingException | CircuitOpenError>
+  /**
+   * Saves the body as a file, and returns its absolute path. `dest` is a path, or a folder that exists. In a folder the file is
+   * named by the answer's `Content-Disposition` header, or else by the last segment of the URL.
+   *
+   * **Details**
+   *
+   * - The file appears under its name when it is complete and on the disk, in the place of an earlier one. A download that
+   *   fails or is interrupted leaves nothing behind.
+   * - A name from the service can't leave the folder. What some platform does not take in a name is replaced by `_` or removed:
+   *   separators, control and invisible characters, devices of Windows, dots at the beginning and the end, and what is beyond
+   *   255 bytes.
+   */
+  readonly downloadTo: (
+    dest: string,
+    options?: DownloadOptions
+  ) => Effect.Effect<string, RequestHandlingException | CircuitOpenError | PlatformError.PlatformError>
 }
+
+export type {
+  /**
+   * How reading a file for an upload fails: never for bytes, with the system's error for a path, with its own for a stream, and
+   * with `UnknownError` for a `Blob` and a `ReadableStream`.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  UploadFailure,
+  /**
+   * What an upload sends: bytes, the path of a file, a `Blob`, or what is read while it is sent.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  UploadFile,
+  /**
+   * What reading a file for an upload requires: the services of a `Stream`.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  UploadServices
+} from "./files/uploadBody.ts"
 
 /** @internal */
 export const make = (upstream: Upstream, url: string): RequestWrapper => {
   const service = serviceOf(url)
+  /** Reads an answer as JSON or text, which becomes what `as` says. */
+  const reading = <S extends Schema.Top>(as: S | undefined) => {
+    const readAs = as === undefined ? undefined : reader(as)
+    return <E, R>(sent: Effect.Effect<readonly [status: number, value: unknown], E, R>) =>
+      Effect.flatMap(sent, ([status, value]) =>
+        Effect.map(
+          readAs === undefined ? withInstances(value, upstream.models, service) : readAs(value, service),
+          // `as` says what the body is.
+          (body) => [status, body as BodyOf<S>] as const
+        ))
+  }
   const call =
     (method: HttpMethod.HttpMethod) => <S extends Schema.Top = never>(options: SendOptions<S> = {}): Result<S> => {
       const { as, headers, pathExtension, payload, timeout } = options
-      const readAs = as === undefined ? undefined : reader(as)
       return Effect.flatMap(
         Effect.mapError(bodyOf(payload), () => failureBy(service, "InvalidRequest")),
         (body) => {
@@ -114,33 +242,46 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
             ...(headers === undefined ? {} : { headers }),
             body
           })
-          const sent = upstream.exchange.run(
+          return reading(as)(upstream.exchange.run(
             request,
             { upstream: service, readTimeout: millisOf(timeout) ?? upstream.readTimeout ?? 3_000 },
             received
-          )
-          return Effect.flatMap(sent, ([status, value]) =>
-            Effect.map(
-              readAs === undefined ? withInstances(value, upstream.models, service) : readAs(value, service),
-              // `as` says what the body is.
-              (body) => [status, body as BodyOf<S>] as const
-            ))
+          ))
         }
       )
     }
+  const fileCall = ({ headers, pathExtension, timeout }: CallOptions, defaultTimeout: number): FileCalls.FileCall => ({
+    exchange: upstream.exchange,
+    url: extendedUrl(url, pathExtension),
+    headers,
+    upstream: service,
+    timeout: millisOf(timeout) ?? upstream.readTimeout ?? defaultTimeout
+  })
   return {
     url,
     get: call("GET"),
     post: call("POST"),
     put: call("PUT"),
     patch: call("PATCH"),
-    delete: call("DELETE")
+    delete: call("DELETE"),
+    upload: (file, options = {}) =>
+      reading(options.as)(FileCalls.upload(fileCall(options, uploadTimeout), file, options, received)),
+    uploadFrom: (localPath, options = {}) =>
+      reading(options.as)(FileCalls.uploadFrom(fileCall(options, uploadTimeout), localPath, options, received)),
+    download: (options = {}) => FileCalls.download(fileCall(options, downloadTimeout)),
+    streamDownload: (options = {}) => FileCalls.streamDownload(fileCall(options, downloadTimeout), options.chunkSize),
+    downloadTo: (dest, options = {}) =>
+      FileCalls.downloadTo(fileCall(options, downloadTimeout), dest, options.chunkSize)
   }
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The times to wait with a file, in milliseconds. */
+const uploadTimeout = 60_000
+const downloadTimeout = 30_000
 
 const received = ({ headers, status, text }: Answer) =>
   Effect.map(text, (text) => {

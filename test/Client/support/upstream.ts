@@ -50,6 +50,17 @@ export const upstream = (handler: Handler): Effect.Effect<Upstream, never, Scope
   )
 }
 
+/** A server whose `handler` reads each request itself, and answers it. */
+export const listening = (handler: http.RequestListener): Effect.Effect<Upstream, never, Scope.Scope> =>
+  serving(
+    http.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+      request.on("error", () => {})
+      response.on("error", () => {})
+      handler(request, response)
+    }),
+    []
+  )
+
 /** A server that answers each connection's first bytes by what `talk` does with the socket. */
 export const rawUpstream = (
   talk: (socket: net.Socket, head: string) => void

@@ -1,0 +1,188 @@
+/**
+ * Uploads and downloads over the exchange that all calls use.
+ *
+ * **Details**
+ *
+ * No time limit is for a whole file: a slow transfer that moves is not cut. The time to wait is that for the upstream to
+ * take the next part of a file, to begin its answer, and to send the next part of one. The time in which the consumer of a
+ * stream does not read is not counted.
+ */
+import type * as ByteSize from "effect/ByteSize"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as FileSystem from "effect/FileSystem"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Mime from "effect/http/Mime"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Stream from "effect/Stream"
+import type { Answer, CallError, CallOptions, Exchange } from "../calls/exchange.ts"
+import type { RequestHandlingException } from "../ClientError.ts"
+import { inChunksOf } from "./byteChunks.ts"
+import { fileNameOf } from "./fileName.ts"
+import { destinationOf, saveFile } from "./savedFile.ts"
+import { uploadBody, type UploadFailure, type UploadFile, type UploadServices } from "./uploadBody.ts"
+
+/**
+ * One call: to which URL, with which headers, and how long to wait.
+ *
+ * @internal
+ */
+export interface FileCall {
+  readonly exchange: Exchange
+  readonly url: string
+  readonly headers: { readonly [name: string]: string } | undefined
+  /** The name of the service, for errors. */
+  readonly upstream: string
+  /** The time to wait, in milliseconds. */
+  readonly timeout: number
+}
+
+/**
+ * How the part of a file is described.
+ *
+ * @internal
+ */
+export interface Part {
+  readonly filename?: string | undefined
+  readonly contentType?: string | undefined
+}
+
+/**
+ * Sends a file as multipart form data. `read` reads the answer.
+ *
+ * @internal
+ */
+export const upload = <const File extends UploadFile, A, E>(
+  call: FileCall,
+  file: File,
+  { contentType = octetStream, filename = "upload" }: Part,
+  read: (answer: Answer) => Effect.Effect<A, E | RequestHandlingException>
+): Effect.Effect<A, E | CallError | UploadFailure<File>, UploadServices<File>> =>
+  Effect.scoped(Effect.flatMap(
+    withFiles(uploadBody(file, { contentType, filename })),
+    ({ body, readFailure }) =>
+      Effect.raceFirst(
+        call.exchange.run(
+          HttpClientRequest.post(call.url, { ...headersOf(call), body }),
+          { ...optionsOf(call), writeTimeout: call.timeout, isWritePerPart: true },
+          read
+        ),
+        readFailure
+      )
+  ))
+
+/**
+ * Sends the file at a path, by default under its own name and with the content type of its extension.
+ *
+ * @internal
+ */
+export const uploadFrom = <A, E>(
+  call: FileCall,
+  localPath: string,
+  { contentType, filename }: Part,
+  read: (answer: Answer) => Effect.Effect<A, E | RequestHandlingException>
+): Effect.Effect<A, E | CallError | PlatformError.PlatformError> =>
+  Effect.flatMap(withFiles(Path.Path), (path) => {
+    const name = path.basename(path.resolve(localPath))
+    return upload(
+      call,
+      localPath,
+      {
+        filename: filename ?? name,
+        // A name without an extension is none.
+        contentType: contentType ?? Option.getOrUndefined(Mime.getType(`./${name}`))
+      },
+      read
+    )
+  })
+
+/**
+ * The status and the whole body.
+ *
+ * @internal
+ */
+export const download = (call: FileCall): Effect.Effect<readonly [status: number, body: Uint8Array], CallError> =>
+  call.exchange.run(
+    get(call),
+    optionsOf(call),
+    ({ bytes, status }) => Effect.map(bytes, (bytes) => [status, bytes] as const)
+  )
+
+/**
+ * The body in chunks, while it arrives. The call lasts as long as the stream, so that the breaker counts a failure in the
+ * middle. To stop reading is not a failure, and closes the connection.
+ *
+ * @internal
+ */
+export const streamDownload = (
+  call: FileCall,
+  chunkSize: ByteSize.Input | undefined
+): Stream.Stream<Uint8Array, CallError> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const answered = yield* Deferred.make<Answer, CallError>()
+    const ended = yield* Deferred.make<void, RequestHandlingException>()
+    const running = yield* call.exchange.run(
+      get(call),
+      optionsOf(call),
+      (answer) => Effect.andThen(Deferred.succeed(answered, answer), Deferred.await(ended))
+    ).pipe(
+      Effect.onError((cause) => Deferred.failCause(answered, cause)),
+      Effect.exit,
+      Effect.forkScoped({ startImmediately: true })
+    )
+    const { stream } = yield* Deferred.await(answered)
+    yield* Effect.addFinalizer(() => Effect.andThen(Deferred.succeed(ended, undefined), Fiber.await(running)))
+    return inChunksOf(Stream.tapError(stream, (error) => Deferred.fail(ended, error)), chunkSize)
+  }))
+
+/**
+ * Saves the body as a file, and returns the absolute path.
+ *
+ * @internal
+ */
+export const downloadTo = (
+  call: FileCall,
+  dest: string,
+  chunkSize: ByteSize.Input | undefined
+): Effect.Effect<string, CallError | PlatformError.PlatformError> =>
+  withFiles(Effect.flatMap(destinationOf(dest), ({ folder, name }) =>
+    call.exchange.run(
+      get(call),
+      optionsOf(call),
+      ({ headers, stream }) =>
+        saveFile(
+          folder,
+          name ?? fileNameOf(valueOf(headers["content-disposition"]), call.url),
+          inChunksOf(stream, chunkSize)
+        )
+    )))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const octetStream = "application/octet-stream"
+
+const headersOf = ({ headers }: FileCall) => headers === undefined ? {} : { headers }
+
+const get = (call: FileCall) => HttpClientRequest.get(call.url, headersOf(call))
+
+const optionsOf = ({ timeout, upstream }: FileCall): CallOptions => ({ upstream, readTimeout: timeout })
+
+const valueOf = (header: string | ReadonlyArray<string> | undefined): string | undefined =>
+  typeof header === "string" ? header : header?.[0]
+
+/** Node's files are loaded by programs that use them, and by no others. */
+const nodeFiles = Layer.unwrap(Effect.gen(function*() {
+  const { layer: files } = yield* Effect.promise(() => import("@effect/platform-node/NodeFileSystem"))
+  const { layer: paths } = yield* Effect.promise(() => import("@effect/platform-node/NodePath"))
+  return Layer.merge(files, paths)
+}))
+
+const withFiles = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, Exclude<R, FileSystem.FileSystem | Path.Path>> => Effect.provide(effect, nodeFiles)
