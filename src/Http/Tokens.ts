@@ -118,7 +118,20 @@ export const TokenResponse = Schema.Struct({
  *
  * ```ts check
  * import { NodeRuntime } from "@effect/platform-node"
- * import { Accounts, Converter, EmbeddedStore, Index, Jwt, KernelEngine, Model, Tokens } from "appkernel"
+ * import {
+ *   Accounts,
+ *   Anonymous,
+ *   Converter,
+ *   CurrentSubject,
+ *   EmbeddedStore,
+ *   Index,
+ *   Jwt,
+ *   KernelEngine,
+ *   Model,
+ *   Resource,
+ *   Role,
+ *   Tokens
+ * } from "appkernel"
  * import { Layer, Schema } from "effect"
  *
  * class User extends Model.Class<User>()("User", {
@@ -128,9 +141,16 @@ export const TokenResponse = Schema.Struct({
  *   roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"]))
  * }) {}
  *
+ * const Users = Resource.make(User, { methods: ["GET", "POST"] })
+ *   // Who signs up is a user: only administrators write roles.
+ *   .grant(Anonymous, { methods: "POST", check: () => ($) => $.roles.equals(["user"]), readOnly: ["roles"] })
+ *   .grant(CurrentSubject, { methods: "GET" })
+ *   .require(Role("admin"))
+ *
  * const engine = KernelEngine.make("shop")
- *   .register(User, { methods: ["GET", "POST"], urlBase: "/api/v1" })
+ *   .register(Users, { urlBase: "/api/v1" })
  *   .register(Tokens.service, { urlBase: "/api/v1" })
+ *   .enableSecurity()
  *
  * engine.layer.pipe(
  *   Layer.provide([EmbeddedStore.layer, Jwt.layer, Accounts.fromModel(User, { login: "email", secret: "password" })]),

@@ -43,6 +43,8 @@ export interface Issuer<out R> {
   readonly audience: ReadonlyArray<string> | undefined
   /** The path of the roles in the claims; its tokens give no roles if `undefined`. */
   readonly roles: ReadonlyArray<string> | undefined
+  /** Whose ids the `sub` of its tokens are: see {@link IssuerOptions}. */
+  readonly subjects: "ours" | "theirs"
   /** @internal */
   readonly open: Effect.Effect<OpenIssuer, never, R | Scope.Scope>
 }
@@ -73,6 +75,12 @@ export interface IssuerOptions {
    * with spaces between them; a token without it has no roles. Without this option, the issuer's tokens give no roles.
    */
   readonly roles?: ReadonlyArray<string> | undefined
+  /**
+   * Whose ids the `sub` of its tokens are. With `"theirs"`, the user's subject is `<issuer>|<sub>`, so that nobody whom the
+   * issuer calls `U1` is the user `U1` of the application or of another issuer. With `"ours"`, the subject is the `sub`, and a
+   * token stands for the user with this id. Defaults to `"theirs"`.
+   */
+  readonly subjects?: "ours" | "theirs" | undefined
   /** The age at which keys are fetched again. Defaults to 10 minutes. */
   readonly maxAge?: Duration.Input | undefined
   /** The least time between two fetches, whatever keys tokens name. Defaults to 30 seconds. */
@@ -160,6 +168,7 @@ export const local: Issuer<Keys> = {
   issuer: undefined,
   audience: undefined,
   roles: ["roles"],
+  subjects: "ours",
   open: Effect.gen(function*() {
     const keys = yield* Keys
     const { findIn } = yield* verificationKeys
@@ -173,9 +182,8 @@ export const local: Issuer<Keys> = {
  *
  * **Gotchas**
  *
- * The `sub` of its tokens is a user's id like one of the application's own tokens: `CurrentUser` does not say who issued it.
- * Trust an issuer only if its subjects are your users' ids. Its `roles` count only where {@link IssuerOptions} says where
- * they are.
+ * The subject of its tokens is `<issuer>|<sub>`, unless its option `subjects` says that its subjects are your users' ids. Its
+ * `roles` count only where {@link IssuerOptions} says where they are.
  *
  * If `issuer` is an https address, so must `url` be, except on this machine (`localhost`, `127.0.0.1`, `[::1]`): building
  * the layer dies otherwise.
@@ -201,9 +209,8 @@ export const jwks = (
  *
  * **Gotchas**
  *
- * The `sub` of its tokens is a user's id like one of the application's own tokens: `CurrentUser` does not say who issued it.
- * Trust an issuer only if its subjects are your users' ids. Its `roles` count only where {@link IssuerOptions} says where
- * they are.
+ * The subject of its tokens is `<issuer>|<sub>`, unless its option `subjects` says that its subjects are your users' ids. Its
+ * `roles` count only where {@link IssuerOptions} says where they are.
  *
  * @category constructors
  * @since 0.1.0
@@ -306,7 +313,8 @@ const makeOf = Effect.fn("Jwt.make")(
         ...open,
         issuer: one.issuer ?? application,
         audience: one.audience ?? [application],
-        roles: one.roles
+        roles: one.roles,
+        prefix: one.subjects === "ours" ? "" : `${one.issuer ?? application}|`
       })))
     const verify = makeVerifier({
       issuers: opened,
@@ -383,6 +391,7 @@ const remote = (
   issuer: options.issuer,
   audience: typeof options.audience === "string" ? [options.audience] : options.audience,
   roles: options.roles,
+  subjects: options.subjects ?? "theirs",
   open: Effect.gen(function*() {
     const client = yield* HttpClient.HttpClient
     const { rotating } = yield* Effect.promise(() => import("./jwt/rotatingKeys.ts"))

@@ -323,7 +323,8 @@ describe("Tokens that PyJWT has made", () => {
         const foreign = Jwt.jwks({
           issuer: "https://login.example",
           url: `${server.baseUrl}/keys`,
-          roles: ["realm_access", "roles"]
+          roles: ["realm_access", "roles"],
+          subjects: "ours"
         })
         const layer = Layer.provide(Jwt.layerWith({ application: "shop", issuers: [foreign] }), FetchHttpClient.layer)
         const { roles, subject } = yield* Effect.provide(verify(tokens.foreign), layer)

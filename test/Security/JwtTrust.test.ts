@@ -43,6 +43,16 @@ describe("Issuers that are trusted", () => {
       assert.strictEqual(yield* none.outcome(claimsOf()), "audience")
     }).pipe(Effect.scoped))
 
+  it.effect("have subjects of their own, unless it is said that theirs are ours", () =>
+    Effect.gen(function*() {
+      const theirs = yield* published({ subjects: undefined })
+      const ours = yield* published({ subjects: "ours" })
+      assert.deepStrictEqual(
+        [yield* theirs.outcome(claimsOf()), yield* ours.outcome(claimsOf())],
+        ["https://login.example|U1", "U1"]
+      )
+    }).pipe(Effect.scoped))
+
   it.effect("give no roles, unless it is said where they are", () =>
     Effect.gen(function*() {
       const unsaid = yield* published({})
@@ -203,7 +213,10 @@ const published = Effect.fnUntraced(function*(options: Partial<Jwt.IssuerOptions
   const server = yield* issuerServer
   const signer = yield* signerOf("EdDSA")
   server.documents.set("/keys", { keys: [{ ...signer.jwk, alg }] })
-  const jwt = yield* trusting([Jwt.jwks({ ...options, issuer, url: `${server.baseUrl}/keys` })], { cacheSize: 0 })
+  const jwt = yield* trusting(
+    [Jwt.jwks({ subjects: "ours", ...options, issuer, url: `${server.baseUrl}/keys` })],
+    { cacheSize: 0 }
+  )
   return { jwt, outcome: outcomeOf(jwt, signer), server, signer }
 })
 

@@ -23,6 +23,8 @@ export interface TrustedIssuer {
   readonly audience: ReadonlyArray<string>
   /** Where the roles are in the claims; its tokens give no roles if `undefined`. */
   readonly roles: ReadonlyArray<string> | undefined
+  /** What comes before its subjects. */
+  readonly prefix: string
   readonly find: FindKey
 }
 
@@ -62,7 +64,7 @@ export const makeVerifier = (options: {
     if (typeof sub !== "string" || sub === "" || roles === undefined || !Number.isFinite(exp)) {
       return yield* refused("claims")
     }
-    const user: CurrentUser["Service"] = { subject: sub, roles, claims: payload }
+    const user: CurrentUser["Service"] = { subject: issuer.prefix + sub, roles, claims: payload }
     verified.set(hash, { user, until: Math.min(Math.ceil(exp + skew) * 1_000, now + maxCached) })
     return user
   })
