@@ -242,7 +242,8 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
 export {
   /**
    * What a call over HTTP tells: answers of 5xx and failures of the network are a `Failure`, other answers than 2xx are
-   * `Rejected`, and a call that was not sent is `Unknown`.
+   * `Rejected`, and a call that was not sent is `Unknown`. Any other error is one of the code that reads an answer of 2xx,
+   * which is a `Success`.
    *
    * @category outcomes
    * @since 0.1.0

@@ -7,6 +7,7 @@ import type * as Undici from "@effect/platform-node/Undici"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { DeclarationError } from "../internal/declarationError.ts"
@@ -16,6 +17,7 @@ import { modelsByName } from "./calls/bodies.ts"
 import { makeShared } from "./calls/client.ts"
 import { makeExchange } from "./calls/exchange.ts"
 import * as CircuitBreaker from "./CircuitBreaker.ts"
+import type { RequestHandlingException } from "./ClientError.ts"
 import { type HttpClientConfig, resolve } from "./HttpClientConfig.ts"
 import * as HttpClientServiceProxy from "./HttpClientServiceProxy.ts"
 
@@ -43,6 +45,11 @@ export interface Options extends HttpClientConfig {
 export interface ProxyOptions {
   /** The circuit breaker of this proxy, or `null` for none. Defaults to that of the configuration. */
   readonly circuitBreaker?: CircuitBreaker.CircuitBreakerConfig | null | undefined
+  /**
+   * When calls are tried again, unless they say otherwise: see `CallOptions`. Defaults to never. Schedules are not compared: a
+   * `name` tells proxies with different ones apart.
+   */
+  readonly retry?: Schedule.Schedule<unknown, RequestHandlingException> | undefined
   /** Tells apart proxies of one address that are to have breakers of their own. */
   readonly name?: string | undefined
 }
@@ -92,7 +99,11 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
       const turn = Semaphore.makeUnsafe(1)
       const proxies = new Map<string, Kept>()
 
-      const makeProxy = Effect.fnUntraced(function*(key: string, root: string, { circuitBreaker, name }: ProxyOptions) {
+      const makeProxy = Effect.fnUntraced(function*(
+        key: string,
+        root: string,
+        { circuitBreaker, name, retry }: ProxyOptions
+      ) {
         const found = proxies.get(key)
         if (found !== undefined) return found.proxy
         const breakerConfig = circuitBreaker === undefined ? config.circuitBreaker : circuitBreaker
@@ -101,7 +112,13 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
           ? undefined
           : yield* Scope.provide(CircuitBreaker.make({ ...breakerConfig, name: name ?? serviceOf(root) }), own)
         const exchange = makeExchange(shared, root, breaker)
-        const proxy = HttpClientServiceProxy.make({ root, exchange, models, readTimeout: config.readTimeout })
+        const proxy = HttpClientServiceProxy.make({
+          root,
+          exchange,
+          models,
+          readTimeout: config.readTimeout,
+          retries: retry
+        })
         proxies.set(key, { proxy, scope: own })
         return proxy
       })
@@ -147,7 +164,7 @@ interface Kept {
   readonly scope: Scope.Closeable
 }
 
-const keyOf = (root: string, { circuitBreaker, name }: ProxyOptions): string =>
-  JSON.stringify([root, name, circuitBreaker])
+const keyOf = (root: string, { circuitBreaker, name, retry }: ProxyOptions): string =>
+  JSON.stringify([root, name, circuitBreaker, retry !== undefined])
 
 const notARoot = "A root address has to be an HTTP URL without query, fragment and credentials"

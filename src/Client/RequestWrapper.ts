@@ -9,12 +9,13 @@ import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpMethod from "effect/http/HttpMethod"
 import type * as PlatformError from "effect/PlatformError"
+import type * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type * as Model from "../Model/Model.ts"
 import { extendedUrl, serviceOf } from "./calls/address.ts"
 import { bodyOf, reader, valueOf, withInstances } from "./calls/bodies.ts"
-import type { Answer } from "./calls/exchange.ts"
+import type * as Exchange from "./calls/exchange.ts"
 import { failureBy } from "./calls/failures.ts"
 import type { Upstream } from "./calls/upstream.ts"
 import type { CircuitOpenError, RequestHandlingException } from "./ClientError.ts"
@@ -38,6 +39,19 @@ export interface CallOptions {
   readonly timeout?: Duration.Input | undefined
   /** Headers of this call. They replace those of the proxy. */
   readonly headers?: { readonly [name: string]: string } | undefined
+  /**
+   * When the call is tried again, by its failures; `null` for never. Defaults to that of the proxy.
+   *
+   * A try follows a failure that may pass: of the network, or an answer of 408, 425, 429, 500, 502, 503 or 504. A `POST` or a
+   * `PATCH` that may have been sent is tried again with an `idempotencyKey` only. The wait is that of the schedule, or that of
+   * the answer's `Retry-After` if it is longer. There is no further try if the service asks for more than a minute, if the
+   * deadline would pass (see `Deadline`), or if the payload can be read once only. The circuit breaker counts each try.
+   */
+  readonly retry?: Schedule.Schedule<unknown, RequestHandlingException> | null | undefined
+  /**
+   * Sent as `Idempotency-Key`, the same with each try, so that the service does the same thing once; `true` for a random one.
+   */
+  readonly idempotencyKey?: string | true | undefined
 }
 
 /**
@@ -221,6 +235,15 @@ export type {
 /** @internal */
 export const make = (upstream: Upstream, url: string): RequestWrapper => {
   const service = serviceOf(url)
+  const optionsOf = (
+    { idempotencyKey, retry, timeout }: CallOptions,
+    defaultTimeout: number
+  ): Exchange.CallOptions => ({
+    upstream: service,
+    readTimeout: millisOf(timeout) ?? upstream.readTimeout ?? defaultTimeout,
+    retries: retry === undefined ? upstream.retries : retry ?? undefined,
+    idempotencyKey
+  })
   /** Reads an answer as JSON or text, which becomes what `as` says. */
   const reading = <S extends Schema.Top>(as: S | undefined) => {
     const readAs = as === undefined ? undefined : reader(as)
@@ -234,7 +257,7 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
   }
   const call =
     (method: HttpMethod.HttpMethod) => <S extends Schema.Top = never>(options: SendOptions<S> = {}): Result<S> => {
-      const { as, headers, pathExtension, payload, timeout } = options
+      const { as, headers, pathExtension, payload } = options
       return Effect.flatMap(
         Effect.mapError(bodyOf(payload), () => failureBy(service, "InvalidRequest")),
         (body) => {
@@ -244,18 +267,17 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
           })
           return reading(as)(upstream.exchange.run(
             request,
-            { upstream: service, readTimeout: millisOf(timeout) ?? upstream.readTimeout ?? 3_000 },
+            optionsOf(options, 3_000),
             received
           ))
         }
       )
     }
-  const fileCall = ({ headers, pathExtension, timeout }: CallOptions, defaultTimeout: number): FileCalls.FileCall => ({
+  const fileCall = (options: CallOptions, defaultTimeout: number): FileCalls.FileCall => ({
     exchange: upstream.exchange,
-    url: extendedUrl(url, pathExtension),
-    headers,
-    upstream: service,
-    timeout: millisOf(timeout) ?? upstream.readTimeout ?? defaultTimeout
+    url: extendedUrl(url, options.pathExtension),
+    headers: options.headers,
+    options: optionsOf(options, defaultTimeout)
   })
   return {
     url,
@@ -283,7 +305,7 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
 const uploadTimeout = 60_000
 const downloadTimeout = 30_000
 
-const received = ({ headers, status, text }: Answer) =>
+const received = ({ headers, status, text }: Exchange.Answer) =>
   Effect.map(text, (text) => {
     const contentType = headers["content-type"]
     return [status, valueOf(text, typeof contentType === "string" ? contentType : undefined)] as const

@@ -275,6 +275,9 @@ describe("a circuit breaker", () => {
     for (const status of [300, 400, 404, 429, 499]) assert.strictEqual(outcomeOf("Status", status), "Rejected")
     for (const status of [500, 503, 599]) assert.strictEqual(outcomeOf("Status", status), "Failure")
     assert.strictEqual(CircuitBreaker.outcomeOfCall(Exit.void), "Success")
+    assert.strictEqual(CircuitBreaker.outcomeOfCall(Exit.fail("The disk is full")), "Success")
+    const refused = new ClientError.CircuitOpenError({ upstreamService: "payments", retryAfter: Duration.zero })
+    assert.strictEqual(CircuitBreaker.outcomeOfCall(Exit.fail(refused)), "Unknown")
     assert.strictEqual(CircuitBreaker.outcomeOfCall(Exit.interrupt()), "Unknown")
   })
 

@@ -4,18 +4,21 @@
 import * as Cause from "effect/Cause"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import { type CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
+import { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import type { Outcome } from "./circuit.ts"
 
 /**
  * Answers of 5xx and failures of the network count as failures, other answers don't. A call that was not sent tells nothing.
+ * Any other error is one of the code that reads an answer of 2xx.
  *
  * @internal
  */
-export const outcomeOfCall = (exit: Exit.Exit<unknown, RequestHandlingException | CircuitOpenError>): Outcome => {
+export const outcomeOfCall = (exit: Exit.Exit<unknown, unknown>): Outcome => {
   if (exit._tag === "Success") return "Success"
-  const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-  if (!(error instanceof RequestHandlingException)) return "Unknown"
+  const failed = Cause.findErrorOption(exit.cause)
+  if (Option.isNone(failed) || failed.value instanceof CircuitOpenError) return "Unknown"
+  const error = failed.value
+  if (!(error instanceof RequestHandlingException)) return "Success"
   switch (error.reason) {
     case "Status":
       return error.statusCode >= 500 ? "Failure" : "Rejected"

@@ -6,7 +6,6 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpTraceContext from "effect/http/HttpTraceContext"
@@ -14,13 +13,14 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import type * as CircuitBreaker from "../CircuitBreaker.ts"
+import * as CircuitBreaker from "../CircuitBreaker.ts"
 import { type CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import { urlWithin } from "./address.ts"
 import { valueOf } from "./bodies.ts"
 import { acceptedEncodings, decoded } from "./compression.ts"
-import { failureBy, isOwnFault, isUpstreamFault } from "./failures.ts"
+import { failureBy } from "./failures.ts"
 import { headersForOtherOrigin, maxRedirects, redirectOf, withoutBodyHeaders } from "./redirects.ts"
+import { inTime, keyed, retried, type Retries } from "./retries.ts"
 import { type Body, type Message, type RawAnswer, type RawHeaders, transmit, type Wire } from "./transport.ts"
 
 /**
@@ -37,6 +37,10 @@ export interface CallOptions {
   readonly writeTimeout?: number | undefined
   /** Whether `writeTimeout` limits the wait for each part of the body to be taken instead of the whole. Defaults to false. */
   readonly isWritePerPart?: boolean | undefined
+  /** When the call is tried again. The circuit breaker counts each try. Defaults to never. */
+  readonly retries?: Retries | undefined
+  /** Sent as `Idempotency-Key`, with each try; `true` for a random one. Defaults to none. */
+  readonly idempotencyKey?: string | true | undefined
 }
 
 /**
@@ -104,27 +108,45 @@ export const makeExchange = (
   breaker: CircuitBreaker.CircuitBreaker | undefined
 ): Exchange => {
   const guarded = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | CircuitOpenError, R> =>
-    breaker === undefined ? call : breaker.run(call, outcomeOf)
+    breaker === undefined ? call : breaker.run(call, CircuitBreaker.outcomeOfCall)
+  const made = <A, E, R>(
+    unkeyed: HttpClientRequest.HttpClientRequest,
+    { idempotencyKey, retries, upstream }: CallOptions,
+    callOf: (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<A, E | RequestHandlingException, R>
+  ): Effect.Effect<A, E | CallError, R> =>
+    inTime(
+      Effect.flatMap(keyed(unkeyed, idempotencyKey), (request) => {
+        const call = guarded(callOf(request))
+        return retries === undefined ? call : retried(call, request, retries)
+      }),
+      upstream
+    )
   return {
     run: (request, options, read) =>
-      guarded(
-        Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(restore(send(shared, root, request, options)), (located) =>
-            Effect.onExit(
-              restore(Effect.flatMap(accepted(shared, located, options), (answer) => read(answer))),
-              () => Effect.sync(() => located.raw.close())
-            ))
-        )
+      made(
+        request,
+        options,
+        (request) =>
+          Effect.uninterruptibleMask((restore) =>
+            Effect.flatMap(restore(send(shared, root, request, options)), (located) =>
+              Effect.onExit(
+                restore(Effect.flatMap(accepted(shared, located, options), (answer) => read(answer))),
+                () => Effect.sync(() => located.raw.close())
+              ))
+          )
       ),
     open: (request, options) =>
-      guarded(
-        Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(restore(send(shared, root, request, options)), (located) =>
-            Effect.andThen(
-              Effect.addFinalizer(() => Effect.sync(() => located.raw.close())),
-              restore(accepted(shared, located, options))
-            ))
-        )
+      made(
+        request,
+        options,
+        (request) =>
+          Effect.uninterruptibleMask((restore) =>
+            Effect.flatMap(restore(send(shared, root, request, options)), (located) =>
+              Effect.andThen(
+                Effect.addFinalizer(() => Effect.sync(() => located.raw.close())),
+                restore(accepted(shared, located, options))
+              ))
+          )
       )
   }
 }
@@ -137,18 +159,6 @@ export const makeExchange = (
 interface Located {
   readonly raw: RawAnswer
   readonly url: URL
-}
-
-const outcomeOf = (exit: Exit.Exit<unknown, unknown>): CircuitBreaker.Outcome => {
-  if (Exit.isSuccess(exit)) return "Success"
-  const error = Option.getOrUndefined(Exit.findErrorOption(exit))
-  return !(error instanceof RequestHandlingException)
-    ? error === undefined ? "Unknown" : "Success"
-    : isUpstreamFault(error)
-    ? "Failure"
-    : isOwnFault(error)
-    ? "Unknown"
-    : "Rejected"
 }
 
 /** Sends a request and follows redirects. */
@@ -262,10 +272,11 @@ const rejected = (raw: RawAnswer, text: string | undefined, upstream: string) =>
     )
   })
 
-/** Seconds, or a date (RFC 9110, section 10.2.3). */
+/** Seconds, or a date of one of three forms (RFC 9110, sections 10.2.3 and 5.6.7), of which the last has no zone. */
 const retryAfterOf = (value: RawHeaders[string], now: number): Duration.Duration | undefined => {
   if (typeof value !== "string") return undefined
-  if (/^\d{1,9}$/u.test(value.trim())) return Duration.seconds(Number(value))
-  const date = DateTime.make(value)
+  if (/^\d{1,9}$/u.test(value)) return Duration.seconds(Number(value))
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/u.test(value)) return undefined
+  const date = DateTime.make(value.endsWith("GMT") ? value : `${value} GMT`)
   return Option.isNone(date) ? undefined : Duration.millis(Math.max(0, DateTime.toEpochMillis(date.value) - now))
 }

@@ -13,24 +13,6 @@ export const failure = (upstreamService: string, reason: Reason, what: string): 
   new RequestHandlingException({ statusCode: 500, message: `${upstreamService} ${what}`, upstreamService, reason })
 
 /**
- * Whether a failure tells that the service does not work: it answered with a status of 500 or more, or the network failed.
- * A full pool, a malformed request and a client that shuts down tell nothing about it.
- *
- * @internal
- */
-export const isUpstreamFault = ({ reason, statusCode }: RequestHandlingException): boolean =>
-  statusCode >= 500 && !ownReasons.has(reason)
-
-/**
- * Whether a failure tells nothing about the service.
- *
- * @internal
- */
-export const isOwnFault = ({ reason }: RequestHandlingException): boolean => ownReasons.has(reason)
-
-const ownReasons: ReadonlySet<Reason> = new Set(["PoolTimeout", "PoolFull", "Closed", "InvalidRequest"])
-
-/**
  * The failure that an error of undici tells of.
  *
  * @internal

@@ -1,5 +1,6 @@
 import type { Models } from "./bodies.ts"
 import type { Exchange } from "./exchange.ts"
+import type { Retries } from "./retries.ts"
 
 /**
  * A service under a root address, as its proxy and the wrappers of its URLs call it.
@@ -14,4 +15,6 @@ export interface Upstream {
   readonly models: Models
   /** The configured time to wait for an answer, in milliseconds; `undefined` for that of each kind of call. */
   readonly readTimeout: number | undefined
+  /** When calls that say nothing of it are tried again. */
+  readonly retries: Retries | undefined
 }

@@ -18,6 +18,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { Answer, CallError, CallOptions, Exchange } from "../calls/exchange.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
@@ -35,10 +36,7 @@ export interface FileCall {
   readonly exchange: Exchange
   readonly url: string
   readonly headers: { readonly [name: string]: string } | undefined
-  /** The name of the service, for errors. */
-  readonly upstream: string
-  /** The time to wait, in milliseconds. */
-  readonly timeout: number
+  readonly options: CallOptions
 }
 
 /**
@@ -68,7 +66,12 @@ export const upload = <const File extends UploadFile, A, E>(
       Effect.raceFirst(
         call.exchange.run(
           HttpClientRequest.post(call.url, { ...headersOf(call), body }),
-          { ...optionsOf(call), writeTimeout: call.timeout, isWritePerPart: true },
+          {
+            ...call.options,
+            writeTimeout: call.options.readTimeout,
+            isWritePerPart: true,
+            retries: file instanceof ReadableStream ? undefined : call.options.retries
+          },
           read
         ),
         readFailure
@@ -108,7 +111,7 @@ export const uploadFrom = <A, E>(
 export const download = (call: FileCall): Effect.Effect<readonly [status: number, body: Uint8Array], CallError> =>
   call.exchange.run(
     get(call),
-    optionsOf(call),
+    call.options,
     ({ bytes, status }) => Effect.map(bytes, (bytes) => [status, bytes] as const)
   )
 
@@ -125,9 +128,14 @@ export const streamDownload = (
   Stream.unwrap(Effect.gen(function*() {
     const answered = yield* Deferred.make<Answer, CallError>()
     const ended = yield* Deferred.make<void, RequestHandlingException>()
+    const { retries } = call.options
+    // What was passed on can't be taken back.
+    const untilAnswered = retries === undefined
+      ? undefined
+      : Schedule.while(retries, () => !Deferred.isDoneUnsafe(answered))
     const running = yield* call.exchange.run(
       get(call),
-      optionsOf(call),
+      { ...call.options, retries: untilAnswered },
       (answer) => Effect.andThen(Deferred.succeed(answered, answer), Deferred.await(ended))
     ).pipe(
       Effect.onError((cause) => Deferred.failCause(answered, cause)),
@@ -152,7 +160,7 @@ export const downloadTo = (
   withFiles(Effect.flatMap(destinationOf(dest), ({ folder, name }) =>
     call.exchange.run(
       get(call),
-      optionsOf(call),
+      call.options,
       ({ headers, stream }) =>
         saveFile(
           folder,
@@ -170,8 +178,6 @@ const octetStream = "application/octet-stream"
 const headersOf = ({ headers }: FileCall) => headers === undefined ? {} : { headers }
 
 const get = (call: FileCall) => HttpClientRequest.get(call.url, headersOf(call))
-
-const optionsOf = ({ timeout, upstream }: FileCall): CallOptions => ({ upstream, readTimeout: timeout })
 
 const valueOf = (header: string | ReadonlyArray<string> | undefined): string | undefined =>
   typeof header === "string" ? header : header?.[0]

@@ -1,0 +1,125 @@
+/**
+ * Further tries of calls that failed, and the deadline of all of them.
+ */
+import * as WebCrypto from "effect/crypto/WebCrypto"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Pull from "effect/Pull"
+import * as Schedule from "effect/Schedule"
+import { millisLeft } from "../../internal/deadline.ts"
+import { type CircuitOpenError, type Reason, RequestHandlingException } from "../ClientError.ts"
+import { failure } from "./failures.ts"
+
+/**
+ * When a call is tried again: the schedule gets the failures.
+ *
+ * @internal
+ */
+export type Retries = Schedule.Schedule<unknown, RequestHandlingException>
+
+/**
+ * Tries a call again by a schedule, if its failure may pass and sending the request twice does no harm. It waits for as long as
+ * the service asks, if that is not too long. It gives up if the deadline would pass before the next try.
+ *
+ * @internal
+ */
+export const retried = <A, E, R>(
+  call: Effect.Effect<A, E | RequestHandlingException | CircuitOpenError, R>,
+  request: HttpClientRequest.HttpClientRequest,
+  retries: Retries
+): Effect.Effect<A, E | RequestHandlingException | CircuitOpenError, R> => {
+  if (!hasRepeatableBody(request)) return call
+  const isRepeatable = isIdempotent(request)
+  return Effect.flatMap(Schedule.toStep(retries), (step) => {
+    const tried: typeof call = Effect.catch(
+      call,
+      (error) =>
+        error instanceof RequestHandlingException && isTransient(error) &&
+          (isRepeatable || unsentReasons.has(error.reason))
+          ? Effect.flatMap(waitFor(error, step), (isDue) => isDue ? tried : Effect.fail(error))
+          : Effect.fail(error)
+    )
+    return tried
+  })
+}
+
+/**
+ * A request with an idempotency key; `true` for a random one.
+ *
+ * @internal
+ */
+export const keyed = (
+  request: HttpClientRequest.HttpClientRequest,
+  key: string | true | undefined
+): Effect.Effect<HttpClientRequest.HttpClientRequest> =>
+  key === undefined
+    ? Effect.succeed(request)
+    : Effect.map(
+      WebCrypto.WebCrypto,
+      (crypto) => HttpClientRequest.setHeader(request, idempotencyKey, key === true ? crypto.randomUUID() : key)
+    )
+
+/**
+ * Ends a call at the current deadline, and does not begin it after that.
+ *
+ * @internal
+ */
+export const inTime = <A, E, R>(
+  call: Effect.Effect<A, E, R>,
+  upstream: string
+): Effect.Effect<A, E | RequestHandlingException, R> =>
+  Effect.flatMap(millisLeft, (left): Effect.Effect<A, E | RequestHandlingException, R> => {
+    if (left === undefined) return call
+    if (left === 0) return Effect.fail(failure(upstream, "Timeout", "was not called, since no time is left"))
+    return Effect.timeoutOrElse(call, {
+      duration: left,
+      orElse: () => Effect.fail(failure(upstream, "Timeout", "did not answer in the time that was left"))
+    })
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** In milliseconds. A service that asks for a longer wait is not called again. */
+const maxRetryAfter = 60_000
+
+/** RFC 9110, section 9.2.2. */
+const idempotentMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
+
+const isIdempotent = ({ headers, method }: HttpClientRequest.HttpClientRequest): boolean =>
+  idempotentMethods.has(method) || headers[idempotencyKey] !== undefined
+
+const idempotencyKey = "idempotency-key"
+
+/** Bodies that are read once can't be sent again. */
+const hasRepeatableBody = ({ body }: HttpClientRequest.HttpClientRequest): boolean =>
+  body._tag !== "Raw" || typeof body.body === "string"
+
+/** The request did not reach the service. */
+const unsentReasons: ReadonlySet<Reason> = new Set(["Refused", "Unreachable", "Dns"])
+
+const transientReasons: ReadonlySet<Reason> = new Set([...unsentReasons, "Reset", "Timeout"])
+
+const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
+
+const isTransient = ({ reason, statusCode }: RequestHandlingException): boolean =>
+  reason === "Status" ? transientStatuses.has(statusCode) : transientReasons.has(reason)
+
+type Step = Effect.Success<ReturnType<typeof Schedule.toStep<unknown, RequestHandlingException, never, never>>>
+
+/** Waits for the next try. Whether there is one. */
+const waitFor = (error: RequestHandlingException, step: Step): Effect.Effect<boolean> =>
+  Effect.clockWith((clock) =>
+    Effect.flatMap(
+      Pull.catchDone(step(clock.currentTimeMillisUnsafe(), error), () => Effect.undefined),
+      (next) => {
+        const asked = error.retryAfter === undefined ? 0 : Duration.toMillis(error.retryAfter)
+        if (next === undefined || asked > maxRetryAfter) return Effect.succeed(false)
+        const wait = Math.max(Duration.toMillis(next[1]), asked)
+        return Effect.flatMap(millisLeft, (left) =>
+          left !== undefined && wait >= left ? Effect.succeed(false) : Effect.as(Effect.sleep(wait), true))
+      }
+    )
+  )
