@@ -180,6 +180,13 @@ export const limitedRange = (from: string, to: string): { readonly start: string
   end: following(to.slice(0, maxLength - hashLength))
 })
 
+/**
+ * Whether {@link limitedRange} contains only keys with this prefix, unless some are cut.
+ *
+ * @internal
+ */
+export const isWhole = (prefix: string): boolean => prefix.length <= maxLength - hashLength
+
 // The least key after all keys with a prefix. A prefix always has a byte other than 0xff.
 const following = (prefix: string): string => {
   const incrementable = prefix.replace(/\xff+$/, "")

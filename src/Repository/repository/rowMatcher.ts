@@ -10,13 +10,11 @@ import { parseFilter } from "../mql/filter/parseFilter.ts"
 
 /**
  * Tests a stored document as the store tests it. A filter that {@link rejectUnsuitable} rejects matches no document. Each
- * filter is parsed once; the most common ones, which compare fields with texts, numbers or booleans, take no parsing.
+ * filter is parsed once.
  *
  * @internal
  */
 export const rowMatcher = (filter: Filter): (document: Document) => boolean => {
-  const equalities = equalitiesOf(filter)
-  if (equalities !== undefined) return Result.getOrElse(parse(equalities), () => matchNone)
   const known = matchers.get(filter)
   if (known !== undefined) return known
   const matcher = Result.getOrElse(parse(filter), () => matchNone)
@@ -58,20 +56,6 @@ const parse = (filter: Filter): Result.Result<(document: Document) => boolean, s
       : matches
   )
 }
-
-/** The values that a filter compares fields with, in the form that `parseFilter` takes as it is. */
-const equalitiesOf = (filter: Filter): Filter | undefined => {
-  const values: { [field: string]: unknown } = {}
-  for (const [field, operand] of Object.entries(filter)) {
-    const value = isDocument(operand) && Object.keys(operand).length === 1 ? operand["$eq"] : operand
-    if (field.startsWith("$") || field.includes(".") || !isScalar(value)) return undefined
-    values[field] = value
-  }
-  return values
-}
-
-const isScalar = (value: unknown): boolean =>
-  typeof value === "string" || typeof value === "number" || typeof value === "boolean"
 
 const unsuitable = (operator: string): string =>
   `${operator} can't be used in a rule, because a rule is evaluated for single documents`

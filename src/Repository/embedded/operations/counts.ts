@@ -10,10 +10,12 @@ import { Operand } from "../../mql/predicate/comparison.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { Counting, CountStep } from "../catalog/documentCounter.ts"
-import { costOf, maxCost, type StoredDocument } from "../planner/planExecutor.ts"
+import { costOf, maxCost } from "../planner/candidates.ts"
+import { countEntriesOf, findSource } from "./matchingDocuments.ts"
 
 /**
- * Partial counts whose sum is the number of matches. `findMatches` is used when no maintained count exists.
+ * Partial counts whose sum is the number of matches: a maintained count, otherwise the entries of an index that says all that
+ * the filter asks for, otherwise the documents.
  *
  * @internal
  */
@@ -21,13 +23,15 @@ export const countSource = (
   store: KeyValue,
   catalog: Catalog,
   name: string,
-  filter: Filter,
-  findMatches: () => BatchIterator<StoredDocument>
+  filter: Filter
 ): BatchIterator<number> => {
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
+  const findMatches = () => findSource(store, catalog, name, filter)
   const field = missingField(filter)
-  if (!filter.isEmpty && field === undefined) return lengthsOf(findMatches())
+  if (!filter.isEmpty && field === undefined) {
+    return countEntriesOf(store, catalog, collection, filter) ?? lengthsOf(findMatches())
+  }
   const documents = store.documents(collection.number)
   const counting = field === undefined ? countingAll(documents) : countingMatches(documents, filter)
   const counter = catalog.counterOf(collection, field ?? "", counting)

@@ -12,7 +12,7 @@ import type { DuplicateKey } from "../../RepositoryError.ts"
 import type { Encoded, KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection, Index, KeyTraits } from "../catalog/catalog.ts"
 import { type Entries, entriesOf } from "../catalog/indexKeys.ts"
-import type { StoredDocument } from "../planner/planExecutor.ts"
+import type { StoredDocument } from "../planner/candidates.ts"
 import { duplicateKey, isTaken } from "./uniqueIndex.ts"
 
 /**

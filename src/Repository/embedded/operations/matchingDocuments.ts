@@ -12,8 +12,10 @@ import { sortTooLarge } from "../../mql/projection/sortSpec.ts"
 import { isByScore, withScore } from "../../mql/projection/textScore.ts"
 import type { KeyValue } from "../../storage/orderedStore.ts"
 import { type Catalog, type Collection, textIndexOf } from "../catalog/catalog.ts"
-import { scan, type StoredDocument } from "../planner/planExecutor.ts"
+import type { StoredDocument } from "../planner/candidates.ts"
+import { scan } from "../planner/planExecutor.ts"
 import { type Plan, planOf } from "../planner/queryPlan.ts"
+import { countEntries } from "../planner/rangeScan.ts"
 
 /**
  * Parses a filter for a collection, whose text index decides about `$text`.
@@ -68,18 +70,37 @@ export const findSource = (
     : sorted(found, documentOf, sort, wanted, memory)
 }
 
+/**
+ * Counts the documents that match a filter by the entries of an index, which say all that the filter asks for; `undefined` if
+ * there is no such index.
+ *
+ * @internal
+ */
+export const countEntriesOf = (
+  store: KeyValue,
+  catalog: Catalog,
+  collection: Collection,
+  filter: Filter
+): BatchIterator<number> | undefined => {
+  if (!filter.isEquality || filter.isEmpty) return undefined
+  const plan = planOf(collection, filter.constraints, [])
+  if (plan.kind !== "scan" || plan.covered?.length !== filter.constraints.length) return undefined
+  const end = () => catalog.endOfRecords(collection)
+  return whileIndexed(catalog, collection, plan, countEntries(store, collection, plan, filter, end))
+}
+
 // internal
 
 // A document takes more bytes in memory than on disk; one that is in memory anyway only takes a slot in the list.
 const sortedBytes = ({ bytes = 0 }: StoredDocument): number => 100 + 2 * bytes
 
 // A dropped index loses its entries between two steps, so the scan would miss documents.
-const whileIndexed = (
+const whileIndexed = <A>(
   catalog: Catalog,
   collection: Collection,
   plan: Plan,
-  source: BatchIterator<StoredDocument>
-): BatchIterator<StoredDocument> => {
+  source: BatchIterator<A>
+): BatchIterator<A> => {
   if (plan.kind === "all" || plan.index === collection.identifiers) return source
   const { number } = plan.index
   return () =>

@@ -172,7 +172,7 @@ const count = (
   )
 
 const countMatches = ({ catalog, store }: ReadContext, name: string, filter: Filter): BatchIterator<number> =>
-  countSource(store, catalog, name, filter, () => findSource(store, catalog, name, filter))
+  countSource(store, catalog, name, filter)
 
 const distinct = (
   context: ReadContext,

@@ -15,7 +15,7 @@ import { parseReplacement, parseUpdate, type Update } from "../../mql/update/app
 import type { DuplicateKey, ReadError, StoreError } from "../../RepositoryError.ts"
 import type { WatchedKeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection } from "../catalog/catalog.ts"
-import type { StoredDocument } from "../planner/planExecutor.ts"
+import type { StoredDocument } from "../planner/candidates.ts"
 import { type DocumentWriter, prepare } from "./documentWriter.ts"
 import { makeMatching, type Matching, type MatchRequest, type WriteMatch } from "./findAndWrite.ts"
 import { type EmbeddedInserts, makeEmbeddedInserts } from "./inserts.ts"

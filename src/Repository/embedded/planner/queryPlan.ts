@@ -9,6 +9,7 @@ import {
   bound,
   encodeComponent,
   invert,
+  isWhole,
   limitedRange,
   limitLength,
   rankBound
@@ -45,6 +46,8 @@ export type Plan =
     readonly ranges: LazySequence<Range>
     readonly prepare?: Prepare
     readonly isOrdered: boolean
+    /** The paths whose values all entries in the ranges have, and no other entries. */
+    readonly covered?: ReadonlyArray<string>
   }
 
 /** Does some of what has to be done before keys or ranges are asked for; whether that is all. */
@@ -200,7 +203,7 @@ const ofIndex = (
   if (!isUsable(index, constraints)) return undefined
   const isFullKey = index.description.unique === true && used.length === index.paths.length
   return {
-    plan: () => planBy(index, { choices, spans }, isFullKey && !multikey, { sort, order }),
+    plan: () => planBy(index, { used, choices, spans }, isFullKey && !multikey, { sort, order }),
     worth: (isFullKey ? worth.unique : 0) + used.length * worth.equality
       + (spans.length === 0 ? 0 : worth.range)
       + (order === undefined ? 0 : worth.order)
@@ -208,6 +211,8 @@ const ofIndex = (
 }
 
 interface Places {
+  /** The paths of the choices. */
+  readonly used: ReadonlyArray<string>
   readonly choices: ReadonlyArray<Choice>
   /** The ranges of the field after the choices. */
   readonly spans: ReadonlyArray<Bounds>
@@ -215,7 +220,7 @@ interface Places {
 
 const planBy = (
   index: Index,
-  { choices, spans }: Places,
+  { choices, spans, used }: Places,
   isFullKey: boolean,
   { order, sort }: { readonly sort: ReadonlyArray<Direction>; readonly order: "up" | "down" | undefined }
 ): Plan => {
@@ -248,7 +253,11 @@ const planBy = (
       }
     }
   }
-  return { kind: "scan", index, ranges: inOrder(places, reverse, (range) => range), prepare, isOrdered }
+  const ranges = inOrder(places, reverse, (range) => range)
+  const plan = { kind: "scan", index, ranges, prepare, isOrdered } as const
+  const { inexact, multikey } = index.traits
+  const isCovered = spans.length === 0 && prefixes.length === 1 && !inexact && !multikey && isWhole(prefixes.at(0))
+  return isCovered ? { ...plan, covered: used } : plan
 }
 
 /** The Cartesian product of texts, concatenated; in order if each factor is. */

@@ -38,6 +38,8 @@ export interface Filter {
   readonly equalities: ReadonlyArray<readonly [path: string, value: unknown]>
   /** Whether every document matches. */
   readonly isEmpty: boolean
+  /** Whether it only compares fields with texts, numbers or booleans: its constraints say all of it. */
+  readonly isEquality: boolean
   /** The filter translated for mingo. */
   readonly condition: Document
   /** The cost of a test relative to an ordinary filter; 1 for those. */
@@ -92,6 +94,7 @@ export const parseFilter = (
       constraints: reader.constraints,
       equalities: reader.equalities,
       isEmpty: Object.keys(condition).length === 0,
+      isEquality: false,
       condition,
       relativeCost: relativeCostOf(sizeOf(condition))
     }
@@ -105,21 +108,32 @@ export const parseFilter = (
 
 /** The fast path for filters that compare top-level fields with scalars, such as `{ _id }`; else `undefined`. */
 const equalityFilter = (filter: unknown): Filter | undefined => {
-  if (typeof filter !== "object" || filter === null || Object.getPrototypeOf(filter) !== Object.prototype) {
-    return undefined
+  if (!isOwnDocument(filter)) return undefined
+  const fields: Array<readonly [string, unknown]> = []
+  for (const path of Object.keys(filter)) {
+    const value = comparedValue(filter[path])
+    if (!isScalar(value) || !isOrdinaryKey(path) || path.startsWith("$") || path.includes(".")) return undefined
+    fields.push([path, value])
   }
-  const fields = Object.entries(filter)
-  return fields.every(isScalarField) ? new EqualityFilter(fields) : undefined
+  return new EqualityFilter(fields)
 }
 
-const isScalarField = ([path, value]: readonly [string, unknown]): boolean =>
-  isScalar(value) && isOrdinaryKey(path) && !path.startsWith("$") && !path.includes(".")
+const isOwnDocument = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+/** The value of `{ $eq: value }`, otherwise the operand itself. */
+const comparedValue = (operand: unknown): unknown => {
+  if (!isOwnDocument(operand)) return operand
+  const [operator, ...others] = Object.keys(operand)
+  return operator === "$eq" && others.length === 0 ? operand[operator] : operand
+}
 
 class EqualityFilter implements Filter {
   readonly equalities: Filter["equalities"]
   readonly constraints: ReadonlyArray<Constraint>
   readonly matches: Filter["matches"]
   readonly isEmpty: boolean
+  readonly isEquality = true
   readonly relativeCost: number
   readonly isComputed = false
   constructor(fields: Filter["equalities"]) {
@@ -161,6 +175,7 @@ const withSearch = (filter: Filter, search: TextSearch, texts: ReadonlyArray<Tex
   ...filter,
   matches: (document) => filter.matches(document) && search.matches(document, texts),
   isEmpty: false,
+  isEquality: false,
   search: { words: search.words, score: (document) => search.score(document, texts) }
 })
 

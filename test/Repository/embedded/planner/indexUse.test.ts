@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Decimal128, Long } from "bson"
 import { Arbitrary, Effect, Fiber, Schema, Stream } from "effect"
 import { workDone } from "../../../../src/internal/stepBudget.ts"
 import type { Document, Filter, FindOptions, IndexDescription } from "../../../../src/Repository/DocumentStore.ts"
@@ -19,6 +20,19 @@ const scalar = Schema.Union([
   Schema.Literals(["", "a", "ab"]),
   Schema.Null
 ])
+
+/** Values of all kinds that a filter may compare, some of them equal, some with keys that are cut. */
+const countable = Schema.Union([
+  scalar,
+  Schema.Boolean,
+  Schema.Array(scalar),
+  Schema.Literals([0.5, -0, 2 ** 53, "a".repeat(860), "a".repeat(870), "a".repeat(2_000), `${"a".repeat(2_000)}b`]),
+  Schema.Literals(["long", "decimal"])
+])
+
+/** A value that has no literal. */
+const valueOf = (value: typeof countable.Type): unknown =>
+  value === "long" ? Long.fromNumber(2 ** 53).add(1) : value === "decimal" ? Decimal128.fromString("5") : value
 
 describe("indexUse", () => {
   const indexes: ReadonlyArray<IndexDescription> = [
@@ -184,6 +198,60 @@ describe("indexUse", () => {
       yield* Stream.runDrain(reading.stream("things", { filter }))
       yield* Stream.runDrain(reading.aggregate("things", [{ $match: filter }, { $sort: { age: -1 } }, { $limit: 5 }]))
       assert.isAtMost(looks(), 150)
+    }))
+
+  it.effect("counts the entries of an index that says all of a filter, and looks at no document", () =>
+    Effect.gen(function*() {
+      const { looks, reading } = yield* withDocuments(documents)
+      const counts: ReadonlyArray<readonly [filter: Filter, total: number, looked: number]> = [
+        [{ city: "city 3" }, 500, 0],
+        [{ city: { $eq: "city 3" } }, 500, 0],
+        [{ age: 13, city: "city 3" }, 50, 0],
+        [{ city: "none" }, 0, 0],
+        [{ city: { $in: ["city 3", "city 4"] } }, 1_000, 1_000],
+        [{ city: "city 3", rank: 1 }, 0, 500]
+      ]
+      for (const [filter, total, looked] of counts) {
+        assert.strictEqual(yield* reading.count("things", filter), total)
+        assert.strictEqual(looks(), looked, JSON.stringify(filter))
+      }
+      const options = { filter: { city: "city 3" }, sort: { city: 1, age: -1 }, limit: 20 } as const
+      assert.strictEqual((yield* reading.findAndCount("things", options)).total, 500)
+      assert.strictEqual(looks(), 20)
+    }))
+
+  it.effect.prop("counts by any indexes what it finds", {
+    values: Arbitrary.schema(Schema.Array(Schema.Struct({ a: countable, b: countable }))),
+    filter: Arbitrary.schema(Schema.Struct({ a: countable, b: Schema.optional(countable) })),
+    index: Arbitrary.schema(Schema.Literals(["a", "a, b", "-a, b", "b, -a", "sparse", "unique"]))
+  }, ({ filter, index, values }) =>
+    Effect.gen(function*() {
+      const key = { "a": { a: 1 }, "a, b": { a: 1, b: 1 }, "-a, b": { a: -1, b: 1 }, "b, -a": { b: 1, a: -1 } } as const
+      const indexes = [
+        index === "sparse"
+          ? { name: "a", key: { a: 1 }, sparse: true } as const
+          : index === "unique"
+          ? { name: "c", key: { a: 1, c: 1 }, unique: true } as const
+          : { name: "key", key: key[index] } as const
+      ]
+      const stored = values.map(({ a, b }, _id) => ({ _id, a: valueOf(a), b: valueOf(b), c: _id }))
+      const { reading } = yield* withDocuments(stored, indexes)
+      const given = { a: valueOf(filter.a), ...(filter.b === undefined ? {} : { b: valueOf(filter.b) }) }
+      for (const one of [given, ...stored.map(({ a }) => ({ a })), ...stored.map(({ a, b }) => ({ a, b }))]) {
+        const { length } = yield* reading.find("things", { filter: one })
+        assert.strictEqual(yield* reading.count("things", one), length)
+        const { total } = yield* reading.findAndCount("things", { filter: one, sort: { _id: 1 }, limit: 1 })
+        assert.strictEqual(total, length)
+      }
+    }), { arbitrary: { runs: 100 } })
+
+  it.effect("counts documents once that move within an index while they are counted", () =>
+    Effect.gen(function*() {
+      const many = numbers(10_000, (_id) => ({ _id, kind: "a", n: _id }))
+      const { reading, writing } = yield* withDocuments(many, [{ name: "kind, n", key: { kind: 1, n: 1 } }])
+      const counting = yield* Effect.forkChild(reading.count("things", { kind: "a" }), { startImmediately: true })
+      yield* writing.updateMany("things", { n: { $lt: 3_000 } }, { $inc: { n: 100_000 } })
+      assert.strictEqual(yield* Fiber.join(counting), 10_000)
     }))
 
   it.effect("scans no more documents for a page without deleted ones than for a page of all", () =>
