@@ -16,7 +16,8 @@ import * as Permission from "./Permission.ts"
 
 /**
  * The documents that a caller reaches: a condition that follows from the caller, synchronously, or as an effect that reads
- * all data. The effect runs once for a request; its condition should name a bounded number of values.
+ * all data. The effect runs once for a request; its condition should name a bounded number of values. A condition with a value that is
+ * `undefined` matches no document.
  *
  * @category models
  * @since 0.1.0

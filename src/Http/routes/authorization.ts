@@ -62,6 +62,8 @@ export interface Authorizer {
     endpoint: RuledEndpoint,
     handler: ResponseEffect
   ) => (user: Caller | undefined, onNobody: ResponseEffect) => ResponseEffect
+  /** A handler of a route that no rule names: it runs for everybody, and its repositories have the rights of the caller. */
+  readonly unruled: <A, E, R>(handler: Effect.Effect<A, E, R>) => (user: Caller | undefined) => Effect.Effect<A, E, R>
 }
 
 /** @internal */
@@ -71,7 +73,25 @@ export const makeAuthorizer = (
   roles: { readonly [role: string]: ReadonlyArray<string> }
 ): Authorizer => {
   const withIncluded = includedRoles(roles)
+  const callerOf = (user: Caller | undefined) =>
+    Option.fromUndefinedOr(user === undefined ? undefined : withIncluded(user))
   return {
+    unruled: (handler) => (user) =>
+      Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const { access, rightsAt } = elsewhere(registrations, callerOf(user), request)
+        const entered = contextOf({
+          access,
+          links: { rights: undefined, rightsAt },
+          ruled: undefined,
+          own: [],
+          all: [],
+          name: "",
+          isCall: false
+        })
+        fiber.setContext(Context.merge(fiber.context, entered))
+        return handler
+      }),
     authorized: (endpoint, handler) => {
       const { isCall, name, path, resource, rules } = endpoint
       const own = rulesFor(rules, name, isCall)
@@ -111,7 +131,7 @@ export const makeAuthorizer = (
         Effect.withFiber((fiber) => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
-          const caller = Option.fromUndefinedOr(user === undefined ? undefined : withIncluded(user))
+          const caller = callerOf(user)
           const id = params["id"]
           const document = isAddressed && resource !== undefined && id !== undefined
             ? documentOf(resource.repository, id)
@@ -124,25 +144,7 @@ export const makeAuthorizer = (
             isSubject: (subject) =>
               subjectOf === undefined ? subject === id : subjectOf(subject, isAddressed ? id : undefined)
           }
-          /** What rules are asked about that are not those of the route. */
-          const elsewhere = ({ model }: RuledModel) => ({
-            caller,
-            request,
-            model,
-            isSubject: (subject: string) => subjectsOf(model)(subject, undefined)
-          })
-          const access = accessOnDemand(registrations, (registration) =>
-            heldBy(
-              registration.rules,
-              registration.rules.grants.map((_, number) => number),
-              { ...elsewhere(registration), document: Effect.succeedNone }
-            ))
-          const rightsAt = (path: string) => {
-            const at = registrations.find((registration) => registration.path === path)
-            if (at?.links === undefined) return Effect.succeed([])
-            const rights = rightsElsewhere(at.rules, at.links, elsewhere(at))
-            return Effect.isEffect(rights) ? withAllData(readable(rights)) : Effect.succeed(rights)
-          }
+          const { access, rightsAt } = elsewhere(registrations, caller, request)
           const decide = (held: ReadonlyArray<Held>): ResponseEffect => {
             if (!held.some(({ id }) => isOwn.has(id))) return user === undefined ? onNobody : missing
             if (links === undefined) return enter(fiber, held, access, { rights: undefined, rightsAt })
@@ -156,6 +158,33 @@ export const makeAuthorizer = (
         })
     }
   }
+}
+
+/** What the caller of a request may do with models, whatever the route. */
+const elsewhere = (
+  registrations: ReadonlyArray<RuledModel>,
+  caller: Option.Option<Caller>,
+  request: HttpServerRequest.HttpServerRequest
+) => {
+  const about = ({ model }: RuledModel) => ({
+    caller,
+    request,
+    model,
+    isSubject: (subject: string) => subjectsOf(model)(subject, undefined)
+  })
+  const access = accessOnDemand(registrations, (registration) =>
+    heldBy(
+      registration.rules,
+      registration.rules.grants.map((_, number) => number),
+      { ...about(registration), document: Effect.succeedNone }
+    ))
+  const rightsAt = (path: string) => {
+    const at = registrations.find((registration) => registration.path === path)
+    if (at?.links === undefined) return Effect.succeed([])
+    const rights = rightsElsewhere(at.rules, at.links, about(at))
+    return Effect.isEffect(rights) ? withAllData(readable(rights)) : Effect.succeed(rights)
+  }
+  return { access, rightsAt }
 }
 
 /** The rules of the links in the answers of an endpoint; `undefined` if it is an action, or its answers have no documents. */
@@ -205,7 +234,7 @@ const contextOf = ({ access, all, isCall, links, name, own, ruled }: {
   const owned = Effect.succeed(ownRules)
   const here: RulesOfModels = { of: (model) => model === ruled.model ? owned : other.of(model) }
   const entered = Context.add(withViews, CallerRules, here)
-  return isCall ? Context.add(entered, HandlerRules, other) : entered
+  return isCall || ruled.hasHooks ? Context.add(entered, HandlerRules, other) : entered
 }
 
 /** A stored document that can't be decoded is a defect, as it is to a repository's other readers. */

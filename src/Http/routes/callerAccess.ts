@@ -25,6 +25,7 @@ export interface RuledModel {
   /** The numbers of the rules for each method. */
   readonly byMethod: ReadonlyMap<string, ReadonlySet<number>>
   readonly path: string
+  readonly hasHooks: boolean
   /** The rules of the links of its documents; `undefined` if these have none. */
   readonly links: LinkRules | undefined
 }
@@ -34,6 +35,7 @@ export const ruledModel = (registration: ServedResource, first: number): RuledMo
   model: registration.model,
   rules: registration.rules,
   path: registration.path,
+  hasHooks: registration.hooks.length > 0,
   links: linkRulesOf(registration),
   first,
   byMethod: new Map(methods.map((method) => [method, new Set(rulesFor(registration.rules, method, false))]))

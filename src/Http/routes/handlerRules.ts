@@ -6,8 +6,8 @@ import { CallerRules } from "../../Repository/introspection.ts"
 export type RulesOfModels = NonNullable<(typeof CallerRules)["Service"]>
 
 /**
- * The rules for what the handler of an action does, which are others than those that its document is read with; `undefined` if
- * they are the same.
+ * The rules for what the handler of an action or a hook does, which are others than those that the request's own document is
+ * read and written with; `undefined` if they are the same.
  *
  * @internal
  */
@@ -17,7 +17,7 @@ export const HandlerRules: Context.Reference<RulesOfModels | undefined> = Contex
 )
 
 /**
- * Runs the handler of an action.
+ * Runs the handler of an action, or a hook.
  *
  * @internal
  */

@@ -6,6 +6,7 @@ import type { Method } from "../Endpoint.ts"
 import type * as Hook from "../Hook.ts"
 import type { AnyHook } from "../Resource.ts"
 import type { CallFailure } from "../response/callFailures.ts"
+import { withHandlerRules } from "./handlerRules.ts"
 
 type Instance = Model.Any["Type"]
 
@@ -75,11 +76,13 @@ export const hooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>, method:
         failing(Effect.reduce(
           before,
           () => instance,
-          (current, hook) => Effect.flatMap(hook(current, request), (changed) => changedBy(current, request, changed))
+          (current, hook) =>
+            Effect.flatMap(withHandlerRules(hook(current, request)), (changed) => changedBy(current, request, changed))
         )),
     after: after.length === 0 ?
       undefined :
-      (instance, request) => failing(Effect.forEach(after, (hook) => hook(instance, request), { discard: true }))
+      (instance, request) =>
+        failing(Effect.forEach(after, (hook) => withHandlerRules(hook(instance, request)), { discard: true }))
   }
 }
 
@@ -99,5 +102,5 @@ export const beforeGetOf = (
     .map(({ hook }) => hook as Hook.BeforeGet<Model.Any, never, never>)
   return before.length === 0
     ? undefined
-    : (request) => Effect.forEach(before, (hook) => hook(request), { discard: true })
+    : (request) => Effect.forEach(before, (hook) => withHandlerRules(hook(request)), { discard: true })
 }

@@ -30,7 +30,7 @@ export interface Access {
     /** Runs once it is known who calls. */
     around: (response: Responding) => Responding
   ) => Responding
-  /** A router whose routes are for everybody. Their handlers know who calls. */
+  /** A router whose routes are for everybody. Their handlers know who calls, and their repositories have the caller's rights. */
   readonly open: (router: HttpRouter.HttpRouter) => HttpRouter.HttpRouter
   /** The 401 for a request that has no credentials and needs some. */
   readonly credentialsNeeded: Authenticator["credentialsNeeded"]
@@ -57,7 +57,7 @@ export const makeAccess = ({ authenticator, authorizer, errorResponses }: {
       )
     },
     credentialsNeeded,
-    open: (router) => openRouter(router, authenticated)
+    open: (router) => openRouter(router, authenticated, authorizer.unruled)
   }
 }
 
@@ -69,17 +69,20 @@ const withStore = (response: Effect.Effect<HttpServerResponse.HttpServerResponse
 /** The router of an application's own layers, whose routes are not described. */
 const openRouter = (
   router: HttpRouter.HttpRouter,
-  authenticated: Authenticator["authenticated"]
+  authenticated: Authenticator["authenticated"],
+  unruled: Authorizer["unruled"]
 ): HttpRouter.HttpRouter => {
   const addAll: HttpRouter.HttpRouter["addAll"] = (routes) =>
     // The errors and services of an application's own routes are not known.
     // @effect-diagnostics-next-line anyUnknownInErrorContext:off
-    router.addAll(routes.map((route) => ({ ...route, handler: authenticated(() => route.handler as never) })) as never)
+    router.addAll(
+      routes.map((route) => ({ ...route, handler: authenticated(unruled(route.handler as never)) })) as never
+    )
   return {
     ...router,
     addAll,
     // Effect's router adds a single route by its own `addAll`.
     add: (method, path, handler, options) => addAll([HttpRouter.route(method, path, handler, options)]),
-    prefixed: (prefix) => openRouter(router.prefixed(prefix), authenticated)
+    prefixed: (prefix) => openRouter(router.prefixed(prefix), authenticated, unruled)
   }
 }

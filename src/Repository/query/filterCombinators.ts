@@ -35,8 +35,13 @@ export interface CaseOptions {
 const expression = ($regex: string, options: CaseOptions | undefined): Document =>
   options?.caseSensitive === true ? { $regex } : { $regex, $options: "i" }
 
+/** `undefined` stays, which stores take as `null`: a rule distinguishes a value that is not there. */
+const encoderOf = ({ encode }: FieldPath["codec"]) => (value: unknown) =>
+  value === undefined ? undefined : encode(value)
+
 const fieldFilters = (field: FieldPath): FilterOperators => {
-  const { codec: { encode }, path } = field
+  const { codec, path } = field
+  const encode = encoderOf(codec)
   return {
     equals: (value: unknown) => ({ [path]: { $eq: encode(value) } }),
     notEquals: (value: unknown) => ({ [path]: { $ne: encode(value) } }),
@@ -48,7 +53,8 @@ const fieldFilters = (field: FieldPath): FilterOperators => {
 }
 
 const scalarFilters = (field: FieldPath): FilterOperators => {
-  const { codec: { encode }, path } = field
+  const { codec, path } = field
+  const encode = encoderOf(codec)
   const compared = (operator: string) => (value: unknown): Filter => ({ [path]: { [operator]: encode(value) } })
   return {
     greaterThan: compared("$gt"),
@@ -72,9 +78,12 @@ const scalarFilters = (field: FieldPath): FilterOperators => {
 
 const listFilters = ({ codec, path }: FieldPath): FilterOperators => ({
   contains: (element: unknown) => {
-    const encoded = codec.element()?.encode(element)
+    const item = codec.element()
+    const encoded = item === undefined ? undefined : encoderOf(item)(element)
     // `$eq: null` also matches a missing list, and `$eq` of a list also matches the list itself.
-    return { [path]: encoded === null || Array.isArray(encoded) ? { $elemMatch: { $eq: encoded } } : { $eq: encoded } }
+    return {
+      [path]: (encoded ?? null) === null || Array.isArray(encoded) ? { $elemMatch: { $eq: encoded } } : { $eq: encoded }
+    }
   },
   size: (elements: number) => ({ [path]: { $size: elements } })
 })

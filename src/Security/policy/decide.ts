@@ -7,6 +7,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import type * as Model from "../../Model/Model.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
+import { nothing } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { AnyRows, Fields, Rule, Rules } from "../Grant.ts"
 import { type Any, type Caller, type Failure, isOpen, type Node } from "../Permission.ts"
@@ -129,7 +130,20 @@ const filterOf = (rows: AnyRows | undefined, isOpen: boolean, { caller, model }:
   if (rows === undefined || model === undefined) return true
   // The permission decides the type of the caller, and an open one is the only one that holds without a caller.
   const where = rows((isOpen ? caller : Option.getOrUndefined(caller)) as never)
-  return then<Query.Where<Model.Any>, Verdict>(where, (where) => Query.toFilter(model, where))
+  return then<Query.Where<Model.Any>, Verdict>(where, (where) => {
+    const filter = Query.toFilter(model, where)
+    return isComplete(filter) ? filter : nothing
+  })
+}
+
+/** Whether no value is missing. A missing one, such as a claim that a token does not have, would match what has no value. */
+const isComplete = (part: unknown): boolean => {
+  if (part === undefined) return false
+  if (Array.isArray(part)) return part.every(isComplete)
+  if (typeof part !== "object" || part === null) return true
+  // Of other objects, such as dates and identifiers, no part is a value of its own.
+  const prototype: unknown = Object.getPrototypeOf(part)
+  return prototype !== Object.prototype && prototype !== null || Object.values(part).every(isComplete)
 }
 
 /** Both are not `false`. */
