@@ -1,18 +1,18 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Accounts, Jwt, Repository } from "appkernel"
+import { Accounts, HttpClientFactory, Jwt } from "appkernel"
 import { Layer } from "effect"
 import { administrator } from "./administrator.ts"
 import { engine, translations } from "./engine.ts"
-import { Payment } from "./models/Payment.ts"
 import { User } from "./models/User.ts"
+import { paymentProvider } from "./payments.ts"
 import { seed } from "./seed.ts"
 import { store } from "./store.ts"
 import { welcome } from "./welcome.ts"
 
 welcome.pipe(
   Layer.provide(engine.layer),
-  Layer.provide([Layer.provide(administrator, seed), translations, Repository.layer(Payment)]),
-  Layer.provide([Jwt.layer, Accounts.fromModel(User, { login: "email", secret: "password" })]),
+  Layer.provide([Layer.provide(administrator, seed), translations, paymentProvider]),
+  Layer.provide([HttpClientFactory.layer, Jwt.layer, Accounts.fromModel(User, { login: "email", secret: "password" })]),
   Layer.provide([store, NodeServices.layer]),
   engine.launch,
   NodeRuntime.runMain

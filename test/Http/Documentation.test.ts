@@ -4,7 +4,6 @@ import { Effect, Layer, Schema } from "effect"
 import { HttpClient, HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
 import type { Page } from "playwright-core"
 import { engine as shop } from "../../examples/shop/engine.ts"
-import { Payment } from "../../examples/shop/models/Payment.ts"
 import * as Documentation from "../../src/Http/Documentation.ts"
 import * as OpenApi from "../../src/Http/OpenApi.ts"
 import {
@@ -17,13 +16,12 @@ import {
   Jwt,
   KernelEngine,
   Model,
-  Repository,
   Service,
   Tokens
 } from "../../src/index.ts"
 import { inBrowser } from "../support/browser.ts"
 import { Note, User } from "../support/models.ts"
-import { credentials } from "../support/shop.ts"
+import { credentials, payments } from "../support/shop.ts"
 
 const engine = KernelEngine.make("documented")
   .register(User, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"], urlBase: "/api/v1" })
@@ -99,7 +97,7 @@ const secured = KernelEngine.make("secured")
   .enableOpenApi({ title: "Secured", version: "1.0.0" })
 
 const shopServed = shop.layerServe.pipe(
-  Layer.provide([Repository.layer(Payment), credentials]),
+  Layer.provide([payments, credentials]),
   Layer.provideMerge(NodeHttpServer.layerTest),
   Layer.provide(EmbeddedStore.layerMemory)
 )

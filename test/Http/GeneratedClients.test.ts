@@ -6,10 +6,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { engine as shop } from "../../examples/shop/engine.ts"
-import { Payment } from "../../examples/shop/models/Payment.ts"
-import { EmbeddedStore, KernelServer, OpenApi, Repository } from "../../src/index.ts"
+import { EmbeddedStore, KernelServer, OpenApi } from "../../src/index.ts"
 import { type Installed, installed } from "../support/installed.ts"
-import { administrator, credentials } from "../support/shop.ts"
+import { administrator, credentials, payments } from "../support/shop.ts"
 
 const document = OpenApi.make(shop, { title: "Shop", version: "1.0.0" })
 
@@ -18,7 +17,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 )
 
 const layer = shop.layerServe.pipe(
-  Layer.provide(Repository.layer(Payment)),
+  Layer.provide(payments),
   Layer.provideMerge(credentials),
   Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 })),
   Layer.provide(EmbeddedStore.layerMemory)

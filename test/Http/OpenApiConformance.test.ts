@@ -5,13 +5,12 @@ import { Arbitrary, Effect, Layer, Logger } from "effect"
 import { HttpServer } from "effect/http"
 import * as Http from "node:http"
 import { engine as shop } from "../../examples/shop/engine.ts"
-import { Payment } from "../../examples/shop/models/Payment.ts"
-import { EmbeddedStore, KernelServer, Repository } from "../../src/index.ts"
+import { EmbeddedStore, KernelServer } from "../../src/index.ts"
 import * as Conformance from "../support/conformance.ts"
 import { checksOf } from "../support/conformanceChecks.ts"
 import { engine as everyField } from "../support/everyField.ts"
 import type { Json } from "../support/jsonValues.ts"
-import { administrator, credentials as shopCredentials } from "../support/shop.ts"
+import { administrator, credentials as shopCredentials, payments } from "../support/shop.ts"
 
 const runs = Number(process.env["CONFORMANCE_RUNS"] ?? 100)
 const seed = process.env["CONFORMANCE_SEED"] ?? 1
@@ -191,7 +190,7 @@ describe("OpenApi, held against the server", () => {
   suite(
     "the shop",
     shop.layerServe.pipe(
-      Layer.provide(Repository.layer(Payment)),
+      Layer.provide(payments),
       Layer.provideMerge(shopCredentials),
       Layer.provideMerge(serverLayer),
       Layer.provide(EmbeddedStore.layerMemory)

@@ -2,11 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect, Layer, Schema } from "effect"
 import { engine as shop } from "../../examples/shop/engine.ts"
-import { Payment } from "../../examples/shop/models/Payment.ts"
 import { textOf } from "../../src/Http/openapi/sampleText.ts"
-import { EmbeddedStore, KernelEngine, KernelServer, Model, OpenApi, Repository, Validator } from "../../src/index.ts"
+import { EmbeddedStore, KernelEngine, KernelServer, Model, OpenApi, Validator } from "../../src/index.ts"
 import { send } from "../support/rest.ts"
-import { administrator, credentials } from "../support/shop.ts"
+import { administrator, credentials, payments } from "../support/shop.ts"
 
 // The tests look into bodies of every shape.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -98,7 +97,7 @@ describe("samples of request bodies", () => {
   })
 
   const served = shop.layerServe.pipe(
-    Layer.provide(Repository.layer(Payment)),
+    Layer.provide(payments),
     Layer.provideMerge(credentials),
     Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 })),
     Layer.provideMerge(EmbeddedStore.layerMemory)

@@ -4,10 +4,9 @@ import { ConfigProvider, Effect, Layer, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { engine as shop, translations as shopTranslations } from "../../examples/shop/engine.ts"
-import { Payment } from "../../examples/shop/models/Payment.ts"
-import { EmbeddedStore, KernelEngine, Model, Repository, Translations, Validator } from "../../src/index.ts"
+import { EmbeddedStore, KernelEngine, Model, Translations, Validator } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
-import { administrator, credentials } from "../support/shop.ts"
+import { administrator, credentials, payments } from "../support/shop.ts"
 
 class Place extends Model.Class<Place>()("Place", {
   city: Schema.String.pipe(Validator.notEmpty)
@@ -494,7 +493,7 @@ describe("translations", () => {
 
 describe("the shop / memory", () => {
   const served = shop.layerServe.pipe(
-    Layer.provide([shopTranslations, Repository.layer(Payment)]),
+    Layer.provide([shopTranslations, payments]),
     Layer.provideMerge(credentials),
     Layer.provide(EmbeddedStore.layerMemory),
     Layer.provide(NodeServices.layer),

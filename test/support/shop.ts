@@ -1,15 +1,18 @@
 /** The example shop with its users, who sign in as the world does. */
 import { Effect, Layer, Redacted } from "effect"
-import { Payment } from "../../examples/shop/models/Payment.ts"
 import { User } from "../../examples/shop/models/User.ts"
-import { Accounts, type DocumentStore, Jwt, Repository } from "../../src/index.ts"
+import { paymentProvider } from "../../examples/shop/payments.ts"
+import { Accounts, type DocumentStore, HttpClientFactory, Jwt } from "../../src/index.ts"
 import { shop as keysOfShop } from "./tokens.ts"
 
 export const accounts = Accounts.fromModel(User, { login: "email", secret: "password" })
 
+/** The service that takes payments, on a port and with a client of its own, and with its documents in the shop's store. */
+export const payments = Layer.fresh(Layer.provide(paymentProvider, HttpClientFactory.layer))
+
 /** What the shop needs, for `engine.test`. */
 export const surroundings = <E>(store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
-  Layer.fresh(Layer.mergeAll(Layer.provideMerge(Repository.layer(Payment), store), Jwt.layer, accounts))
+  Layer.fresh(Layer.mergeAll(Layer.provideMerge(payments, store), Jwt.layer, accounts))
 
 /** What the shop needs beside a store, for servers that tests put together. */
 export const credentials = Layer.merge(keysOfShop("ES256"), accounts)

@@ -1,7 +1,9 @@
-import { Anonymous, Authenticated, Repository, RepositoryError, Service, ServiceError } from "appkernel"
+import { Anonymous, Authenticated, Repository, RepositoryError, Service, ServiceError, UpstreamError } from "appkernel"
 import { Effect, Schema } from "effect"
+import { Payment as Paid } from "../../payments.ts"
 import { Order } from "../models/Order.ts"
-import { Payment, Receipt } from "../models/Payment.ts"
+import { Payment, PaymentId, Receipt } from "../models/Payment.ts"
+import { PaymentProvider } from "../payments.ts"
 
 export class NotPayable extends ServiceError<NotPayable>()("NotPayable", {
   status: 409,
@@ -14,25 +16,47 @@ export class WrongAmount extends ServiceError<WrongAmount>()("WrongAmount", {
   fields: { due: Schema.Finite }
 }) {}
 
-const receiptOf = ({ amount, id, order, paid }: Payment) => new Receipt({ payment: id, order, amount, paid })
+/** The provider knows no orders and no customers. */
+const receiptOf = ({ amount, id, order, paid }: Paid) =>
+  new Receipt({ payment: PaymentId.make(id), order: Order.wire.fields.id.make(order), amount, paid })
 
 const totalOf = ({ lines }: Order) =>
   Math.round(lines.reduce((sum, { price, quantity }) => sum + price * quantity, 0) * 100) / 100
 
-/** The payment is kept and the order is paid, or neither. The orders are those that the caller may see. */
-const pay = Effect.fn("pay")(function*(payment: Payment) {
+/**
+ * The provider takes a payment once, so whoever repeats a request that was not answered pays nothing twice. The orders are
+ * those that the caller may see.
+ */
+const pay = Effect.fn("pay")(function*({ amount, method, order: id }: Payment) {
   const orders = yield* Repository.for(Order)
-  const payments = yield* Repository.for(Payment)
-  const order = yield* orders.findById(payment.order)
+  const { payments } = yield* PaymentProvider
+  const order = yield* orders.findById(id)
   const due = totalOf(order)
-  if (payment.amount !== due) return yield* new WrongAmount({ due })
+  if (amount !== due) return yield* new WrongAmount({ due })
+  if (order.state !== "placed") return yield* new NotPayable()
+  const [, payment] = yield* payments.post({ payload: { order: id, amount, method }, as: Paid })
   const { matchedCount } = yield* orders.updateOne(
-    ($) => $.id.equals(order.id).and($.state.equals("placed")),
+    ($) => $.id.equals(id).and($.state.equals("placed")),
     ($) => [$.state.set("paid")]
   )
   if (matchedCount === 0) return yield* new NotPayable()
-  return receiptOf(yield* payments.insert(payment))
-}, Repository.transaction)
+  return receiptOf(payment)
+})
+
+/** To those who may not see the order of a payment, there is no payment either. */
+const receipt = Effect.fn("receipt")(function*(id: typeof PaymentId.Type) {
+  const orders = yield* Repository.for(Order)
+  const { payments } = yield* PaymentProvider
+  const unknown = new RepositoryError.DocumentNotFound({ model: "Payment", id })
+  const [, payment] = yield* payments.get({ pathExtension: encodeURIComponent(id), as: Paid }).pipe(
+    Effect.catchIf(
+      (error) => error._tag === "RequestHandlingException" && error.statusCode === 404,
+      () => Effect.fail(unknown)
+    )
+  )
+  const isVisible = yield* orders.exists(($) => $.id.equals(Order.wire.fields.id.make(payment.order)))
+  return isVisible ? receiptOf(payment) : yield* unknown
+})
 
 export const Payments = Service.make("PaymentService")
   .operation("pay", {
@@ -40,27 +64,18 @@ export const Payments = Service.make("PaymentService")
     path: "./pay",
     payload: Payment,
     success: Receipt,
-    error: [NotPayable, WrongAmount],
+    error: [NotPayable, WrongAmount, UpstreamError.of(409, 500, 503)],
     summary: "Pay an order",
     require: Authenticated
   }, ({ payload }) => pay(payload))
   .operation("status", {
     path: "./{payment_id}",
-    params: { payment_id: Payment.wire.fields.id },
+    params: { payment_id: PaymentId },
     success: Receipt,
+    error: UpstreamError.of(500, 503),
     summary: "The receipt of a payment",
     require: Authenticated
-  }, ({ params: { payment_id } }) =>
-    Effect.gen(function*() {
-      const payments = yield* Repository.for(Payment)
-      const orders = yield* Repository.for(Order)
-      const payment = yield* payments.findById(payment_id)
-      // Of an order that the caller may not see, there is no payment either.
-      const isVisible = yield* orders.exists(($) => $.id.equals(payment.order))
-      return isVisible
-        ? receiptOf(payment)
-        : yield* new RepositoryError.DocumentNotFound({ model: Payment.modelName, id: payment_id })
-    }))
+  }, ({ params: { payment_id } }) => receipt(payment_id))
   .operation("methods", {
     path: "./methods",
     success: Schema.Array(Schema.String),

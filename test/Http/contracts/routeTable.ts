@@ -4,12 +4,11 @@ import { Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { TestClock } from "effect/testing"
 import { engine } from "../../../examples/shop/engine.ts"
-import { Payment } from "../../../examples/shop/models/Payment.ts"
 import { User } from "../../../examples/shop/models/User.ts"
 import { endpointsOf } from "../../../src/Http/description/standardEndpoints.ts"
 import { basic, ownSigner, tokens } from "../../support/credentials.ts"
 import type { FreshStore } from "../../support/mongo.ts"
-import { accounts, bearer, request, signIn } from "../../support/shop.ts"
+import { accounts, bearer, payments, request, signIn } from "../../support/shop.ts"
 import { shop } from "../../support/tokens.ts"
 
 /** The statuses for nobody, for a user, and for an administrator. */
@@ -149,7 +148,7 @@ const statusFor = (who: Who, [nobody, user, admin]: Row): number =>
 
 const served = (store: FreshStore) =>
   engine.layerServe.pipe(
-    Layer.provide(Repository.layer(Payment)),
+    Layer.provide(payments),
     Layer.provideMerge(
       Layer.mergeAll(
         shop("RS256"),
