@@ -77,7 +77,7 @@ export const folders: { readonly [name: string]: Folder } = {
     on: ["Model"],
     without: { packages: ["node:*", ...drivers], because: "Node comes in by services of the platform package." },
     rooms: {
-      base: { on: [], modules: ["ClientError"], isPortable: true },
+      base: { on: [], modules: ["ClientError", "Credentials"], isPortable: true },
       breaker: { on: ["base"] },
       configuration: { on: ["breaker"], modules: ["CircuitBreaker", "HttpClientConfig"] },
       calls: { on: ["configuration"] },
@@ -114,7 +114,7 @@ export const folders: { readonly [name: string]: Folder } = {
       resource: { on: ["calls"], isPortable: true },
       contract: {
         on: ["resource"],
-        modules: ["Credentials", "KernelApi", "KernelClient", "Registration", "Resource", "Service"],
+        modules: ["KernelApi", "KernelClient", "Registration", "Resource", "Service"],
         isPortable: true
       },
       query: { on: ["KernelConfig", "messages", "description"] },

@@ -4,8 +4,8 @@
  *
  * @since 0.1.0
  */
+export * as Credentials from "./Client/Credentials.ts"
 export * as Action from "./Http/Action.ts"
-export * as Credentials from "./Http/Credentials.ts"
 export * as Envelope from "./Http/Envelope.ts"
 export * as HttpError from "./Http/HttpError.ts"
 export * as KernelApi from "./Http/KernelApi.ts"

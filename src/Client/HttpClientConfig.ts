@@ -4,8 +4,34 @@
  * @since 0.1.0
  */
 import * as ByteSize from "effect/ByteSize"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { durationConfig } from "../internal/durationConfig.ts"
+import { bytesOf } from "../internal/sizes.ts"
 import type * as CircuitBreaker from "./CircuitBreaker.ts"
+
+const optional = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
+  Config.option(Config.String(name)).pipe(Config.mapEffect((text) => {
+    if (Option.isNone(text)) return Effect.succeed(undefined)
+    const value = parse(text.value)
+    return value === undefined
+      ? Effect.fail(
+        new Config.ConfigError(new ConfigProvider.SourceError({ message: `${name}: expected ${expected}` }))
+      )
+      : Effect.succeed(value)
+  }))
+
+const integer = (name: string, minimum: number) =>
+  optional(
+    name,
+    `a whole number from ${minimum}`,
+    (text) => /^\s*\d{1,9}\s*$/u.test(text) && Number(text) >= minimum ? Number(text) : undefined
+  )
+
+const size = (name: string) => optional(name, "a number of bytes, or a size such as \"10 MB\"", (text) => bytesOf(text))
 
 /**
  * The configuration of the client that calls other services.
@@ -23,8 +49,8 @@ export interface HttpClientConfig {
   /** The time to establish a connection. Defaults to 2 seconds. */
   readonly connectTimeout?: Duration.Input | undefined
   /**
-   * The time to wait for the first byte of an answer, and for each further part of its body. The `timeout` of a call takes
-   * precedence. Defaults to 10 seconds.
+   * The time to wait for the first byte of an answer, and for each further part of its body, where a call has no `timeout`.
+   * Defaults to 10 seconds for typed clients, and otherwise to 3 seconds, 30 for downloads and 60 for uploads.
    */
   readonly readTimeout?: Duration.Input | undefined
   /** The time to send the body of a request. Defaults to 5 seconds. */
@@ -38,6 +64,36 @@ export interface HttpClientConfig {
   /** The bytes of an answer that is read as a whole, once decompressed. Defaults to 64 MiB. */
   readonly maxResponseSize?: ByteSize.Input | undefined
 }
+
+/**
+ * The configuration from `cfg.yml` and the environment: `appkernel.client.max_connections` is `APPKERNEL_CLIENT_MAX_CONNECTIONS`.
+ * A time is a number of seconds or a text such as `500 millis`. Any key of `client.circuit_breaker` gives every proxy a breaker.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const config: Config.Config<HttpClientConfig> = Config.all({
+  maxConnections: integer("MAX_CONNECTIONS", 1),
+  maxKeepaliveConnections: integer("MAX_KEEPALIVE_CONNECTIONS", 0),
+  keepaliveExpiry: durationConfig("KEEPALIVE_EXPIRY"),
+  connectTimeout: durationConfig("CONNECT_TIMEOUT"),
+  readTimeout: durationConfig("READ_TIMEOUT"),
+  writeTimeout: durationConfig("WRITE_TIMEOUT"),
+  poolTimeout: durationConfig("POOL_TIMEOUT"),
+  maxQueued: integer("MAX_QUEUED", 0),
+  maxResponseSize: size("MAX_RESPONSE_SIZE"),
+  circuitBreaker: Config.map(
+    Config.nested(
+      Config.all({
+        failureThreshold: integer("FAILURE_THRESHOLD", 1),
+        recoveryTimeout: durationConfig("RECOVERY_TIMEOUT"),
+        halfOpenMaxCalls: integer("HALF_OPEN_MAX_CALLS", 1)
+      }),
+      "CIRCUIT_BREAKER"
+    ),
+    (breaker) => Object.values(breaker).every((value) => value === undefined) ? undefined : breaker
+  )
+}).pipe(Config.nested("CLIENT"), Config.nested("APPKERNEL"))
 
 /**
  * A configuration with its defaults, in milliseconds and bytes.

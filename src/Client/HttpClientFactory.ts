@@ -4,8 +4,10 @@
  * @since 0.1.0
  */
 import type * as Undici from "@effect/platform-node/Undici"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
@@ -15,11 +17,39 @@ import type * as Model from "../Model/Model.ts"
 import { rootOf, serviceOf } from "./calls/address.ts"
 import { modelsByName } from "./calls/bodies.ts"
 import { makeShared } from "./calls/client.ts"
-import { makeExchange } from "./calls/exchange.ts"
+import { dressed } from "./calls/dressed.ts"
+import { type Exchange, makeExchange } from "./calls/exchange.ts"
 import * as CircuitBreaker from "./CircuitBreaker.ts"
-import type { RequestHandlingException } from "./ClientError.ts"
-import { type HttpClientConfig, resolve } from "./HttpClientConfig.ts"
+import type { CircuitBreakerConfig } from "./CircuitBreaker.ts"
+import type { CircuitOpenError, RequestHandlingException } from "./ClientError.ts"
+import type { Credentials } from "./Credentials.ts"
+import { config, type HttpClientConfig, millisOf, resolve } from "./HttpClientConfig.ts"
 import * as HttpClientServiceProxy from "./HttpClientServiceProxy.ts"
+
+/**
+ * What all calls of a client have in common.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SharedOptions {
+  /** The models of answers: a document whose `_type` names one becomes an instance of it, and so do the items of collections. */
+  readonly models?: ReadonlyArray<Model.Any> | undefined
+  /** Headers of all calls, to whatever service. */
+  readonly headers?: { readonly [name: string]: string } | undefined
+  /**
+   * Credentials by the origin that they are for: `{ "https://billing.example": Credentials.forwarded }`. No other origin gets
+   * them.
+   */
+  readonly credentials?: { readonly [origin: string]: Credentials } | undefined
+  /** Options of connections, such as certificates (`ca`, `cert`, `key`) or a `socketPath`. */
+  readonly connect?: Undici.buildConnector.BuildOptions | undefined
+  /**
+   * An undici dispatcher, such as a proxy agent, that carries all calls instead of the client's own connections. It keeps idle
+   * connections as it is configured itself, and the client does not close it.
+   */
+  readonly dispatcher?: Undici.Dispatcher | undefined
+}
 
 /**
  * Options of a client.
@@ -27,14 +57,7 @@ import * as HttpClientServiceProxy from "./HttpClientServiceProxy.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Options extends HttpClientConfig {
-  /** The models of answers: a document whose `_type` names one becomes an instance of it. */
-  readonly models?: ReadonlyArray<Model.Any> | undefined
-  /** Options of connections, such as certificates: `{ ca, cert, key }`. */
-  readonly connect?: Undici.buildConnector.BuildOptions | undefined
-  /** What carries all calls instead of the client's own connections, such as a proxy agent. It is not closed. */
-  readonly dispatcher?: Undici.Dispatcher | undefined
-}
+export interface Options extends HttpClientConfig, SharedOptions {}
 
 /**
  * Options of a proxy.
@@ -44,15 +67,27 @@ export interface Options extends HttpClientConfig {
  */
 export interface ProxyOptions {
   /** The circuit breaker of this proxy, or `null` for none. Defaults to that of the configuration. */
-  readonly circuitBreaker?: CircuitBreaker.CircuitBreakerConfig | null | undefined
-  /**
-   * When calls are tried again, unless they say otherwise: see `CallOptions`. Defaults to never. Schedules are not compared: a
-   * `name` tells proxies with different ones apart.
-   */
+  readonly circuitBreaker?: CircuitBreakerConfig | null | undefined
+  /** When calls are tried again, unless they say otherwise: see `CallOptions`. Defaults to never. */
   readonly retry?: Schedule.Schedule<unknown, RequestHandlingException> | undefined
   /** Tells apart proxies of one address that are to have breakers of their own. */
   readonly name?: string | undefined
+  /** Headers of the calls of this proxy, made anew for each. They replace those of the client. */
+  readonly getHeaders?:
+    | Effect.Effect<{ readonly [name: string]: string }, RequestHandlingException | CircuitOpenError>
+    | undefined
 }
+
+/**
+ * What the clients have in common that {@link layer} and {@link layerWith} make.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const SharedClient: Context.Reference<SharedOptions> = Context.Reference<SharedOptions>(
+  "appkernel/Client/HttpClientFactory/SharedClient",
+  { defaultValue: () => ({}) }
+)
 
 /**
  * Makes proxies of services.
@@ -62,7 +97,10 @@ export interface ProxyOptions {
  */
 export class HttpClientFactory extends Context.Service<HttpClientFactory, {
   /**
-   * The proxy of the service at an address. The same address and options give the same proxy, and so the same circuit breaker.
+   * The proxy of the service at an address. The same address and options give the same proxy, and so the same circuit breaker:
+   * it may be asked for at every request. With `getHeaders` or `retry`, which can't be compared, it is a new proxy with the same breaker.
+   * The breakers of the 1,000 addresses and options that were used last are kept.
+   *
    * Dies if the address is no HTTP URL, or has a query, a fragment or credentials.
    */
   readonly get: <Names extends string = string>(
@@ -91,52 +129,99 @@ export const get = <Names extends string = string>(
  */
 export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Service"], never, Scope.Scope> = Effect
   .fnUntraced(
-    function*(options: Options = {}) {
+    function*(given: Options = {}) {
+      const options: Options = { ...yield* SharedClient, ...given }
       const config = resolve(options)
       const scope = yield* Effect.scope
       const shared = yield* makeShared(config, options)
       const models = modelsByName(options.models ?? [])
+      const credentials = new Map(
+        Object.entries(options.credentials ?? {}).map(([origin, one]) => [originOf(origin), one])
+      )
       const turn = Semaphore.makeUnsafe(1)
-      const proxies = new Map<string, Kept>()
+      const services = new Map<string, KeptService>()
 
-      const makeProxy = Effect.fnUntraced(function*(
-        key: string,
-        root: string,
-        { circuitBreaker, name, retry }: ProxyOptions
-      ) {
-        const found = proxies.get(key)
-        if (found !== undefined) return found.proxy
-        const breakerConfig = circuitBreaker === undefined ? config.circuitBreaker : circuitBreaker
-        const own = yield* Scope.fork(scope)
-        const breaker = breakerConfig === undefined || breakerConfig === null
-          ? undefined
-          : yield* Scope.provide(CircuitBreaker.make({ ...breakerConfig, name: name ?? serviceOf(root) }), own)
-        const exchange = makeExchange(shared, root, breaker)
-        const proxy = HttpClientServiceProxy.make({
+      const proxyOf = (root: string, exchange: Exchange, { getHeaders, retry }: ProxyOptions) =>
+        HttpClientServiceProxy.make({
           root,
-          exchange,
           models,
           readTimeout: config.readTimeout,
-          retries: retry
+          retries: retry,
+          exchange: dressed(exchange, {
+            headers: options.headers ?? {},
+            credentials: credentials.get(originOf(root)),
+            getHeaders
+          })
         })
-        proxies.set(key, { proxy, scope: own })
-        return proxy
-      })
-      return HttpClientFactory.of({
-        get: (rootUrl, options = {}) => {
-          const root = rootOf(rootUrl)
-          if (root === undefined) return Effect.die(new DeclarationError(notARoot))
-          const key = keyOf(root, options)
-          const found = proxies.get(key)
-          const proxy = found === undefined
-            ? turn.withPermits(1)(makeProxy(key, root, options))
-            : Effect.succeed(found.proxy)
-          // A proxy has any property; the names are those that the caller knows.
-          return proxy as never
+
+      const makeService = Effect.fnUntraced(
+        function*(key: string, root: string, { circuitBreaker, name }: ProxyOptions) {
+          const found = services.get(key)
+          if (found !== undefined) return found
+          const breakerConfig = circuitBreaker === undefined ? config.circuitBreaker : circuitBreaker
+          const own = yield* Scope.fork(scope)
+          const breaker = breakerConfig === undefined || breakerConfig === null
+            ? undefined
+            : yield* Scope.provide(CircuitBreaker.make({ ...breakerConfig, name: name ?? serviceOf(root) }), own)
+          const exchange = makeExchange(shared, root, breaker)
+          const made: KeptService = { exchange, proxy: proxyOf(root, exchange, {}), scope: own }
+          const [oldest] = services
+          if (oldest !== undefined && services.size >= maxServices) {
+            services.delete(oldest[0])
+            yield* Scope.close(oldest[1].scope, Exit.void)
+          }
+          services.set(key, made)
+          return made
         }
+      )
+      /** Kept services are in the order of their use. */
+      const used = (key: string, root: string, options: ProxyOptions): Effect.Effect<KeptService> => {
+        const found = services.get(key)
+        if (found === undefined) return Effect.uninterruptible(turn.withPermits(1)(makeService(key, root, options)))
+        if (services.size >= maxServices / 2) {
+          services.delete(key)
+          services.set(key, found)
+        }
+        return Effect.succeed(found)
+      }
+      return HttpClientFactory.of({
+        get: <Names extends string>(rootUrl: string | URL, options: ProxyOptions = {}) =>
+          Effect.suspend(() => {
+            const root = rootOf(rootUrl)
+            if (root === undefined) return Effect.die(new DeclarationError(notARoot))
+            const isComparable = options.getHeaders === undefined && options.retry === undefined
+            return Effect.map(used(keyOf(root, options), root, options), ({ exchange, proxy }) =>
+              // A proxy has any property; the names are those that the caller knows.
+              (isComparable
+                ? proxy
+                : proxyOf(root, exchange, options)) as HttpClientServiceProxy.HttpClientServiceProxy<Names>)
+          })
       })
     }
   )
+
+/**
+ * What the clients have in common that {@link layer} and {@link layerWith} make, to be provided to these.
+ *
+ * **Example** (Headers of all calls, and the caller's own credentials for one service)
+ *
+ * ```ts
+ * import { Credentials, HttpClientFactory } from "appkernel"
+ * import { Layer } from "effect"
+ *
+ * const client = HttpClientFactory.layer.pipe(
+ *   Layer.provide(HttpClientFactory.configureHttpClient({
+ *     headers: { "x-client": "shop" },
+ *     credentials: { "https://billing.example": Credentials.forwarded }
+ *   }))
+ * )
+ * Layer.isLayer(client) // => true
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const configureHttpClient = (options: SharedOptions): Layer.Layer<never> => Layer.succeed(SharedClient, options)
 
 /**
  * {@link make} as a layer.
@@ -148,23 +233,38 @@ export const layerWith = (options: Options): Layer.Layer<HttpClientFactory> =>
   Layer.effect(HttpClientFactory, make(options))
 
 /**
- * A factory with the defaults.
+ * {@link make} as a layer, with the configuration of `cfg.yml` and the environment.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<HttpClientFactory> = Layer.effect(HttpClientFactory, make())
+export const layer: Layer.Layer<HttpClientFactory, Config.ConfigError> = Layer.effect(
+  HttpClientFactory,
+  Effect.flatMap(config, (options) => make(options))
+)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-interface Kept {
+/** What is kept of a service. */
+interface KeptService {
+  readonly exchange: Exchange
   readonly proxy: HttpClientServiceProxy.HttpClientServiceProxy
   readonly scope: Scope.Closeable
 }
 
-const keyOf = (root: string, { circuitBreaker, name, retry }: ProxyOptions): string =>
-  JSON.stringify([root, name, circuitBreaker, retry !== undefined])
+const maxServices = 1_000
+
+const keyOf = (root: string, { circuitBreaker, name }: ProxyOptions): string =>
+  name === undefined && circuitBreaker === undefined ? root : JSON.stringify([root, name, breakerKey(circuitBreaker)])
+
+/** The same for the same times in other units. */
+const breakerKey = (breaker: ProxyOptions["circuitBreaker"]) =>
+  breaker === undefined ? "default" : breaker === null
+    ? null
+    : [breaker.failureThreshold, millisOf(breaker.recoveryTimeout), breaker.halfOpenMaxCalls]
+
+const originOf = (address: string): string => URL.parse(address)?.origin ?? address
 
 const notARoot = "A root address has to be an HTTP URL without query, fragment and credentials"

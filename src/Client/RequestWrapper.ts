@@ -19,6 +19,7 @@ import type * as Exchange from "./calls/exchange.ts"
 import { failureBy } from "./calls/failures.ts"
 import type { Upstream } from "./calls/upstream.ts"
 import type { CircuitOpenError, RequestHandlingException } from "./ClientError.ts"
+import type { Credentials } from "./Credentials.ts"
 import * as FileCalls from "./files/fileCalls.ts"
 import type { UploadFailure, UploadFile, UploadServices } from "./files/uploadBody.ts"
 import { millisOf } from "./HttpClientConfig.ts"
@@ -39,6 +40,8 @@ export interface CallOptions {
   readonly timeout?: Duration.Input | undefined
   /** Headers of this call. They replace those of the proxy. */
   readonly headers?: { readonly [name: string]: string } | undefined
+  /** The credentials of this call. They are not sent on to another origin. Defaults to those of the client for the service. */
+  readonly credentials?: Credentials | undefined
   /**
    * When the call is tried again, by its failures; `null` for never. Defaults to that of the proxy.
    *
@@ -232,14 +235,42 @@ export type {
   UploadServices
 } from "./files/uploadBody.ts"
 
+/**
+ * The headers of a call by a token and a language: `Accept-Language`, and `Authorization` if there is one.
+ *
+ * **Example** (The headers for a token)
+ *
+ * ```ts
+ * import { RequestWrapper } from "appkernel"
+ *
+ * RequestWrapper.getHeaders({ authHeader: "Bearer token" })
+ * // => { "accept-language": "en", authorization: "Bearer token" }
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const getHeaders = (
+  { acceptLanguage = "en", authHeader }: {
+    /** The whole value of `Authorization`: `Bearer <token>`. Defaults to none. */
+    readonly authHeader?: string | undefined
+    /** Defaults to `en`. */
+    readonly acceptLanguage?: string | undefined
+  } = {}
+): { readonly [name: string]: string } => ({
+  "accept-language": acceptLanguage,
+  ...(authHeader === undefined ? {} : { authorization: authHeader })
+})
+
 /** @internal */
 export const make = (upstream: Upstream, url: string): RequestWrapper => {
   const service = serviceOf(url)
   const optionsOf = (
-    { idempotencyKey, retry, timeout }: CallOptions,
+    { credentials, idempotencyKey, retry, timeout }: CallOptions,
     defaultTimeout: number
   ): Exchange.CallOptions => ({
     upstream: service,
+    credentials,
     readTimeout: millisOf(timeout) ?? upstream.readTimeout ?? defaultTimeout,
     retries: retry === undefined ? upstream.retries : retry ?? undefined,
     idempotencyKey

@@ -5,6 +5,7 @@
  */
 export * as CircuitBreaker from "./CircuitBreaker.ts"
 export * as ClientError from "./ClientError.ts"
+export * as Credentials from "./Credentials.ts"
 export * as Deadline from "./Deadline.ts"
 export * as HttpClientConfig from "./HttpClientConfig.ts"
 export * as HttpClientFactory from "./HttpClientFactory.ts"

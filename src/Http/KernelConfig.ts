@@ -33,6 +33,18 @@
  * | `mongo.connect_timeout` | time for a server to accept a connection | 5 seconds |
  * | `mongo.server_selection_timeout` | time to find a usable server | `mongo.connect_timeout` |
  * | `mongo.socket_timeout` | time for a server to answer an operation | 30 seconds |
+ * | `client.max_connections` | connections to other services at once, see `HttpClientConfig` | 100 |
+ * | `client.max_keepalive_connections` | connections that stay open without a call | 20 |
+ * | `client.keepalive_expiry` | time for which they do | 30 seconds |
+ * | `client.connect_timeout` | time to establish a connection | 2 seconds |
+ * | `client.read_timeout` | time to wait for an answer, where a call has no `timeout` | 3 seconds; 10 for typed clients, 30 for downloads, 60 for uploads |
+ * | `client.write_timeout` | time to send the body of a request | 5 seconds |
+ * | `client.pool_timeout` | time to wait for a free connection | 5 seconds |
+ * | `client.max_queued` | calls that may wait for one | 1,000 |
+ * | `client.max_response_size` | size of an answer that is read as a whole, decompressed | 64 MiB |
+ * | `client.circuit_breaker.failure_threshold` | calls that fail in a row until a circuit breaker opens | 5; without any of these keys, there are no breakers |
+ * | `client.circuit_breaker.recovery_timeout` | time until an open breaker lets probes through | 30 seconds |
+ * | `client.circuit_breaker.half_open_max_calls` | probes at once | 1 |
  * | `embedded.path` | folder of the embedded store | `./data` |
  * | `i18n.languages` | languages, the default first | none |
  * | `i18n.path` | folder of the catalogues | `./translations` |

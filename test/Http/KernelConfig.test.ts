@@ -4,6 +4,7 @@ import { Config, ConfigProvider, Duration, Effect, FileSystem, Layer, Logger, Pl
 import { IpNetwork } from "effect/net"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as HttpClientConfig from "../../src/Client/HttpClientConfig.ts"
 import * as Cors from "../../src/Http/Cors.ts"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as RateLimits from "../../src/Http/RateLimits.ts"
@@ -75,6 +76,7 @@ const everything = Effect.gen(function*() {
     lifetimes: yield* Lifetimes,
     cursorSecret: yield* KernelConfig.cursorSecret,
     mongo: { host: Redacted.isRedacted(host) ? Redacted.value(host) : host, ...mongo },
+    client: yield* HttpClientConfig.config,
     embedded: yield* EmbeddedStore.config,
     i18n: yield* Translations.config
   }
@@ -124,6 +126,18 @@ const expected = {
     serverSelectionTimeout: Duration.millis(1_500),
     socketTimeout: Duration.minutes(1)
   },
+  client: {
+    maxConnections: 50,
+    maxKeepaliveConnections: 0,
+    keepaliveExpiry: Duration.seconds(20),
+    connectTimeout: Duration.seconds(1),
+    readTimeout: Duration.seconds(4),
+    writeTimeout: Duration.seconds(3),
+    poolTimeout: Duration.millis(500),
+    maxQueued: 200,
+    maxResponseSize: 1_048_576,
+    circuitBreaker: { failureThreshold: 3, recoveryTimeout: Duration.minutes(1), halfOpenMaxCalls: 2 }
+  },
   embedded: { path: "/var/lib/shop" },
   i18n: { path: "/etc/shop/texts", languages: ["en", "de-CH"] }
 }
@@ -155,6 +169,17 @@ appkernel:
     connect_timeout: 2
     server_selection_timeout: 1500 millis
     socket_timeout: 1 minute
+  client:
+    max_connections: 50
+    max_keepalive_connections: 0
+    keepalive_expiry: 20
+    connect_timeout: 1
+    read_timeout: 4 seconds
+    write_timeout: 3
+    pool_timeout: 0.5
+    max_queued: 200
+    max_response_size: 1 MiB
+    circuit_breaker: { failure_threshold: 3, recovery_timeout: 60, half_open_max_calls: 2 }
   embedded: { path: /var/lib/shop }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
   query:
@@ -201,6 +226,18 @@ const env = {
   APPKERNEL_MONGO_CONNECT_TIMEOUT: "2 seconds",
   APPKERNEL_MONGO_SERVER_SELECTION_TIMEOUT: "1.5",
   APPKERNEL_MONGO_SOCKET_TIMEOUT: "60",
+  APPKERNEL_CLIENT_MAX_CONNECTIONS: "50",
+  APPKERNEL_CLIENT_MAX_KEEPALIVE_CONNECTIONS: "0",
+  APPKERNEL_CLIENT_KEEPALIVE_EXPIRY: "20 seconds",
+  APPKERNEL_CLIENT_CONNECT_TIMEOUT: "1",
+  APPKERNEL_CLIENT_READ_TIMEOUT: "4000 millis",
+  APPKERNEL_CLIENT_WRITE_TIMEOUT: "3",
+  APPKERNEL_CLIENT_POOL_TIMEOUT: "500 millis",
+  APPKERNEL_CLIENT_MAX_QUEUED: "200",
+  APPKERNEL_CLIENT_MAX_RESPONSE_SIZE: "1048576",
+  APPKERNEL_CLIENT_CIRCUIT_BREAKER_FAILURE_THRESHOLD: "3",
+  APPKERNEL_CLIENT_CIRCUIT_BREAKER_RECOVERY_TIMEOUT: "60",
+  APPKERNEL_CLIENT_CIRCUIT_BREAKER_HALF_OPEN_MAX_CALLS: "2",
   APPKERNEL_EMBEDDED_PATH: "/var/lib/shop",
   APPKERNEL_I18N_PATH: "/etc/shop/texts",
   APPKERNEL_I18N_LANGUAGES: "en,de-CH",

@@ -8,18 +8,22 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as HttpTraceContext from "effect/http/HttpTraceContext"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import * as CircuitBreaker from "../CircuitBreaker.ts"
 import { type CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
-import { urlWithin } from "./address.ts"
+import type * as Credentials from "../Credentials.ts"
+import { serviceOf, urlWithin } from "./address.ts"
 import { valueOf } from "./bodies.ts"
 import { acceptedEncodings, decoded } from "./compression.ts"
+import { type Credentialed, makeCredentialed } from "./credentialed.ts"
 import { failureBy } from "./failures.ts"
 import { headersForOtherOrigin, maxRedirects, redirectOf, withoutBodyHeaders } from "./redirects.ts"
+import { responseOf } from "./respond.ts"
 import { inTime, keyed, retried, type Retries } from "./retries.ts"
 import { type Body, type Message, type RawAnswer, type RawHeaders, transmit, type Wire } from "./transport.ts"
 
@@ -35,6 +39,10 @@ export interface CallOptions {
   readonly readTimeout: number
   /** The time to send the body, in milliseconds. Defaults to that of the configuration. */
   readonly writeTimeout?: number | undefined
+  /** Headers that the request may replace, by names in lower case. */
+  readonly defaultHeaders?: { readonly [name: string]: string } | undefined
+  /** Those of the call. They are sent to the root's origin only. */
+  readonly credentials?: Credentials.Credentials | undefined
   /** Whether `writeTimeout` limits the wait for each part of the body to be taken instead of the whole. Defaults to false. */
   readonly isWritePerPart?: boolean | undefined
   /** When the call is tried again. The circuit breaker counts each try. Defaults to never. */
@@ -85,6 +93,11 @@ export interface Exchange {
     request: HttpClientRequest.HttpClientRequest,
     options: CallOptions
   ) => Effect.Effect<Answer, CallError, Scope.Scope>
+  /** Makes a call and reads its answer as a whole, whatever its status. */
+  readonly respond: (
+    request: HttpClientRequest.HttpClientRequest,
+    options: CallOptions
+  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, CallError>
 }
 
 /**
@@ -107,6 +120,13 @@ export const makeExchange = (
   root: string,
   breaker: CircuitBreaker.CircuitBreaker | undefined
 ): Exchange => {
+  const credentialed = makeCredentialed(root, (request) => {
+    const options = { upstream: serviceOf(request.url), readTimeout: tokenTimeout }
+    return Effect.flatMap(
+      received(shared, send(shared, root, request, options, noCredentials), options),
+      ({ bytes, headers, status }) => responseOf(request, options.upstream, status, headers, bytes)
+    )
+  })
   const guarded = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | CircuitOpenError, R> =>
     breaker === undefined ? call : breaker.run(call, CircuitBreaker.outcomeOfCall)
   const made = <A, E, R>(
@@ -128,7 +148,7 @@ export const makeExchange = (
         options,
         (request) =>
           Effect.uninterruptibleMask((restore) =>
-            Effect.flatMap(restore(send(shared, root, request, options)), (located) =>
+            Effect.flatMap(restore(send(shared, root, request, options, credentialed)), (located) =>
               Effect.onExit(
                 restore(Effect.flatMap(accepted(shared, located, options), (answer) => read(answer))),
                 () => Effect.sync(() => located.raw.close())
@@ -141,13 +161,31 @@ export const makeExchange = (
         options,
         (request) =>
           Effect.uninterruptibleMask((restore) =>
-            Effect.flatMap(restore(send(shared, root, request, options)), (located) =>
+            Effect.flatMap(restore(send(shared, root, request, options, credentialed)), (located) =>
               Effect.andThen(
                 Effect.addFinalizer(() => Effect.sync(() => located.raw.close())),
                 restore(accepted(shared, located, options))
               ))
           )
-      )
+      ),
+    respond: (request, options) =>
+      Effect.suspend(() => {
+        let response: HttpClientResponse.HttpClientResponse | undefined
+        const callOf = (request: HttpClientRequest.HttpClientRequest) =>
+          Effect.flatMap(
+            received(shared, send(shared, root, request, options, credentialed), options),
+            ({ bytes, headers, status }) =>
+              Effect.flatMap(responseOf(request, options.upstream, status, headers, bytes), (one) => {
+                response = one
+                return status < 500 ? Effect.succeed(one) : rejected({ headers, status }, undefined, options.upstream)
+              })
+          )
+        // To the breaker, a status from 500 is a failure.
+        return Effect.catch(made(request, options, callOf), (error) => {
+          const isAnswer = error._tag === "RequestHandlingException" && error.reason === "Status"
+          return isAnswer && response !== undefined ? Effect.succeed(response) : Effect.fail(error)
+        })
+      })
   }
 }
 
@@ -158,15 +196,37 @@ export const makeExchange = (
 /** An answer, and the URL that it is from. */
 interface Located {
   readonly raw: RawAnswer
+  readonly status: number
+  readonly headers: RawHeaders
   readonly url: URL
 }
+
+/** The whole body of an answer, whose connection is given back. */
+const received = (
+  { maxResponseSize }: Shared,
+  sent: Effect.Effect<Located, RequestHandlingException>,
+  { upstream }: CallOptions
+) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(restore(sent), ({ headers, raw, status }) =>
+      Effect.onExit(
+        restore(Effect.map(decoded(raw, upstream).bytes(maxResponseSize), (bytes) => ({ headers, status, bytes }))),
+        () => Effect.sync(() => raw.close())
+      ))
+  )
+
+/** The time to wait for a token, in milliseconds. */
+const tokenTimeout = 10_000
+
+const noCredentials: Credentialed = (_, request, execute) => execute(request)
 
 /** Sends a request and follows redirects. */
 const send = (
   shared: Shared,
   root: string,
   request: HttpClientRequest.HttpClientRequest,
-  options: CallOptions
+  options: CallOptions,
+  credentialed: Credentialed
 ): Effect.Effect<Located, RequestHandlingException> => {
   const within = urlWithin(root, request.url)
   const url = request.urlParams.params.length === 0 ? within : Option.getOrUndefined(HttpClientRequest.toUrl(request))
@@ -175,11 +235,8 @@ const send = (
     `http.client ${request.method}`,
     { kind: "client", attributes: { "http.request.method": request.method, "server.address": url.host } },
     (span) => {
-      const headers: { readonly [name: string]: string } = {
-        "accept-encoding": acceptedEncodings,
-        ...HttpTraceContext.toHeaders(span),
-        ...request.headers
-      }
+      const { credentials, defaultHeaders, upstream } = options
+      const trace = HttpTraceContext.toHeaders(span)
       const limits = {
         pool: shared.poolTimeout,
         connect: shared.connectTimeout,
@@ -187,13 +244,34 @@ const send = (
         read: options.readTimeout,
         isWritePerPart: options.isWritePerPart === true
       }
-      return Effect.tap(
-        follow(shared, { method: request.method, url, headers, upstream: options.upstream, limits }, request.body, 0),
-        ({ raw }) => Effect.sync(() => span.attribute("http.response.status_code", raw.status))
-      )
+      const execute = ({ body, headers: own, method }: HttpClientRequest.HttpClientRequest) => {
+        const headers = { "accept-encoding": acceptedEncodings, ...defaultHeaders, ...trace, ...own }
+        return follow(shared, { method, url, headers, upstream, limits }, body, 0)
+      }
+      const sent = credentials === undefined
+        ? execute(request)
+        : credentialed(credentials, request, (request) => Effect.flatMap(execute(request), settled), upstream)
+      return Effect.tap(sent, ({ status }) => Effect.sync(() => span.attribute("http.response.status_code", status)))
     }
   )
 }
+
+/** Has a 401 give its connection back, since the request may be sent once more with other credentials. */
+const settled = (located: Located): Effect.Effect<Located> => {
+  if (located.status !== 401) return Effect.succeed(located)
+  const { headers, raw, status } = located
+  return Effect.onExit(
+    Effect.map(Effect.option(raw.bytes(maxUnauthorized)), (bytes): Located => {
+      const body = Option.getOrElse(bytes, () => new Uint8Array(0))
+      const read = { status, headers, bytes: () => Effect.succeed(body), stream: Stream.succeed(body), close: () => {} }
+      return { ...located, raw: read }
+    }),
+    () => Effect.sync(() => raw.close())
+  )
+}
+
+/** The bytes of a 401 that are kept. */
+const maxUnauthorized = 65_536
 
 const follow = (
   shared: Shared,
@@ -206,7 +284,9 @@ const follow = (
     (sent) =>
       Effect.flatMap(transmit(shared, { ...head, headers: withBodyHeaders(head.headers, body), body: sent }), (raw) => {
         const redirect = redirectOf(raw.status, raw.headers, head)
-        if (redirect === undefined) return Effect.succeed({ raw, url: head.url })
+        if (redirect === undefined) {
+          return Effect.succeed({ raw, status: raw.status, headers: raw.headers, url: head.url })
+        }
         raw.close()
         if (redirects >= maxRedirects) return Effect.fail(failureBy(head.upstream, "TooManyRedirects"))
         const { keepsBody, method, url } = redirect
@@ -248,7 +328,7 @@ const accepted = (
 const decoder = new TextDecoder()
 
 /** The failure that an answer with another status than 2xx is. */
-const rejected = (raw: RawAnswer, text: string | undefined, upstream: string) =>
+const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: string | undefined, upstream: string) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const { headers, status } = raw
     const contentType = headers["content-type"]

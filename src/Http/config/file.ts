@@ -145,7 +145,10 @@ const areTexts = (list: ReadonlyArray<unknown>): boolean =>
   list.every((element) => typeof element === "string" && element !== "")
 
 const keys: ReadonlyArray<string> = Object.values(settings).map(({ key }) => key)
-const sections = new Set(keys.map((key) => key.slice(0, key.indexOf("."))))
+/** The paths of mappings that have keys: `server`, `client.circuit_breaker`. */
+const sections = new Set(
+  keys.flatMap((key) => key.split(".").slice(0, -1).map((_, i, parts) => parts.slice(0, i + 1).join(".")))
+)
 // The keys of tokens have short names beside those of the configuration.
 const variables = new Set([...keys.map(variableOf), "APPKERNEL_PRIVATE_KEY_PATH", "APPKERNEL_PUBLIC_KEY_PATH"])
 
@@ -156,7 +159,10 @@ const sectionsOf = (content: unknown): ReadonlyArray<readonly [string, unknown]>
   const inner = content[root]
   if (inner === undefined || inner === null) return []
   if (!isMapping(inner)) return [[root, inner]]
-  return Object.entries(inner).filter(([key]) => sections.has(key)).map(([key, value]) => [`${root}.${key}`, value])
+  return [...sections].flatMap((section) => {
+    const value = valueAt(inner, section.split("."))
+    return value === undefined ? [] : [[`${root}.${section}`, value] as const]
+  })
 }
 
 /** The paths of a mapping's leaves. A mapping under a key or in an unknown section is a leaf. */
@@ -164,7 +170,7 @@ const keysIn = (value: unknown, prefix: string): ReadonlyArray<string> =>
   isMapping(value)
     ? Object.entries(value).flatMap(([key, inner]) => {
       const path = prefix === "" ? key : `${prefix}.${key}`
-      return prefix === "" && sections.has(key) ? keysIn(inner, path) : [path]
+      return sections.has(path) ? keysIn(inner, path) : [path]
     })
     : []
 

@@ -1,17 +1,16 @@
-import * as ByteSize from "effect/ByteSize"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as IpNetwork from "effect/net/IpNetwork"
 import * as NetAddress from "effect/net/NetAddress"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { booleanOf } from "../../internal/booleans.ts"
 import { durationOf } from "../../internal/durationConfig.ts"
 import type { Rate } from "../../internal/rateLimiter.ts"
+import { bytesOf } from "../../internal/sizes.ts"
 
 /**
  * The type of a value, as named in messages.
@@ -60,12 +59,7 @@ const integer = (minimum: number, maximum: number) =>
 const size = setting(
   "a number of bytes, or a size such as \"10 MB\" or \"10 MiB\"",
   ["a number", "text"],
-  (value) => {
-    const bytes = /^\s*\d+\s*$/u.test(value)
-      ? Number(value)
-      : Number(Option.getOrUndefined(Option.map(ByteSize.fromString(value), ByteSize.toBigInt)))
-    return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined
-  }
+  (value) => bytesOf(value)
 )
 
 /** Node's timers support up to 24 days. No setting with a timer needs more than one. */
@@ -191,6 +185,18 @@ export const settings = {
   mongoConnectTimeout: duration(Duration.millis(1))("mongo.connect_timeout"),
   mongoServerSelectionTimeout: duration(Duration.millis(1))("mongo.server_selection_timeout"),
   mongoSocketTimeout: duration(Duration.millis(1))("mongo.socket_timeout"),
+  clientMaxConnections: integer(1, 65_535)("client.max_connections"),
+  clientMaxKeepaliveConnections: integer(0, 65_535)("client.max_keepalive_connections"),
+  clientKeepaliveExpiry: duration(Duration.zero)("client.keepalive_expiry"),
+  clientConnectTimeout: duration(Duration.millis(1))("client.connect_timeout"),
+  clientReadTimeout: duration(Duration.millis(1))("client.read_timeout"),
+  clientWriteTimeout: duration(Duration.millis(1))("client.write_timeout"),
+  clientPoolTimeout: duration(Duration.zero)("client.pool_timeout"),
+  clientMaxQueued: integer(0, 1_000_000)("client.max_queued"),
+  clientMaxResponseSize: size("client.max_response_size"),
+  clientFailureThreshold: integer(1, 1_000_000)("client.circuit_breaker.failure_threshold"),
+  clientRecoveryTimeout: duration(Duration.millis(1))("client.circuit_breaker.recovery_timeout"),
+  clientHalfOpenMaxCalls: integer(1, 65_535)("client.circuit_breaker.half_open_max_calls"),
   embeddedPath: text("embedded.path"),
   i18nLanguages: texts("i18n.languages"),
   i18nPath: text("i18n.path"),

@@ -17,10 +17,15 @@ it("every key is in the table of KernelConfig", () => {
 it("every key is in the configuration of the shop", () => {
   const found: Array<string> = []
   let section = ""
+  let parent = ""
   for (const line of fs.readFileSync("examples/shop/cfg.yml", "utf8").split("\n")) {
     section = /^ {2}(\w+):/u.exec(line)?.[1] ?? section
-    const key = /^ {4}(?:# )?(\w+):/u.exec(line)?.[1]
-    if (key !== undefined) found.push(`${section}.${key}`)
+    const [, mapping] = /^ {4}(?:# )?(\w+):$/u.exec(line) ?? []
+    const [, key] = /^ {4}(?:# )?(\w+):/u.exec(line) ?? []
+    const [, nested] = /^ {4}(?:# )? {2}(\w+):/u.exec(line) ?? []
+    if (mapping !== undefined) parent = mapping
+    else if (key !== undefined) found.push(`${section}.${key}`)
+    else if (nested !== undefined) found.push(`${section}.${parent}.${nested}`)
   }
   assert.deepStrictEqual(found.toSorted(byText), keys)
 })

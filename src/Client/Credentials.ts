@@ -4,11 +4,12 @@
  * **Details**
  *
  * All of them are `Redacted`, and they are sent to the service of the client only. {@link tokens} signs in and keeps its
- * tokens fresh.
+ * tokens fresh. {@link forwarded} passes those of the request on that is being answered.
  *
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -17,12 +18,13 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Semaphore from "effect/Semaphore"
 
-const typeId = "~appkernel/Http/Credentials"
+const typeId = "~appkernel/Client/Credentials"
 
 /**
  * Credentials: {@link bearer}, {@link basic}, {@link apiKey} or {@link tokens}.
@@ -87,6 +89,27 @@ export const basic = (options: {
  * @since 0.1.0
  */
 export const apiKey = (key: Redacted.Redacted<string>): Credentials => withHeader("x-api-key", key)
+
+/**
+ * The credentials of the request that is being answered: its `Authorization` and `X-API-Key`. None outside of requests. The
+ * service that is called can act as the caller, so it has to be trusted with that.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const forwarded: Credentials = {
+  [typeId]: typeId,
+  send: () => (request, execute) =>
+    Effect.withFiber((fiber) => {
+      const inbound = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
+      return execute(
+        ["authorization", "x-api-key"].reduce((request, name) => {
+          const value = inbound?.headers[name]
+          return value === undefined ? request : HttpClientRequest.setHeader(request, name, value)
+        }, request)
+      )
+    })
+}
 
 /**
  * Options of {@link tokens}.
@@ -191,7 +214,7 @@ export const attach = (
   client: HttpClient.HttpClient,
   baseUrl: URL | string | undefined
 ): HttpClient.HttpClient => {
-  const execute: Execute = (request) => client.postprocess(Effect.succeed(request))
+  const execute = (request: HttpClientRequest.HttpClientRequest) => client.postprocess(Effect.succeed(request))
   const sent = send({
     execute: (request) => client.execute(request),
     url: (path) => baseUrl === undefined ? path : `${String(baseUrl).replace(/\/$/u, "")}${path}`
@@ -206,17 +229,16 @@ export const attach = (
 // internal
 // -----------------------------------------------------------------------------
 
-type Execute = (
-  request: HttpClientRequest.HttpClientRequest
-) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
-
-type Send = (
+/** Sends a request with credentials, as `execute` sends it without. */
+type Send = <A extends { readonly status: number }, E>(
   request: HttpClientRequest.HttpClientRequest,
-  execute: Execute
-) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
+  execute: (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<A, E>
+) => Effect.Effect<A, E | HttpClientError.HttpClientError>
 
 interface Service {
-  readonly execute: Execute
+  readonly execute: (
+    request: HttpClientRequest.HttpClientRequest
+  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
   readonly url: (path: string) => string
 }
 

@@ -1,0 +1,56 @@
+/**
+ * The credentials of calls to the services under one root address. Calls with the same `Credentials` share what these know,
+ * such as tokens.
+ */
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import { RequestHandlingException } from "../ClientError.ts"
+import type { Credentials } from "../Credentials.ts"
+import { failureBy } from "./failures.ts"
+
+/** @internal */
+export type Credentialed = <A extends { readonly status: number }>(
+  credentials: Credentials,
+  request: HttpClientRequest.HttpClientRequest,
+  execute: (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<A, RequestHandlingException>,
+  upstream: string
+) => Effect.Effect<A, RequestHandlingException>
+
+/**
+ * `respond` sends the requests for tokens.
+ *
+ * @internal
+ */
+export const makeCredentialed = (
+  root: string,
+  respond: (
+    request: HttpClientRequest.HttpClientRequest
+  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, RequestHandlingException>
+): Credentialed => {
+  const client = HttpClient.make((request) =>
+    Effect.mapError(
+      respond(request),
+      (cause) => new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+    )
+  )
+  const service = {
+    execute: (request: HttpClientRequest.HttpClientRequest) => client.execute(request),
+    url: (path: string) => `${root}${path}`
+  }
+  const sends = new WeakMap<Credentials, ReturnType<Credentials["send"]>>()
+  return (credentials, request, execute, upstream) => {
+    let send = sends.get(credentials)
+    if (send === undefined) {
+      send = credentials.send(service)
+      sends.set(credentials, send)
+    }
+    return Effect.mapError(send(request, execute), (error) => {
+      if (error instanceof RequestHandlingException) return error
+      const cause = error.reason._tag === "TransportError" ? error.reason.cause : undefined
+      return cause instanceof RequestHandlingException ? cause : failureBy(upstream, "InvalidAnswer")
+    })
+  }
+}

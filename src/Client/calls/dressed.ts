@@ -1,0 +1,62 @@
+/**
+ * What calls have besides their own options: the headers of the client and of the proxy, the language of the request that is
+ * being answered, and the credentials for the service.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type { Credentials } from "../Credentials.ts"
+import type { CallError, CallOptions, Exchange } from "./exchange.ts"
+
+/** @internal */
+export interface Headers {
+  readonly [name: string]: string
+}
+
+/** @internal */
+export interface Dress {
+  /** Headers of all calls of the client. */
+  readonly headers: Headers
+  /** Headers of all calls of the proxy, which replace those of the client. */
+  readonly getHeaders: Effect.Effect<Headers, CallError> | undefined
+  /** The credentials of calls that have none of their own. */
+  readonly credentials: Credentials | undefined
+}
+
+/** @internal */
+export const dressed = (exchange: Exchange, { credentials, getHeaders, headers }: Dress): Exchange => {
+  const shared = lowerCased(headers)
+  const dress = <A, E, R>(
+    options: CallOptions,
+    call: (options: CallOptions) => Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E | CallError, R> =>
+    Effect.withFiber((fiber) => {
+      const callWith = (own: Headers) =>
+        call({
+          ...options,
+          credentials: options.credentials ?? credentials,
+          defaultHeaders: { "accept-language": languageOf(fiber), ...shared, ...own, ...options.defaultHeaders }
+        })
+      return getHeaders === undefined
+        ? callWith(noHeaders)
+        : Effect.flatMap(getHeaders, (own) => callWith(lowerCased(own)))
+    })
+  return {
+    run: (request, options, read) => dress(options, (options) => exchange.run(request, options, read)),
+    open: (request, options) => dress(options, (options) => exchange.open(request, options)),
+    respond: (request, options) => dress(options, (options) => exchange.respond(request, options))
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const noHeaders: Headers = {}
+
+const lowerCased = (headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+const languageOf = (fiber: Fiber.Fiber<unknown, unknown>): string =>
+  Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)?.headers["accept-language"] ?? "en"

@@ -1,0 +1,346 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Credentials, HttpClientFactory, RequestWrapper } from "appkernel"
+import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted, Schema, Scope } from "effect"
+import { HttpServerRequest } from "effect/http"
+import * as net from "node:net"
+import { rawUpstream, upstream } from "./support/upstream.ts"
+
+const factory = (options: HttpClientFactory.Options = {}) => Effect.provide(HttpClientFactory.layerWith(options))
+
+const reasonOf = (error: { readonly _tag: string }) => "reason" in error ? error.reason : error._tag
+
+/** A server that answers when it is told to. */
+const holding = Effect.gen(function*() {
+  const held: Array<() => void> = []
+  const service = yield* upstream((request, response) => {
+    held.push(() => response.end(JSON.stringify(request.url)))
+  })
+  const until = (count: number): Effect.Effect<void> =>
+    Effect.suspend(() => held.length >= count ? Effect.void : Effect.andThen(Effect.sleep("5 millis"), until(count)))
+  return { ...service, held, until }
+})
+
+describe("HttpClientFactory", () => {
+  it.live("gives the same proxy for the same address and options", () =>
+    Effect.gen(function*() {
+      const { get } = HttpClientFactory
+      const proxy = yield* get("http://users:5000")
+      for (
+        const same of ["http://users:5000/", "http://USERS:5000", new URL("http://users:5000//"), "HTTP://users:05000"]
+      ) {
+        assert.strictEqual(yield* get(same), proxy, String(same))
+      }
+      assert.strictEqual(yield* get("https://users:443"), yield* get("https://users"))
+      for (
+        const [one, other] of [
+          [undefined, { circuitBreaker: null }],
+          [undefined, { name: "bulk" }],
+          [undefined, { circuitBreaker: { failureThreshold: 3 } }],
+          [{ name: "bulk" }, { name: "bulk", circuitBreaker: null }],
+          [{ circuitBreaker: { recoveryTimeout: "1 second" } }, { circuitBreaker: { recoveryTimeout: "2 seconds" } }]
+        ] as const
+      ) assert.notStrictEqual(yield* get("http://users:5000", one), yield* get("http://users:5000", other))
+      assert.strictEqual(
+        yield* get("http://users:5000", { circuitBreaker: { recoveryTimeout: "60 seconds" } }),
+        yield* get("http://users:5000", {
+          circuitBreaker: { recoveryTimeout: "1 minute", failureThreshold: undefined }
+        })
+      )
+      const all = yield* Effect.all(Array.from({ length: 50 }, () => get("http://orders", { circuitBreaker: {} })), {
+        concurrency: 50
+      })
+      assert.strictEqual(new Set(all).size, 1)
+      for (const wrong of ["users", "ftp://users", "http://users?a=b", "http://users#a", "http://me:secret@users"]) {
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(get(wrong))), wrong)
+      }
+    }).pipe(factory()))
+
+  it.live("keeps the 1,000 services that were used last", () =>
+    Effect.gen(function*() {
+      const proxyOf = (n: number) => HttpClientFactory.get(`http://service-${n}`, { circuitBreaker: {} })
+      const [first, second] = [yield* proxyOf(1), yield* proxyOf(2)]
+      for (let n = 3; n <= 1_000; n++) yield* proxyOf(n)
+      assert.strictEqual(yield* proxyOf(1), first)
+      yield* proxyOf(1_001)
+      assert.strictEqual(yield* proxyOf(1), first)
+      assert.notStrictEqual(yield* proxyOf(2), second)
+    }).pipe(factory()))
+
+  it.live("shares one breaker among the proxies of one address, unless they have another name or none", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream((_, response) => void response.writeHead(500).end())
+      const { get } = HttpClientFactory
+      const tagOf = (options?: HttpClientFactory.ProxyOptions) =>
+        Effect.flatMap(
+          get(service.url, options),
+          (proxy) => Effect.map(Effect.flip(proxy.wrap("things").get()), ({ _tag }) => _tag)
+        )
+      yield* tagOf()
+      yield* tagOf({ getHeaders: Effect.succeed({}) })
+      assert.deepStrictEqual(
+        yield* Effect.all([
+          tagOf(),
+          tagOf({ getHeaders: Effect.succeed({ a: "b" }) }),
+          tagOf({ circuitBreaker: null }),
+          tagOf({ name: "other" })
+        ]),
+        ["CircuitOpenError", "CircuitOpenError", "RequestHandlingException", "RequestHandlingException"]
+      )
+      assert.strictEqual(service.requests.length, 4)
+    }).pipe(factory({ circuitBreaker: { failureThreshold: 2 } })))
+
+  it.live("lets the last call end when it closes, and no other begin", () =>
+    Effect.gen(function*() {
+      const service = yield* holding
+      const scope = yield* Scope.make()
+      const { get } = yield* Scope.provide(HttpClientFactory.make(), scope)
+      const proxy = yield* get(service.url)
+      const call = yield* Effect.forkChild(proxy.wrap("last").get())
+      yield* service.until(1)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      assert.strictEqual(reasonOf(yield* Effect.flip(proxy.wrap("late").get())), "Closed")
+      assert.isUndefined(closing.pollUnsafe())
+      service.held[0]?.()
+      assert.deepStrictEqual(yield* Fiber.join(call), [200, "/last"])
+      yield* Fiber.join(closing)
+      yield* Effect.sleep("50 millis")
+      assert.strictEqual(service.open(), 0)
+    }))
+})
+
+describe("HttpClientConfig", () => {
+  it.live("maxConnections and poolTimeout: further calls wait so long, in their order", () =>
+    Effect.gen(function*() {
+      const service = yield* holding
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const order: Array<string> = []
+      const call = (path: string) => Effect.map(proxy.wrap(path).get(), ([, body]) => void order.push(String(body)))
+      const fibers = yield* Effect.forEach(["a", "b", "c", "d"], (path) =>
+        Effect.tap(Effect.forkChild(call(path), { startImmediately: true }), Effect.sleep("5 millis")))
+      yield* service.until(2)
+      assert.strictEqual(service.connections(), 2)
+      const late = yield* Effect.flip(proxy.wrap("e").get())
+      assert.deepInclude({ ...late }, { statusCode: 500, reason: "PoolTimeout", upstreamService: "e" })
+      yield* Effect.forEach(fibers, (fiber) =>
+        Fiber.interrupt(fiber))
+    }).pipe(factory({ maxConnections: 2, poolTimeout: "200 millis" })))
+
+  it.live("maxQueued: at most so many wait, first come first served, and an interruption gives the place back", () =>
+    Effect.gen(function*() {
+      let atOnce = 0
+      let most = 0
+      const answered: Array<string> = []
+      const service = yield* upstream(({ url }, response) => {
+        most = Math.max(most, ++atOnce)
+        setTimeout(() => {
+          atOnce--
+          answered.push(url ?? "")
+          response.end("{}")
+        }, 1)
+      })
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const fibers = yield* Effect.forEach(
+        Array.from({ length: 500 }, (_, i) => i),
+        (i) => Effect.forkChild(Effect.exit(proxy.wrap(String(i)).get()), { startImmediately: true })
+      )
+      // 5 are called, 395 wait, 100 are turned away. 100 of those that wait leave, and as many others take their places.
+      yield* Effect.forEach(fibers.slice(100, 200), (fiber) => Fiber.interrupt(fiber))
+      const others = yield* Effect.forEach(
+        Array.from({ length: 120 }, (_, i) => 500 + i),
+        (i) => Effect.forkChild(Effect.exit(proxy.wrap(String(i)).get()), { startImmediately: true })
+      )
+      const count = (exits: ReadonlyArray<Exit.Exit<unknown, { readonly _tag: string }>>) => {
+        const full = exits.filter((exit) =>
+          Exit.isFailure(exit) &&
+          exit.cause.reasons.some((reason) => reason._tag === "Fail" && reasonOf(reason.error) === "PoolFull")
+        )
+        return { done: exits.filter((exit) => Exit.isSuccess(exit)).length, full: full.length }
+      }
+      const rest = [...fibers.slice(0, 100), ...fibers.slice(200)]
+      assert.deepStrictEqual(count(yield* Effect.forEach(rest, (fiber) => Fiber.join(fiber))), { done: 300, full: 100 })
+      assert.deepStrictEqual(count(yield* Effect.forEach(others, (fiber) => Fiber.join(fiber))), {
+        done: 100,
+        full: 20
+      })
+      assert.strictEqual(most, 5)
+      assert.strictEqual(service.connections(), 5)
+      // In the order of their calls, but for those that are under way at once.
+      const numbers = answered.map((url) => Number(url.slice(1)))
+      for (const [at, number] of numbers.entries()) {
+        assert.isBelow(numbers.slice(at + 1).filter((later) => later < number).length, 5)
+      }
+    }).pipe(factory({ maxConnections: 5, maxQueued: 395, poolTimeout: "60 seconds" })))
+
+  it.live("maxKeepaliveConnections and keepaliveExpiry: so many connections stay open, for so long", () =>
+    Effect.gen(function*() {
+      const service = yield* holding
+      const other = yield* upstream(() => ({}))
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const fibers = yield* Effect.forEach(["a", "b", "c", "d"], (path) => Effect.forkChild(proxy.wrap(path).get()))
+      yield* service.until(4)
+      assert.strictEqual(service.open(), 4)
+      for (const answer of service.held) answer()
+      yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))
+      yield* Effect.sleep("50 millis")
+      assert.strictEqual(service.open(), 2)
+      // One of them makes room for another service.
+      yield* Effect.flatMap(HttpClientFactory.get(other.url), (proxy) => proxy.wrap("x").get())
+      yield* Effect.sleep("50 millis")
+      assert.deepStrictEqual([service.open(), other.open()], [1, 1])
+      yield* Effect.sleep("700 millis")
+      assert.deepStrictEqual([service.open(), other.open()], [0, 0])
+    }).pipe(factory({ maxKeepaliveConnections: 2, keepaliveExpiry: "400 millis" })))
+
+  it.live("maxKeepaliveConnections 0: each call has a connection of its own", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream(() => ({}))
+      const proxy = yield* HttpClientFactory.get(service.url)
+      yield* Effect.repeat(proxy.wrap("x").get(), { times: 2 })
+      yield* Effect.sleep("50 millis")
+      assert.deepStrictEqual([service.connections(), service.open()], [3, 0])
+    }).pipe(factory({ maxKeepaliveConnections: 0 })))
+
+  it.live("connectTimeout: for the TLS handshake as well", () =>
+    Effect.gen(function*() {
+      const service = yield* rawUpstream(() => {})
+      const proxy = yield* HttpClientFactory.get(service.url.replace("http:", "https:"))
+      const error = yield* Effect.flip(proxy.wrap("things").get())
+      assert.strictEqual(error.message, "things did not accept the connection in time")
+    }).pipe(factory({ connectTimeout: "100 millis" })))
+
+  it.live("readTimeout: where a call has no timeout", () =>
+    Effect.gen(function*() {
+      const service = yield* rawUpstream(() => {})
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const error = yield* Effect.flip(proxy.wrap("things").get())
+      assert.strictEqual(error.message, "things did not answer in time")
+      const slow = yield* Effect.timeoutOption(
+        Effect.flip(proxy.wrap("things").get({ timeout: "1 minute" })),
+        "300 millis"
+      )
+      assert.strictEqual(slow._tag, "None")
+    }).pipe(factory({ readTimeout: "100 millis" })))
+
+  it.live("writeTimeout: if the service does not read the body", () =>
+    Effect.gen(function*() {
+      const service = yield* Effect.acquireRelease(
+        Effect.callback<net.Server>((resume) => {
+          const server = net.createServer((socket) => socket.on("error", () => {}).pause())
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => server.close())
+      )
+      const address = service.address() as net.AddressInfo
+      const proxy = yield* HttpClientFactory.get(`http://127.0.0.1:${address.port}`)
+      const error = yield* Effect.flip(proxy.wrap("things").post({ payload: new Uint8Array(30_000_000) }))
+      assert.strictEqual(error.message, "things did not take the request in time")
+    }).pipe(factory({ writeTimeout: "200 millis" })))
+
+  it.live("circuitBreaker: of every proxy, and all of it from the environment", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream((_, response) => void response.writeHead(500).end())
+      const environment = ConfigProvider.layer(ConfigProvider.fromEnv({
+        env: { APPKERNEL_CLIENT_CIRCUIT_BREAKER_FAILURE_THRESHOLD: "1", APPKERNEL_CLIENT_MAX_CONNECTIONS: "7" }
+      }))
+      const tags = Effect.gen(function*() {
+        const proxy = yield* HttpClientFactory.get(service.url)
+        const call = Effect.map(Effect.flip(proxy.wrap("x").get()), ({ _tag }) => _tag)
+        return [yield* call, yield* call]
+      })
+      assert.deepStrictEqual(
+        yield* Effect.provide(tags, Layer.provide(HttpClientFactory.layer, environment)),
+        ["RequestHandlingException", "CircuitOpenError"]
+      )
+    }))
+})
+
+describe("The headers of a call", () => {
+  it.live("are those of the client, of the proxy and of the call, which replace each other", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream(({ headers }) => headers)
+      let asked = 0
+      const getHeaders = Effect.sync(() => ({ "X-B": "proxy", "X-C": "proxy", "x-count": String(++asked) }))
+      const proxy = yield* HttpClientFactory.get(service.url, { getHeaders })
+      const headersOf = Effect.fnUntraced(function*(headers?: Record<string, string>) {
+        const [, body] = yield* proxy.wrap("x").get({ headers, as: Schema.Record(Schema.String, Schema.String) })
+        return [body["x-a"], body["x-b"], body["x-c"], body["x-count"], body["accept-language"], body["authorization"]]
+      })
+      assert.deepStrictEqual(yield* headersOf(), ["client", "proxy", "proxy", "1", "en", undefined])
+      assert.deepStrictEqual(yield* headersOf({ "x-C": "call", "Accept-Language": "de" }), [
+        "client",
+        "proxy",
+        "call",
+        "2",
+        "de",
+        undefined
+      ])
+      const token = RequestWrapper.getHeaders({ authHeader: "Bearer t", acceptLanguage: "fr" })
+      assert.deepStrictEqual((yield* headersOf(token)).slice(4), ["fr", "Bearer t"])
+    }).pipe(factory({ headers: { "X-A": "client", "x-b": "client", "x-c": "client" } })))
+
+  it.live("have the language, the trace and, for named origins, the credentials of the request that is answered", () =>
+    Effect.gen(function*() {
+      const trusted = yield* upstream(({ headers }) => headers)
+      const other = yield* upstream(({ headers }) => headers)
+      const client = HttpClientFactory.layerWith({ headers: {} }).pipe(
+        Layer.provide(HttpClientFactory.configureHttpClient({ credentials: { [trusted.url]: Credentials.forwarded } }))
+      )
+      const inbound = HttpServerRequest.fromWeb(
+        new Request("http://shop/orders", {
+          headers: { "accept-language": "de-CH", authorization: "Bearer jane", "x-api-key": "k", cookie: "c=1" }
+        })
+      )
+      const headersAt = (url: string, credentials?: Credentials.Credentials) =>
+        Effect.gen(function*() {
+          const proxy = yield* HttpClientFactory.get(`${url}/api`)
+          const call = proxy.wrap("x").get({ credentials, as: Schema.Record(Schema.String, Schema.String) })
+          const [, body] = yield* call.pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, inbound))
+          return [
+            body["accept-language"],
+            body["authorization"],
+            body["x-api-key"],
+            body["cookie"],
+            body["traceparent"]
+          ]
+        })
+      yield* Effect.gen(function*() {
+        const span = yield* Effect.currentSpan
+        const seen = yield* headersAt(trusted.url)
+        assert.deepStrictEqual(seen.slice(0, 4), ["de-CH", "Bearer jane", "k", undefined])
+        assert.match(seen[4] ?? "", new RegExp(`^00-${span.traceId}-(?!${span.spanId})\\w{16}-01$`, "u"))
+        assert.deepStrictEqual((yield* headersAt(other.url)).slice(1, 4), [undefined, undefined, undefined])
+        const own = yield* headersAt(trusted.url, Credentials.bearer(Redacted.make("own")))
+        assert.deepStrictEqual(own.slice(1, 3), ["Bearer own", undefined])
+      }).pipe(Effect.withSpan("handler"), Effect.provide(client))
+    }))
+
+  it.live("have tokens that are fetched once, and again after a 401, over one connection", () =>
+    Effect.gen(function*() {
+      let issued = 0
+      let valid = "t1"
+      const service = yield* upstream(({ headers, url }, response): unknown => {
+        if (url === "/token") {
+          return { access_token: `t${++issued}`, token_type: "bearer", expires_in: 900, refresh_token: `r${issued}` }
+        }
+        if (headers.authorization === `Bearer ${valid}`) return { ok: true }
+        response.writeHead(401).end("no")
+        return undefined
+      })
+      const credentials = Credentials.tokens({
+        path: "/token",
+        account: { username: "shop", password: Redacted.make("secret") }
+      })
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const call = proxy.wrap("x").get({ credentials })
+      const calls = Effect.all(Array.from({ length: 20 }, () => call), { concurrency: 20 })
+      assert.deepStrictEqual(new Set((yield* calls).map(([status]) => status)), new Set([200]))
+      assert.strictEqual(issued, 1)
+      valid = "t2"
+      assert.deepStrictEqual(new Set((yield* calls).map(([status]) => status)), new Set([200]))
+      assert.strictEqual(issued, 2)
+      valid = "none"
+      const refused = yield* Effect.flip(call)
+      assert.deepInclude({ ...refused }, { statusCode: 401, reason: "Status", body: { result: "no" } })
+      assert.strictEqual(service.connections(), 1)
+    }).pipe(factory({ maxConnections: 1 })))
+})
