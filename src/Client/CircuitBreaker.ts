@@ -27,15 +27,18 @@
  *
  * @since 0.1.0
  */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
+import * as MutableRef from "effect/MutableRef"
 import * as PubSub from "effect/PubSub"
 import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Take from "effect/Take"
+import { monotonicMillis } from "../internal/deadline.ts"
 import { DeclarationError } from "../internal/declarationError.ts"
 import * as Circuit from "./breaker/circuit.ts"
 import { CircuitOpenError } from "./ClientError.ts"
@@ -164,34 +167,32 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
     const published = yield* PubSub.unbounded<Take.Take<Transition>>()
     yield* Scope.addFinalizer(scope, PubSub.end(published, Exit.void))
 
-    /** Publishes within the step, so that the order is that of the transitions. */
-    const step = <A>(
-      take: (circuit: Circuit.Circuit, now: () => number) => readonly [result: A, next: Circuit.Circuit]
-    ): Effect.Effect<A> =>
-      Effect.clockWith((clock) => {
-        // The wall clock may be set.
-        const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-        return Effect.flatMap(
-          Ref.modify(ref, (before) => {
-            const [result, after] = take(Circuit.at(before, now), now)
-            if (before._tag === after._tag) return [Effect.succeed(result), after]
-            const transition: Transition = { name, from: before._tag, to: after._tag }
-            PubSub.publishUnsafe(published, [transition])
-            return [Effect.as(reported(transition, before, after), result), after]
-          }),
-          (result) => result
-        )
+    /** Takes and publishes a transition at once, so that no other fiber comes between. */
+    const step = <A, E>(
+      take: (circuit: Circuit.Circuit, now: () => number) => readonly [Effect.Effect<A, E>, Circuit.Circuit]
+    ): Effect.Effect<A, E> =>
+      Effect.withFiber((fiber) => {
+        const now = () => monotonicMillis(fiber.getRef(Clock.Clock))
+        const before = Ref.getUnsafe(ref)
+        const [result, after] = take(Circuit.at(before, now), now)
+        if (before === after) return result
+        MutableRef.set(ref.ref, after)
+        if (before._tag === after._tag) return result
+        const transition: Transition = { name, from: before._tag, to: after._tag }
+        PubSub.publishUnsafe(published, [transition])
+        return Effect.andThen(reported(transition, before, after), result)
       })
 
-    const look = step((circuit, now) => [stateOf(circuit, now), circuit])
+    const look = Effect.uninterruptible(
+      step((circuit, now) => [Effect.succeed(stateOf(circuit, now)), circuit])
+    )
 
     /** Takes the transition at its time, even if nobody calls. A timer may be early. */
     const recover = (opened: Circuit.Circuit): Effect.Effect<void> =>
-      Effect.flatMap(
-        step((circuit, now) => [circuit === opened ? stateOf(circuit, now) : undefined, circuit]),
-        (state) =>
-          state?._tag === "Open" ? Effect.andThen(Effect.sleep(state.retryAfter), recover(opened)) : Effect.void
-      )
+      Effect.flatMap(look, (state) =>
+        state._tag === "Open" && Ref.getUnsafe(ref) === opened
+          ? Effect.andThen(Effect.sleep(state.retryAfter), recover(opened))
+          : Effect.void)
 
     const reported = (transition: Transition, before: Circuit.Circuit, after: Circuit.Circuit) =>
       Effect.all([
@@ -200,25 +201,18 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
         after._tag === "Open" ? Effect.forkIn(recover(after), scope, { startImmediately: true }) : Effect.void
       ], { discard: true })
 
-    const refusal = (circuit: Circuit.Circuit, now: () => number) =>
-      new CircuitOpenError({
-        upstreamService: name,
-        retryAfter: Duration.millis(
-          circuit._tag === "Open" ? circuit.until - now() : Math.min(probeWait, limits.recoveryTimeout)
-        )
-      })
+    const refusal = (circuit: Circuit.Circuit, now: () => number): Effect.Effect<never, CircuitOpenError> => {
+      const millis = circuit._tag === "Open" ? circuit.until - now() : Math.min(probeWait, limits.recoveryTimeout)
+      return Effect.fail(new CircuitOpenError({ upstreamService: name, retryAfter: Duration.millis(millis) }))
+    }
 
-    const admit: Effect.Effect<number, CircuitOpenError> = Effect.flatten(
-      step<Effect.Effect<number, CircuitOpenError>>((circuit, now) => {
-        const admitted = Circuit.admit(circuit, limits)
-        return admitted === undefined
-          ? [Effect.fail(refusal(circuit, now)), circuit]
-          : [Effect.succeed(admitted.epoch), admitted]
-      })
-    )
+    const admit = step<number, CircuitOpenError>((circuit, now) => {
+      const admitted = Circuit.admit(circuit, limits)
+      return admitted === undefined ? [refusal(circuit, now), circuit] : [Effect.succeed(admitted.epoch), admitted]
+    })
 
     const settle = (epoch: number, outcome: Outcome): Effect.Effect<void> =>
-      step((circuit, now) => [undefined, Circuit.settle(circuit, epoch, outcome, now, limits)])
+      step((circuit, now) => [Effect.void, Circuit.settle(circuit, epoch, outcome, now, limits)])
 
     return {
       name,
@@ -229,8 +223,8 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
           (epoch, exit) =>
             Effect.onError(Effect.suspend(() => settle(epoch, outcomeOf(exit))), () => settle(epoch, "Unknown"))
         ),
-      check: Effect.flatten(step<Effect.Effect<void, CircuitOpenError>>((circuit, now) => [
-        Circuit.admit(circuit, limits) === undefined ? Effect.fail(refusal(circuit, now)) : Effect.void,
+      check: Effect.uninterruptible(step<void, CircuitOpenError>((circuit, now) => [
+        Circuit.admit(circuit, limits) === undefined ? refusal(circuit, now) : Effect.void,
         circuit
       ])),
       state: look,

@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Duration, Effect, Fiber, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { Deadline, EmbeddedStore, KernelEngine, Service } from "../../src/index.ts"
+import { Deadline, EmbeddedStore, HttpClientFactory, KernelEngine, Service } from "../../src/index.ts"
+import { upstream } from "../Client/support/upstream.ts"
 import { send, serving } from "../support/rest.ts"
 
 const started = Deferred.makeUnsafe<void>()
@@ -19,9 +20,24 @@ const Jobs = Service.make("Job")
     { method: "GET", success: Schema.Struct({ millis: Schema.NullOr(Schema.Finite) }) },
     () => Effect.map(Deadline.remaining, (left) => ({ millis: Option.getOrNull(Option.map(left, Duration.toMillis)) }))
   )
+  .operation(
+    "ask",
+    { method: "GET", query: { url: Schema.String }, success: Schema.Struct({ reason: Schema.String }) },
+    ({ query }) =>
+      Effect.flatMap(
+        HttpClientFactory.get(query.url),
+        (proxy) =>
+          proxy.wrap("things").get({ timeout: "1 minute" }).pipe(
+            Effect.as({ reason: "none" }),
+            Effect.catchTag("RequestHandlingException", ({ reason }) => Effect.succeed({ reason })),
+            Effect.orDie
+          )
+      )
+  )
 
 const served = (env: { readonly [name: string]: string }) =>
   serving(KernelEngine.make("jobs").register(Jobs), EmbeddedStore.layerMemory).pipe(
+    Layer.provide(HttpClientFactory.layer),
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
   )
 
@@ -46,6 +62,20 @@ describe("server.response_timeout", () => {
   it.effect("is the deadline of the handler, less a moment", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* send("GET", "/jobs/left")).body.millis, 1_900)
+    }).pipe(Effect.provide(served({ APPKERNEL_SERVER_RESPONSE_TIMEOUT: "2 seconds" }))))
+
+  it.effect("ends the calls of the handler in time for another answer", () =>
+    Effect.gen(function*() {
+      const asked = yield* Deferred.make<void>()
+      const service = yield* upstream(() => void Deferred.doneUnsafe(asked, Effect.void))
+      const answer = yield* Effect.forkChild(send("GET", `/jobs/ask?url=${encodeURIComponent(service.url)}`))
+      yield* Deferred.await(asked)
+      yield* TestClock.adjust("1899 millis")
+      assert.isUndefined(answer.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      const { body, status } = yield* Fiber.join(answer)
+      assert.deepStrictEqual([status, body.reason], [200, "Timeout"])
+      assert.strictEqual(service.requests.length, 1)
     }).pipe(Effect.provide(served({ APPKERNEL_SERVER_RESPONSE_TIMEOUT: "2 seconds" }))))
 
   it.effect("is none by default", () =>
