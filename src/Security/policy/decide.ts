@@ -126,11 +126,16 @@ const ruleOf = (id: number, rule: Rule | undefined, situation: Situation): Maybe
   })
 
 /** Where the permission admits nobody without credentials, rows are asked about the caller, and else about an option. */
-const filterOf = (rows: AnyRows | undefined, isOpen: boolean, { caller, model }: Situation): Maybe<Verdict> => {
+const filterOf = (
+  rows: AnyRows | undefined,
+  isOpen: boolean,
+  { caller, model, request }: Situation
+): Maybe<Verdict> => {
   if (rows === undefined || model === undefined) return true
   // The permission decides the type of the caller, and an open one is the only one that holds without a caller.
   const where = rows((isOpen ? caller : Option.getOrUndefined(caller)) as never)
-  return then<Query.Where<Model.Any>, Verdict>(where, (where) => {
+  const answer = Effect.isEffect(where) ? once(request, isOpen ? "open" : "closed", rows, where) : where
+  return then<Query.Where<Model.Any>, Verdict>(answer, (where) => {
     const filter = Query.toFilter(model, where)
     return isComplete(filter) ? filter : nothing
   })
@@ -185,25 +190,68 @@ const verdictOf = (node: Node, situation: Situation, isNegated = false): Maybe<V
     case "Custom":
       return caller === undefined && !node.anonymous
         ? false
-        : situation.document === undefined
-        ? possibly(node.decide, situation, !isNegated)
-        : node.decide({ ...situation, document: situation.document })
+        : decisionOf(node.decide, situation, !isNegated)
   }
 }
 
-/** The decision, or `whenAsked` if it depends on the document, which is not known. */
-const possibly = (
+/** The decision, or `whenAsked` if it depends on the document and that is not known. */
+const decisionOf = (
   decide: Extract<Node, { readonly _tag: "Custom" }>["decide"],
   situation: Situation,
   whenAsked: boolean
 ): Effect.Effect<boolean, Failure> =>
   Effect.suspend(() => {
+    const known = answersTo(situation.request).decisions
+    const before = known.get(decide)
+    if (before !== undefined) return Effect.succeed(before)
     let isAsked = false
-    const document = Effect.sync(() => {
+    const document = Effect.suspend(() => {
       isAsked = true
-      return Option.none()
+      return situation.document ?? Effect.succeedNone
     })
-    return Effect.map(decide({ ...situation, document }), (decision) => isAsked ? whenAsked : decision)
+    return Effect.map(decide({ ...situation, document }), (decision) => {
+      if (isAsked) return situation.document === undefined ? whenAsked : decision
+      known.set(decide, decision)
+      return decision
+    })
+  })
+
+/**
+ * What the effects of a request's rules have answered: the rules are asked for the endpoint, for handlers, and for links.
+ * Decisions are those that do not depend on the document.
+ */
+interface Answers {
+  readonly decisions: Map<unknown, boolean>
+  /** By the functions; those of permissions that admit anybody get an option as the caller. */
+  readonly open: Map<AnyRows, Query.Where<Model.Any>>
+  readonly closed: Map<AnyRows, Query.Where<Model.Any>>
+}
+
+const answersTo = (request: HttpServerRequest.HttpServerRequest): Answers => {
+  const before = answers.get(request)
+  if (before !== undefined) return before
+  const none: Answers = { decisions: new Map(), open: new Map(), closed: new Map() }
+  answers.set(request, none)
+  return none
+}
+
+const answers = new WeakMap<HttpServerRequest.HttpServerRequest, Answers>()
+
+const once = (
+  request: HttpServerRequest.HttpServerRequest,
+  kind: "open" | "closed",
+  rows: AnyRows,
+  asked: Effect.Effect<Query.Where<Model.Any>, Failure>
+): Effect.Effect<Query.Where<Model.Any>, Failure> =>
+  Effect.suspend(() => {
+    const known = answersTo(request)[kind]
+    const before = known.get(rows)
+    return before === undefined
+      ? Effect.map(asked, (where) => {
+        known.set(rows, where)
+        return where
+      })
+      : Effect.succeed(before)
   })
 
 const then = <A, B>(value: Maybe<A>, f: (value: A) => Maybe<B>): Maybe<B> => {

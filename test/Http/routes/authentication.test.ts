@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Logger, Redacted, References, Schema } from "effect"
+import { Context, Effect, Layer, Logger, Redacted, References, Schema, Tracer } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { makeErrorResponses } from "../../../src/Http/response/translation.ts"
@@ -183,6 +183,31 @@ describe("Authentication of a request", () => {
         assert.strictEqual((yield* send("GET", "/", undefined, { authorization: credentials })).status, 401)
         assert.strictEqual((yield* send("GET", "/", undefined, { "x-api-key": credentials })).status, 401)
       }), { arbitrary: { runs: 50 } })
+  })
+
+  it.effect("tells the span of the request the caller's subject, and nothing else of the credentials", () => {
+    const spans: Array<Tracer.NativeSpan> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    return Effect.gen(function*() {
+      for (const credential of yield* credentials) {
+        spans.length = 0
+        yield* send("GET", "/", undefined, credential.headers)
+        const [span, ...others] = spans.filter(({ kind }) => kind === "server")
+        assert.deepStrictEqual(others, [])
+        const subject = credential.proof !== "nothing" && "subject" in credential.proof
+          ? credential.proof.subject
+          : undefined
+        assert.strictEqual(span?.attributes.get("enduser.id"), subject, credential.name)
+        const [secret = ""] = Object.values(credential.headers).map((value) => value.replace(/^\w+ /u, ""))
+        if (secret.length > 8) assert.notInclude(JSON.stringify([...span?.attributes ?? []]), secret, credential.name)
+      }
+    }).pipe(Effect.provide(Layer.provide(all, Layer.succeed(Tracer.Tracer, tracer))))
   })
 
   it.effect("has the schemes of an application, which may replace a ready one", () =>
