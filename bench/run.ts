@@ -1,5 +1,6 @@
 /**
- * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores` or `loop`. See README.md.
+ * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores`,
+ * `loop` or `transfers`. See README.md.
  */
 import { parseArgs } from "node:util"
 
@@ -10,4 +11,5 @@ if (part === "http" || part === "secured") await import("./http.ts")
 else if (part === "codecs") await import("./codecs.ts")
 else if (part === "stores") await import("./stores.ts")
 else if (part === "loop") await import("./loop.ts")
-else throw new Error(`--part takes http, secured, codecs, stores or loop, not ${part}`)
+else if (part === "transfers") await import("./transfers.ts")
+else throw new Error(`--part takes http, secured, codecs, stores, loop or transfers, not ${part}`)

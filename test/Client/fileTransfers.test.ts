@@ -7,6 +7,8 @@ import type * as http from "node:http"
 import * as path from "node:path"
 import { gzipSync } from "node:zlib"
 import { freshDirectory } from "../support/folders.ts"
+import { runProgram } from "../support/processes.ts"
+import { withSmallDisk } from "../support/smallDisk.ts"
 import { slowness } from "../support/turns.ts"
 import { listening, nobody, rawUpstream, upstream } from "./support/upstream.ts"
 
@@ -326,6 +328,10 @@ describe("streamDownload", () => {
 const halves: { readonly [name: string]: readonly [answer: string | Buffer, reason: string] } = {
   "a length that is too long": ["HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", "Reset"],
   "chunks without an end": ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n", "Reset"],
+  "a chunk without a size": [
+    "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\nx\r\n",
+    "InvalidAnswer"
+  ],
   "half a gzip": [
     Buffer.concat([
       Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 15\r\ncontent-encoding: gzip\r\n\r\n"),
@@ -463,4 +469,33 @@ describe("downloadTo", () => {
         }), { concurrency: 30 })
       assert.lengthOf(fs.readdirSync(folder), 60)
     }).pipe(withClient))
+
+  it.live.skipIf(withSmallDisk === undefined)(
+    "leaves nothing behind on a full disk, and saves what has room",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        const service = yield* listening(({ url }, response) => {
+          response.end(new Uint8Array(url === "/large" ? 8_000_000 : 1_000))
+        })
+        const file = path.join(import.meta.dirname, "../support/downloadProgram.ts")
+        const program = yield* runProgram(file, { FOLDER: folder, URL: service.url }, withSmallDisk?.(folder, 8, 3))
+        yield* program.ended
+        const [failure = "", ...others] = program.output().trim().split("\n")
+        assert.match(failure, /^PlatformError: .*writeAll.*no space left on device/iu)
+        assert.deepStrictEqual(others, ["filler", path.join(folder, "small"), "filler,small"])
+      }),
+    60_000
+  )
+})
+
+describe("large files", () => {
+  it.live.each(["uploadFrom", "downloadTo"])("need little memory for %s", (row) =>
+    Effect.gen(function*() {
+      const file = path.join(import.meta.dirname, "../../bench/run.ts")
+      const program = yield* runProgram(file, {}, [], ["--part", "transfers", "--size", "256", "--rows", row])
+      assert.strictEqual(yield* program.ended, 0, program.output())
+      const [megabytes = Number.NaN] = program.output().trim().split(/\s+/u).map(Number).toReversed()
+      assert.isBelow(megabytes, 100, program.output())
+    }), 120_000)
 })
