@@ -27,7 +27,7 @@ export interface Folder {
   readonly rooms: { readonly [name: string]: Room }
 }
 
-const drivers = ["mongodb", "lmdb", "mingo", "re2js"]
+const drivers = ["mongodb", "lmdb", "re2js"]
 
 export const folders: { readonly [name: string]: Folder } = {
   Model: {
@@ -53,7 +53,8 @@ export const folders: { readonly [name: string]: Folder } = {
       "mql/execution": { on: ["mql/limits"] },
       "mql/text": { on: ["mql/limits"] },
       "mql/predicate": { on: ["mql/text"] },
-      "mql/expression": { on: ["mql/predicate"] },
+      "mql/dates": { on: ["mql/limits"] },
+      "mql/expression": { on: ["mql/predicate", "mql/dates"] },
       "mql/filter": { on: ["mql/expression"] },
       "mql/projection": { on: ["mql/filter", "mql/execution"] },
       "mql/aggregation": { on: ["mql/projection"] },

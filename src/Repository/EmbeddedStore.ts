@@ -13,7 +13,7 @@
  * documents of 250 bytes uses less than 200 MB of the process's own memory. Pages of the store's file that were read are
  * mapped into the process as well, and some tools count them as its memory. The operating system reclaims them on demand.
  *
- * Filters, updates and pipelines are MongoDB's, evaluated by `mingo` with MongoDB's order of all BSON values. Indexes serve
+ * Filters, updates and pipelines are MongoDB's, with MongoDB's order of all BSON values. Indexes serve
  * equality, `$in`, ranges, prefixes of texts (`/^Ann/`), and sorts with or without them. In an index on lists, a query uses
  * values and one bound of a range, and no sort. A partial index serves queries whose filter implies the filter of the index.
  * Expired documents are removed every minute, and when the store is opened.
@@ -112,7 +112,7 @@ export const config: Config.Config<Options> = Config.all({
 export const make: (
   options: Options
 ) => Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> = (options) =>
-  // LMDB and mingo are loaded by programs that use them, and by no others.
+  // LMDB and the query language are loaded by programs that use them, and by no others.
   Effect.flatMap(Effect.promise(() => import("./embedded/store/folder.ts")), ({ open }) => open(options.path))
 
 /**

@@ -572,8 +572,6 @@ for (
           $out: Stream.runDrain(store.aggregate(things, [{ $out: "others" }])),
           $merge: Stream.runDrain(store.aggregate(things, [{ $merge: { into: "others" } }])),
           $accumulator: Stream.runDrain(store.aggregate(things, [{ $group: { _id: null, n: { $accumulator: {} } } }])),
-          "$ and $[] in one path": store.updateOne(things, { l: 1 }, { $set: { "l.$.m.$[]": 1 } }),
-          "positional projection": store.find(things, { projection: { "l.$": 1 } }),
           "an index of kind \"2dsphere\"": store.createIndexes(things, [{ name: "t", key: { text: "2dsphere" } }]),
           "an index over all fields": store.createIndexes(things, [{ name: "t", key: { "$**": 1 } }]),
           "a text index with other fields": store.createIndexes(things, [{ name: "t", key: { n: 1, text: "text" } }]),

@@ -123,7 +123,6 @@ it.layer(EmbeddedStore.layerMemory)("EmbeddedStore and expressions", (it) => {
     ["$addToSet", { $addToSet: "$k" }, { x: ["x"], y: ["y"] }],
     ["$mergeObjects", { $mergeObjects: "$o" }, { x: { p: 2, q: { r: [1, 2] } }, y: { q: 2 } }],
     ["$stdDevPop", { $stdDevPop: "$_id" }, { x: 1, y: 0 }],
-    ["$covariancePop", { $covariancePop: ["$_id", "$_id"] }, { x: 1, y: 0 }],
     ["$median", { $median: { input: "$_id", method: "approximate" } }, { x: 1, y: 2 }],
     ["$percentile", { $percentile: { input: "$_id", p: [0.5, 1], method: "approximate" } }, { x: [1, 3], y: [2, 2] }],
     ["$firstN", { $firstN: { input: "$_id", n: 1 } }, { x: [1], y: [2] }],

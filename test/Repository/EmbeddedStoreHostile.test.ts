@@ -139,16 +139,15 @@ for (
             yield* Effect.exit(Stream.runDrain(store.aggregate(things, [stage])))
           }
         }
-        // Rather than to write nothing, or to what all objects have.
         for (const path of ["constructor.prototype.polluted", "a.toString.polluted", "list.0.valueOf.polluted"]) {
-          yield* eachRefused({
-            $set: store.updateOne(things, { _id: 10 }, { $set: { [path]: 1 } }),
-            $push: store.updateOne(things, { _id: 10 }, { $push: { [path]: 1 } }),
-            $rename: store.updateOne(things, { _id: 10 }, { $rename: { n: path } }),
-            $: store.updateOne(things, { _id: 10, list: {} }, { $set: { "list.$.constructor.polluted": 1 } })
-          })
+          for (const [value, update] of [[1, { $set: { [path]: 1 } }], [2, { $inc: { [path]: 1 } }]] as const) {
+            yield* store.updateOne(things, { _id: 10 }, update)
+            assert.strictEqual(yield* store.count(things, { _id: 10, [path]: value }), 1)
+          }
           yield* store.updateOne(things, { _id: 10 }, { $unset: { [path]: "" } })
+          assert.strictEqual(yield* store.count(things, { _id: 10, [path]: { $exists: true } }), 0)
         }
+        yield* store.updateOne(things, { _id: 10, list: {} }, { $set: { "list.$.constructor.polluted": 1 } })
         yield* store.updateOne(things, { _id: 10 }, { $set: { "__proto__.polluted": 1 } })
         assert.strictEqual(yield* store.count(things, { _id: 10, "__proto__.polluted": 1 }), 1)
         assert.isUndefined(Reflect.get({}, "polluted"))

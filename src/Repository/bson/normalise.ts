@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
 import { maxDepth } from "./limits.ts"
 import { fromLong } from "./number.ts"
-import { bytesOf, escapedProto, isStorableTag, setField, tagOf } from "./value.ts"
+import { bytesOf, isStorableTag, setField, tagOf } from "./value.ts"
 
 /**
  * A frozen copy of a document as it would be read back after storing; fails with what can't be stored. A key whose value
@@ -107,10 +107,9 @@ class Normaliser {
       copy[name] = value ?? null
       return
     }
-    const key = name === escapedProto ? "__proto__" : name
-    if (key.includes("\0")) this.#reject("a key contains a null character")
-    if (key === "_bsontype") this.#reject("\"_bsontype\" can't be a key")
-    setField(copy, key.toWellFormed(), value ?? null)
+    if (name.includes("\0")) this.#reject("a key contains a null character")
+    if (name === "_bsontype") this.#reject("\"_bsontype\" can't be a key")
+    setField(copy, name.toWellFormed(), value ?? null)
   }
 
   value(value: unknown, depth: number): unknown {

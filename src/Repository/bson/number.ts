@@ -1,15 +1,16 @@
 /**
- * BSON's numbers after reading: `number`, a `Long` beyond the safe integers, and `Decimal128`. Order and arithmetic are
- * exact across the types.
+ * BSON's numbers after reading: `number`, a `Long` beyond the safe integers, and `Decimal128`. Their order is exact
+ * across the types.
  */
-import { Decimal128, Long } from "bson"
+import { type Decimal128, Long } from "bson"
 
 /** @internal */
 export type BsonNumber = number | Long | Decimal128
 
 const tagOf = (value: BsonNumber): string | undefined => typeof value === "number" ? undefined : value._bsontype
 
-const isDecimal = (value: BsonNumber): value is Decimal128 => tagOf(value) === "Decimal128"
+/** @internal */
+export const isDecimal = (value: BsonNumber): value is Decimal128 => tagOf(value) === "Decimal128"
 
 /**
  * The nearest double.
@@ -18,13 +19,22 @@ const isDecimal = (value: BsonNumber): value is Decimal128 => tagOf(value) === "
  */
 export const toDouble = (value: BsonNumber): number => typeof value === "number" ? value : Number(value.toString())
 
-// value = digits × 10^exponent, exactly; `undefined` for NaN and the infinities.
-interface Exact {
+/**
+ * A number as digits × 10^exponent, exactly.
+ *
+ * @internal
+ */
+export interface Exact {
   readonly digits: bigint
   readonly exponent: number
 }
 
-const exactOf = (value: BsonNumber): Exact | undefined => {
+/**
+ * The exact value of a number; `undefined` for NaN and the infinities.
+ *
+ * @internal
+ */
+export const exactOf = (value: BsonNumber): Exact | undefined => {
   if (typeof value === "number") return Number.isFinite(value) ? exactDouble(value) : undefined
   if (!isDecimal(value)) return { digits: BigInt(value.toString()), exponent: 0 }
   const match = /^(-?)(\d*)(?:\.(\d*))?(?:E([+-]?\d+))?$/.exec(value.toString())
@@ -44,7 +54,12 @@ const exactDouble = (value: number): Exact => {
   return { digits: BigInt(scaled) * 5n ** BigInt(halvings), exponent: -halvings }
 }
 
-const align = (a: Exact, b: Exact): readonly [bigint, bigint, number] => {
+/**
+ * The digits of two numbers with the same exponent.
+ *
+ * @internal
+ */
+export const align = (a: Exact, b: Exact): readonly [bigint, bigint, number] => {
   const exponent = Math.min(a.exponent, b.exponent)
   return [
     a.digits * 10n ** BigInt(a.exponent - exponent),
@@ -93,28 +108,6 @@ export const residue = (value: BsonNumber): { readonly side: -1 | 1; readonly te
   return { side: side < 0 ? -1 : 1, text: `${digits}E${exact.exponent + text.length - digits.length}` }
 }
 
-const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
-
-const combine = (
-  a: BsonNumber,
-  b: BsonNumber,
-  doubles: (a: number, b: number) => number,
-  exacts: (a: Exact, b: Exact) => Exact
-): BsonNumber | undefined => {
-  const decimal = isDecimal(a) || isDecimal(b)
-  const [x, y] = [exactOf(a), exactOf(b)]
-  const double = doubles(toDouble(a), toDouble(b))
-  const isIntegral = Number.isInteger(toDouble(a)) && Number.isInteger(toDouble(b))
-  if (x === undefined || y === undefined) return decimal ? Decimal128.fromString(String(double)) : double
-  if (!decimal && (Number.isSafeInteger(double) || !isIntegral || (typeof a === "number" && typeof b === "number"))) {
-    return double
-  }
-  const { digits, exponent } = exacts(x, y)
-  if (decimal) return Decimal128.fromStringWithRounding(`${digits}E${exponent}`)
-  const sum = digits * 10n ** BigInt(exponent)
-  return sum < int64.min || sum > int64.max ? undefined : fromLong(Long.fromBigInt(sum))
-}
-
 /**
  * A 64-bit integer as it is read: a `number` where that is exact, else the `Long`.
  *
@@ -127,28 +120,3 @@ export const fromLong = (value: Long): number | Long => {
     (Math.abs(double) === 2 ** 53 && Long.fromNumber(double).equals(value))
   return isNumber ? double : value
 }
-
-/**
- * The sum in the wider of the two types; `undefined` when it overflows a 64-bit integer.
- *
- * @internal
- */
-export const add = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
-  combine(a, b, (x, y) => x + y, (x, y) => {
-    const [left, right, exponent] = align(x, y)
-    return { digits: left + right, exponent }
-  })
-
-/**
- * The product in the wider of the two types; `undefined` when it overflows a 64-bit integer.
- *
- * @internal
- */
-export const multiply = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
-  combine(
-    a,
-    b,
-    // Integers have no negative zero.
-    (x, y) => Number.isInteger(x) && Number.isInteger(y) ? x * y + 0 : x * y,
-    (x, y) => ({ digits: x.digits * y.digits, exponent: x.exponent + y.exponent })
-  )

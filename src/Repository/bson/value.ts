@@ -121,14 +121,6 @@ export const setField = (document: { [key: string]: unknown }, key: string, valu
 }
 
 /**
- * Replaces a key `__proto__` in documents for mingo, which would set an object's prototype with it. It can't collide: no
- * stored key contains a null character.
- *
- * @internal
- */
-export const escapedProto = "\0__proto__"
-
-/**
  * The bytes of a binary value; its buffer may be longer.
  *
  * @internal

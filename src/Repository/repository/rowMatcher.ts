@@ -5,8 +5,8 @@
 import * as Result from "effect/Result"
 import { isArray, isDocument } from "../bson/value.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
-import { tryMingo } from "../mql/expression/operators.ts"
 import { parseFilter } from "../mql/filter/parseFilter.ts"
+import { catchRejection } from "../mql/limits/queryProblem.ts"
 
 /**
  * Tests a stored document as the store tests it. A filter that {@link rejectUnsuitable} rejects matches no document. Each
@@ -52,7 +52,7 @@ const parse = (filter: Filter): Result.Result<(document: Document) => boolean, s
   return Result.succeed(
     isComputed
       // An expression may fail for a document.
-      ? (document) => Result.getOrElse(tryMingo(() => matches(document)), matchNone)
+      ? (document) => Result.getOrElse(catchRejection(() => matches(document)), matchNone)
       : matches
   )
 }

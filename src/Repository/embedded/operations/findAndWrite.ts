@@ -12,9 +12,8 @@ import { beginStep, isStepDone } from "../../../internal/stepBudget.ts"
 import { documentKey } from "../../bson/keyEncoding.ts"
 import type { Direction } from "../../bson/path.ts"
 import { mapChunks, slice } from "../../mql/execution/batchIterator.ts"
-import { tryMingo } from "../../mql/expression/operators.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
-import type { Problem } from "../../mql/limits/queryProblem.ts"
+import { catchRejection, type Problem } from "../../mql/limits/queryProblem.ts"
 import type { DuplicateKey, ReadError } from "../../RepositoryError.ts"
 import type { WatchedKeyValue, WriteRecorder } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection } from "../catalog/catalog.ts"
@@ -104,7 +103,7 @@ const currentMatch = (
   const document = recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
   if (recordId === undefined || document === undefined) return Result.succeed(undefined)
   return Result.map(
-    tryMingo(() => filter.matches(document)),
+    catchRejection(() => filter.matches(document)),
     (isMatch) => isMatch ? { recordId, document } : undefined
   )
 }

@@ -117,7 +117,7 @@ const findDocuments = (
   const project = projection === undefined
     ? Result.succeed(undefined)
     : search === undefined
-    ? parseProjection(projection, now)
+    ? parseProjection(projection, now, filter.success)
     : parseScoredProjection(projection, now, search)
   if (Result.isFailure(project)) return Result.fail(project.failure)
   const wanted = limit === undefined ? Infinity : skip + limit

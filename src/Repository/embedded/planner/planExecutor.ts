@@ -7,9 +7,8 @@
 import * as Result from "effect/Result"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, mapEach } from "../../mql/execution/batchIterator.ts"
-import { problemOfThrown, tryMingo } from "../../mql/expression/operators.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
-import type { Problem } from "../../mql/limits/queryProblem.ts"
+import { catchRejection, type Problem, problemOfThrown } from "../../mql/limits/queryProblem.ts"
 import type { KeyValue } from "../../storage/orderedStore.ts"
 import type { Collection } from "../catalog/catalog.ts"
 import { byEntries, type Candidates, inOrder, maxCost, type StoredDocument } from "./candidates.ts"
@@ -86,7 +85,8 @@ const sourceOf = (
 const computed = (candidates: Candidates, filter: Filter): BatchIterator<StoredDocument> =>
   mapEach(
     () => Result.succeed(candidates(minCost, () => true)),
-    (found) => Result.map(tryMingo(() => filter.matches(found.document)), (isMatch) => isMatch ? found : undefined)
+    (found) =>
+      Result.map(catchRejection(() => filter.matches(found.document)), (isMatch) => isMatch ? found : undefined)
   )
 
 const candidatesOf = (

@@ -4,13 +4,13 @@
  */
 import * as Result from "effect/Result"
 import { compareKeys, type KeyValues, sortKeyOf } from "../../bson/path.ts"
-import { compare, fieldOf, isDocument } from "../../bson/value.ts"
+import { isDocument } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { inOrder, percentiles } from "../expression/arrayOperators.ts"
-import { prepareExpression } from "../expression/fieldReferences.ts"
-import { evaluate, type EvaluationOptions, isNothing, mingoAccumulators } from "../expression/operatorContext.ts"
-import { expressionProblem, isAccumulator, isExpression } from "../expression/operators.ts"
+import { inOrder } from "../expression/arrayOperators.ts"
+import { type Expression, isNothing } from "../expression/expression.ts"
+import { parseExpression } from "../expression/parseExpression.ts"
+import { Deviation, isExtreme, percentiles, Total } from "../expression/summaryOperators.ts"
 import { charge } from "../limits/costBudget.ts"
 import { type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
@@ -19,12 +19,11 @@ import { parseSort } from "../projection/sortSpec.ts"
 /** A group of documents. */
 interface GroupOf {
   readonly key: unknown
-  readonly options: EvaluationOptions
   /** Adjusts the memory of the group by this many bytes. May throw. */
   readonly weigh: (bytes: number) => void
 }
 
-// The state of an accumulator for one group. Both members may throw, as mingo does.
+// The state of an accumulator for one group. Both members may throw.
 interface State {
   readonly add: (document: Document) => void
   readonly result: () => unknown
@@ -57,42 +56,25 @@ export const parseAccumulations = (
       }
       if (name === "$accumulator") return Result.fail(unsupported(name))
       const make = accumulators.get(name)
-      if (!isDocument(accumulation) || others.length > 0 || make === undefined || !isAccumulator(name)) {
+      if (!isDocument(accumulation) || others.length > 0 || make === undefined) {
         return Result.fail(rejected(`"${field}" of ${stage} needs exactly one accumulator`))
       }
-      const problem = expressionProblem(accumulation[name], isExpression)
-      if (problem !== undefined) return Result.fail(problem)
-      return Result.map(make(prepareExpression(accumulation[name], now)), (accumulator) => [field, accumulator])
+      return Result.map(make(accumulation[name], now), (accumulator) => [field, accumulator])
     })
   )
 
-/**
- * Compiles an expression, with fast paths for numbers and top-level fields. May throw, as mingo does.
- *
- * @internal
- */
-export const valueOf = (operand: unknown): (document: Document, options: EvaluationOptions) => unknown => {
-  if (typeof operand === "number") return () => operand
-  const field = typeof operand === "string" ? /^\$([^$.]+)$/.exec(operand)?.[1] : undefined
-  return field === undefined
-    ? (document, options) => evaluate(document, operand, options)
-    : (document) => fieldOf(document, field)
-}
-
 // internal
 
-type Make = (operand: unknown) => Result.Result<Accumulator, Problem>
+type Make = (operand: unknown, now: number) => Result.Result<Accumulator, Problem>
 
 /** An accumulator over one value of each document. */
 const ofValues =
   (start: (group: GroupOf) => { readonly add: (value: unknown) => void; readonly result: () => unknown }): Make =>
-  (operand) => {
-    const read = valueOf(operand)
-    return Result.succeed((group) => {
+  (operand, now) =>
+    Result.map(parseExpression(operand, now), (read) => (group) => {
       const { add, result } = start(group)
-      return { add: (document) => add(read(document, group.options)), result }
+      return { add: (document) => add(read(document)), result }
     })
-  }
 
 /** Retains at most one value. */
 const ofOne = (isBetter: (value: unknown, kept: unknown) => boolean): Make =>
@@ -110,35 +92,26 @@ const ofOne = (isBetter: (value: unknown, kept: unknown) => boolean): Make =>
     }
   })
 
-const isExtreme = (sign: 1 | -1) => (value: unknown, kept: unknown): boolean =>
-  !isNothing(value) && (isNothing(kept) || compare(value, kept) * sign > 0)
-
-// Like mingo, ignores all values but numbers.
-const isPlainNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value)
-
-const ofNumbers = (result: (sum: number, count: number) => unknown): Make =>
+const summed = <A extends { readonly add: (value: unknown) => void }>(
+  start: () => A,
+  result: (summary: A) => unknown
+): Make =>
   ofValues(() => {
-    let [sum, count] = [0, 0]
-    return {
-      add: (value) => {
-        if (!isPlainNumber(value)) return
-        sum += value
-        count += 1
-      },
-      result: () => result(sum, count)
-    }
+    const summary = start()
+    return { add: (value) => summary.add(value), result: () => result(summary) }
   })
 
-/** Retains every value. */
-const ofAll = (result: (values: Array<unknown>, options: EvaluationOptions) => unknown): Make =>
-  ofValues(({ options, weigh }) => {
+/** Retains every value that is not missing. */
+const ofAll = (result: (values: Array<unknown>) => unknown): Make =>
+  ofValues(({ weigh }) => {
     const values: Array<unknown> = []
     return {
       add: (value) => {
+        if (value === undefined) return
         weigh(slot + memoryOf(value))
-        values.push(value ?? null)
+        values.push(value)
       },
-      result: () => result(values, options)
+      result: () => result(values)
     }
   })
 
@@ -150,11 +123,12 @@ const $addToSet = ofValues(({ weigh }) => {
   const values: Array<unknown> = []
   return {
     add: (value) => {
+      if (value === undefined) return
       charge(sizeOfValue(value))
-      if (!known.add(value ?? null)) return
+      if (!known.add(value)) return
       // The set holds the value a second time, as a key.
       weigh(4 * slot + 2 * memoryOf(value))
-      values.push(value ?? null)
+      values.push(value)
     },
     result: () => values
   }
@@ -185,7 +159,7 @@ interface Candidate {
 interface Choice {
   /** Whether the first values are chosen, so that later ones need not be retained. */
   readonly isFirst?: boolean
-  readonly candidate: (document: Document, options: EvaluationOptions) => Candidate | undefined
+  readonly candidate: (document: Document) => Candidate | undefined
   /** The chosen `n` candidates in the order of the result. */
   readonly best: (candidates: ReadonlyArray<Candidate>, n: number) => ReadonlyArray<Candidate>
 }
@@ -195,11 +169,11 @@ const maxWaiting = 1024
 
 const chosen = (
   { best, candidate, isFirst = false }: Choice,
-  count: unknown,
+  count: Expression,
   result: (values: ReadonlyArray<unknown>) => unknown
 ): Accumulator =>
-({ key, options, weigh }) => {
-  const n = evaluate(key, count, options)
+({ key, weigh }) => {
+  const n = count(key)
   let kept: Array<Candidate> = []
   const cut = (n: number) => {
     kept = [...best(kept, n)]
@@ -208,7 +182,7 @@ const chosen = (
     add: (document) => {
       if (typeof n !== "number" || !Number.isInteger(n) || n < 1) return reject("a whole number from 1 is needed as n")
       if (isFirst && kept.length === n) return
-      const found = candidate(document, options)
+      const found = candidate(document)
       if (found === undefined) return
       weigh(3 * slot + memoryOf(found.order) + memoryOf(found.value))
       kept.push(found)
@@ -229,22 +203,25 @@ const chosen = (
 
 const all = (values: ReadonlyArray<unknown>): unknown => values
 
-const someValues = (choice: (input: unknown) => Choice): Make => (operand) =>
+const someValues = (choice: (input: Expression) => Choice): Make => (operand, now) =>
   isDocument(operand) && Object.hasOwn(operand, "input") && Object.hasOwn(operand, "n")
-    ? Result.succeed(chosen(choice(operand["input"]), operand["n"], all))
+    ? Result.map(
+      Result.all([parseExpression(operand["input"], now), parseExpression(operand["n"], now)]),
+      ([input, n]) => chosen(choice(input), n, all)
+    )
     : Result.fail(rejected("an input and n are needed"))
 
 const placed = (isFirst: boolean): Make =>
   someValues((input) => ({
     isFirst,
-    candidate: (document, options) => ({ order: [], value: evaluate(document, input, options) ?? null }),
+    candidate: (document) => ({ order: [], value: input(document) ?? null }),
     best: (candidates, n) => isFirst ? candidates.slice(0, n) : candidates.slice(-n)
   }))
 
 const largest = (sign: 1 | -1): Make =>
   someValues((input) => ({
-    candidate: (document, options) => {
-      const value = evaluate(document, input, options)
+    candidate: (document) => {
+      const value = input(document)
       return isNothing(value) ? undefined : { order: [value], value }
     },
     best: (candidates, n) => {
@@ -253,14 +230,15 @@ const largest = (sign: 1 | -1): Make =>
     }
   }))
 
-const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand) => {
+const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand, now) => {
   const { n = 1, output, sortBy } = isDocument(operand) ? { ...operand } : {}
-  return Result.map(parseSort(sortBy), (directions) =>
+  const parsed = Result.all([parseSort(sortBy), parseExpression(output, now), parseExpression(isSingle ? 1 : n, now)])
+  return Result.map(parsed, ([directions, compute, count]) =>
     chosen(
       {
-        candidate: (document, options) => ({
+        candidate: (document) => ({
           order: Result.getOrElse(sortKeyOf(document, directions), reject),
-          value: evaluate(document, output, options) ?? null
+          value: compute(document) ?? null
         }),
         best: (candidates, n) => {
           charge(candidates.length * Math.log2(candidates.length + 1))
@@ -268,20 +246,20 @@ const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand) => {
           return isTop ? sorted.slice(0, n) : sorted.slice(-n)
         }
       },
-      isSingle ? 1 : n,
+      count,
       isSingle ? ([value]) => value : all
     ))
 }
 
-const quantiles = (result: (values: ReadonlyArray<unknown>, operand: Document) => unknown): Make => (operand) =>
+const quantiles = (result: (values: ReadonlyArray<unknown>, operand: Document) => unknown): Make => (operand, now) =>
   isDocument(operand)
-    ? ofAll((values) => result(values, operand))(operand["input"])
+    ? ofAll((values) => result(values, operand))(operand["input"], now)
     : Result.fail(rejected("an input is needed"))
 
 const accumulators = new Map<string, Make>([
-  ["$sum", ofNumbers((sum) => sum)],
-  ["$avg", ofNumbers((sum, count) => count === 0 ? null : sum / count)],
-  ["$count", () => ofNumbers((sum) => sum)(1)],
+  ["$sum", summed(() => new Total(), (total) => total.sum())],
+  ["$avg", summed(() => new Total(), (total) => total.mean())],
+  ["$count", (_, now) => summed(() => new Total(), (total) => total.sum())(1, now)],
   ["$min", ofOne(isExtreme(-1))],
   ["$max", ofOne(isExtreme(1))],
   ["$first", ofOne(() => false)],
@@ -289,10 +267,8 @@ const accumulators = new Map<string, Make>([
   ["$push", ofAll((values) => values)],
   ["$addToSet", $addToSet],
   ["$mergeObjects", $mergeObjects],
-  ["$stdDevPop", ofAll((values, options) => mingoAccumulators.$stdDevPop(values, null, options))],
-  ["$stdDevSamp", ofAll((values, options) => mingoAccumulators.$stdDevSamp(values, null, options))],
-  ["$covariancePop", ofAll((values, options) => mingoAccumulators.$covariancePop(values, null, options))],
-  ["$covarianceSamp", ofAll((values, options) => mingoAccumulators.$covarianceSamp(values, null, options))],
+  ["$stdDevPop", summed(() => new Deviation(), (deviation) => deviation.ofPopulation())],
+  ["$stdDevSamp", summed(() => new Deviation(), (deviation) => deviation.ofSample())],
   ["$median", quantiles((values) => percentiles(values, [0.5], "approximate")[0])],
   ["$percentile", quantiles((values, { method, p }) => percentiles(values, p, method))],
   ["$firstN", placed(true)],

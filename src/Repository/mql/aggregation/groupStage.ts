@@ -9,14 +9,12 @@ import { compare, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, concat, consumeThen, ended, mapEach, releasing } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
-import { prepareExpression } from "../expression/fieldReferences.ts"
-import { defined } from "../expression/mingoDocuments.ts"
-import { type EvaluationOptions, isNothing } from "../expression/operatorContext.ts"
-import { evaluationOptions, expressionProblem, isExpression, tryMingo } from "../expression/operators.ts"
+import { isNothing } from "../expression/expression.ts"
+import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
-import { type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
-import { type Accumulations, parseAccumulations, valueOf } from "./accumulators.ts"
+import { type Accumulations, parseAccumulations } from "./accumulators.ts"
 import type { StageParser } from "./stageContext.ts"
 
 /** @internal */
@@ -26,13 +24,12 @@ export const parseGroup: StageParser = (operand, { memory, now }) => {
   const key = parseKey(_id, now)
   if (Result.isFailure(key)) return Result.fail(key.failure)
   return Result.map(parseAccumulations("$group", fields, now), (accumulations) => (source) => {
-    const options = evaluationOptions()
     const groups = new Map<string, Group>()
     return consumeThen(source, (document) =>
       problemIn(() => {
-        const value = key.success(document, options)
+        const value = key.success(document)
         const text = textOf(value)
-        const group = groups.get(text) ?? new Group(value, accumulations, options, memory, 2 * text.length)
+        const group = groups.get(text) ?? new Group(value, accumulations, memory, 2 * text.length)
         groups.set(text, group)
         group.add(document)
       }), () => {
@@ -53,17 +50,16 @@ export const parseBucketAuto: StageParser = (operand, { memory, now }) => {
   const key = parseKey(groupBy, now)
   if (Result.isFailure(key)) return Result.fail(key.failure)
   return Result.map(parseAccumulations("$bucketAuto", output, now), (accumulations) => (source) => {
-    const options = evaluationOptions()
     let total = 0
     const keyed = mapEach(source, (document) => {
       total += 1
-      return tryMingo(() => ({ key: key.success(document, options), document }))
+      return catchRejection(() => ({ key: key.success(document), document }))
     })
     let bucket: Bucket | undefined
     let made = 0
     const end = ({ group, last }: Bucket, max: unknown): Result.Result<Document, Problem> =>
       Result.flatMap(
-        tryMingo(() => {
+        catchRejection(() => {
           memory.release(group.held)
           return withoutNothing(group.document({ min: group.key, max: max === undefined ? last : max }))
         }),
@@ -76,7 +72,7 @@ export const parseBucketAuto: StageParser = (operand, { memory, now }) => {
       const done = isFull && bucket !== undefined && compare(bucket.last, key) !== 0 ? end(bucket, key) : noDocument
       if (bucket === undefined || done !== noDocument) {
         made += 1
-        bucket = { group: new Group(key, accumulations, options, memory, 0), last: key, size: 0 }
+        bucket = { group: new Group(key, accumulations, memory, 0), last: key, size: 0 }
       }
       bucket.last = key
       bucket.size += 1
@@ -95,17 +91,13 @@ export const parseBucketAuto: StageParser = (operand, { memory, now }) => {
 
 // internal
 
-type Key = (document: Document, options: EvaluationOptions) => unknown
+type Key = (document: Document) => unknown
 
-const parseKey = (expression: unknown, now: number): Result.Result<Key, Problem> => {
-  const problem = expressionProblem(expression, isExpression)
-  if (problem !== undefined) return Result.fail(problem)
-  const read = valueOf(prepareExpression(expression, now))
-  return Result.succeed((document, options) => {
+const parseKey = (expression: unknown, now: number): Result.Result<Key, Problem> =>
+  Result.map(parseExpression(expression, now), (read) => (document) => {
     beginEvaluation()
-    return defined(read(document, options)) ?? null
+    return read(document) ?? null
   })
-}
 
 const textOf = (key: unknown): string => {
   charge(sizeOfValue(key))
@@ -113,7 +105,7 @@ const textOf = (key: unknown): string => {
 }
 
 const problemIn = (run: () => void): Problem | undefined => {
-  const done = tryMingo(run)
+  const done = catchRejection(run)
   return Result.isFailure(done) ? done.failure : undefined
 }
 
@@ -126,7 +118,7 @@ class Group {
   held = 0
   readonly #states: ReadonlyArray<readonly [field: string, state: ReturnType<Accumulations[number][1]>]>
 
-  constructor(key: unknown, accumulations: Accumulations, options: EvaluationOptions, memory: Memory, more: number) {
+  constructor(key: unknown, accumulations: Accumulations, memory: Memory, more: number) {
     this.key = key
     const weigh = (bytes: number) => {
       this.held += bytes
@@ -134,19 +126,19 @@ class Group {
       if (problem !== undefined) reject(problem.text)
     }
     weigh(groupSize + more + memoryOf(key))
-    this.#states = accumulations.map(([field, accumulator]) => [field, accumulator({ key, options, weigh })])
+    this.#states = accumulations.map(([field, accumulator]) => [field, accumulator({ key, weigh })])
   }
 
-  /** May throw, as mingo does. */
+  /** May throw. */
   add(document: Document): void {
     for (const [, state] of this.#states) state.add(document)
   }
 
-  /** May throw, as mingo does. */
+  /** May throw. */
   document(id: unknown): Document {
     beginEvaluation()
     const result: { [name: string]: unknown } = { _id: id }
-    for (const [field, state] of this.#states) setField(result, field, defined(state.result()) ?? null)
+    for (const [field, state] of this.#states) setField(result, field, state.result() ?? null)
     return result
   }
 }
@@ -154,7 +146,7 @@ class Group {
 const finished = (groups: ReadonlyArray<Group>, memory: Memory): BatchIterator =>
   mapEach(
     releasing(groups, memory, ({ held }) => held),
-    (group) => Result.flatMap(tryMingo(() => group.document(group.key)), checkSize)
+    (group) => Result.flatMap(catchRejection(() => group.document(group.key)), checkSize)
   )
 
 interface Bucket {

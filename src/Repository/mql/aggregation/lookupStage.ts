@@ -8,12 +8,10 @@ import { segmentsOf, withValue } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, consumeThen, mapEach } from "../execution/batchIterator.ts"
-import { follow, prepareExpression } from "../expression/fieldReferences.ts"
-import { evaluate } from "../expression/operatorContext.ts"
-import { evaluationOptions, expressionProblem, isExpression, tryMingo } from "../expression/operators.ts"
+import { follow, parseExpression } from "../expression/parseExpression.ts"
 import { type Filter, matchAll, parseFilter } from "../filter/parseFilter.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
-import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
 import { checkSize, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import type { StageContext, StageParser } from "./stageContext.ts"
 
@@ -29,7 +27,7 @@ export const parseLookup: StageParser = (operand, context) => {
     withOthers(from, foreignField, context, (others) =>
       mapEach(
         mapEach(source, (document) =>
-          tryMingo(() => {
+          catchRejection(() => {
             beginEvaluation()
             const values = valuesAt(document, localField)
             const matches = values.length === 1
@@ -51,22 +49,20 @@ export const parseGraphLookup: StageParser = (operand, context) => {
     || !(depthField === undefined || isName(depthField)) || !(maxDepth === undefined || isNumber(maxDepth))
   ) return Result.fail(rejected("$graphLookup needs a collection, a startWith, the fields to connect and an as"))
   const { now } = context
-  const problem = expressionProblem(startWith, isExpression)
-  if (problem !== undefined) return Result.fail(problem)
+  const start = parseExpression(startWith, now)
+  if (Result.isFailure(start)) return Result.fail(start.failure)
   const filter = restrictSearchWithMatch === undefined
     ? Result.succeed(matchAll)
     : parseFilter(restrictSearchWithMatch, now)
   if (Result.isFailure(filter)) return Result.fail(filter.failure)
-  const start = prepareExpression(startWith, now)
   const place = segmentsOf(as)
   const depths = maxDepth === undefined ? Infinity : toDouble(maxDepth)
   return Result.succeed((source) =>
     withOthers(from, connectToField, context, (others) => {
-      const options = evaluationOptions()
       const search = (document: Document): ReadonlyArray<Document> => {
         beginEvaluation()
         const seen = new Map<Document, number>()
-        let values = listOf(evaluate(document, start, options))
+        let values = listOf(start.success(document))
         for (let depth = 0; depth <= depths && values.length > 0; depth++) {
           const fresh = new Set(
             values.flatMap((value) => others(value)).filter((other) =>
@@ -84,7 +80,10 @@ export const parseGraphLookup: StageParser = (operand, context) => {
       return mapEach(
         source,
         (document) =>
-          Result.flatMap(tryMingo(() => search(document)), (found) => checkSize(withValue(document, place, found)))
+          Result.flatMap(
+            catchRejection(() => search(document)),
+            (found) => checkSize(withValue(document, place, found))
+          )
       )
     })
   )
@@ -100,7 +99,7 @@ const listOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? valu
 const valuesAt = (document: Document, path: string): ReadonlyArray<unknown> =>
   listOf(follow(document, segmentsOf(path)))
 
-/** May throw, as mingo does. */
+/** May throw. */
 const matches = (filter: Filter, document: Document): boolean => {
   charge(50)
   return filter.matches(document)
@@ -121,7 +120,7 @@ const withOthers = (
   const known = new Map<string, Array<Document>>()
   const add = (other: Document): Problem | undefined => {
     beginEvaluation()
-    const texts = tryMingo(() => new Set(valuesAt(other, path).map(textOf)))
+    const texts = catchRejection(() => new Set(valuesAt(other, path).map(textOf)))
     if (Result.isFailure(texts)) return texts.failure
     let bytes = memoryOf(other)
     for (const text of texts.success) {

@@ -1,12 +1,12 @@
 /**
  * Parses MongoDB's aggregation pipelines. The stages that handle many documents are implemented here, so that each step
- * is short; mingo runs the other stages and evaluates all expressions.
+ * is short.
  */
 import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
-import { compare, isArray, isDocument, isNumber, setField } from "../../bson/value.ts"
+import { compare, isArray, isDocument, isNumber, rankOf, setField } from "../../bson/value.ts"
 import type { Document, FindOptions, Sort } from "../../DocumentStore.ts"
 import {
   type BatchIterator,
@@ -21,17 +21,22 @@ import {
   slice
 } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
-import { prepareExpression } from "../expression/fieldReferences.ts"
-import { thaw } from "../expression/mingoDocuments.ts"
-import { evaluationOptions, expressionProblem, isExpression, stageOf, tryMingo } from "../expression/operators.ts"
 import { parseFilter } from "../filter/parseFilter.ts"
-import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
 import { makeSize, type Memory, memoryOf } from "../limits/sizeLimits.ts"
-import { eachIn, ofAll, phasesOf, problemOfStage } from "../projection/mingoStages.ts"
 import { parseSort } from "../projection/sortSpec.ts"
+import { parseDensify } from "./densifyStage.ts"
+import {
+  parseAddFields,
+  parseProjectStage,
+  parseRedact,
+  parseReplaceRoot,
+  parseReplaceWith,
+  parseUnset
+} from "./documentStages.ts"
+import { parseFill } from "./fillStage.ts"
 import { parseBucketAuto, parseGroup } from "./groupStage.ts"
 import { parseGraphLookup, parseLookup } from "./lookupStage.ts"
-import { parseProject } from "./projectStage.ts"
 import type { StageContext, StageParser, Transform } from "./stageContext.ts"
 
 /**
@@ -107,8 +112,7 @@ const parseStage = (
   if (name === "$sort") return parseSortStage(operand, limitIn(next), context.memory)
   const parser = stageParsers.get(name)
   if (parser !== undefined) return parser(operand, context)
-  if (unsupportedStages.has(name)) return Result.fail(unsupported(name))
-  return parseMingoStage(name, operand, context)
+  return Result.fail(unsupportedStages.has(name) ? unsupported(name) : rejected(`${name} is no stage`))
 }
 
 const parseMatch: StageParser = (operand, { now }) =>
@@ -117,7 +121,7 @@ const parseMatch: StageParser = (operand, { now }) =>
     (filter): Transform => (source) =>
       mapEach(source, (document) => {
         spend(matchCost * filter.relativeCost)
-        return Result.map(tryMingo(() => filter.matches(document)), (isMatch) => isMatch ? document : undefined)
+        return Result.map(catchRejection(() => filter.matches(document)), (isMatch) => isMatch ? document : undefined)
       })
   )
 
@@ -183,28 +187,39 @@ const parseSample: StageParser = (operand, { memory, random }) => {
 }
 
 const parseSortByCount: StageParser = (operand, context) =>
-  parsePipeline(
-    [{ $group: { _id: operand, count: { $sum: 1 } } }, { $sort: { count: -1 } }],
-    context
-  )
+  (typeof operand === "string" && operand.startsWith("$")) || isDocument(operand)
+    ? parsePipeline(
+      [{ $group: { _id: operand, count: { $sum: 1 } } }, { $sort: { count: -1 } }],
+      context
+    )
+    : Result.fail(rejected("$sortByCount needs a path such as $a.b, or an expression"))
 
-// Rewritten as a `$group`: mingo's own `$bucket` puts a boundary into the bucket below it.
+// Rewritten as a `$group`.
 const parseBucket: StageParser = (operand, context) => {
   const specification: Document = isDocument(operand) ? operand : {}
   const { boundaries, groupBy, output = { count: { $sum: 1 } } } = { ...specification }
   if (!isArray(boundaries) || boundaries.length < 2 || groupBy === undefined || !isDocument(output)) {
     return Result.fail(rejected("$bucket needs a groupBy and at least two boundaries"))
   }
-  if (boundaries.some((boundary, i) => i > 0 && compare(boundaries[i - 1], boundary) >= 0)) {
+  const [first, last] = [boundaries[0], boundaries.at(-1)]
+  if (boundaries.some((boundary, i) => i > 0 && !(compare(boundaries[i - 1], boundary) < 0))) {
     return Result.fail(rejected("the boundaries of $bucket must be in order"))
+  }
+  if (boundaries.some((boundary) => rankOf(boundary) !== rankOf(first))) {
+    return Result.fail(rejected("the boundaries of $bucket must be of one type"))
+  }
+  const hasDefault = Object.hasOwn(specification, "default")
+  const other = specification["default"]
+  if (hasDefault && compare(other, first) >= 0 && compare(other, last) < 0) {
+    return Result.fail(rejected("the default of $bucket must be outside its boundaries"))
   }
   const branches = boundaries.slice(1).map((end, i) => ({
     case: { $and: [{ $gte: [groupBy, { $literal: boundaries[i] }] }, { $lt: [groupBy, { $literal: end }] }] },
     then: { $literal: boundaries[i] }
   }))
-  const other = Object.hasOwn(specification, "default") ? { default: { $literal: specification["default"] } } : {}
+  const otherwise = hasDefault ? { default: { $literal: other } } : {}
   return parsePipeline(
-    [{ $group: { ...output, _id: { $switch: { branches, ...other } } } }, { $sort: { _id: 1 } }],
+    [{ $group: { ...output, _id: { $switch: { branches, ...otherwise } } } }, { $sort: { _id: 1 } }],
     context
   )
 }
@@ -251,7 +266,9 @@ const parseFacet: StageParser = (operand, context) => {
   }
   const facets = Object.entries(operand).map(([name, pipeline]) =>
     isArray(pipeline)
-      ? Result.map(parsePipeline(pipeline, context), (transform) => [name, transform] as const)
+      ? pipeline.some((stage) => isDocument(stage) && Object.hasOwn(stage, "$facet"))
+        ? Result.fail(rejected("$facet can't be in a $facet"))
+        : Result.map(parsePipeline(pipeline, context), (transform) => [name, transform] as const)
       : Result.fail(rejected(`"${name}" of $facet needs a pipeline`))
   )
   return Result.map(Result.all(facets), (named) => (source) =>
@@ -298,40 +315,15 @@ const stageParsers = new Map<string, StageParser>([
   ["$unwind", parseUnwind],
   ["$facet", parseFacet],
   ["$unionWith", parseUnionWith],
-  ["$project", parseProject],
+  ["$project", parseProjectStage],
+  ["$addFields", parseAddFields],
+  ["$set", parseAddFields],
+  ["$unset", parseUnset],
+  ["$replaceRoot", parseReplaceRoot],
+  ["$replaceWith", parseReplaceWith],
+  ["$redact", parseRedact],
+  ["$densify", parseDensify],
+  ["$fill", parseFill],
   ["$lookup", parseLookup],
   ["$graphLookup", parseGraphLookup]
 ])
-
-// The stages of mingo that map one document at a time.
-const streaming = new Set([
-  "$addFields",
-  "$set",
-  "$unset",
-  "$replaceRoot",
-  "$replaceWith",
-  "$redact"
-])
-
-const parseMingoStage = (
-  name: string,
-  operand: unknown,
-  { memory, now }: StageContext
-): Result.Result<Transform, Problem> => {
-  if (stageOf(name) === undefined) return Result.fail(rejected(`${name} is no stage`))
-  const problem = expressionProblem(operand, isExpression)
-  if (problem !== undefined) return Result.fail(problem)
-  const timed = prepareExpression(operand, now)
-  const options = evaluationOptions()
-  const invalid = problemOfStage(name, timed, options)
-  if (invalid !== undefined) return Result.fail(invalid)
-  return Result.succeed((source) =>
-    streaming.has(name)
-      ? eachIn(source, phasesOf(name, timed, options))
-      : collectThen(
-        mapEach(source, (document) => Result.succeed(thaw(document))),
-        memory,
-        (documents) => ofAll(name, documents, timed, options, memory)
-      )
-  )
-}

@@ -1,46 +1,38 @@
 /**
- * The expression operators on strings, in place of mingo's or around them: they charge their cost before they do the
- * work.
+ * The expression operators on strings. They charge their cost before they do the work.
  */
-import * as Result from "effect/Result"
-import { isArray } from "../../bson/value.ts"
+import { compare } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { checkLength } from "../limits/sizeLimits.ts"
-import { compilePattern, compileRegExp, type Pattern } from "../text/regularExpression.ts"
+import { plainTextOf } from "./conversionOperators.ts"
 import {
-  evaluate,
+  binary,
   isNothing,
-  literal,
-  mingo,
-  namedOf,
-  operandsOf,
-  type Operator,
-  type Operators
-} from "./operatorContext.ts"
-
-const textOf = (name: string, value: unknown): string =>
-  typeof value === "string" ? value : reject(`${name} needs a text`)
-
-const lengthOf = (value: unknown): number => typeof value === "string" ? value.length : 0
+  named,
+  type OperatorParser,
+  type OperatorParsers,
+  textOf,
+  unary,
+  variadic,
+  wholeOf
+} from "./expression.ts"
 
 // The number of characters that are processed in the time of one unit.
 const perUnit = 4
 
-const $concat: Operator = (document, operand, options) => {
-  if (!isArray(operand)) return reject("$concat needs an array")
-  const parts = operandsOf(document, operand, options)
+const $concat = variadic(0, Infinity, (parts, name) => {
   if (parts.some(isNothing)) return null
-  const texts = parts.map((part) => textOf("$concat", part))
+  const texts = parts.map((part) => textOf(name, part))
   const length = texts.reduce((sum, text) => sum + text.length, 0)
   checkLength(length)
   charge(length / perUnit)
   return texts.join("")
-}
+})
 
 // In the worst case, V8 compares each character of the text with each of the part.
-const chargeSearch = (text: unknown, part: unknown): void =>
-  charge(lengthOf(text) / perUnit + lengthOf(text) * Math.min(lengthOf(text), lengthOf(part)) / 40)
+const chargeSearch = (text: string, part: string): void =>
+  charge(text.length / perUnit + text.length * Math.min(text.length, part.length) / 40)
 
 /** Counts the occurrences of a part in a text, and charges for each. */
 const occurrences = (text: string, part: string): number => {
@@ -57,35 +49,36 @@ const occurrences = (text: string, part: string): number => {
   return count
 }
 
-const $split: Operator = (document, operand, options) => {
-  const [text, separator, ...others] = operandsOf(document, operand, options)
-  if (typeof text === "string" && typeof separator === "string") occurrences(text, separator)
-  return mingo.$split(document, [text, separator, ...others].map(literal), options)
-}
+const $split = binary((text, separator, name) => {
+  if (isNothing(text) || isNothing(separator)) return null
+  const [whole, part] = [textOf(name, text), textOf(name, separator)]
+  if (part === "") return reject("$split needs a separator that is not empty")
+  occurrences(whole, part)
+  return whole.split(part)
+})
 
-/** Wraps `$replaceOne` and `$replaceAll`: checks and charges the length of the result first. */
-const replacing =
-  (original: Operator, count: (text: string, part: string) => number): Operator => (document, operand, options) => {
-    const named = namedOf(document, operand, options)
-    const { find, input, replacement } = named
-    if (typeof input === "string" && typeof find === "string" && typeof replacement === "string") {
-      const length = input.length + count(input, find) * Math.max(0, replacement.length - find.length)
-      checkLength(length)
-      charge(length / perUnit)
-    }
-    return original(document, literal(named), options)
-  }
-
-const $indexOfBytes: Operator = (document, operand, options) => {
-  const operands = operandsOf(document, operand, options)
-  chargeSearch(operands[0], operands[1])
-  return mingo.$indexOfBytes(document, operands.map(literal), options)
-}
+const replacing = (
+  count: (text: string, part: string) => number,
+  replace: (text: string, part: string, replacement: string) => string
+): OperatorParser =>
+  named(["input", "find", "replacement"], [], ({ find, input, replacement }, name) => {
+    const texts = [input, find, replacement].map((text) => isNothing(text) ? null : textOf(name, text))
+    const [text = null, part = null, other = null] = texts
+    if (text === null || part === null || other === null) return null
+    const length = text.length + count(text, part) * Math.max(0, other.length - part.length)
+    checkLength(length)
+    charge(length / perUnit)
+    return replace(text, part, other)
+  })
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
-/** The number of code points, which MongoDB counts, between two string indexes. */
-const codePoints = (text: string, from: number, to: number): number => {
+/**
+ * The number of code points, which MongoDB counts, between two string indexes.
+ *
+ * @internal
+ */
+export const codePoints = (text: string, from: number, to: number): number => {
   let count = to - from
   for (let at = from; at < to - 1; at++) if (isHighSurrogate(text.charCodeAt(at))) count -= 1
   return count
@@ -98,167 +91,121 @@ const indexAfter = (text: string, from: number, count: number): number => {
   return at
 }
 
-const $strLenCP: Operator = (document, operand, options) => {
-  const text = textOf("$strLenCP", operandsOf(document, operand, options)[0])
+const placeOf = (name: string, value: unknown, otherwise: number): number => {
+  const place = value === undefined ? otherwise : wholeOf(name, value)
+  return place >= 0 ? place : reject(`${name} needs places from 0`)
+}
+
+/** The place of a text in another one, counted in bytes or code points. */
+const indexing = (
+  lengthOf: (text: string) => number,
+  indexAt: (text: string, place: number) => number,
+  placeAt: (text: string, index: number) => number
+): OperatorParser =>
+  variadic(2, 4, ([text, part, from, to], name) => {
+    if (isNothing(text)) return null
+    const [whole, wanted] = [textOf(name, text), textOf(name, part)]
+    chargeSearch(whole, wanted)
+    const start = placeOf(name, from, 0)
+    const end = placeOf(name, to, Infinity)
+    if (end < start || start > lengthOf(whole)) return -1
+    const at = whole.indexOf(wanted, indexAt(whole, start))
+    return at < 0 || at + wanted.length > indexAt(whole, end) ? -1 : placeAt(whole, at)
+  })
+
+const length = (lengthIn: (text: string) => number): OperatorParser =>
+  unary((value, name) => {
+    const text = textOf(name, value)
+    charge(text.length / perUnit)
+    return lengthIn(text)
+  })
+
+const lengthInCodePoints = (text: string): number => codePoints(text, 0, text.length)
+
+/** A text, a number or a date as a text; nothing is the empty text. */
+const readable = (name: string, value: unknown): string => {
+  const text = isNothing(value) ? "" : plainTextOf(value) ?? reject(`${name} needs a text`)
   charge(text.length / perUnit)
-  return codePoints(text, 0, text.length)
+  return text
 }
 
-const $strLenBytes: Operator = (document, operand, options) => {
-  const text = textOf("$strLenBytes", operandsOf(document, operand, options)[0])
-  charge(text.length / perUnit)
-  return Buffer.byteLength(text)
-}
+const $substrCP = variadic(3, 3, ([value, index, count], name) => {
+  const text = readable(name, value)
+  const [skipped, wanted] = [placeOf(name, index, 0), placeOf(name, count, 0)]
+  const start = indexAfter(text, 0, skipped)
+  return text.slice(start, indexAfter(text, start, wanted))
+})
 
-const $substrCP: Operator = (document, operand, options) => {
-  const [text, index, count] = operandsOf(document, operand, options)
-  if (isNothing(text)) return ""
-  const whole = textOf("$substrCP", text)
-  if (!Number.isInteger(index) || !Number.isInteger(count)) return reject("$substrCP needs whole numbers")
-  charge(whole.length / perUnit)
-  const [skipped, wanted] = [Number(index), Number(count)]
-  if (skipped < 0) return ""
-  const start = indexAfter(whole, 0, skipped)
-  return wanted < 0 ? whole.slice(start) : whole.slice(start, indexAfter(whole, start, wanted))
-}
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
 
-const $substrBytes: Operator = (document, operand, options) => {
-  const operands = operandsOf(document, operand, options)
-  const [text, index, count] = operands
-  const end = Number(index) + Number(count)
-  charge((end >= 0 ? Math.min(lengthOf(text), end) : lengthOf(text)) / 4)
-  return mingo.$substrBytes(document, operands.map(literal), options)
-}
+const $substrBytes = variadic(3, 3, ([value, index, count], name) => {
+  const text = readable(name, value)
+  const [start, wanted] = [wholeOf(name, index), wholeOf(name, count)]
+  const bytes = Buffer.from(text)
+  charge(bytes.length / perUnit)
+  if (start < 0 || start >= bytes.length) return ""
+  const end = wanted < 0 ? bytes.length : Math.min(bytes.length, start + wanted)
+  return isContinuation(bytes[start]) || isContinuation(bytes[end])
+    ? reject(`${name} can't cut a character`)
+    : bytes.toString("utf8", start, end)
+})
 
 // MongoDB's white space characters.
 const whitespace = "\0 \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 
-const trimming = (name: string, isLeft: boolean, isRight: boolean): Operator => (document, operand, options) => {
-  const { chars, input } = namedOf(document, operand, options)
-  if (isNothing(input)) return null
-  const text = textOf(name, input)
-  const unwanted = isNothing(chars) ? whitespace : textOf(name, chars)
-  charge((text.length + unwanted.length) / 2)
-  const units = new Set(unwanted.split(""))
-  let [start, end] = [0, text.length]
-  if (isLeft) { while (start < end && units.has(text.charAt(start))) start += 1 }
-  if (isRight) { while (start < end && units.has(text.charAt(end - 1))) end -= 1 }
-  return text.slice(start, end)
-}
+const trimming = (isLeft: boolean, isRight: boolean): OperatorParser =>
+  named(["input"], ["chars"], (values, name) => {
+    const { chars, input } = values
+    if (isNothing(input) || (Object.hasOwn(values, "chars") && isNothing(chars))) return null
+    const text = textOf(name, input)
+    const unwanted = chars === undefined ? whitespace : textOf(name, chars)
+    charge((text.length + unwanted.length) / 2)
+    const units = new Set(unwanted)
+    let [start, end] = [0, text.length]
+    if (isLeft) { while (start < end && units.has(characterAt(text, start))) start += characterAt(text, start).length }
+    if (isRight) { while (start < end && units.has(lastOf(text, end))) end -= lastOf(text, end).length }
+    return text.slice(start, end)
+  })
 
-/** Wraps an operator whose operand may be a long string. */
-const reading = (original: Operator): Operator => (document, operand, options) => {
-  const value = evaluate(document, isArray(operand) && operand.length === 1 ? operand[0] : operand, options)
-  if (isArray(value)) charge(value.reduce<number>((sum, part) => sum + lengthOf(part), value.length))
-  else charge(lengthOf(value))
-  const isList = isArray(operand) && operand.length !== 1 && isArray(value)
-  return original(document, isList ? value.map(literal) : literal(value), options)
-}
+const characterAt = (text: string, at: number): string =>
+  isHighSurrogate(text.charCodeAt(at)) ? text.slice(at, at + 2) : text.charAt(at)
 
-// The last pattern is memoised: it is usually the same for all documents.
-let latest: { readonly regex: unknown; readonly options: unknown; readonly pattern: Compiled } = {
-  regex: undefined,
-  options: undefined,
-  pattern: Result.fail("a regular expression is needed")
-}
+const lastOf = (text: string, end: number): string =>
+  end > 1 && isHighSurrogate(text.charCodeAt(end - 2)) ? text.slice(end - 2, end) : text.charAt(end - 1)
 
-type Compiled = Result.Result<Pattern, string>
-
-const patternOf = (regex: unknown, options: unknown): Compiled => {
-  if (regex === latest.regex && options === latest.options) return latest.pattern
-  charge(compileCost + 20 * lengthOf(regex))
-  latest = { regex, options, pattern: compile(regex, options) }
-  return latest.pattern
-}
-
-const compileCost = 1000
-
-const compile = (regex: unknown, options: unknown): Compiled => {
-  if (regex instanceof RegExp && isNothing(options)) return compileRegExp(regex)
-  const pattern = regex instanceof RegExp ? regex.source : regex
-  const flags = options ?? ""
-  return typeof pattern === "string" && typeof flags === "string"
-    ? compilePattern(pattern, flags)
-    : Result.fail("a regular expression is needed")
-}
-
-interface Match {
-  readonly match: string
-  readonly idx: number
-  readonly captures: ReadonlyArray<string | null>
-}
-
-// RE2 visits each character, and for each at most all instructions of the pattern.
-const searchCost = (text: string, from: number, { size }: Pattern): number => (text.length - from) * (10 + size)
-
-const searchOf = (...given: Parameters<Operator>): readonly [text: string, pattern: Pattern] | undefined => {
-  const { input, options, regex } = namedOf(...given)
-  if (isNothing(input)) return undefined
-  if (typeof input !== "string") return reject("a regular expression needs a text as its input")
-  const pattern = patternOf(regex, options)
-  return Result.isFailure(pattern) ? reject(pattern.failure) : [input, pattern.success]
-}
-
-const findAll = (limit: number, ...given: Parameters<Operator>): ReadonlyArray<Match> => {
-  const [text, pattern] = searchOf(...given) ?? []
-  if (text === undefined || pattern === undefined) return []
-  if (pattern.isLocal) charge(searchCost(text, 0, pattern))
-  const matches: Array<Match> = []
-  let [counted, idx] = [0, 0]
-  for (let from = 0; from <= text.length && matches.length < limit;) {
-    charge(pattern.isLocal ? matchCost : matchCost + searchCost(text, from, pattern))
-    const [whole, ...groups] = pattern.find(text, from) ?? []
-    if (whole === undefined) break
-    const [start, end] = whole
-    idx += codePoints(text, counted, start)
-    counted = start
-    matches.push({
-      match: text.slice(start, end),
-      idx,
-      captures: groups.map(([groupStart, groupEnd]) => groupStart < 0 ? null : text.slice(groupStart, groupEnd))
-    })
-    from = end > start ? end : end + 1
-  }
-  return matches
-}
-
-const matchCost = 500
-
-const $regexMatch: Operator = (...given) => {
-  const [text, pattern] = searchOf(...given) ?? []
-  if (text === undefined || pattern === undefined) return false
-  charge(text.length * (2 + pattern.size / 16))
-  return pattern.test(text)
-}
+const $strcasecmp = binary((left, right, name) => {
+  const [a, b] = [readable(name, left).toUpperCase(), readable(name, right).toUpperCase()]
+  return Math.sign(compare(a, b))
+})
 
 /** @internal */
-export const textOperators: Operators = {
+export const textOperators: OperatorParsers = {
   $concat,
   $split,
-  $replaceAll: replacing(mingo.$replaceAll, occurrences),
-  $replaceOne: replacing(mingo.$replaceOne, (text, part) => {
+  $replaceAll: replacing(occurrences, (text, part, other) => text.replaceAll(part, () => other)),
+  $replaceOne: replacing((text, part) => {
     chargeSearch(text, part)
     return 1
-  }),
-  $indexOfBytes,
-  $strLenCP,
-  $strLenBytes,
+  }, (text, part, other) => text.replace(part, () => other)),
+  $indexOfBytes: indexing(
+    (text) => Buffer.byteLength(text),
+    (text, place) => place === Infinity ? text.length : Buffer.from(text).subarray(0, place).toString().length,
+    (text, index) => Buffer.byteLength(text.slice(0, index))
+  ),
+  $indexOfCP: indexing(
+    lengthInCodePoints,
+    (text, place) => indexAfter(text, 0, place),
+    (text, index) => codePoints(text, 0, index)
+  ),
+  $strLenCP: length(lengthInCodePoints),
+  $strLenBytes: length((text) => Buffer.byteLength(text)),
   $substrCP,
   $substrBytes,
   $substr: $substrBytes,
-  $trim: trimming("$trim", true, true),
-  $ltrim: trimming("$ltrim", true, false),
-  $rtrim: trimming("$rtrim", false, true),
-  $toLower: reading(mingo.$toLower),
-  $toUpper: reading(mingo.$toUpper),
-  $strcasecmp: reading(mingo.$strcasecmp),
-  $toInt: reading(mingo.$toInt),
-  $toLong: reading(mingo.$toLong),
-  $toDouble: reading(mingo.$toDouble),
-  $toDecimal: reading(mingo.$toDecimal),
-  $toDate: reading(mingo.$toDate),
-  $toString: reading(mingo.$toString),
-  $regexMatch,
-  $regexFind: (...given) => findAll(1, ...given)[0] ?? null,
-  $regexFindAll: (...given) => findAll(Infinity, ...given)
+  $trim: trimming(true, true),
+  $ltrim: trimming(true, false),
+  $rtrim: trimming(false, true),
+  $toLower: unary((value, name) => readable(name, value).toLowerCase()),
+  $toUpper: unary((value, name) => readable(name, value).toUpperCase()),
+  $strcasecmp
 }

@@ -1,29 +1,30 @@
 /**
- * Compiles filters that consist of field operators, `$and`, `$or` and `$nor`. They are the common ones, and mingo's own
- * compilation takes longer than a read.
+ * Compiles parsed filters into tests.
  */
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { documentOptions } from "../expression/operators.ts"
-import { filterOperatorOf } from "../predicate/comparison.ts"
-
-/** @internal */
-export type Test = (document: Document) => boolean
+import { isTruthy } from "../expression/expression.ts"
+import { reject } from "../limits/queryProblem.ts"
+import { isValueCondition, Operand, testAt, valueOperators } from "../predicate/comparison.ts"
 
 /**
- * Compiles a filter into a test; `undefined` if it needs mingo.
+ * Tests a document. It may throw: an expression rejects what it can't compute.
  *
  * @internal
  */
-export const compileFilter = (condition: Document): Test | undefined => {
-  const tests: Array<Test> = []
-  for (const [path, operand] of Object.entries(condition)) {
-    const test = path.startsWith("$") ? logicalTest(path, operand) : fieldTest(path, operand)
-    if (test === undefined) return undefined
-    tests.push(test)
-  }
-  return everyTest(tests)
-}
+export type Test = (document: Document) => boolean
+
+/**
+ * Compiles a filter. Rejects invalid operands.
+ *
+ * @internal
+ */
+export const compileFilter = (condition: Document): Test =>
+  everyTest(
+    Object.entries(condition).map(([key, operand]) =>
+      key.startsWith("$") ? logicalTest(key, operand) : fieldTest(key, operand)
+    )
+  )
 
 /** @internal */
 export const everyTest = (tests: ReadonlyArray<Test>): Test => {
@@ -34,23 +35,64 @@ export const everyTest = (tests: ReadonlyArray<Test>): Test => {
   return others.length === 0 ? both : (document) => both(document) && others.every((test) => test(document))
 }
 
-const logicalTest = (operator: string, operand: unknown): Test | undefined => {
-  if (operator !== "$and" && operator !== "$or" && operator !== "$nor" || !isArray(operand)) return undefined
-  const tests = operand.map((part) => isDocument(part) ? compileFilter(part) : undefined)
-  const known = tests.filter((test) => test !== undefined)
-  if (known.length < tests.length) return undefined
-  if (operator === "$and") return everyTest(known)
-  const isOr = operator === "$or"
-  return (document) => known.some((test) => test(document)) === isOr
+/**
+ * Compiles the condition of an `$elemMatch` or a `$pull` into a test of an array's items.
+ *
+ * @internal
+ */
+export const compileItemCondition = (condition: Document): (item: unknown) => boolean => {
+  if (!isValueCondition(condition)) {
+    const test = compileFilter(condition)
+    // A filter reads an array in an array as a document whose keys are the indexes.
+    return (item) => isDocument(item) ? test(item) : isArray(item) && test({ ...item })
+  }
+  const test = fieldTest("item", condition)
+  const takesArrays = Object.keys(condition).every((key) => key === "$elemMatch" || key === "$size")
+  // The other operators would also test the items of an item.
+  return (item) => test({ item: isArray(item) && !takesArrays ? [item] : item })
 }
 
-const fieldTest = (path: string, operators: unknown): Test | undefined => {
-  if (!isDocument(operators)) return undefined
-  const tests: Array<Test> = []
-  for (const [name, operand] of Object.entries(operators)) {
-    const operator = filterOperatorOf(name)
-    if (operator === undefined) return undefined
-    tests.push(operator(path, operand, documentOptions))
+/**
+ * Compiles the operators on one field.
+ *
+ * @internal
+ */
+export const fieldTest = (path: string, operators: unknown): Test =>
+  isDocument(operators)
+    ? everyTest(Object.entries(operators).map(([name, operand]) => operatorTest(path, name, operand)))
+    : reject("a field needs operators")
+
+// internal
+
+const logicalTest = (operator: string, operand: unknown): Test => {
+  if (operator === "$expr") {
+    // The parser of filters has made an expression of it.
+    const compute = operand instanceof Operand && typeof operand.value === "function" ? operand.value : undefined
+    return compute === undefined ? reject("$expr needs an expression") : (document) => isTruthy(compute(document))
   }
-  return everyTest(tests)
+  if (!isArray(operand)) return reject(`${operator} needs an array of filters`)
+  const tests = operand.filter(isDocument).map(compileFilter)
+  if (operator === "$and") return everyTest(tests)
+  const isOr = operator === "$or"
+  return (document) => tests.some((test) => test(document)) === isOr
+}
+
+const operatorTest = (path: string, name: string, operand: unknown): Test => {
+  switch (name) {
+    case "$not": {
+      const test = fieldTest(path, operand)
+      return (document) => !test(document)
+    }
+    case "$elemMatch": {
+      const test = isDocument(operand) ? compileItemCondition(operand) : reject("$elemMatch needs a condition")
+      return testAt(path, (value) => isArray(value) && value.some(test))
+    }
+    // The conditions of an `$all`: each is an equality or an `$elemMatch`.
+    case "$every":
+      return everyTest(isArray(operand) ? operand.map((condition) => fieldTest(path, condition)) : [])
+    default: {
+      const operator = valueOperators.get(name)
+      return operator === undefined ? reject(`${name} is no operator that can be used here`) : operator(path, operand)
+    }
+  }
 }

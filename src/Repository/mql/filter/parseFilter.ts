@@ -1,21 +1,19 @@
 /**
  * Parses MongoDB's filters: rejects invalid ones before the first document is read, compiles a test, and extracts the
- * constraints that an index can use. Simple filters are compiled here, the others are evaluated by mingo.
+ * constraints that an index can use.
  */
 import * as Result from "effect/Result"
-import { Query } from "mingo/query"
 import { isOrdinaryKey, normalise } from "../../bson/normalise.ts"
-import { isArray, isDocument, Rank, rankOf } from "../../bson/value.ts"
+import { isArray, isDocument, Rank, rankOf, setField } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { prepareExpression } from "../expression/fieldReferences.ts"
-import { documentOptions, expressionProblem, isExpression, tryMingo } from "../expression/operators.ts"
+import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
-import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
-import { escapePath, isEqual, isOperatorDocument, isValueCondition, Operand } from "../predicate/comparison.ts"
+import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { isEqual, isOperatorDocument, isValueCondition, Operand } from "../predicate/comparison.ts"
 import { literalPrefix } from "../text/regularExpression.ts"
 import { parseTextSearch, type TextField, type TextSearch } from "../text/textSearch.ts"
-import { compileFilter, everyTest } from "./compileFilter.ts"
+import { compileFilter, compileItemCondition, everyTest } from "./compileFilter.ts"
 
 /**
  * A condition that every match meets, as an index can use it. `in` is equality with one of the values, no two of which are equal; `least` and `most`
@@ -31,7 +29,7 @@ export type Constraint =
 
 /** @internal */
 export interface Filter {
-  /** Tests a document. May throw, as mingo does. */
+  /** Tests a document. It may throw if {@link Filter.isComputed}: an expression rejects what it can't compute. */
   readonly matches: (document: Document) => boolean
   readonly constraints: ReadonlyArray<Constraint>
   /** The equality conditions that every match meets: an upsert inserts their values. */
@@ -40,7 +38,7 @@ export interface Filter {
   readonly isEmpty: boolean
   /** Whether it only compares fields with texts, numbers or booleans: its constraints say all of it. */
   readonly isEquality: boolean
-  /** The filter translated for mingo. */
+  /** The parsed conditions. */
   readonly condition: Document
   /** The cost of a test relative to an ordinary filter; 1 for those. */
   readonly relativeCost: number
@@ -77,11 +75,11 @@ export const parseFilter = (
   if (equality !== undefined) return Result.succeed(equality)
   const normalised = Result.mapError(normalise(filter, true), rejected)
   if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
-  const reader = new Translator(now)
+  const reader = new Reader(now)
   const condition = reader.filter(normalised.success, true)
   if (reader.problem !== undefined) return Result.fail(reader.problem)
   const { search } = reader
-  return Result.flatMap(tryMingo(() => testOf(condition)), (matches) => {
+  return Result.flatMap(catchRejection(() => compileFilter(condition)), (matches) => {
     const { isComputed } = reader
     const parsed: Filter = {
       matches: isComputed
@@ -139,7 +137,7 @@ class EqualityFilter implements Filter {
   constructor(fields: Filter["equalities"]) {
     this.equalities = fields
     this.constraints = fields.map(([path, value]) => ({ kind: "in", path, values: [value] }))
-    this.matches = everyTest(fields.map(([path, value]) => isEqual(path, value, documentOptions)))
+    this.matches = everyTest(fields.map(([path, value]) => isEqual(path, value)))
     this.isEmpty = fields.length === 0
     this.relativeCost = relativeCostOf(1 + 2 * fields.length)
   }
@@ -163,14 +161,6 @@ export const matchAll: Filter = new EqualityFilter([])
 const isScalar = (value: unknown): boolean =>
   typeof value === "string" ? value.isWellFormed() : typeof value === "number" || typeof value === "boolean"
 
-/** May throw, as mingo does. */
-const testOf = (condition: Document): Filter["matches"] => {
-  const test = compileFilter(condition)
-  if (test !== undefined) return test
-  const query = new Query(condition, documentOptions)
-  return (document) => query.test(document)
-}
-
 const withSearch = (filter: Filter, search: TextSearch, texts: ReadonlyArray<TextField>): Filter => ({
   ...filter,
   matches: (document) => filter.matches(document) && search.matches(document, texts),
@@ -187,16 +177,21 @@ const sizeOf = (condition: unknown): number => {
 }
 
 /**
- * Translates a condition on the items of an array, the operand of `$pull`, for mingo.
+ * Parses a condition on the items of an array, the operand of `$pull`, into a test of an item.
  *
  * @internal
  */
-export const parseItemCondition = (condition: unknown, now: number): Result.Result<unknown, Problem> => {
-  const reader = new Translator(now)
-  const read = isDocument(condition)
-    ? isValueCondition(condition) ? reader.operators("", condition, false) : reader.filter(condition, false)
-    : condition
-  return reader.problem === undefined ? Result.succeed(read) : Result.fail(reader.problem)
+export const parseItemCondition = (
+  condition: Document,
+  now: number
+): Result.Result<(item: unknown) => boolean, Problem> => {
+  const reader = new Reader(now)
+  const read = isValueCondition(condition)
+    ? reader.operators("", condition, false)
+    : reader.filter(condition, false)
+  return reader.problem === undefined
+    ? catchRejection(() => compileItemCondition(read))
+    : Result.fail(reader.problem)
 }
 
 const topOperators = new Set(["$and", "$or", "$nor", "$expr", "$comment", "$text"])
@@ -236,8 +231,8 @@ const unsupportedOperators = new Set([
   "$sampleRate"
 ])
 
-// Translates a filter so that mingo evaluates it as MongoDB does.
-class Translator {
+// Checks a filter and brings it into the form that {@link compileFilter} takes.
+class Reader {
   problem: Problem | undefined = undefined
   search: TextSearch | undefined = undefined
   isComputed = false
@@ -262,7 +257,7 @@ class Translator {
   filter(filter: Document, isRequired: boolean): Document {
     const read: { [key: string]: unknown } = {}
     for (const [key, operand] of Object.entries(filter)) {
-      if (!key.startsWith("$")) read[escapePath(key)] = this.#field(key, operand, isRequired)
+      if (!key.startsWith("$")) setField(read, key, this.#field(key, operand, isRequired))
       else {
         this.#check(key, topOperators)
         if (key === "$expr") read[key] = this.#expression(operand)
@@ -292,8 +287,9 @@ class Translator {
 
   #expression(expression: unknown): unknown {
     this.isComputed = true
-    this.problem ??= expressionProblem(expression, isExpression)
-    return prepareExpression(expression, this.#now)
+    const parsed = parseExpression(expression, this.#now)
+    if (Result.isFailure(parsed)) this.problem ??= parsed.failure
+    return new Operand(Result.getOrUndefined(parsed))
   }
 
   #field(path: string, operand: unknown, isRequired: boolean): unknown {
@@ -316,7 +312,7 @@ class Translator {
           if (!Object.hasOwn(operators, "$regex")) this.#reject("$options needs a $regex")
           break
         case "$regex":
-          read["$pattern"] = new Operand({ regex: operand, options: operators["$options"] ?? "" })
+          read["$regex"] = new Operand({ regex: operand, options: operators["$options"] ?? "" })
           break
         case "$not":
           read[operator] = this.#negated(path, operand)
@@ -350,7 +346,7 @@ class Translator {
     return isValueCondition(operand) ? this.operators("", operand, false) : this.filter(operand, false)
   }
 
-  // mingo's own `$all` compares differently; `$every` tests each operand by itself.
+  // `$every` tests each operand by itself.
   #all(operand: unknown): Document {
     if (!isArray(operand)) {
       this.#reject("$all needs an array")
@@ -370,7 +366,7 @@ class Translator {
   #constrain(path: string, operator: string, operand: unknown, options?: unknown): void {
     const rank = rankOf(operand)
     const isUsable = rank !== Rank.regularExpression && rank !== Rank.array
-    if (operator === "$eq" && rank !== Rank.regularExpression) this.equalities.push([path, operand])
+    for (const value of equalitiesOf(operator, operand)) this.equalities.push([path, value])
     if (operator === "$eq" && isUsable) this.constraints.push({ kind: "in", path, values: [operand] })
     if (
       operand instanceof DifferentValues && operand.list.every((item) => !isArray(item) && !(item instanceof RegExp))
@@ -389,4 +385,16 @@ class Translator {
     }
     if (operator === "$exists" && operand === true) this.constraints.push({ kind: "exists", path })
   }
+}
+
+/** The values that an operator requires a field to have or to contain; an upsert inserts them. */
+const equalitiesOf = (operator: string, operand: unknown): ReadonlyArray<unknown> => {
+  const values = operator === "$eq"
+    ? [operand]
+    : operator === "$all" && isArray(operand)
+    ? operand.filter((item) => !isOperatorDocument(item))
+    : operand instanceof DifferentValues && operator === "$in" && operand.list.length === 1
+    ? operand.list
+    : []
+  return values.filter((value) => rankOf(value) !== Rank.regularExpression)
 }

@@ -44,8 +44,44 @@ export const toError = (
 }
 
 /**
- * Throws a rejection out of a callback of mingo; the caller of mingo catches it and makes a {@link Problem} of it.
+ * Throws a rejection; {@link catchRejection} makes a {@link Problem} of it. The evaluation of a document runs in closures
+ * that return plain values, since a `Result` for each value would double its time.
  *
  * @internal
  */
-export const reject = (reason: string): never => Result.getOrThrowWith(Result.fail(reason), (text) => new Error(text))
+export const reject = (reason: string): never => rejectWith(rejected(reason))
+
+/** @internal */
+export const rejectWith = (problem: Problem): never =>
+  Result.getOrThrowWith(Result.fail(problem), (problem) => new Rejection(problem))
+
+/**
+ * Runs parsing or evaluation that may {@link reject}.
+ *
+ * @internal
+ */
+export const catchRejection = <A>(run: () => A): Result.Result<A, Problem> =>
+  Result.try({ try: run, catch: problemOfThrown })
+
+/**
+ * The problem of what an evaluation has thrown.
+ *
+ * @internal
+ */
+// Truncated, since some messages contain a value of any length.
+export const problemOfThrown = (thrown: unknown): Problem =>
+  thrown instanceof Rejection
+    ? { ...thrown.problem, text: thrown.problem.text.slice(0, maxMessage) }
+    : rejected((thrown instanceof Error ? thrown.message : String(thrown)).slice(0, maxMessage))
+
+// internal
+
+const maxMessage = 500
+
+class Rejection extends Error {
+  readonly problem: Problem
+  constructor(problem: Problem) {
+    super(problem.text)
+    this.problem = problem
+  }
+}

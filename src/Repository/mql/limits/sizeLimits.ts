@@ -5,7 +5,7 @@ import { Binary } from "bson"
 import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { maxDepth, maxDocumentBytes } from "../../bson/limits.ts"
-import { escapedProto, isArray, isDocument } from "../../bson/value.ts"
+import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { charge, currentEvaluation } from "./costBudget.ts"
 import { type Problem, reject, rejected } from "./queryProblem.ts"
@@ -19,20 +19,10 @@ const maxMemory = 100 * 1024 * 1024
  * @internal
  */
 export const checkSize = (document: Document): Result.Result<Document, Problem> => {
-  needsCopy = false
   const bytes = bytesOf(document, 0)
-  if (!needsCopy && bytes > minRemembered) readyForMingo.add(document)
   spend(Math.min(bytes, maxDocumentBytes))
   return bytes > maxDocumentBytes ? Result.fail(rejected(tooLarge)) : Result.succeed(document)
 }
-
-/**
- * Whether {@link checkSize} has seen that a large document contains no `undefined` and no key that must be escaped, so
- * that it needs no copy for mingo. `false` says nothing.
- *
- * @internal
- */
-export const isReadyForMingo = (document: Document): boolean => readyForMingo.has(document)
 
 /**
  * Adds up the sizes of the parts of one document; reports when they exceed the limit of a document.
@@ -115,13 +105,6 @@ export const memoryOf = (value: unknown): number => {
 
 const tooLarge = "a document or a value of it has more than 16 MiB, or more than 200 levels"
 
-// Set while measuring, when a document contains what mingo must not see: that saves a second pass.
-let needsCopy = false
-
-// A smaller document is cheaper to check again than to remember.
-const minRemembered = 65_536
-const readyForMingo = new WeakSet<Document>()
-
 let evaluation = 0
 let known = new WeakMap<object, number>()
 
@@ -134,9 +117,6 @@ const bytesOf = (value: unknown, depth: number, known?: WeakMap<object, number>)
       return 4
     case "object":
       return value === null ? 0 : bytesOfObject(value, depth, known)
-    case "undefined":
-      needsCopy = true
-      return 1
     default:
       return 1
   }
@@ -157,7 +137,6 @@ const bytesOfObject = (value: object, depth: number, known?: WeakMap<object, num
   } else if (isDocument(value)) {
     // `for in` is by far the fastest way through the fields of a frozen object.
     for (const key in value) {
-      if (key === "__proto__" || key === escapedProto) needsCopy = true
       bytes += 2 + key.length + bytesOf(value[key], depth + 1, known)
       if (known !== undefined) charge(4)
       if (bytes > maxDocumentBytes) break

@@ -1,23 +1,11 @@
 /**
- * The comparison operators of filters, in place of mingo's: with MongoDB's order of values, its traversal of arrays, and
- * regular expressions that don't backtrack.
+ * The comparison operators of filters: with MongoDB's order of values, its traversal of arrays, and regular expressions
+ * that don't backtrack.
  */
 import * as Result from "effect/Result"
-import { Query } from "mingo/query"
-import type { Options } from "mingo/types"
 import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, someAt } from "../../bson/path.ts"
-import {
-  compare,
-  equals,
-  escapedProto,
-  fieldOf,
-  isArray,
-  isDocument,
-  isNumber,
-  Rank,
-  rankOf
-} from "../../bson/value.ts"
+import { compare, equals, fieldOf, isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -194,18 +182,14 @@ const ofType = (operand: unknown): Parsed => {
 }
 
 /**
- * Compiles a path and an operand into a test of documents; rejects invalid operands.
+ * Compiles a path and an operand into a test of documents. Rejects invalid operands.
  *
  * @internal
  */
-export type FilterOperator = (
-  path: string,
-  operand: unknown,
-  options: Partial<Options>
-) => (document: unknown) => boolean
+export type FilterOperator = (path: string, operand: unknown) => (document: unknown) => boolean
 
 /**
- * Wraps an operand so that mingo passes it on unchanged: its copy of a document loses a key `__proto__`.
+ * The operand of an operator, apart from the nested conditions of a filter.
  *
  * @internal
  */
@@ -219,34 +203,24 @@ export class Operand {
 const unwrap = (operand: unknown): unknown => operand instanceof Operand ? operand.value : operand
 
 /**
- * A path as a key of a document for mingo, with `__proto__` escaped.
+ * The test of the value at a path.
  *
  * @internal
  */
-export const escapePath = (path: string): string =>
-  path.includes("__proto__")
-    ? segmentsOf(path).map((segment) => segment === "__proto__" ? escapedProto : segment).join(".")
-    : path
-
-const testAt = (path: string, test: PathTest): (document: unknown) => boolean => {
-  if (!path.includes(".") && path !== escapedProto) return testOfField(path, test)
-  const segments = segmentsOf(path).map((segment) => segment === escapedProto ? "__proto__" : segment)
-  return (document) => someAt(document, segments, 0, test)
-}
-
-const testOfField = (key: string, test: PathTest): (document: unknown) => boolean => {
-  const segments = [key]
-  return (document) => isDocument(document) ? test(fieldOf(document, key), false) : someAt(document, segments, 0, test)
+export const testAt = (path: string, test: PathTest): (document: unknown) => boolean => {
+  const segments = segmentsOf(path)
+  return path.includes(".")
+    ? (document) => someAt(document, segments, 0, test)
+    : (document) => isDocument(document) ? test(fieldOf(document, path), false) : someAt(document, segments, 0, test)
 }
 
 const not = (test: (document: unknown) => boolean) => (document: unknown): boolean => !test(document)
 
 const operator = (parse: (operand: unknown) => Parsed): FilterOperator => (path, operand) =>
-  testAt(path, itselfOrItem(orReject(parse(unwrap(operand)))))
+  testAt(path, itselfOrItem(Result.getOrElse(parse(unwrap(operand)), reject)))
 
 // A negation matches when no value at the path matches the positive operator.
-const negation = (positive: FilterOperator): FilterOperator => (path, operand, options) =>
-  not(positive(path, operand, options))
+const negation = (positive: FilterOperator): FilterOperator => (path, operand) => not(positive(path, operand))
 
 /**
  * The operator `$eq`.
@@ -255,29 +229,10 @@ const negation = (positive: FilterOperator): FilterOperator => (path, operand, o
  */
 export const isEqual = operator(equal)
 const $in = operator(oneOf)
-const $regex = operator(matches)
 
 const $exists: FilterOperator = (path, operand) => {
   const present = testAt(path, (value) => value !== undefined)
   return isTrue(unwrap(operand)) ? present : not(present)
-}
-
-const $elemMatch: FilterOperator = (path, operand, options) => {
-  const item = itemCondition(operand, options)
-  return testAt(path, (value) => isArray(value) && value.some(item))
-}
-
-const itemCondition = (operand: unknown, options: Partial<Options>): Condition => {
-  const condition = isDocument(operand) ? operand : reject("$elemMatch needs a filter or operators")
-  if (!isValueCondition(condition)) {
-    const query = new Query(condition, options)
-    // A filter reads an array in an array as a document whose keys are the indexes.
-    return (item) => isDocument(item) ? query.test(item) : isArray(item) && query.test({ ...item })
-  }
-  const query = new Query({ item: condition }, options)
-  const takesArrays = Object.keys(condition).every((key) => key === "$elemMatch" || key === "$size")
-  // The other operators would also test the items of an item.
-  return (item) => query.test({ item: isArray(item) && !takesArrays ? [item] : item })
 }
 
 /**
@@ -290,56 +245,23 @@ export const isValueCondition = (condition: Document): boolean => {
   return isOperatorDocument(condition) && !["$and", "$or", "$nor", "$expr"].includes(first)
 }
 
-// Each operand is a `$eq` or an `$elemMatch`.
-const $every: FilterOperator = (path, operand, options) => {
-  const tests = isArray(operand)
-    ? operand.filter(isDocument).map((condition) =>
-      Object.hasOwn(condition, "$eq")
-        ? isEqual(path, condition["$eq"], options)
-        : $elemMatch(path, condition["$elemMatch"], options)
-    )
-    : []
-  return (document) => tests.every((test) => test(document))
-}
-
-const $item: FilterOperator = (path, operand, options) => testAt(path, itemCondition(operand, options))
-
 /**
- * The operators for mingo's context. Three are internal: `$every` holds the conditions of `$all`, `$pattern` a `$regex`
- * with its `$options`, and `$item` the condition of `$pull`. They {@link reject} invalid operands.
+ * The operators on values. A `$regex` comes with its `$options`, as a document.
  *
  * @internal
  */
-export const filterOperators = {
-  $eq: isEqual,
-  $ne: negation(isEqual),
-  $gt: operator(ordered("$gt")),
-  $gte: operator(ordered("$gte")),
-  $lt: operator(ordered("$lt")),
-  $lte: operator(ordered("$lte")),
-  $in,
-  $nin: negation($in),
-  $regex,
-  // Under another name, since mingo compiles the operand of a `$regex` into a V8 regular expression.
-  $pattern: $regex,
-  $exists,
-  $size: ((path, operand) => testAt(path, orReject(hasSize(unwrap(operand))))) satisfies FilterOperator,
-  $mod: operator(remainder),
-  $type: operator(ofType),
-  $elemMatch,
-  $every,
-  $item
-}
-
-const operatorsByName: ReadonlyMap<string, FilterOperator> = new Map(Object.entries(filterOperators))
-
-/**
- * The operator of {@link filterOperators} with this name, if any. It may throw.
- *
- * @internal
- */
-export const filterOperatorOf = (name: string): FilterOperator | undefined => operatorsByName.get(name)
-
-// The caller of mingo catches what its operators throw.
-const orReject = <A>(parsed: Result.Result<A, string>): A =>
-  Result.getOrThrowWith(parsed, (reason) => new Error(reason))
+export const valueOperators: ReadonlyMap<string, FilterOperator> = new Map<string, FilterOperator>([
+  ["$eq", isEqual],
+  ["$ne", negation(isEqual)],
+  ["$gt", operator(ordered("$gt"))],
+  ["$gte", operator(ordered("$gte"))],
+  ["$lt", operator(ordered("$lt"))],
+  ["$lte", operator(ordered("$lte"))],
+  ["$in", $in],
+  ["$nin", negation($in)],
+  ["$regex", operator(matches)],
+  ["$exists", $exists],
+  ["$size", (path, operand) => testAt(path, Result.getOrElse(hasSize(unwrap(operand)), reject))],
+  ["$mod", operator(remainder)],
+  ["$type", operator(ofType)]
+])

@@ -6,9 +6,8 @@ import { normalise } from "../../bson/normalise.ts"
 import { childOf, type Segments, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { tryMingo } from "../expression/operators.ts"
 import { type Filter, parseFilter } from "../filter/parseFilter.ts"
-import { type Problem, rejected } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, rejected } from "../limits/queryProblem.ts"
 
 /**
  * Array filters by their names.
@@ -73,7 +72,7 @@ export const expandPath = (
 ): Result.Result<ReadonlyArray<string>, Problem> => {
   const segments = segmentsOf(path)
   if (!segments.some(isItems)) return Result.succeed([path])
-  return Result.flatMap(tryMingo(() => visit({ segments, filters }, document, [])), (places) => places)
+  return Result.flatMap(catchRejection(() => visit({ segments, filters }, document, [])), (places) => places)
 }
 
 // internal
@@ -90,7 +89,7 @@ interface Walk {
   readonly filters: ArrayFilters
 }
 
-// Filters may throw, as mingo does.
+// Filters may throw.
 const visit = (
   walk: Walk,
   node: unknown,

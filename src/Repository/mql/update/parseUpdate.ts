@@ -3,16 +3,18 @@
  */
 import { Timestamp } from "bson"
 import * as Result from "effect/Result"
+import { maxDepth } from "../../bson/limits.ts"
 import { dateOf } from "../../bson/normalise.ts"
 import { conflictingPath, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
+import { compileItemCondition } from "../filter/compileFilter.ts"
 import { parseItemCondition } from "../filter/parseFilter.ts"
-import { type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, rejected } from "../limits/queryProblem.ts"
 import { Operand } from "../predicate/comparison.ts"
 import { parseSort } from "../projection/sortSpec.ts"
-import { type ArrayFilters, filterName, isItems, noArrayFilters } from "./arrayFilters.ts"
+import { type ArrayFilters, filterName, noArrayFilters } from "./arrayFilters.ts"
 
 /**
  * One operator on one path, with its parsed operand.
@@ -61,12 +63,13 @@ export const readChanges = (
 const pathProblem = (path: string, filters: ArrayFilters): Problem | undefined => {
   const segments = segmentsOf(path)
   if (segments.includes("")) return rejected(`"${path}" has an empty field name`)
+  if (segments.length > maxDepth) return rejected(`a path leads through more than ${maxDepth} levels`)
   const wrong = segments.find((segment, i) => segment.startsWith("$") && (i === 0 || !isPlaceholder(segment)))
   if (wrong !== undefined) return rejected(`"${wrong}" can't be part of a path`)
   const names = segments.map(filterName).filter((name) => name !== undefined)
   const unknown = names.find((name) => !filters.has(name))
   if (unknown !== undefined) return rejected(`there is no array filter "${unknown}"`)
-  return segments.includes("$") && segments.some(isItems) ? unsupported("$ and $[] in one path") : undefined
+  return undefined
 }
 
 const isPlaceholder = (segment: string): boolean => segment === "$" || /^\$\[.*\]$/.test(segment)
@@ -141,10 +144,34 @@ const added: Reader = (operand) => {
 const popped: Reader = (operand) =>
   operand === 1 || operand === -1 ? Result.succeed(operand) : Result.fail(rejected("$pop needs 1 or -1"))
 
-const pulled: Reader = (operand, now) =>
+/**
+ * The operand of a `$pull`: whether an item is removed.
+ *
+ * @internal
+ */
+export type ItemTest = (item: unknown) => boolean
+
+const pulled: Reader = (operand, now): Result.Result<ItemTest, Problem> =>
   isDocument(operand)
-    ? Result.map(parseItemCondition(operand, now), (condition) => ({ $item: condition }))
-    : Result.succeed({ $item: { $eq: new Operand(operand) } })
+    ? parseItemCondition(operand, now)
+    : catchRejection(() => compileItemCondition({ $eq: new Operand(operand) }))
+
+/**
+ * The operand of a `$bit`: its operations in their order.
+ *
+ * @internal
+ */
+export type Bits = ReadonlyArray<readonly [operation: string, operand: bigint]>
+
+const isBitOperation = ([name, value]: readonly [string, unknown]): boolean =>
+  ["and", "or", "xor"].includes(name) && isNumber(value) && /^-?\d+$/.test(value.toString())
+
+const bits: Reader = (operand): Result.Result<Bits, Problem> => {
+  const operations = isDocument(operand) ? Object.entries(operand) : []
+  return operations.length > 0 && operations.every(isBitOperation)
+    ? Result.succeed(operations.map(([name, value]) => [name, BigInt(String(value))]))
+    : Result.fail(rejected("$bit needs and, or or xor with whole numbers"))
+}
 
 const dated: Reader = (operand, now) => {
   const type = isDocument(operand) ? operand["$type"] : operand
@@ -168,7 +195,7 @@ const readers = new Map<string, Reader>([
   ["$unset", asIs],
   ["$min", asIs],
   ["$max", asIs],
-  ["$bit", asIs],
+  ["$bit", bits],
   ["$inc", numeric],
   ["$mul", numeric],
   ["$push", pushed],

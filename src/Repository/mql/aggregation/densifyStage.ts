@@ -1,0 +1,142 @@
+/**
+ * `$densify`: adds documents where a sequence of numbers or dates has gaps.
+ */
+import * as Result from "effect/Result"
+import { multiply } from "../../bson/arithmetic.ts"
+import { type BsonNumber, compareNumbers } from "../../bson/number.ts"
+import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
+import { compare, isArray, isDocument, isNumber } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { addMonths, millisecondsOf } from "../dates/calendar.ts"
+import { dateAt, plus } from "../expression/arithmeticOperators.ts"
+import { isNothing } from "../expression/expression.ts"
+import { catchRejection, reject } from "../limits/queryProblem.ts"
+import { type Partition, partitioned } from "./partitions.ts"
+import type { StageParser } from "./stageContext.ts"
+
+/** @internal */
+export const parseDensify: StageParser = (operand, { memory }) =>
+  Result.map(catchRejection(() => read(operand)), (densify) => {
+    const { field, partitionFields } = densify
+    return partitioned(
+      (document) =>
+        partitionFields.map((path) => isDocument(document) ? valueAt(document, segmentsOf(path)) ?? null : null),
+      [{ path: segmentsOf(field), descending: false }],
+      memory,
+      (partitions) => densified(partitions, densify)
+    )
+  })
+
+// internal
+
+type Value = BsonNumber | Date
+
+interface Densify {
+  readonly field: string
+  readonly partitionFields: ReadonlyArray<string>
+  readonly bounds: "full" | "partition" | readonly [least: Value, beyond: Value]
+  /** The value so many steps after another one. May throw. */
+  readonly after: (start: Value, steps: number) => Value
+}
+
+// MongoDB's limit.
+const maxMade = 500_000
+
+const isPath = (value: unknown): value is string => typeof value === "string" && value !== "" && !value.startsWith("$")
+
+const isValue = (value: unknown): value is Value => isNumber(value) || value instanceof Date
+
+/** May throw. */
+const read = (operand: unknown): Densify => {
+  const { field, partitionByFields = [], range } = isDocument(operand) ? { ...operand } : {}
+  const { bounds, step, unit } = isDocument(range) ? { ...range } : {}
+  if (!isPath(field) || !isArray(partitionByFields) || !partitionByFields.every(isPath)) {
+    return reject("$densify needs a field, and paths as its partitionByFields")
+  }
+  if (partitionByFields.includes(field)) return reject("the field of $densify can't be one of its partitionByFields")
+  if (!isNumber(step) || compareNumbers(step, 0) <= 0) return reject("$densify needs a positive step")
+  const after = unit === undefined ? numberAfter(step) : dateAfter(step, unit)
+  const densify = { field, partitionFields: partitionByFields, after }
+  if (bounds === "full") return { ...densify, bounds }
+  if (bounds === "partition") {
+    return partitionByFields.length > 0 ? { ...densify, bounds } : reject("$densify needs partitionByFields")
+  }
+  const [least, beyond, ...others] = isArray(bounds) ? bounds : []
+  if (!isValue(least) || !isValue(beyond) || others.length > 0 || isNumber(least) !== isNumber(beyond)) {
+    return reject("the bounds of $densify are full, partition, or an array of two numbers or dates")
+  }
+  if (compare(least, beyond) > 0) return reject("the bounds of $densify must be in order")
+  after(least, 0)
+  return { ...densify, bounds: [least, beyond] }
+}
+
+const numberAfter = (step: BsonNumber) => (start: Value, steps: number): Value =>
+  isNumber(start) ? plus(start, multiply(step, steps) ?? Infinity) : reject("$densify needs a unit for dates")
+
+const dateAfter = (step: BsonNumber, unit: unknown): (start: Value, steps: number) => Value => {
+  const months = unit === "month" ? 1 : unit === "quarter" ? 3 : unit === "year" ? 12 : undefined
+  const duration = unit === "week"
+    ? 7 * millisecondsOf.day
+    : new Map<unknown, number>(Object.entries(millisecondsOf)).get(unit)
+  if (months === undefined && duration === undefined) return reject("$densify needs a unit of time")
+  if (typeof step !== "number" || !Number.isInteger(step)) return reject("$densify of dates needs a whole step")
+  return (start, steps) => {
+    if (!(start instanceof Date)) return reject("$densify needs dates, since it has a unit")
+    const time = start.getTime()
+    return dateAt(
+      duration === undefined ? addMonths(time, (months ?? 1) * step * steps) : time + duration * step * steps
+    )
+  }
+}
+
+/** May throw. */
+const densified = function*(partitions: ReadonlyArray<Partition>, densify: Densify): Iterable<Document> {
+  const { after, bounds, field, partitionFields } = densify
+  const path = segmentsOf(field)
+  const valueIn = (document: Document): Value | undefined => {
+    const value = valueAt(document, path)
+    if (isNothing(value)) return undefined
+    if (!isValue(value)) return reject("$densify needs numbers or dates")
+    after(value, 0)
+    return value
+  }
+  const rangeOf = (some: ReadonlyArray<Partition>): readonly [Value, Value] | undefined => {
+    const values = some.flatMap(({ documents }) => {
+      const first = documents.find((document) => valueIn(document) !== undefined)
+      return [first, documents.at(-1)].flatMap((document) => document === undefined ? [] : valueIn(document) ?? [])
+    }).toSorted(compare)
+    const [least, most = least] = [values[0], values.at(-1)]
+    return least === undefined || most === undefined ? undefined : [least, most]
+  }
+  const fullRange = bounds === "full" ? rangeOf(partitions) : undefined
+  let made = 0
+  for (const partition of partitions) {
+    const range = bounds === "full" ? fullRange : bounds === "partition" ? rangeOf([partition]) : bounds
+    const known = isArray(partition.key) ? partition.key : []
+    const base = partitionFields.reduce<Document>(
+      (document, name, i) => withValue(document, segmentsOf(name), known[i]),
+      {}
+    )
+    const isWithin = (value: Value): boolean => {
+      const order = range === undefined ? 1 : compare(value, range[1])
+      return order < 0 || (order === 0 && typeof bounds === "string")
+    }
+    let steps = 0
+    const make = (value: Value): Document => {
+      steps += 1
+      made += 1
+      return made > maxMade ? reject(`$densify makes more than ${maxMade} documents`) : withValue(base, path, value)
+    }
+    for (const document of partition.documents) {
+      const value = valueIn(document)
+      if (value !== undefined && range !== undefined && compare(value, range[0]) >= 0) {
+        let next = after(range[0], steps)
+        for (; isWithin(next) && compare(next, value) < 0; next = after(range[0], steps)) yield make(next)
+        if (compare(next, value) === 0) steps += 1
+      }
+      yield document
+    }
+    if (range === undefined) continue
+    for (let next = after(range[0], steps); isWithin(next); next = after(range[0], steps)) yield make(next)
+  }
+}

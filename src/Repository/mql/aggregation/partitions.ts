@@ -1,0 +1,89 @@
+/**
+ * Sorts the documents of a stage into partitions, and writes its results in steps.
+ */
+import * as Result from "effect/Result"
+import { isStepDone, spend } from "../../../internal/stepBudget.ts"
+import type { Direction } from "../../bson/path.ts"
+import { compare } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { type BatchIterator, collectThen, ended, mapEach } from "../execution/batchIterator.ts"
+import { sorted } from "../execution/mergeSort.ts"
+import type { Expression } from "../expression/expression.ts"
+import { beginEvaluation } from "../limits/costBudget.ts"
+import { catchRejection } from "../limits/queryProblem.ts"
+import { checkSize, type Memory, memoryOf } from "../limits/sizeLimits.ts"
+import type { Transform } from "./stageContext.ts"
+
+/**
+ * Documents with the same key, in the order of the sort.
+ *
+ * @internal
+ */
+export interface Partition {
+  readonly key: unknown
+  readonly documents: ReadonlyArray<Document>
+}
+
+/**
+ * A stage that needs all documents of its partitions. `make` may throw.
+ *
+ * @internal
+ */
+export const partitioned = (
+  key: Expression,
+  sort: ReadonlyArray<Direction>,
+  memory: Memory,
+  make: (partitions: ReadonlyArray<Partition>) => Iterable<Document>
+): Transform =>
+(source) => {
+  const keyed = mapEach(source, (document) => {
+    beginEvaluation()
+    return catchRejection(() => ({ key: key(document) ?? null, document }))
+  })
+  const directions = [byKey, ...sort.map(({ descending, path }) => ({ path: ["document", ...path], descending }))]
+  const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), directions, Infinity, memory)
+  return collectThen(inOrder, memory, (items) => {
+    const all: Array<{ readonly key: unknown; readonly documents: Array<Document> }> = []
+    for (const { document, key } of items) {
+      const last = all.at(-1)
+      if (last !== undefined && compare(last.key, key) === 0) last.documents.push(document)
+      else all.push({ key, documents: [document] })
+    }
+    return inSteps(make(all), () => {
+      for (const item of items) memory.release(memoryOf(item))
+    })
+  })
+}
+
+// internal
+
+// An array is as good a key as any, and not each of its items.
+const byKey: Direction = { path: ["key"], descending: false }
+
+const maxPerStep = 128
+
+const documentCost = 100
+
+const inSteps = (documents: Iterable<Document>, release: () => void): BatchIterator => {
+  const iterator = documents[Symbol.iterator]()
+  let isDone = false
+  return () => {
+    if (isDone) return ended
+    const some: Array<Document> = []
+    do {
+      beginEvaluation()
+      spend(documentCost)
+      const next = catchRejection(() => iterator.next())
+      if (Result.isFailure(next)) return Result.fail(next.failure)
+      if (next.success.done === true) {
+        isDone = true
+        release()
+        break
+      }
+      const checked = checkSize(next.success.value)
+      if (Result.isFailure(checked)) return Result.fail(checked.failure)
+      some.push(checked.success)
+    } while (some.length < maxPerStep && !isStepDone())
+    return Result.succeed(some)
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The expression operators of arithmetic: numbers keep their types, and dates take part in sums and differences.
+ */
+import { Long } from "bson"
+import {
+  add,
+  divide,
+  integerOf,
+  isInt32,
+  multiply,
+  negate,
+  remainder,
+  type Rounding,
+  roundTo
+} from "../../bson/arithmetic.ts"
+import { dateOf } from "../../bson/normalise.ts"
+import { type BsonNumber, compareNumbers, isDecimal, toDouble } from "../../bson/number.ts"
+import { reject } from "../limits/queryProblem.ts"
+import {
+  binary,
+  isNothing,
+  numberOf,
+  type OperatorParser,
+  type OperatorParsers,
+  unary,
+  variadic,
+  wholeOf
+} from "./expression.ts"
+
+/**
+ * The sum; a double if it overflows a 64-bit integer.
+ *
+ * @internal
+ */
+export const plus = (a: BsonNumber, b: BsonNumber): BsonNumber => add(a, b) ?? toDouble(a) + toDouble(b)
+
+/**
+ * The date of this many milliseconds, which a computation may have made too many.
+ *
+ * @internal
+ */
+export const dateAt = (milliseconds: number): Date =>
+  Math.abs(milliseconds) <= 8.64e15 ? dateOf(milliseconds) : reject("a computed date is out of range")
+
+const $add = variadic(0, Infinity, (values, name) => {
+  let sum: BsonNumber = 0
+  let date: number | undefined
+  for (const value of values) {
+    if (typeof value === "number" && typeof sum === "number" && Number.isSafeInteger(sum + value)) sum += value
+    else if (isNothing(value)) return null
+    else if (value instanceof Date) {
+      if (date !== undefined) return reject("$add takes one date at most")
+      date = value.getTime()
+    } else sum = plus(sum, numberOf(name, value))
+  }
+  return date === undefined ? sum : dateAt(date + Math.round(toDouble(sum)))
+})
+
+const $subtract = binary((left, right, name) => {
+  if (typeof left === "number" && typeof right === "number") return left - right
+  if (isNothing(left) || isNothing(right)) return null
+  if (left instanceof Date) {
+    if (right instanceof Date) return left.getTime() - right.getTime()
+    return dateAt(left.getTime() - Math.round(toDouble(numberOf(name, right))))
+  }
+  const [a, b] = [numberOf(name, left), numberOf(name, right)]
+  const negative = negate(b)
+  return negative === undefined ? plus(add(a, 1) ?? a, Long.MAX_VALUE) : plus(a, negative)
+})
+
+const $multiply = variadic(0, Infinity, (values, name) => {
+  let product: BsonNumber = 1
+  for (const value of values) {
+    if (isNothing(value)) return null
+    const factor = numberOf(name, value)
+    product = multiply(product, factor) ?? toDouble(product) * toDouble(factor)
+  }
+  return product
+})
+
+const isZero = (value: BsonNumber): boolean => toDouble(value) === 0
+
+const dividing = (compute: (a: BsonNumber, b: BsonNumber) => BsonNumber): OperatorParser =>
+  binary((left, right, name) => {
+    if (isNothing(left) || isNothing(right)) return null
+    const [a, b] = [numberOf(name, left), numberOf(name, right)]
+    return isZero(b) ? reject(`${name} can't divide by 0`) : compute(a, b)
+  })
+
+const rounding = (mode: Rounding): OperatorParser =>
+  variadic(1, 2, ([value, place = 0], name) => {
+    if (isNothing(value) || isNothing(place)) return null
+    const number = numberOf(name, value)
+    const places = wholeOf(name, place)
+    if (places <= -20 || places >= 100) return reject(`${name} takes a place from -19 to 99`)
+    return roundTo(number, places, mode) ?? reject(`${name} leaves the 64-bit integers`)
+  })
+
+const whole = (mode: Rounding): OperatorParser =>
+  unary((value, name) => isNothing(value) ? null : roundTo(numberOf(name, value), 0, mode) ?? null)
+
+const $abs = unary((value, name) => {
+  if (isNothing(value)) return null
+  const number = numberOf(name, value)
+  if (typeof number === "number") return Math.abs(number)
+  return compareNumbers(number, 0) >= 0 ? number : negate(number) ?? reject("$abs leaves the 64-bit integers")
+})
+
+const integerAs = (name: string, value: unknown): bigint => {
+  const number = numberOf(name, value)
+  return !isDecimal(number) && Number.isInteger(toDouble(number))
+    ? BigInt(number.toString())
+    : reject(`${name} needs integers`)
+}
+
+const bitwise = (
+  initial: number,
+  ints: (a: number, b: number) => number,
+  longs: (a: bigint, b: bigint) => bigint
+): OperatorParser =>
+  variadic(0, Infinity, (values, name) => {
+    let result: number | Long = initial
+    for (const value of values) {
+      if (isNothing(value)) return null
+      if (isInt32(value) && isInt32(result)) result = ints(result, value)
+      else {
+        const bits = longs(BigInt(result.toString()), integerAs(name, value))
+        result = integerOf(BigInt.asIntN(64, bits)) ?? 0
+      }
+    }
+    return result
+  })
+
+/** @internal */
+export const arithmeticOperators: OperatorParsers = {
+  $add,
+  $subtract,
+  $multiply,
+  $divide: dividing(divide),
+  $mod: dividing(remainder),
+  $round: rounding("halfEven"),
+  $trunc: rounding("truncate"),
+  $ceil: whole("ceil"),
+  $floor: whole("floor"),
+  $abs,
+  $bitAnd: bitwise(-1, (a, b) => a & b, (a, b) => a & b),
+  $bitOr: bitwise(0, (a, b) => a | b, (a, b) => a | b),
+  $bitXor: bitwise(0, (a, b) => a ^ b, (a, b) => a ^ b),
+  $bitNot: unary((value, name) =>
+    isNothing(value) ? null : isInt32(value) ? ~value : integerOf(~integerAs(name, value)) ?? null
+  )
+}

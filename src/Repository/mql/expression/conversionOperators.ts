@@ -1,0 +1,203 @@
+/**
+ * The expression operators that convert values from one BSON type to another.
+ */
+import { Decimal128, Long, ObjectId, type Timestamp } from "bson"
+import * as Result from "effect/Result"
+import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
+import { type BsonNumber, exactOf, fromLong, isDecimal, toDouble } from "../../bson/number.ts"
+import { bytesOf, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
+import { formatDate, isoFormat, parseDate } from "../dates/dateText.ts"
+import { utc } from "../dates/timeZone.ts"
+import { charge } from "../limits/costBudget.ts"
+import { catchRejection, reject } from "../limits/queryProblem.ts"
+import { dateAt } from "./arithmeticOperators.ts"
+import {
+  constant,
+  isNothing,
+  isTruthy,
+  namesOf,
+  type OperatorParser,
+  type OperatorParsers,
+  timeOf,
+  typeNameOf,
+  unary
+} from "./expression.ts"
+
+/**
+ * A number or a date as a text, or a text as it is; `undefined` for other values.
+ *
+ * @internal
+ */
+export const plainTextOf = (value: unknown): string | undefined => {
+  if (typeof value === "string") return value
+  if (isNumber(value)) return value.toString()
+  return value instanceof Date ? formatDate(value.getTime(), utc, isoFormat(utc)) : undefined
+}
+
+// internal
+
+const inconvertible = (value: unknown, type: string): never =>
+  reject(`a value of the type ${typeNameOf(value)} can't be converted to ${type}`)
+
+const unreadable = (text: string, type: string): never =>
+  reject(`"${text.slice(0, 100)}" can't be read as a value of the type ${type}`)
+
+const toText = (value: unknown): string => {
+  if (typeof value === "boolean") return String(value)
+  // The casts follow from the ranks.
+  switch (rankOf(value)) {
+    case Rank.objectId:
+      return (value as ObjectId).toHexString()
+    case Rank.timestamp:
+      return formatDate(timeOf(value) ?? 0, utc, isoFormat(utc))
+    default:
+      return plainTextOf(value) ?? inconvertible(value, "string")
+  }
+}
+
+const decimalText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu
+const nonFiniteText = /^(?:(?<sign>[+-]?)inf(?:inity)?|nan)$/iu
+
+const readDouble = (text: string): number => {
+  charge(text.length)
+  if (decimalText.test(text)) return Number(text)
+  const found = nonFiniteText.exec(text)
+  if (found === null) return unreadable(text, "double")
+  return /nan/iu.test(text) ? NaN : found.groups?.["sign"] === "-" ? -Infinity : Infinity
+}
+
+const readDecimal = (text: string): Decimal128 => {
+  charge(text.length)
+  if (!decimalText.test(text)) return decimalOfDouble(readDouble(text))
+  return Result.getOrElse(Result.try(() => Decimal128.fromStringWithRounding(text)), () => unreadable(text, "decimal"))
+}
+
+/** A number without its fraction, as an integer with so many bits. */
+const truncated = (value: BsonNumber, bits: 32 | 64, type: string): number | Long => {
+  const exact = exactOf(value)
+  // Beyond any 64-bit integer; the digits of such a number could be many.
+  if (exact === undefined || Math.abs(toDouble(value)) > 1e19) {
+    return reject(`${value.toString()} is beyond a value of the type ${type}`)
+  }
+  const digits = exact.exponent >= 0
+    ? exact.digits * 10n ** BigInt(exact.exponent)
+    : exact.digits / 10n ** BigInt(-exact.exponent)
+  return bits === 32 && BigInt.asIntN(32, digits) !== digits
+    ? reject(`${value.toString()} is beyond a value of the type ${type}`)
+    : integerOf(digits) ?? reject(`${value.toString()} is beyond a value of the type ${type}`)
+}
+
+const toInteger = (value: unknown, bits: 32 | 64, type: string): number | Long => {
+  if (typeof value === "boolean") return Number(value)
+  if (isNumber(value)) return truncated(value, bits, type)
+  if (value instanceof Date && bits === 64) return value.getTime()
+  if (typeof value !== "string") return inconvertible(value, type)
+  charge(value.length)
+  if (!/^[+-]?\d{1,40}$/u.test(value)) return unreadable(value, type)
+  const digits = BigInt(value.replace("+", ""))
+  return BigInt.asIntN(bits, digits) === digits ? fromLong(Long.fromBigInt(digits)) : unreadable(value, type)
+}
+
+const toDoubleValue = (value: unknown): number => {
+  if (typeof value === "boolean") return Number(value)
+  if (value instanceof Date) return value.getTime()
+  if (typeof value === "string") return readDouble(value)
+  if (!isNumber(value)) return inconvertible(value, "double")
+  const double = toDouble(value)
+  return Number.isFinite(double) || exactOf(value) === undefined
+    ? double
+    : reject(`${value.toString()} is beyond a value of the type double`)
+}
+
+const toDecimal = (value: unknown): Decimal128 => {
+  if (typeof value === "boolean") return decimalOfDouble(Number(value))
+  if (value instanceof Date) return decimalOfDouble(value.getTime())
+  if (typeof value === "string") return readDecimal(value)
+  if (!isNumber(value)) return inconvertible(value, "decimal")
+  if (typeof value === "number") return decimalOfDouble(value)
+  return isDecimal(value) ? value : Decimal128.fromString(value.toString())
+}
+
+const toDate = (value: unknown): Date => {
+  if (typeof value === "string") return dateAt(parseDate(value, undefined))
+  if (isNumber(value)) {
+    const time = truncated(value, 64, "date")
+    return dateAt(typeof time === "number" ? time : time.toNumber())
+  }
+  return dateAt(timeOf(value) ?? inconvertible(value, "date"))
+}
+
+const toObjectId = (value: unknown): unknown => {
+  if (rankOf(value) === Rank.objectId) return value
+  if (typeof value !== "string") return inconvertible(value, "objectId")
+  return /^[0-9a-f]{24}$/iu.test(value) ? ObjectId.createFromHexString(value) : unreadable(value, "objectId")
+}
+
+type Conversion = (value: unknown) => unknown
+
+// MongoDB's name and number of each type that values can be converted to.
+const conversions: ReadonlyArray<readonly [name: string, code: number, convert: Conversion]> = [
+  ["double", 1, toDoubleValue],
+  ["string", 2, toText],
+  ["objectId", 7, toObjectId],
+  ["bool", 8, isTruthy],
+  ["date", 9, toDate],
+  ["int", 16, (value) => toInteger(value, 32, "int")],
+  ["long", 18, (value) => toInteger(value, 64, "long")],
+  ["decimal", 19, toDecimal]
+]
+
+const conversionTo = (type: unknown): Conversion =>
+  conversions.find(([name, code]) => type === name || (isNumber(type) && toDouble(type) === code))?.[2]
+    ?? reject("$convert needs the name or the number of a type that it converts to")
+
+const converting = (convert: Conversion): OperatorParser => unary((value) => isNothing(value) ? null : convert(value))
+
+const $convert: OperatorParser = (operand, { parse }, name) => {
+  const { input, onError, onNull, to } = { ...namesOf(operand, name, ["input", "to"], ["onError", "onNull"]) }
+  const [read, type] = [parse(input), parse(isDocument(to) && Object.hasOwn(to, "type") ? to["type"] : to)]
+  const failed = isDocument(operand) && Object.hasOwn(operand, "onError") ? parse(onError) : undefined
+  const none = isDocument(operand) && Object.hasOwn(operand, "onNull") ? parse(onNull) : constant(null)
+  return (document) => {
+    const value = read(document)
+    if (isNothing(value)) return none(document)
+    const target = type(document)
+    if (isNothing(target)) return null
+    const convert = conversionTo(target)
+    if (failed === undefined) return convert(value)
+    const converted = catchRejection(() => convert(value))
+    return Result.isFailure(converted) ? failed(document) : converted.success
+  }
+}
+
+const ofTimestamp = (part: (timestamp: Timestamp) => number): OperatorParser =>
+  unary((value, name) => {
+    if (isNothing(value)) return null
+    // The cast follows from the rank.
+    return rankOf(value) === Rank.timestamp ? part(value as Timestamp) : reject(`${name} needs a timestamp`)
+  })
+
+const $binarySize = unary((value, name) => {
+  if (isNothing(value)) return null
+  if (typeof value === "string") return Buffer.byteLength(value)
+  // The cast follows from the rank.
+  return rankOf(value) === Rank.binary
+    ? bytesOf(value as Parameters<typeof bytesOf>[0]).length
+    : reject(`${name} needs a text or binary data`)
+})
+
+/** @internal */
+export const conversionOperators: OperatorParsers = {
+  $convert,
+  $toBool: converting(isTruthy),
+  $toDate: converting(toDate),
+  $toDecimal: converting(toDecimal),
+  $toDouble: converting(toDoubleValue),
+  $toInt: converting((value) => toInteger(value, 32, "int")),
+  $toLong: converting((value) => toInteger(value, 64, "long")),
+  $toObjectId: converting(toObjectId),
+  $toString: converting(toText),
+  $binarySize,
+  $tsSecond: ofTimestamp((timestamp) => timestamp.t),
+  $tsIncrement: ofTimestamp((timestamp) => timestamp.i)
+}

@@ -1,0 +1,249 @@
+/**
+ * The expression operators that read, make and move dates.
+ */
+import { toDouble } from "../../bson/number.ts"
+import { isDocument, isNumber } from "../../bson/value.ts"
+import {
+  addMonths,
+  dayNumber,
+  dayOfWeek,
+  dayOfYear,
+  daysToIsoWeek,
+  isoDayOfWeek,
+  isoWeekOf,
+  localOf,
+  millisecondsOf,
+  type Parts,
+  partsOf,
+  weekOfYear
+} from "../dates/calendar.ts"
+import { fromLocal, toLocal, utc, type Zone, zoneOf } from "../dates/timeZone.ts"
+import { reject } from "../limits/queryProblem.ts"
+import { dateAt } from "./arithmeticOperators.ts"
+import {
+  isNothing,
+  type Named,
+  named,
+  type OperatorParser,
+  type OperatorParsers,
+  textOf,
+  timeOf,
+  unary,
+  wholeOf
+} from "./expression.ts"
+
+/**
+ * The time of a date's argument.
+ *
+ * @internal
+ */
+export const timeFrom = (name: string, value: unknown): number => timeOf(value) ?? reject(`${name} needs a date`)
+
+/**
+ * The zone of an optional argument; `null` if the argument is there and has no value. Then there is no result either.
+ *
+ * @internal
+ */
+export const zoneFrom = (name: string, values: Named): Zone | null => {
+  if (!Object.hasOwn(values, "timezone")) return utc
+  const zone = values["timezone"]
+  return isNothing(zone) ? null : zoneOf(textOf(`the time zone of ${name}`, zone))
+}
+
+/** A part of a date: of a date alone, or of one in a time zone. */
+const partOf = (read: (local: number) => unknown): OperatorParser => {
+  const ofDate = unary((value, name) => isNothing(value) ? null : read(timeFrom(name, value)))
+  const inZone = named(["date"], ["timezone"], (values, name) => {
+    const zone = zoneFrom(name, values)
+    return isNothing(values["date"]) || zone === null ? null : read(toLocal(timeFrom(name, values["date"]), zone))
+  })
+  return (operand, parser, name) => {
+    const isNamed = isDocument(operand) && !(Object.keys(operand)[0] ?? "").startsWith("$")
+    return isNamed ? inZone(operand, parser, name) : ofDate(operand, parser, name)
+  }
+}
+
+const $dateToParts = named(["date"], ["timezone", "iso8601"], (values, name) => {
+  const zone = zoneFrom(name, values)
+  const { date, iso8601 = false } = values
+  if (isNothing(date) || zone === null || iso8601 === null) return null
+  if (typeof iso8601 !== "boolean") return reject("iso8601 of $dateToParts needs true or false")
+  const local = toLocal(timeFrom(name, date), zone)
+  const { day, hour, millisecond, minute, month, second, year } = partsOf(local)
+  const time = { hour, minute, second, millisecond }
+  if (!iso8601) return { year, month, day, ...time }
+  const iso = isoWeekOf(local)
+  return { isoWeekYear: iso.year, isoWeek: iso.week, isoDayOfWeek: isoDayOfWeek(local), ...time }
+})
+
+const timeParts = ["hour", "minute", "second", "millisecond", "timezone"]
+const calendarParts = ["month", "day", ...timeParts]
+const isoParts = ["isoWeek", "isoDayOfWeek", ...timeParts]
+
+const madeOf =
+  (toDays: (part: (key: string, otherwise: number) => number) => Pick<Parts, "year" | "month" | "day">) =>
+  (
+    values: Named,
+    name: string
+  ): unknown => {
+    const zone = zoneFrom(name, values)
+    if (zone === null || Object.values(values).some(isNothing)) return null
+    const part = (key: string, otherwise: number) => {
+      const value = wholeOf(`${key} of ${name}`, values[key] ?? otherwise)
+      return Math.abs(value) <= 32_768 ? value : reject(`${key} of ${name} takes numbers from -32768 to 32767`)
+    }
+    return dateAt(fromLocal(
+      localOf({
+        ...toDays(part),
+        hour: part("hour", 0),
+        minute: part("minute", 0),
+        second: part("second", 0),
+        millisecond: part("millisecond", 0)
+      }),
+      zone
+    ))
+  }
+
+const yearIn = (year: number): number =>
+  year >= 1 && year <= 9999 ? year : reject("a year of $dateFromParts is from 1 to 9999")
+
+const fromCalendar = named(
+  ["year"],
+  calendarParts,
+  madeOf((part) => ({ year: yearIn(part("year", 1970)), month: part("month", 1), day: part("day", 1) }))
+)
+
+const fromIsoWeek = named(
+  ["isoWeekYear"],
+  isoParts,
+  madeOf((part) => {
+    const days = daysToIsoWeek(yearIn(part("isoWeekYear", 1970)), part("isoWeek", 1), part("isoDayOfWeek", 1))
+    return partsOf(days * millisecondsOf.day)
+  })
+)
+
+const $dateFromParts: OperatorParser = (...given) =>
+  isDocument(given[0]) && Object.hasOwn(given[0], "isoWeekYear") ? fromIsoWeek(...given) : fromCalendar(...given)
+
+const durations: ReadonlyMap<string, number> = new Map(Object.entries(millisecondsOf))
+const monthsIn: ReadonlyMap<string, number> = new Map([["month", 1], ["quarter", 3], ["year", 12]])
+
+const unitOf = (name: string, value: unknown): string => {
+  const unit = textOf(`the unit of ${name}`, value)
+  return durations.has(unit) || monthsIn.has(unit) || unit === "week" ? unit : reject(`${name} has no unit "${unit}"`)
+}
+
+const moved = (sign: 1 | -1): OperatorParser =>
+  named(["startDate", "unit", "amount"], ["timezone"], (values, name) => {
+    const zone = zoneFrom(name, values)
+    const { amount, startDate, unit } = values
+    if (isNothing(startDate) || isNothing(unit) || isNothing(amount) || zone === null) return null
+    const kind = unitOf(name, unit)
+    const time = timeFrom(name, startDate)
+    const count = sign * wholeOf(name, amount)
+    const months = monthsIn.get(kind)
+    const perUnit = durations.get(kind)
+    if (months !== undefined) return dateAt(fromLocal(addMonths(toLocal(time, zone), count * months), zone))
+    if (perUnit !== undefined && kind !== "day") return dateAt(time + count * perUnit)
+    const days = kind === "week" ? 7 * count : count
+    return dateAt(fromLocal(toLocal(time, zone) + days * millisecondsOf.day, zone))
+  })
+
+const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+
+/** The first day of a week, from 0, Sunday. */
+const startOfWeekFrom = (name: string, values: Named): number | null => {
+  if (!Object.hasOwn(values, "startOfWeek")) return 0
+  if (isNothing(values["startOfWeek"])) return null
+  const text = textOf(`startOfWeek of ${name}`, values["startOfWeek"]).toLowerCase()
+  const day = weekdays.findIndex((weekday) => weekday === text || weekday.slice(0, 3) === text)
+  return day >= 0 ? day : reject(`${name} has no day "${text}"`)
+}
+
+/** The number of a week, counted from 1970: weeks begin on `start`. */
+const weekNumber = (day: number, start: number): number => Math.floor((day + 4 - start) / 7)
+
+/** The number of a unit's boundaries before a time. */
+const boundariesBefore = (unit: string, time: number, zone: Zone, start: number): number => {
+  const offset = zone.offsetAt(time)
+  const local = time + offset
+  const months = monthsIn.get(unit)
+  if (months !== undefined) {
+    const { month, year } = partsOf(local)
+    return Math.floor((year * 12 + month - 1) / months)
+  }
+  if (unit === "week") return weekNumber(dayNumber(local), start)
+  if (unit === "day") return dayNumber(local)
+  const perUnit = durations.get(unit) ?? 1
+  // Within a zone hours are counted as they pass, an hour that a clock skips or repeats included.
+  return Math.floor((time + modulo(offset, perUnit)) / perUnit)
+}
+
+const modulo = (value: number, divisor: number): number => value - divisor * Math.floor(value / divisor)
+
+const $dateDiff = named(["startDate", "endDate", "unit"], ["timezone", "startOfWeek"], (values, name) => {
+  const zone = zoneFrom(name, values)
+  const { endDate, startDate, unit } = values
+  if (isNothing(startDate) || isNothing(endDate) || isNothing(unit) || zone === null) return null
+  const kind = unitOf(name, unit)
+  const start = kind === "week" ? startOfWeekFrom(name, values) : 0
+  if (start === null) return null
+  return boundariesBefore(kind, timeFrom(name, endDate), zone, start)
+    - boundariesBefore(kind, timeFrom(name, startDate), zone, start)
+})
+
+// Bins are counted from here, in the time zone.
+const reference = localOf({ year: 2000, month: 1, day: 1, hour: 0, minute: 0, second: 0, millisecond: 0 })
+
+const binStart = (value: number, from: number, size: number): number => from + Math.floor((value - from) / size) * size
+
+const $dateTrunc = named(["date", "unit"], ["binSize", "timezone", "startOfWeek"], (values, name) => {
+  const zone = zoneFrom(name, values)
+  const { date, unit } = values
+  const size = Object.hasOwn(values, "binSize") ? values["binSize"] : 1
+  if (isNothing(date) || isNothing(unit) || isNothing(size) || zone === null) return null
+  const kind = unitOf(name, unit)
+  const bin = isNumber(size) && toDouble(size) >= 1 ? wholeOf(name, size) : reject("binSize is a whole number from 1")
+  const start = kind === "week" ? startOfWeekFrom(name, values) : 0
+  if (start === null) return null
+  const time = timeFrom(name, date)
+  const offset = zone.offsetAt(time)
+  const local = time + offset
+  const months = monthsIn.get(kind)
+  if (months !== undefined) {
+    const { month, year } = partsOf(local)
+    const first = binStart(year * 12 + month - 1, 24_000, bin * months)
+    const parts = { year: 0, month: first + 1, day: 1, hour: 0, minute: 0, second: 0, millisecond: 0 }
+    return dateAt(fromLocal(localOf(parts), zone))
+  }
+  if (kind === "day") return dateAt(fromLocal(binStart(local, reference, bin * millisecondsOf.day), zone))
+  if (kind === "week") {
+    // The first beginning of a week in 2000.
+    const first = reference + modulo(start - dayOfWeek(reference), 7) * millisecondsOf.day
+    return dateAt(fromLocal(binStart(local, first, bin * 7 * millisecondsOf.day), zone))
+  }
+  return dateAt(binStart(local, reference, bin * (durations.get(kind) ?? 1)) - offset)
+})
+
+/** @internal */
+export const dateOperators: OperatorParsers = {
+  $year: partOf((local) => partsOf(local).year),
+  $month: partOf((local) => partsOf(local).month),
+  $dayOfMonth: partOf((local) => partsOf(local).day),
+  $hour: partOf((local) => partsOf(local).hour),
+  $minute: partOf((local) => partsOf(local).minute),
+  $second: partOf((local) => partsOf(local).second),
+  $millisecond: partOf((local) => partsOf(local).millisecond),
+  $dayOfYear: partOf(dayOfYear),
+  $dayOfWeek: partOf((local) => dayOfWeek(local) + 1),
+  $isoDayOfWeek: partOf(isoDayOfWeek),
+  $week: partOf(weekOfYear),
+  $isoWeek: partOf((local) => isoWeekOf(local).week),
+  $isoWeekYear: partOf((local) => isoWeekOf(local).year),
+  $dateToParts,
+  $dateFromParts,
+  $dateAdd: moved(1),
+  $dateSubtract: moved(-1),
+  $dateDiff,
+  $dateTrunc
+}

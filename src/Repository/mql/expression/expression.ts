@@ -1,0 +1,264 @@
+/**
+ * What a parsed expression is, and how an operator reads its arguments.
+ *
+ * An expression is parsed once into a closure. Evaluation is synchronous, and no expression is evaluated within itself: so
+ * a variable is a cell that its operator sets before it evaluates what uses it.
+ */
+import type { Timestamp } from "bson"
+import { spend } from "../../../internal/stepBudget.ts"
+import { type BsonNumber, toDouble } from "../../bson/number.ts"
+import { isArray, isDocument, isNumber, Rank, rankOf, tagOf } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { reject } from "../limits/queryProblem.ts"
+
+/**
+ * Computes the value for a document; `undefined` is a missing value. May throw: it {@link reject}s what it can't compute.
+ *
+ * @internal
+ */
+export type Expression = (document: unknown) => unknown
+
+/** @internal */
+export class Variable {
+  value: unknown = undefined
+}
+
+/** @internal */
+export interface Parser {
+  /** May throw: it {@link reject}s what is no expression. */
+  readonly parse: (expression: unknown) => Expression
+  /** A parser for expressions that can use these variables, too. */
+  readonly within: (variables: { readonly [name: string]: Variable }) => Parser
+}
+
+/**
+ * Parses the operand of an operator. May throw.
+ *
+ * @internal
+ */
+export type OperatorParser = (operand: unknown, parser: Parser, name: string) => Expression
+
+/** @internal */
+export type OperatorParsers = { readonly [name: `$${string}`]: OperatorParser }
+
+/** @internal */
+export const isNothing = (value: unknown): value is null | undefined => value === undefined || value === null
+
+/**
+ * An expression with the same value for every document.
+ *
+ * @internal
+ */
+export const constant = (value: unknown): Expression => {
+  const expression: Expression = () => value
+  constants.add(expression)
+  return expression
+}
+
+/** @internal */
+export const isConstant = (expression: Expression): boolean => constants.has(expression)
+
+/**
+ * The arguments of an operator: the items of an array, or one argument that is no array.
+ *
+ * @internal
+ */
+export const argumentsOf = (
+  operand: unknown,
+  name: string,
+  least: number,
+  most: number = Infinity
+): ReadonlyArray<unknown> => {
+  const given = isArray(operand) ? operand : [operand]
+  if (given.length >= least && given.length <= most) return given
+  const wanted = least === most ? `${least}` : most === Infinity ? `${least} or more` : `${least} to ${most}`
+  return reject(`${name} takes ${wanted} arguments`)
+}
+
+/**
+ * An operator with one argument, which may be written as an array of one.
+ *
+ * @internal
+ */
+export const unary =
+  (compute: (value: unknown, name: string) => unknown): OperatorParser => (operand, { parse }, name) => {
+    const value = parse(argumentsOf(operand, name, 1, 1)[0])
+    return (document) => compute(value(document), name)
+  }
+
+/** @internal */
+export const binary = (
+  compute: (left: unknown, right: unknown, name: string) => unknown
+): OperatorParser =>
+(operand, { parse }, name) => {
+  const [left = missing, right = missing] = argumentsOf(operand, name, 2, 2).map(parse)
+  return (document) => compute(left(document), right(document), name)
+}
+
+/**
+ * An operator with a number of arguments.
+ *
+ * @internal
+ */
+export const variadic = (
+  least: number,
+  most: number,
+  compute: (values: ReadonlyArray<unknown>, name: string) => unknown
+): OperatorParser =>
+(operand, { parse }, name) => {
+  const values = argumentsOf(operand, name, least, most).map(parse)
+  return (document) => {
+    const given = new Array<unknown>(values.length)
+    for (let i = 0; i < values.length; i++) given[i] = values[i]!(document)
+    return compute(given, name)
+  }
+}
+
+/**
+ * The operand of an operator with named arguments; rejects unknown ones.
+ *
+ * @internal
+ */
+export const namesOf = (
+  operand: unknown,
+  name: string,
+  required: ReadonlyArray<string>,
+  optional: ReadonlyArray<string> = []
+): Document => {
+  if (!isDocument(operand)) return reject(`${name} takes named arguments: ${[...required, ...optional].join(", ")}`)
+  const absent = required.find((key) => !Object.hasOwn(operand, key))
+  if (absent !== undefined) return reject(`${name} needs the argument "${absent}"`)
+  const unknown = Object.keys(operand).find((key) => !required.includes(key) && !optional.includes(key))
+  return unknown === undefined ? operand : reject(`${name} has no argument "${unknown}"`)
+}
+
+/**
+ * The values of named arguments.
+ *
+ * @internal
+ */
+export type Named = { readonly [name: string]: unknown }
+
+/**
+ * An operator with named arguments. An argument that is not given has the value `undefined`.
+ *
+ * @internal
+ */
+export const named = (
+  required: ReadonlyArray<string>,
+  optional: ReadonlyArray<string>,
+  compute: (values: Named, name: string) => unknown
+): OperatorParser =>
+(operand, { parse }, name) => {
+  const given = Object.entries(namesOf(operand, name, required, optional))
+    .map(([key, expression]) => [key, parse(expression)] as const)
+  return (document) => {
+    const values: { [name: string]: unknown } = {}
+    for (const [key, value] of given) values[key] = value(document)
+    return compute(values, name)
+  }
+}
+
+/** @internal */
+export const missing: Expression = () => undefined
+
+/** @internal */
+export const textOf = (name: string, value: unknown): string =>
+  typeof value === "string" ? value : reject(`${name} needs a text`)
+
+/** @internal */
+export const listOf = (name: string, value: unknown): ReadonlyArray<unknown> =>
+  isArray(value) ? value : reject(`${name} needs an array`)
+
+/** @internal */
+export const numberOf = (name: string, value: unknown): BsonNumber =>
+  isNumber(value) ? value : reject(`${name} needs a number`)
+
+/**
+ * A whole number of any type that a double holds exactly.
+ *
+ * @internal
+ */
+export const wholeOf = (name: string, value: unknown): number => {
+  const double = isNumber(value) ? toDouble(value) : NaN
+  return Number.isSafeInteger(double) ? double + 0 : reject(`${name} needs a whole number`)
+}
+
+/**
+ * Whether MongoDB takes a value for true: all but `false`, `null`, missing and 0.
+ *
+ * @internal
+ */
+export const isTruthy = (value: unknown): boolean => {
+  if (value === false || isNothing(value) || value === 0) return false
+  return typeof value !== "object" || !isNumber(value) || toDouble(value) !== 0
+}
+
+/**
+ * The name of a value's BSON type. A whole number beyond 32 bits is a `long`.
+ *
+ * @internal
+ */
+export const typeNameOf = (value: unknown): string => {
+  if (value === undefined) return "missing"
+  if (typeof value === "number") {
+    return !Number.isSafeInteger(value) || Object.is(value, -0) ? "double" : value === (value | 0) ? "int" : "long"
+  }
+  const rank = rankOf(value)
+  if (rank !== Rank.number || typeof value !== "object" || value === null) return typeNames.get(rank) ?? "object"
+  return tagOf(value) === "Long" ? "long" : "decimal"
+}
+
+/**
+ * The milliseconds since 1970 of a value that MongoDB takes for a date; `undefined` for any other value.
+ *
+ * @internal
+ */
+export const timeOf = (value: unknown): number | undefined => {
+  if (value instanceof Date) return value.getTime()
+  switch (rankOf(value)) {
+    case Rank.objectId:
+      // The cast follows from the rank, as does the next.
+      return (value as { readonly getTimestamp: () => Date }).getTimestamp().getTime()
+    case Rank.timestamp:
+      return (value as Timestamp).t * 1000
+    default:
+      return undefined
+  }
+}
+
+/**
+ * The cost of evaluating an expression once, without the cost of its operators.
+ *
+ * @internal
+ */
+export const costOf = (expression: unknown): number => {
+  if (typeof expression !== "object" || expression === null) return valueCost
+  const parts = isArray(expression) ? expression : isDocument(expression) ? Object.values(expression) : []
+  spend(parts.length)
+  return isDocument(expression) && Object.hasOwn(expression, "$literal")
+    ? valueCost
+    : parts.reduce<number>((sum, part) => sum + costOf(part), valueCost)
+}
+
+// internal
+
+const constants = new WeakSet<Expression>()
+
+const valueCost = 4
+
+const typeNames: ReadonlyMap<Rank, string> = new Map([
+  [Rank.minKey, "minKey"],
+  [Rank.null, "null"],
+  [Rank.string, "string"],
+  [Rank.document, "object"],
+  [Rank.array, "array"],
+  [Rank.binary, "binData"],
+  [Rank.objectId, "objectId"],
+  [Rank.boolean, "bool"],
+  [Rank.date, "date"],
+  [Rank.timestamp, "timestamp"],
+  [Rank.regularExpression, "regex"],
+  [Rank.code, "javascript"],
+  [Rank.maxKey, "maxKey"]
+])

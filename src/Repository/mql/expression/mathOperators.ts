@@ -1,0 +1,80 @@
+/**
+ * The expression operators of powers, logarithms and trigonometry. They are computed as doubles; a decimal's result is the
+ * decimal of that double.
+ */
+import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
+import { isDecimal, toDouble } from "../../bson/number.ts"
+import { reject } from "../limits/queryProblem.ts"
+import { binary, isNothing, numberOf, type OperatorParser, type OperatorParsers, unary } from "./expression.ts"
+
+const ofDouble = (
+  compute: (value: number) => number,
+  isDefined: (value: number) => boolean = () => true
+): OperatorParser =>
+  unary((value, name) => {
+    if (isNothing(value)) return null
+    const number = numberOf(name, value)
+    const double = toDouble(number)
+    if (!Number.isNaN(double) && !isDefined(double)) return reject(`${name} has no value for ${double}`)
+    return isDecimal(number) ? decimalOfDouble(compute(double)) : compute(double)
+  })
+
+const isPositive = (value: number): boolean => value > 0
+
+const isRatio = (value: number): boolean => value >= -1 && value <= 1
+
+const $log = binary((value, base, name) => {
+  if (isNothing(value) || isNothing(base)) return null
+  const [number, other] = [numberOf(name, value), numberOf(name, base)]
+  const [argument, root] = [toDouble(number), toDouble(other)]
+  if (argument <= 0) return reject("$log needs a positive number")
+  if (root <= 0 || root === 1) return reject("$log needs a positive base other than 1")
+  const double = Math.log(argument) / Math.log(root)
+  return isDecimal(number) || isDecimal(other) ? decimalOfDouble(double) : double
+})
+
+const $pow = binary((base, exponent, name) => {
+  if (isNothing(base) || isNothing(exponent)) return null
+  const [number, power] = [numberOf(name, base), numberOf(name, exponent)]
+  const [x, n] = [toDouble(number), toDouble(power)]
+  if (x === 0 && n < 0) return reject("$pow can't raise 0 to a negative power")
+  const double = x ** n
+  if (isDecimal(number) || isDecimal(power)) return decimalOfDouble(double)
+  const isExact = Number.isInteger(x) && Number.isInteger(n) && n >= 0 && Math.abs(double) < 2 ** 63
+  return isExact && !Number.isSafeInteger(double) && n <= 64
+    ? integerOf(BigInt(number.toString()) ** BigInt(n)) ?? double
+    : double
+})
+
+const $atan2 = binary((y, x, name) => {
+  if (isNothing(y) || isNothing(x)) return null
+  const [a, b] = [numberOf(name, y), numberOf(name, x)]
+  const double = Math.atan2(toDouble(a), toDouble(b))
+  return isDecimal(a) || isDecimal(b) ? decimalOfDouble(double) : double
+})
+
+/** @internal */
+export const mathOperators: OperatorParsers = {
+  $sqrt: ofDouble(Math.sqrt, (value) => value >= 0),
+  $exp: ofDouble(Math.exp),
+  $ln: ofDouble(Math.log, isPositive),
+  $log10: ofDouble(Math.log10, isPositive),
+  $log,
+  $pow,
+  $sigmoid: ofDouble((value) => 1 / (1 + Math.exp(-value))),
+  $sin: ofDouble(Math.sin, Number.isFinite),
+  $cos: ofDouble(Math.cos, Number.isFinite),
+  $tan: ofDouble(Math.tan, Number.isFinite),
+  $asin: ofDouble(Math.asin, isRatio),
+  $acos: ofDouble(Math.acos, isRatio),
+  $atan: ofDouble(Math.atan),
+  $atan2,
+  $sinh: ofDouble(Math.sinh),
+  $cosh: ofDouble(Math.cosh),
+  $tanh: ofDouble(Math.tanh),
+  $asinh: ofDouble(Math.asinh),
+  $acosh: ofDouble(Math.acosh, (value) => value >= 1),
+  $atanh: ofDouble(Math.atanh, isRatio),
+  $degreesToRadians: ofDouble((value) => value * (Math.PI / 180)),
+  $radiansToDegrees: ofDouble((value) => value * (180 / Math.PI))
+}

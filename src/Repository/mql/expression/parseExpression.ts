@@ -1,0 +1,204 @@
+/**
+ * Parses expressions: literals, references to fields and variables, and operators.
+ */
+import type * as Result from "effect/Result"
+import { dateOf } from "../../bson/normalise.ts"
+import { isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
+import { fieldOf, isArray, isDocument, setField } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { charge } from "../limits/costBudget.ts"
+import { catchRejection, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
+import { arithmeticOperators } from "./arithmeticOperators.ts"
+import { arrayOperators } from "./arrayOperators.ts"
+import { conversionOperators } from "./conversionOperators.ts"
+import { dateOperators } from "./dateOperators.ts"
+import { dateTextOperators } from "./dateTextOperators.ts"
+import { documentOperators } from "./documentOperators.ts"
+import { constant, type Expression, isConstant, type OperatorParser, type Parser, type Variable } from "./expression.ts"
+import { logicOperators } from "./logicOperators.ts"
+import { loopOperators } from "./loopOperators.ts"
+import { mathOperators } from "./mathOperators.ts"
+import { patternOperators } from "./patternOperators.ts"
+import { setOperators } from "./setOperators.ts"
+import { summaryOperators } from "./summaryOperators.ts"
+import { textOperators } from "./textOperators.ts"
+
+/**
+ * Parses an expression. `now` is the value of `$$NOW` in milliseconds.
+ *
+ * @internal
+ */
+export const parseExpression = (
+  expression: unknown,
+  now: number,
+  variables: { readonly [name: string]: Variable } = {}
+): Result.Result<Expression, Problem> => catchRejection(() => makeParser(now, variables).parse(expression))
+
+/**
+ * The value at a path, as expressions read it: an array yields the array of its items' values. A nested array is not
+ * entered.
+ *
+ * @internal
+ */
+export const follow = (start: unknown, path: Segments, from = 0, isItem = false): unknown => {
+  let node = start
+  for (let at = from; at < path.length; at++) {
+    const segment = path[at] ?? ""
+    if (isArray(node) && !isArrayIndex(segment)) {
+      if (isItem && at === from) return node
+      charge(4 * node.length)
+      const found: Array<unknown> = []
+      for (const item of node) {
+        const value = follow(item, path, at, true)
+        if (value !== undefined) found.push(value)
+      }
+      return found
+    }
+    node = isDocument(node) ? fieldOf(node, segment) : isArray(node) ? node[Number(segment)] : undefined
+  }
+  return node
+}
+
+// internal
+
+const operators: ReadonlyMap<string, OperatorParser> = new Map(Object.entries<OperatorParser>({
+  ...arithmeticOperators,
+  ...arrayOperators,
+  ...conversionOperators,
+  ...dateOperators,
+  ...dateTextOperators,
+  ...documentOperators,
+  ...logicOperators,
+  ...loopOperators,
+  ...mathOperators,
+  ...patternOperators,
+  ...setOperators,
+  ...summaryOperators,
+  ...textOperators
+}))
+
+const unsupportedOperators = new Set([
+  "$function",
+  "$accumulator",
+  "$where",
+  "$meta",
+  "$toHashedIndexKey",
+  "$encStrContains",
+  "$encStrEndsWith",
+  "$encStrNormalizedEq",
+  "$encStrStartsWith"
+])
+
+const operatorCost = 20
+
+// These operators return a value that exists already, so its size is not charged.
+const passing = new Set([
+  "$literal",
+  "$cond",
+  "$ifNull",
+  "$switch",
+  "$let",
+  "$arrayElemAt",
+  "$first",
+  "$last",
+  "$getField",
+  "$reduce"
+])
+
+const makeParser = (now: number, variables: { readonly [name: string]: Variable }): Parser => {
+  const parser: Parser = {
+    parse: (expression) => {
+      if (typeof expression === "string") return reference(expression)
+      if (isArray(expression)) return list(expression.map(parser.parse))
+      if (!isDocument(expression)) return constant(expression)
+      const [first] = Object.keys(expression)
+      return first?.startsWith("$") === true ? operation(first, expression, parser) : fields(expression, parser)
+    },
+    within: (more) => makeParser(now, { ...variables, ...more })
+  }
+  const reference = (text: string): Expression => {
+    if (!text.startsWith("$")) return constant(text)
+    const [head = "", ...rest] = segmentsOf(text)
+    if (rest.includes("") || head === "$" || head === "$$") return reject(`"${text}" is no path of a field`)
+    if (!head.startsWith("$$")) return fieldReference([head.slice(1), ...rest])
+    const variable = variableOf(head.slice(2), now, variables)
+    return rest.length === 0 ? variable : (document) => follow(variable(document), rest)
+  }
+  return parser
+}
+
+const fieldReference = (path: Segments): Expression => {
+  const [only = ""] = path
+  return path.length > 1
+    ? (document) => follow(document, path)
+    : (document) => isDocument(document) ? fieldOf(document, only) : follow(document, path)
+}
+
+const variableOf = (
+  name: string,
+  now: number,
+  variables: { readonly [name: string]: Variable }
+): Expression => {
+  const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
+  if (variable !== undefined) return () => variable.value
+  switch (name) {
+    case "ROOT":
+    case "CURRENT":
+      return (document) => document
+    case "REMOVE":
+      return constant(undefined)
+    case "NOW":
+      return constant(dateOf(now))
+    default:
+      return reject(`there is no variable $$${name}`)
+  }
+}
+
+const list = (items: ReadonlyArray<Expression>): Expression => {
+  const evaluate: Expression = (document) => {
+    const values = new Array<unknown>(items.length)
+    for (let i = 0; i < items.length; i++) values[i] = items[i]!(document) ?? null
+    return values
+  }
+  return items.every(isConstant) ? constant(evaluate(undefined)) : evaluate
+}
+
+const fields = (expression: Document, { parse }: Parser): Expression => {
+  const entries = Object.entries(expression).map(([key, value]) => {
+    if (key.startsWith("$")) return reject(`${key} is no operator that can be used here`)
+    if (key.includes(".")) return reject(`"${key}" is no name of a field: an expression's fields have no dots`)
+    return [key, parse(value)] as const
+  })
+  const evaluate: Expression = (document) => {
+    const result: { [key: string]: unknown } = {}
+    for (const [key, compute] of entries) {
+      const value = compute(document)
+      if (value !== undefined) setField(result, key, value)
+    }
+    return result
+  }
+  return entries.every(([, value]) => isConstant(value)) ? constant(evaluate(undefined)) : evaluate
+}
+
+/** An operator whose uses are charged, and the length of its results. */
+const operation = (name: string, expression: Document, parser: Parser): Expression => {
+  if (unsupportedOperators.has(name)) return rejectWith(unsupported(name))
+  const parse = operators.get(name)
+  if (parse === undefined) return reject(`${name} is no operator that can be used here`)
+  if (Object.keys(expression).length > 1) return reject(`${name} can't have other fields beside it`)
+  const evaluate = parse(expression[name], parser, name)
+  if (isConstant(evaluate)) return evaluate
+  if (passing.has(name)) {
+    return (document) => {
+      charge(operatorCost)
+      return evaluate(document)
+    }
+  }
+  return (document) => {
+    charge(operatorCost)
+    const value = evaluate(document)
+    if (typeof value === "string") charge(value.length / 8)
+    else if (isArray(value)) charge(value.length)
+    return value
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The expression operators that search texts by regular expressions.
+ */
+import * as Result from "effect/Result"
+import { charge } from "../limits/costBudget.ts"
+import { reject } from "../limits/queryProblem.ts"
+import { compilePattern, compileRegExp, type Pattern } from "../text/regularExpression.ts"
+import { isNothing, type Named, named, type OperatorParser, type OperatorParsers } from "./expression.ts"
+import { codePoints } from "./textOperators.ts"
+
+const lengthOf = (value: unknown): number => typeof value === "string" ? value.length : 0
+
+// The last pattern is memoised: it is usually the same for all documents.
+let latest: { readonly regex: unknown; readonly options: unknown; readonly pattern: Compiled } = {
+  regex: undefined,
+  options: undefined,
+  pattern: Result.fail("a regular expression is needed")
+}
+
+type Compiled = Result.Result<Pattern, string>
+
+const patternOf = (regex: unknown, options: unknown): Compiled => {
+  if (regex === latest.regex && options === latest.options) return latest.pattern
+  charge(compileCost + 20 * lengthOf(regex))
+  latest = { regex, options, pattern: compile(regex, options) }
+  return latest.pattern
+}
+
+const compileCost = 1000
+
+const compile = (regex: unknown, options: unknown): Compiled => {
+  if (regex instanceof RegExp && isNothing(options)) return compileRegExp(regex)
+  const pattern = regex instanceof RegExp ? regex.source : regex
+  const flags = options ?? ""
+  return typeof pattern === "string" && typeof flags === "string"
+    ? compilePattern(pattern, flags)
+    : Result.fail("a regular expression is needed")
+}
+
+interface Match {
+  readonly match: string
+  readonly idx: number
+  readonly captures: ReadonlyArray<string | null>
+}
+
+// RE2 visits each character, and for each at most all instructions of the pattern.
+const searchCost = (text: string, from: number, { size }: Pattern): number => (text.length - from) * (10 + size)
+
+const searchOf = ({ input, options, regex }: Named): readonly [text: string, pattern: Pattern] | undefined => {
+  if (isNothing(input)) return undefined
+  if (typeof input !== "string") return reject("a regular expression needs a text as its input")
+  const pattern = patternOf(regex, options)
+  return Result.isFailure(pattern) ? reject(pattern.failure) : [input, pattern.success]
+}
+
+const findAll = (limit: number, given: Named): ReadonlyArray<Match> => {
+  const [text, pattern] = searchOf(given) ?? []
+  if (text === undefined || pattern === undefined) return []
+  if (pattern.isLocal) charge(searchCost(text, 0, pattern))
+  const matches: Array<Match> = []
+  let [counted, idx] = [0, 0]
+  for (let from = 0; from <= text.length && matches.length < limit;) {
+    charge(pattern.isLocal ? matchCost : matchCost + searchCost(text, from, pattern))
+    const [whole, ...groups] = pattern.find(text, from) ?? []
+    if (whole === undefined) break
+    const [start, end] = whole
+    idx += codePoints(text, counted, start)
+    counted = start
+    matches.push({
+      match: text.slice(start, end),
+      idx,
+      captures: groups.map(([groupStart, groupEnd]) => groupStart < 0 ? null : text.slice(groupStart, groupEnd))
+    })
+    from = end > start ? end : end + 1
+  }
+  return matches
+}
+
+const matchCost = 500
+
+const searching = (result: (given: Named) => unknown): OperatorParser => named(["input", "regex"], ["options"], result)
+
+/** @internal */
+export const patternOperators: OperatorParsers = {
+  $regexMatch: searching((given) => {
+    const [text, pattern] = searchOf(given) ?? []
+    if (text === undefined || pattern === undefined) return false
+    charge(text.length * (2 + pattern.size / 16))
+    return pattern.test(text)
+  }),
+  $regexFind: searching((given) => findAll(1, given)[0] ?? null),
+  $regexFindAll: searching((given) => findAll(Infinity, given))
+}
