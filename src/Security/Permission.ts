@@ -243,11 +243,12 @@ export const make = <R = never, M extends Model.Any = Model.Any, const Open exte
     _tag: "Custom",
     name,
     anonymous: options.anonymous ?? false,
-    decide: ({ caller, ...request }) =>
+    decide: ({ caller, document, request }) =>
       // The option `anonymous` decides the type of the caller, and whether there may be none; the engine's type has `R`.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
       decide({
-        ...request,
+        request,
+        document,
         caller: (options.anonymous === true ? caller : Option.getOrUndefined(caller)) as never
       }) as Effect.Effect<boolean, Failure>
   })

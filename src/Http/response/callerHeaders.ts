@@ -11,8 +11,11 @@ export const makeCallerHeaders = (credentialHeaders: ReadonlyArray<string>): Cal
   const names = credentialHeaders.map((name) =>
     name.split("-").map((part) => part === "api" ? "API" : part.charAt(0).toUpperCase() + part.slice(1)).join("-")
   )
-  const forAll: CallerHeaders["forAll"] = (response) =>
-    HttpServerResponse.setHeader(response, "vary", varyWith(response.headers["vary"], names))
+  const all = varyWith(undefined, names)
+  const forAll: CallerHeaders["forAll"] = (response) => {
+    const known = response.headers["vary"]
+    return HttpServerResponse.setHeader(response, "vary", known === undefined ? all : varyWith(known, names))
+  }
   return {
     forAll,
     forCaller: (response) => {

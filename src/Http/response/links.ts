@@ -79,17 +79,26 @@ export const ofResource = (resource: LinkedResource, view?: Pick<ModelView, "rul
       const tag = isListed.every((is) => is) ? "" : tagOf([hasCollection, ...isListed].join())
       return { of: linksTo(resource, view, isListed, hasCollection), tag: () => tag }
     })
+  const linksBy = (rights: Rights): CallerLinks => {
+    const hasCollection = readIndex >= 0 && rights[readIndex] !== false
+    const filters = [...new Set(rights.filter((right) => typeof right === "object"))]
+    if (filters.length === 0) return listing(rights.map((right) => right === true), hasCollection)
+    let tag: string | undefined
+    return {
+      of: dependentLinks(rights, filters, (isListed) => listing(isListed, hasCollection).of),
+      tag: () => tag ??= tagOf(EJSON.stringify(rights))
+    }
+  }
+  // A caller has the same rights in all requests with the same rules.
+  const byRights = new WeakMap<Rights, CallerLinks>()
   return {
     all: { of: linksTo(resource, view, everything, true), tag: () => "" },
     by: (rights) => {
-      const hasCollection = readIndex >= 0 && rights[readIndex] !== false
-      const filters = [...new Set(rights.filter((right) => typeof right === "object"))]
-      return filters.length === 0
-        ? listing(rights.map((right) => right === true), hasCollection)
-        : {
-          of: dependentLinks(rights, filters, (isListed) => listing(isListed, hasCollection).of),
-          tag: () => tagOf(EJSON.stringify(rights))
-        }
+      const before = byRights.get(rights)
+      if (before !== undefined) return before
+      const links = linksBy(rights)
+      byRights.set(rights, links)
+      return links
     }
   }
 }

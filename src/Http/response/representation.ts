@@ -131,6 +131,6 @@ export const representationsOf = (
   }
   if (!isViewed) return constant(sharedBy(resourceLinks.all))
   return same === undefined
-    ? (fiber) => ({ ...sharedBy(linksOf(fiber)), isShown: view.of(fiber).isShown })
+    ? (fiber) => ({ ...sharedBy(linksOf(fiber)), isShown: (document) => view.of(fiber).isShown(document) })
     : (fiber) => sharedBy(linksOf(fiber))
 }

@@ -29,11 +29,11 @@ type Answered = Effect.Effect<
  */
 export interface Authenticator {
   /**
-   * Runs a handler for the caller, whom it gets as an argument and its context as `CurrentUser`; `undefined` and no
-   * `CurrentUser` if the request has no credentials. The handler does not run for credentials that prove nobody (401), after
-   * too many failed attempts (429), and if credentials can't be checked (503).
+   * Runs a handler for the caller, whom its context has as `CurrentUser`; without one if the request has no credentials. The
+   * handler does not run for credentials that prove nobody (401), after too many failed attempts (429), and if credentials
+   * can't be checked (503).
    */
-  readonly authenticated: (handler: (user: CurrentUser["Service"] | undefined) => Answered) => Answered
+  readonly authenticated: (handler: Answered) => Answered
   /** The 401 for a request that has no credentials and needs some. */
   readonly credentialsNeeded: Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
@@ -89,7 +89,7 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
         const found = find(NodeHttpServerRequest.toIncomingMessage(request))
         if (found === undefined) {
           leaveUser(fiber)
-          return Effect.map(handler(undefined), forAll)
+          return Effect.map(handler, forAll)
         }
         if (typeof found === "string") return Effect.map(refused(found), forCaller)
         const { credentials, scheme } = found
@@ -98,7 +98,7 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
             onFailure: (error) => failed(error, scheme),
             onSuccess: (user) => {
               enterUser(fiber, user)
-              return handler(user)
+              return handler
             }
           }),
           forCaller

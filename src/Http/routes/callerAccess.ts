@@ -3,10 +3,11 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
-import { type Access, CallerRules, nothing, type RowRules } from "../../Repository/introspection.ts"
+import { type Access, CallerRules, nothing, type RowRules, storedIdOf } from "../../Repository/introspection.ts"
 import type { Rules } from "../../Security/Grant.ts"
 import { type Held, rulesFor } from "../../Security/introspection.ts"
 import type { Failure } from "../../Security/Permission.ts"
+import { identifierOf } from "../response/identifier.ts"
 import { type CallerView, CallerViews, type HeldGrant } from "../view/callerView.ts"
 import { type LinkRules, linkRulesOf } from "./linkRights.ts"
 import { allOf, anyOf, leftBy, reachOf } from "./reach.ts"
@@ -20,28 +21,54 @@ import type { ServedResource } from "./served.ts"
 export interface RuledModel {
   readonly model: ModelLike
   readonly rules: Rules
-  /** The number of the first rule among those of all registrations. */
-  readonly first: number
+  /** The numbers of the rules. */
+  readonly numbers: ReadonlyArray<number>
   /** The numbers of the rules for each method. */
   readonly byMethod: ReadonlyMap<string, ReadonlySet<number>>
   readonly path: string
   readonly hasHooks: boolean
   /** The rules of the links of its documents; `undefined` if these have none. */
   readonly links: LinkRules | undefined
+  /** What `CurrentSubject` says of the documents. */
+  readonly subjects: ReturnType<typeof subjectsOf>
 }
 
 /** @internal */
-export const ruledModel = (registration: ServedResource, first: number): RuledModel => ({
+export const ruledModel = (registration: ServedResource): RuledModel => ({
   model: registration.model,
   rules: registration.rules,
   path: registration.path,
   hasHooks: registration.hooks.length > 0,
   links: linkRulesOf(registration),
-  first,
+  subjects: subjectsOf(registration.model),
+  numbers: registration.rules.grants.map((_, number) => number),
   byMethod: new Map(methods.map((method) => [method, new Set(rulesFor(registration.rules, method, false))]))
 })
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+/**
+ * What `CurrentSubject` says of a model's documents: whether the subject is the addressed one, and a filter for it.
+ *
+ * @internal
+ */
+export const subjectsOf = (model: ModelLike) => {
+  const { parse, print } = identifierOf(model)
+  const toStored = storedIdOf(model)
+  const stored = (text: string): unknown => {
+    const id = parse(text)
+    return id === undefined ? undefined : toStored(id)
+  }
+  return (subject: string, addressed: string | undefined) => {
+    const own = stored(subject)
+    if (own === undefined) return false
+    if (addressed !== undefined && addressed !== subject) {
+      const other = stored(addressed)
+      if (other === undefined || print(other) !== print(own)) return false
+    }
+    return { _id: own }
+  }
+}
 
 /** The methods whose grants an operation of a handler takes. */
 const methodsOf: { readonly [K in Access]: ReadonlyArray<string> } = {
@@ -158,8 +185,7 @@ export const viewOf = (read: ReadonlyArray<HeldOf>, write: ReadonlyArray<HeldOf>
   write: write.flatMap(grantsOf)
 })
 
-const grantsOf = ({ held, registration }: HeldOf): ReadonlyArray<HeldGrant> =>
-  held.map(({ fields, id, rows }) => ({ id: registration.first + id, fields, rows }))
+const grantsOf = ({ held }: HeldOf): ReadonlyArray<HeldGrant> => held.map(({ fields, rows }) => ({ fields, rows }))
 
 /**
  * What the caller of a request may do with models: computed when it is first asked for, once for each model, with all data.
@@ -170,11 +196,12 @@ export const accessOnDemand = (
   registrations: ReadonlyArray<RuledModel>,
   heldIn: (registration: RuledModel) => ReadonlyArray<Held> | Effect.Effect<ReadonlyArray<Held>, Failure>
 ): (model: ModelLike) => Effect.Effect<ReadonlyArray<HeldOf> | undefined, Failure> => {
-  const known = new Map<ModelLike, ReadonlyArray<HeldOf>>()
-  const turn = Semaphore.makeUnsafe(1)
+  let asked: { readonly known: Map<ModelLike, ReadonlyArray<HeldOf>>; readonly turn: Semaphore.Semaphore } | undefined
   return (model) => {
     const own = registrations.filter((registration) => registration.model === model)
     if (own.length === 0) return Effect.undefined
+    // Most requests work with the model of their endpoint only.
+    const { known, turn } = asked ??= { known: new Map(), turn: Semaphore.makeUnsafe(1) }
     const computed = Effect.suspend(() => {
       const before = known.get(model)
       if (before !== undefined) return Effect.succeed(before)

@@ -5,8 +5,8 @@ import type * as Model from "../../Model/Model.ts"
 import type { Rules } from "../../Security/Grant.ts"
 import { heldBy } from "../../Security/introspection.ts"
 import type { Caller, Failure } from "../../Security/Permission.ts"
-import { includedRoles, subjectsOf } from "./authorization.ts"
-import { withAllData } from "./callerAccess.ts"
+import { includedRoles } from "./authorization.ts"
+import { subjectsOf, withAllData } from "./callerAccess.ts"
 
 /**
  * The numbers of the rules of each registration that a caller holds for some document, or may hold: what a permission says of a
@@ -19,17 +19,23 @@ export const rightsOf = (
   roles: { readonly [role: string]: ReadonlyArray<string> }
 ) => {
   const withIncluded = includedRoles(roles)
+  const ruled = registrations.map(({ model, rules }) => ({
+    model,
+    rules,
+    numbers: rules.grants.map((_, number) => number),
+    subjects: model === undefined ? () => true : subjectsOf(model)
+  }))
   return Effect.fnUntraced(function*(
     user: Caller | undefined,
     request: HttpServerRequest.HttpServerRequest
   ): Effect.fn.Return<ReadonlyArray<ReadonlyArray<number>>, Failure> {
     const caller = Option.fromUndefinedOr(user === undefined ? undefined : withIncluded(user))
-    return yield* withAllData(Effect.forEach(registrations, ({ model, rules }) => {
-      const held = heldBy(rules, rules.grants.map((_, number) => number), {
+    return yield* withAllData(Effect.forEach(ruled, ({ model, numbers, rules, subjects }) => {
+      const held = heldBy(rules, numbers, {
         caller,
         request,
         model,
-        isSubject: (subject) => model === undefined || subjectsOf(model)(subject, undefined),
+        isSubject: (subject) => subjects(subject, undefined),
         document: undefined
       })
       return Effect.map(Effect.isEffect(held) ? held : Effect.succeed(held), (held) => held.map(({ id }) => id))

@@ -52,8 +52,16 @@ export const linkRulesOf = (registration: ServedResource): LinkRules | undefined
 type Maybe<A> = A | Effect.Effect<A, Failure>
 
 /**
- * What the links of a route's documents list, which the caller has read. `held` are the rules that the caller holds for the
- * request.
+ * What the links of a route's documents list, which the caller has read, if no rule depends on a document that is not known.
+ * `held` are the rules that the caller holds for the request.
+ *
+ * @internal
+ */
+export const rightsByRules = (links: LinkRules, held: ReadonlyArray<Held>): Rights | undefined =>
+  links.ofDocument.size === 0 ? rightsOf(links, held, { isRead: true }) : undefined
+
+/**
+ * {@link rightsByRules} if some rule does.
  *
  * @internal
  */
@@ -64,7 +72,6 @@ export const rightsOfRoute = (
   situation: Situation
 ): Maybe<Rights> => {
   const { ofDocument } = links
-  if (ofDocument.size === 0) return rightsOf(links, held, { isRead: true })
   const others = held.filter(({ id }) => !ofDocument.has(id))
   return mapped(
     heldBy(rules, [...ofDocument], { ...situation, document: undefined }),

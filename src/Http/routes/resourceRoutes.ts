@@ -74,8 +74,19 @@ export const routesOf = (
 const ofName = (handlers: Handlers) => (name: Name): ResponseEffect => handlers[name]
 
 /** The handler for the grants that the caller of the request holds. */
-const callersHandler = (handlersFor: (view: CallerView) => Handlers) => (name: Name): ResponseEffect =>
-  Effect.withFiber((fiber) => handlersFor(Context.get(fiber.context, CallerViews)?.own ?? noGrants)[name])
+const callersHandler = (handlersFor: (view: CallerView) => Handlers) => {
+  // A caller has the same view in all requests with the same rules.
+  const known = new WeakMap<CallerView, Handlers>()
+  return (name: Name): ResponseEffect =>
+    Effect.withFiber((fiber) => {
+      const view = Context.get(fiber.context, CallerViews)?.own ?? noGrants
+      const before = known.get(view)
+      if (before !== undefined) return before[name]
+      const handlers = handlersFor(view)
+      known.set(view, handlers)
+      return handlers[name]
+    })
+}
 
 const noGrants: CallerView = { read: [], write: [] }
 

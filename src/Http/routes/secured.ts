@@ -48,13 +48,10 @@ export const makeAccess = ({ authenticator, authorizer, errorResponses }: {
   return {
     secured: (route, endpoint, around) => {
       if (endpoint === undefined) {
-        const response = around(respond(route))
-        return withStore(authenticated(() => response))
+        return withStore(authenticated(around(respond(route))))
       }
-      const authorized = authorizer.authorized(endpoint, route.handler)
-      return withStore(
-        authenticated((user) => around(respond({ ...route, handler: authorized(user, credentialsNeeded) })))
-      )
+      const handler = authorizer.authorized(endpoint, route.handler, credentialsNeeded)
+      return withStore(authenticated(around(respond({ ...route, handler }))))
     },
     credentialsNeeded,
     open: (router) => openRouter(router, authenticated, authorizer.unruled)

@@ -33,14 +33,11 @@ export const accessOf = Effect.fnUntraced(function*({ errorResponses, realm, reg
 }): Effect.fn.Return<ServedAccess, CredentialsUnprovided> {
   const schemes = yield* provided
   if (schemes.length === 0) return yield* new CredentialsUnprovided()
-  const ruled = new Map<ServedResource, RuledModel>()
-  let first = 0
-  for (const registration of registrations) {
-    if (registration._tag === "Resource") {
-      ruled.set(registration, ruledModel(registration, first))
-    }
-    first += registration.rules.grants.length
-  }
+  const ruled = new Map(
+    registrations.flatMap((registration): ReadonlyArray<readonly [ServedResource, RuledModel]> =>
+      registration._tag === "Resource" ? [[registration, ruledModel(registration)]] : []
+    )
+  )
   const access = makeAccess({
     authenticator: makeAuthenticator({ schemes, realm, errorResponses }),
     authorizer: makeAuthorizer([...ruled.values()], roles),

@@ -19,8 +19,6 @@ interface FieldRules {
  * @internal
  */
 export interface HeldGrant {
-  /** The number of the grant in its registration. Each number has the same `fields` in every request. */
-  readonly id: number
   /** `undefined` if the grant takes no fields away. */
   readonly fields: FieldRules | undefined
   /** The documents that the grant reaches, for this caller; `undefined`: all. */

@@ -64,10 +64,10 @@ export const heldBy = (
       (verdicts) => verdicts.reduce<Verdict>(both, true)
     )
   return then(
-    all(numbers.map((id) => ruleOf(id, grants[id], situation)), (held) => held.flatMap((one) => one ?? [])),
+    all(numbers.map((id) => ruleOf(id, grants[id], situation)), (held) => held.filter((one) => one !== undefined)),
     (held) => {
       if (held.length === 0 || restrictions.length === 0) return held
-      return then(restricted(), (limit) => limit === false ? [] : held.flatMap((one) => withLimit(one, limit)))
+      return then(restricted(), (limit) => limit === false ? [] : held.map((one) => withLimit(one, limit)))
     }
   )
 }
@@ -154,11 +154,11 @@ const isComplete = (part: unknown): boolean => {
 /** Both are not `false`. */
 const filterIn = (verdict: Verdict): Filter | undefined => typeof verdict === "boolean" ? undefined : verdict
 
-const withLimit = (held: Held, limit: Verdict): ReadonlyArray<Held> => [{
+const withLimit = (held: Held, limit: Verdict): Held => ({
   ...held,
   rows: filterIn(both(held.rows ?? true, limit)),
   check: filterIn(both(held.check ?? true, limit))
-}]
+})
 
 const verdictOf = (node: Node, situation: Situation, isNegated = false): Maybe<Verdict> => {
   const caller = Option.getOrUndefined(situation.caller)
@@ -255,16 +255,20 @@ const once = (
   })
 
 const then = <A, B>(value: Maybe<A>, f: (value: A) => Maybe<B>): Maybe<B> => {
-  if (!Effect.isEffect(value)) return f(value)
+  if (isReady(value)) return f(value)
   return Effect.flatMap(value, (value) => {
     const next = f(value)
-    return Effect.isEffect(next) ? next : Effect.succeed(next)
+    return isReady(next) ? Effect.succeed(next) : next
   })
 }
 
 const all = <A, B>(values: ReadonlyArray<Maybe<A>>, f: (values: ReadonlyArray<A>) => B): Maybe<B> => {
-  const isReady = (value: Maybe<A>): value is A => !Effect.isEffect(value)
-  return values.every(isReady)
+  const areReady = (values: ReadonlyArray<Maybe<A>>): values is ReadonlyArray<A> => values.every(isReady)
+  return areReady(values)
     ? f(values)
     : Effect.map(Effect.forEach(values, (value) => isReady(value) ? Effect.succeed(value) : value), f)
 }
+
+/** Most values are booleans, for which the question is cheap. */
+const isReady = <A>(value: Maybe<A>): value is A =>
+  typeof value === "boolean" || value === undefined || !Effect.isEffect(value)

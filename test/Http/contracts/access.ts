@@ -10,6 +10,7 @@ import {
   Jwt,
   KernelEngine,
   Model,
+  Permission,
   Repository,
   Resource,
   Role,
@@ -277,6 +278,52 @@ export const accessContract = (name: string, store: FreshStore) =>
             Effect.catchTag("Forbidden", () => Effect.succeed("forbidden"))
           ))
         assert.deepStrictEqual(results, results.map((_, i) => i % 2 === 0 ? "ok" : "forbidden"))
+      }))
+
+    it.effect("is decided for each request, also of one token, and for each of many callers at once", () =>
+      Effect.gen(function*() {
+        const now = { isOpen: true, shown: "open" }
+        const duringHours = Permission.make("during hours", {}, () => Effect.sync(() => now.isOpen))
+        const resource = Resource.make(Order, { methods: ["GET", "PUT"] })
+          .grant(Permission.and(Role("buyer"), duringHours), {
+            rows: (me) => ($) => $.customer.equals(me.subject).and($.state.equals(now.shown))
+          })
+          .grant(Role("clerk"), { methods: ["GET"], rows: () => ($) => $.state.equals(now.shown) })
+        const changing = KernelEngine.make("changing").register(resource).enableSecurity()
+        const { as, repositories: { orders } } = yield* changing.test({ store: Layer.fresh(store) })
+        const callers = yield* Effect.forEach(["U1", "U2", "U3", "U4"], (subject) =>
+          Effect.gen(function*() {
+            const { id } = yield* orders.insert(new Order({ customer: subject }))
+            yield* orders.insert(new Order({ customer: subject, state: "paid" }))
+            return { id, subject, test: yield* as({ subject, roles: ["buyer"] }) }
+          }))
+        const clerk = yield* as({ subject: "U5", roles: ["clerk"] })
+        for (const shown of ["open", "paid", "none", "open"]) {
+          now.shown = shown
+          const pages = yield* atOnce(20, (i) => callers[i % 4]!.test.orders.list())
+          const one = (i: number) => shown === "none" ? [] : [[`U${i % 4 + 1}`, shown]]
+          assert.deepStrictEqual(
+            pages.map(({ _items }) => _items.map(({ customer, state }) => [customer, state])),
+            pages.map((_, i) => one(i))
+          )
+          assert.lengthOf((yield* clerk.orders.list())._items, shown === "none" ? 0 : 4)
+          const found = yield* atOnce(8, (i) =>
+            callers[i % 4]!.test.orders.get({ params: { id: callers[(i + Math.floor(i / 4)) % 4]!.id } }).pipe(
+              Effect.map(({ customer }) =>
+                customer
+              ),
+              Effect.catchTag("NotFound", () => Effect.succeed("nothing"))
+            ))
+          // The first four ask for their own, the others for somebody else's.
+          assert.deepStrictEqual(found, found.map((_, i) => i < 4 && shown === "open" ? `U${i + 1}` : "nothing"))
+        }
+        now.isOpen = false
+        const results = yield* atOnce(8, (i) =>
+          callers[i % 4]!.test.orders.list().pipe(
+            Effect.as("ok"),
+            Effect.catchTag("Forbidden", () => Effect.succeed("forbidden"))
+          ))
+        assert.deepStrictEqual(results, results.map(() => "forbidden"))
       }))
 
     it.effect("has typed errors for whom there are no rights", () =>

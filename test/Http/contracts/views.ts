@@ -39,15 +39,15 @@ const resource = Resource.make(Deal, { methods: ["GET", "POST", "PUT", "PATCH", 
 
 const hidden = ["cost", "serial", "pin", "address.phone", "lines.cost", "parts.cost"]
 
-const whole: HeldGrant = { id: 0, fields: undefined, rows: undefined }
+const whole: HeldGrant = { fields: undefined, rows: undefined }
 
 /** A clerk does not see what things cost, and can't write the state. */
-const clerk: HeldGrant = { id: 1, fields: { hide: hidden, readOnly: ["state"] }, rows: undefined }
+const clerk: HeldGrant = { fields: { hide: hidden, readOnly: ["state"] }, rows: undefined }
 
 /** Everybody sees the deals, and the owner the cost of their own. */
-const anybody: HeldGrant = { id: 2, fields: { hide: ["cost", "lines.cost"], readOnly: [] }, rows: undefined }
+const anybody: HeldGrant = { fields: { hide: ["cost", "lines.cost"], readOnly: [] }, rows: undefined }
 
-const ownerOf = (subject: string): HeldGrant => ({ id: 3, fields: undefined, rows: { owner: { $eq: subject } } })
+const ownerOf = (subject: string): HeldGrant => ({ fields: undefined, rows: { owner: { $eq: subject } } })
 
 const grants: Grants = (caller) => {
   if (caller === "admin") return { read: [whole], write: [whole] }
@@ -59,12 +59,12 @@ const grants: Grants = (caller) => {
   }
   if (caller === "blind") return { read: [clerk], write: [whole] }
   if (caller === "resident") {
-    const resident: HeldGrant = { id: 4, fields: { hide: [], readOnly: ["address"] }, rows: undefined }
+    const resident: HeldGrant = { fields: { hide: [], readOnly: ["address"] }, rows: undefined }
     return { read: [resident], write: [resident] }
   }
   if (caller === "foreman") {
-    const ofAll: HeldGrant = { id: 5, fields: { hide: ["parts"], readOnly: [] }, rows: undefined }
-    const ofOwn: HeldGrant = { id: 6, fields: { hide: ["parts.cost"], readOnly: [] }, rows: { owner: "ann" } }
+    const ofAll: HeldGrant = { fields: { hide: ["parts"], readOnly: [] }, rows: undefined }
+    const ofOwn: HeldGrant = { fields: { hide: ["parts.cost"], readOnly: [] }, rows: { owner: "ann" } }
     return { read: [ofAll, ofOwn], write: [ofAll, ofOwn] }
   }
   const held = [anybody, ownerOf(caller)]

@@ -95,7 +95,7 @@ const typed = (name: string, value: number) => name === "b" || name === "n.y" ? 
 
 const resource = Resource.make(Sample, { methods: ["GET", "POST", "PUT", "PATCH"] })
 
-const all: HeldGrant = { id: 0, fields: undefined, rows: undefined }
+const all: HeldGrant = { fields: undefined, rows: undefined }
 
 const callers = new Map<string, CallerView>([["admin", { read: [all], write: [all] }]])
 
