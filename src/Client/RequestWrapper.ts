@@ -157,6 +157,20 @@ export interface RequestWrapper {
    *
    * A file is sent while it is read, and never in memory as a whole. Its length is announced, except for streams. A redirect
    * that repeats the request sends the file again, which a `ReadableStream` can't be.
+   *
+   * **Example** (A stream of bytes)
+   *
+   * ```ts check
+   * import { Effect, Stream } from "effect"
+   * import { HttpClientFactory } from "appkernel"
+   *
+   * const program = Effect.gen(function*() {
+   *   const storage = yield* HttpClientFactory.get("http://storage:8080")
+   *   const lines = Stream.encodeText(Stream.make("id;total\\n", "O1;12.50\\n"))
+   *   const [status] = yield* storage.at("reports").upload(lines, { filename: "orders.csv", contentType: "text/csv" })
+   *   return status
+   * })
+   * ```
    */
   readonly upload: <const File extends UploadFile, S extends Schema.Top = never>(
     file: File,
@@ -188,6 +202,19 @@ export interface RequestWrapper {
    *
    * A call begins each time that the stream is run, and lasts until the stream ends: a failure of the network in the middle
    * fails the stream, and the circuit breaker counts it.
+   *
+   * **Example** (Lines of a file)
+   *
+   * ```ts check
+   * import { Effect, Stream } from "effect"
+   * import { HttpClientFactory } from "appkernel"
+   *
+   * const program = Effect.gen(function*() {
+   *   const storage = yield* HttpClientFactory.get("http://storage:8080")
+   *   const lines = storage.wrap("reports/latest").streamDownload().pipe(Stream.decodeText, Stream.splitLines)
+   *   yield* Stream.runForEach(lines, (line) => Effect.log(line))
+   * })
+   * ```
    */
   readonly streamDownload: (
     options?: DownloadOptions
@@ -203,6 +230,19 @@ export interface RequestWrapper {
    * - A name from the service can't leave the folder. What some platform does not take in a name is replaced by `_` or removed:
    *   separators, control and invisible characters, devices of Windows, dots at the beginning and the end, and what is beyond
    *   255 bytes.
+   *
+   * **Example** (Into a folder)
+   *
+   * ```ts check
+   * import { Effect } from "effect"
+   * import { HttpClientFactory } from "appkernel"
+   *
+   * const program = Effect.gen(function*() {
+   *   const storage = yield* HttpClientFactory.get("http://storage:8080")
+   *   // for instance /var/reports/orders.csv
+   *   return yield* storage.wrap("reports/latest").downloadTo("/var/reports/")
+   * })
+   * ```
    */
   readonly downloadTo: (
     dest: string,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { HttpClientFactory, Model } from "appkernel"
+import { Deadline, HttpClientFactory, Model } from "appkernel"
 import { Cause, Effect, Exit, Fiber, Logger, Schema, Stream } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import * as fs from "node:fs"
@@ -220,6 +220,17 @@ describe("download", () => {
     }).pipe(withClient))
 })
 
+describe("a body that is larger than allowed", () => {
+  it.live("is read by streamDownload and downloadTo only", () =>
+    Effect.gen(function*() {
+      const service = yield* listening((_, response) => void response.end(new Uint8Array(2_000)))
+      const files = (yield* HttpClientFactory.get(service.url)).at("files")
+      assert.strictEqual(yield* reasonOf(files.download()), "InvalidAnswer")
+      assert.strictEqual(textOf(yield* Stream.runCollect(files.streamDownload())).length, 2_000)
+      assert.strictEqual(fs.statSync(yield* files.downloadTo(yield* freshDirectory)).size, 2_000)
+    }).pipe(Effect.provide(HttpClientFactory.layerWith({ maxResponseSize: "1 kB" }))))
+})
+
 describe("streamDownload", () => {
   it.live("calls each time that it is run, at its URL, and fails for other answers than 2xx and without an upstream", () =>
     Effect.gen(function*() {
@@ -321,6 +332,22 @@ describe("streamDownload", () => {
       const calm = Stream.tap(proxy.at("fast").streamDownload(options), () => Effect.sleep(step))
       assert.strictEqual(textOf(yield* Stream.runCollect(calm)), "0123456789")
       assert.strictEqual(yield* reasonOf(Stream.runDrain(proxy.at("stops").streamDownload(options))), "Timeout")
+    }).pipe(withClient))
+
+  it.live("fails with the reason of the call at its deadline", () =>
+    Effect.gen(function*() {
+      const service = yield* listening((_, response) => void response.write("half"))
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const received: Array<Uint8Array> = []
+      const stream = Stream.tap(proxy.at("files").streamDownload({ chunkSize: 1 }), (chunk) =>
+        Effect.sync(() => received.push(chunk)))
+      const ended = Deadline.within(Stream.runDrain(stream), 200 * slowness())
+      assert.strictEqual(yield* reasonOf(ended), "Timeout")
+      assert.strictEqual(textOf(received), "half")
+      const folder = yield* freshDirectory
+      const saved = Deadline.within(proxy.at("files").downloadTo(folder), 200 * slowness())
+      assert.strictEqual(yield* reasonOf(saved), "Timeout")
+      assert.deepStrictEqual(fs.readdirSync(folder), [])
     }).pipe(withClient))
 })
 

@@ -232,7 +232,12 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, RawA
   bytes(maxBytes: number): Effect.Effect<Uint8Array, RequestHandlingException> {
     return Effect.suspend(() => {
       this.#maxBytes = maxBytes
-      if (this.#received > maxBytes) this.#end(tooLarge(this.#message.upstream, maxBytes), false)
+      if (this.#received > maxBytes) {
+        // A short body may be complete by now.
+        const failure = tooLarge(this.#message.upstream, maxBytes)
+        this.#end(failure, false)
+        return Effect.fail(this.#failure ?? failure)
+      }
       this.#flow(Infinity)
       return this.#isComplete
         ? this.#whole

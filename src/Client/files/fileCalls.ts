@@ -144,7 +144,10 @@ export const streamDownload = (
     )
     const { stream } = yield* Deferred.await(answered)
     yield* Effect.addFinalizer(() => Effect.andThen(Deferred.succeed(ended, undefined), Fiber.await(running)))
-    return inChunksOf(Stream.tapError(stream, (error) => Deferred.fail(ended, error)), chunkSize)
+    // The call may have ended before, as at its deadline, so that its failure is the one.
+    const callFailure = (error: RequestHandlingException) =>
+      Effect.andThen(Deferred.fail(ended, error), Effect.flatten(Fiber.join(running)))
+    return inChunksOf(Stream.catch(stream, (error) => Stream.fromEffectDrain(callFailure(error))), chunkSize)
   }))
 
 /**
