@@ -110,6 +110,15 @@ export interface CircuitBreaker {
     call: Effect.Effect<A, E, R>,
     outcomeOf?: (exit: Exit.Exit<A, E>) => Outcome
   ) => Effect.Effect<A, E | CircuitOpenError, R>
+  /**
+   * {@link run} for calls that go on long after the service has answered, such as downloads. The call gets an effect to run at
+   * the answer: it closes a half open breaker, so that others need not wait for the end. A closed breaker counts the call at its
+   * end.
+   */
+  readonly runAnswering: <A, E, R>(
+    call: (answered: Effect.Effect<void>) => Effect.Effect<A, E, R>,
+    outcomeOf?: (exit: Exit.Exit<A, E>) => Outcome
+  ) => Effect.Effect<A, E | CircuitOpenError, R>
   /** Fails with `CircuitOpenError` if a call would be refused now. It takes no place of a probe. */
   readonly check: Effect.Effect<void, CircuitOpenError>
   /** The state now. */
@@ -214,15 +223,22 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
     const settle = (epoch: number, outcome: Outcome): Effect.Effect<void> =>
       step((circuit, now) => [Effect.void, Circuit.settle(circuit, epoch, outcome, now, limits)])
 
+    const runAnswering: CircuitBreaker["runAnswering"] = (call, outcomeOf = outcomeOfExit) =>
+      Effect.acquireUseRelease(
+        admit,
+        (epoch) =>
+          call(step((circuit, now) => [
+            Effect.void,
+            circuit._tag === "HalfOpen" ? Circuit.settle(circuit, epoch, "Success", now, limits) : circuit
+          ])),
+        (epoch, exit) =>
+          Effect.onError(Effect.suspend(() => settle(epoch, outcomeOf(exit))), () => settle(epoch, "Unknown"))
+      )
+
     return {
       name,
-      run: (call, outcomeOf = outcomeOfExit) =>
-        Effect.acquireUseRelease(
-          admit,
-          () => call,
-          (epoch, exit) =>
-            Effect.onError(Effect.suspend(() => settle(epoch, outcomeOf(exit))), () => settle(epoch, "Unknown"))
-        ),
+      run: (call, outcomeOf) => runAnswering(() => call, outcomeOf),
+      runAnswering,
       check: Effect.uninterruptible(step<void, CircuitOpenError>((circuit, now) => [
         Circuit.admit(circuit, limits) === undefined ? refusal(circuit, now) : Effect.void,
         circuit

@@ -178,6 +178,24 @@ describe("a circuit breaker", () => {
       assert.strictEqual((yield* breaker.state)._tag, "Closed")
     }).pipe(silent))
 
+  it.effect("is closed by a probe that is answered, and counts a call at its end otherwise", () =>
+    Effect.gen(function*() {
+      const breaker = yield* opened({ failureThreshold: 1, recoveryTimeout: "1 second" })
+      const long = breaker.runAnswering((answered) =>
+        Effect.andThen(answered, Effect.andThen(Effect.sleep("1 minute"), Effect.fail("the end is missing")))
+      )
+      yield* TestClock.adjust("1 second")
+      const probe = yield* Effect.forkChild(long, { startImmediately: true })
+      assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 0 })
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(Exit.isFailure(yield* Fiber.await(probe)))
+      assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 0 })
+      yield* Effect.forkChild(long, { startImmediately: true })
+      assert.deepStrictEqual(yield* breaker.state, { _tag: "Closed", failures: 0 })
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* breaker.state)._tag, "Open")
+    }).pipe(silent))
+
   it.effect("learns nothing from defects, and takes their places back, also when the outcome can't be told", () =>
     Effect.gen(function*() {
       const breaker = yield* opened({ recoveryTimeout: "1 second" })

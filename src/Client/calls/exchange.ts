@@ -49,6 +49,10 @@ export interface CallOptions {
   readonly retries?: Retries | undefined
   /** Sent as `Idempotency-Key`, with each try; `true` for a random one. Defaults to none. */
   readonly idempotencyKey?: string | true | undefined
+  /**
+   * Whether the body may take long, so that it is no part of what the circuit breaker learns from a probe. Defaults to false.
+   */
+  readonly isLong?: boolean | undefined
 }
 
 /**
@@ -127,16 +131,21 @@ export const makeExchange = (
       ({ bytes, headers, status }) => responseOf(request, options.upstream, status, headers, bytes)
     )
   })
-  const guarded = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | CircuitOpenError, R> =>
-    breaker === undefined ? call : breaker.run(call, CircuitBreaker.outcomeOfCall)
+  const guarded = <A, E, R>(
+    callOf: (answered: Effect.Effect<void>) => Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E | CircuitOpenError, R> =>
+    breaker === undefined ? callOf(Effect.void) : breaker.runAnswering(callOf, CircuitBreaker.outcomeOfCall)
   const made = <A, E, R>(
     unkeyed: HttpClientRequest.HttpClientRequest,
     { idempotencyKey, retries, upstream }: CallOptions,
-    callOf: (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<A, E | RequestHandlingException, R>
+    callOf: (
+      request: HttpClientRequest.HttpClientRequest,
+      answered: Effect.Effect<void>
+    ) => Effect.Effect<A, E | RequestHandlingException, R>
   ): Effect.Effect<A, E | CallError, R> =>
     inTime(
       Effect.flatMap(keyed(unkeyed, idempotencyKey), (request) => {
-        const call = guarded(callOf(request))
+        const call = guarded((answered) => callOf(request, answered))
         return retries === undefined ? call : retried(call, request, retries)
       }),
       upstream
@@ -146,11 +155,16 @@ export const makeExchange = (
       made(
         request,
         options,
-        (request) =>
+        (request, answered) =>
           Effect.uninterruptibleMask((restore) =>
             Effect.flatMap(restore(send(shared, root, request, options, credentialed)), (located) =>
               Effect.onExit(
-                restore(Effect.flatMap(accepted(shared, located, options), (answer) => read(answer))),
+                restore(
+                  Effect.flatMap(
+                    accepted(shared, located, options),
+                    (answer) => options.isLong === true ? Effect.andThen(answered, read(answer)) : read(answer)
+                  )
+                ),
                 () => Effect.sync(() => located.raw.close())
               ))
           )
@@ -177,10 +191,12 @@ export const makeExchange = (
             ({ bytes, headers, status }) =>
               Effect.flatMap(responseOf(request, options.upstream, status, headers, bytes), (one) => {
                 response = one
-                return status < 500 ? Effect.succeed(one) : rejected({ headers, status }, undefined, options.upstream)
+                return status >= 200 && status < 300
+                  ? Effect.succeed(one)
+                  : rejected({ headers, status }, undefined, options.upstream)
               })
           )
-        // To the breaker, a status from 500 is a failure.
+        // To the breaker and to retries, any other status than 2xx is a failure.
         return Effect.catch(made(request, options, callOf), (error) => {
           const isAnswer = error._tag === "RequestHandlingException" && error.reason === "Status"
           return isAnswer && response !== undefined ? Effect.succeed(response) : Effect.fail(error)

@@ -135,7 +135,7 @@ export const streamDownload = (
       : Schedule.while(retries, () => !Deferred.isDoneUnsafe(answered))
     const running = yield* call.exchange.run(
       get(call),
-      { ...call.options, retries: untilAnswered },
+      { ...call.options, retries: untilAnswered, isLong: true },
       (answer) => Effect.andThen(Deferred.succeed(answered, answer), Deferred.await(ended))
     ).pipe(
       Effect.onError((cause) => Deferred.failCause(answered, cause)),
@@ -163,7 +163,7 @@ export const downloadTo = (
   withFiles(Effect.flatMap(destinationOf(dest), ({ folder, name }) =>
     call.exchange.run(
       get(call),
-      call.options,
+      { ...call.options, isLong: true },
       ({ headers, stream }) =>
         saveFile(
           folder,
