@@ -124,9 +124,10 @@ const combine = (
   const double = doubles(toDouble(a), toDouble(b))
   const isIntegral = Number.isInteger(toDouble(a)) && Number.isInteger(toDouble(b))
   if (x === undefined || y === undefined) return decimal ? Decimal128.fromString(String(double)) : double
+  const areNumbers = typeof a === "number" && typeof b === "number"
   // A whole number beyond 32 bits that is no `Long` was stored as a double.
-  const areDoubles = typeof a === "number" && typeof b === "number" && !(isInt32(a) && isInt32(b))
-  if (!decimal && (Number.isSafeInteger(double) || !isIntegral || areDoubles)) return double
+  const isDouble = areNumbers && (Number.isSafeInteger(double) || !(isInt32(a) && isInt32(b)))
+  if (!decimal && (isDouble || !isIntegral)) return double
   const exact = exacts(x, y)
   return decimal ? decimalOf(exact) : integerOf(exact.digits * 10n ** BigInt(exact.exponent))
 }
