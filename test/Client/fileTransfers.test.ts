@@ -181,6 +181,19 @@ describe("upload", () => {
       const step = 30 * slowness()
       const service = yield* listening((request, response) => {
         if (request.url === "/stops/") return
+        if (request.url === "/calm/") {
+          // A twentieth at a time.
+          let received = 0
+          request.on("data", (chunk: Buffer) => {
+            received += chunk.length
+            if (received < 1_500_000) return
+            received = 0
+            request.pause()
+            setTimeout(() => request.resume(), step)
+          })
+          request.on("end", () => response.end("{}"))
+          return
+        }
         // Reads on only after a while each time.
         request.on("data", () => {
           request.pause()
@@ -194,8 +207,12 @@ describe("upload", () => {
         Stream.tap(() => Effect.sleep(step))
       )
       assert.deepStrictEqual(yield* proxy.at("slow").upload(file, { timeout: step * 6 }), [200, {}])
-      const large = new Uint8Array(50_000_000)
+      // More than the buffers of both sockets, in one piece.
+      const large = new Uint8Array(30_000_000)
       assert.strictEqual(yield* reasonOf(proxy.at("stops").upload(large, { timeout: step * 3 })), "Timeout")
+      const start = performance.now()
+      assert.deepStrictEqual(yield* proxy.at("calm").upload(large, { timeout: step * 10 }), [200, {}])
+      assert.isAbove(performance.now() - start, step * 12)
     }).pipe(withClient))
 })
 

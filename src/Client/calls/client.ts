@@ -2,6 +2,7 @@
  * What all calls of a client share: its pool, its deadlines, and how undici connects.
  */
 import type * as Undici from "@effect/platform-node/Undici"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as HttpBody from "effect/http/HttpBody"
 import type * as Scope from "effect/Scope"
@@ -68,7 +69,7 @@ export const makeShared = Effect.fnUntraced(function*(
     for (const [key, value] of form) copy.append(key, value)
     return copy
   }
-  const readableOf = (stream: Stream.Stream<Uint8Array, unknown>) => toReadable(stream)
+  const readableOf = (stream: Stream.Stream<Uint8Array, unknown>) => toReadable(Stream.mapArray(stream, inParts))
   const bodyOf = (body: HttpBody.HttpBody): Effect.Effect<Body> => {
     switch (body._tag) {
       case "Empty":
@@ -76,7 +77,7 @@ export const makeShared = Effect.fnUntraced(function*(
       case "Uint8Array":
         return body.body.length <= maxAtOnce
           ? Effect.succeed(body.body)
-          : readableOf(Stream.fromIterable(partsOf(body.body)))
+          : readableOf(Stream.succeed(body.body))
       case "Raw":
         // What a payload that is not known is: undici takes it or rejects it.
         return Effect.succeed(body.body as Body)
@@ -101,9 +102,16 @@ export const makeShared = Effect.fnUntraced(function*(
 // internal
 // -----------------------------------------------------------------------------
 
-/** Of larger bodies undici would not tell when they are sent. */
+/** undici tells when a part is sent. Of larger ones that would be too late to know that the service takes them. */
 const maxAtOnce = 65_536
 
-function* partsOf(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += maxAtOnce) yield bytes.subarray(at, at + maxAtOnce)
-}
+type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
+
+const inParts = (pieces: Pieces): Pieces =>
+  pieces.some(({ length }) => length > maxAtOnce) ? Arr.flatMap(pieces, partsOf) : pieces
+
+const partsOf = (bytes: Uint8Array): Pieces =>
+  Arr.makeBy(
+    Math.max(1, Math.ceil(bytes.length / maxAtOnce)),
+    (i) => bytes.subarray(i * maxAtOnce, (i + 1) * maxAtOnce)
+  )
