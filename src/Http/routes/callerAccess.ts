@@ -3,7 +3,14 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { ModelLike } from "../../Model/introspection.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
-import { type Access, CallerRules, nothing, type RowRules, storedIdOf } from "../../Repository/introspection.ts"
+import {
+  type Access,
+  CallerRules,
+  nothing,
+  type RowRules,
+  storedIdOf,
+  type UpdateGrant
+} from "../../Repository/introspection.ts"
 import type { Rules } from "../../Security/Grant.ts"
 import { type Held, rulesFor } from "../../Security/introspection.ts"
 import type { Failure } from "../../Security/Permission.ts"
@@ -105,8 +112,20 @@ export const heldFor = (all: ReadonlyArray<HeldOf>, methods: ReadonlyArray<strin
  * @internal
  */
 export const rulesOfRoute = (held: ReadonlyArray<Held>): RowRules => {
-  const [reach, left] = [reachOf(held), leftBy(held)]
-  return { rows: () => reach, check: () => left }
+  const [reach, left, grants] = [reachOf(held), leftBy(held), distinguished(held)]
+  return { rows: () => reach, check: () => left, grants: () => grants }
+}
+
+/**
+ * The grants for updates, if their rows and what they may leave behind have to be of the same one: `undefined` if one grant
+ * allows everything, or all reach the same documents, or all leave the same ones behind.
+ */
+const distinguished = (grants: ReadonlyArray<UpdateGrant>): ReadonlyArray<UpdateGrant> | undefined => {
+  const isSame = (key: keyof UpdateGrant) => grants.every((grant) => grant[key] === grants[0]?.[key])
+  return isSame("rows") || isSame("check") ||
+      grants.some(({ check, rows }) => check === undefined && rows === undefined)
+    ? undefined
+    : grants.map(({ check, rows }) => ({ rows, check }))
 }
 
 /**
@@ -119,7 +138,13 @@ export const rulesOfCreating = (inserting: ReadonlyArray<Held>, replacing: Reado
   const sameFields = fieldsOf(inserting) === fieldsOf(replacing)
   const reach = sameFields ? allOf(reachOf(inserting), reachOf(replacing)) : nothing
   const [inserted, replaced] = [leftBy(inserting), leftBy(replacing)]
+  const grants = distinguished(
+    inserting.flatMap((one) =>
+      replacing.map((other) => ({ rows: allOf(one.rows, other.rows), check: allOf(one.check, other.check) }))
+    )
+  )
   return {
+    grants: () => grants,
     // What was inserted is read for its response.
     rows: (access) => access === "insert" ? inserted : reach,
     check: (access) => access === "insert" ? inserted : allOf(inserted, replaced)
@@ -140,9 +165,11 @@ const fieldsOf = (held: ReadonlyArray<Held>): string =>
  * @internal
  */
 export const rulesOfAddressing = (own: ReadonlyArray<Held>, readable: ReadonlyArray<Held>): RowRules => {
-  const reach = readable.length === 0 ? reachOf(own) : allOf(reachOf(own), reachOf(readable))
+  const read = readable.length === 0 ? undefined : reachOf(readable)
+  const reach = allOf(reachOf(own), read)
   const left = leftBy(own)
-  return { rows: () => reach, check: () => left }
+  const grants = distinguished(own.map(({ check, rows }) => ({ rows: allOf(rows, read), check })))
+  return { rows: () => reach, check: () => left, grants: () => grants }
 }
 
 /**
@@ -161,8 +188,14 @@ export const rulesOfHandler = (all: ReadonlyArray<HeldOf>, addressed?: RowRules)
   // Repositories parse each filter once.
   const rows = once((access: Access) => also(reachOf(of(access)), addressed?.rows(access)))
   const check = once((access: "insert" | "update") => also(leftBy(of(access)), addressed?.check(access)))
-  return { rows, check }
+  const grants = once((_: "update") =>
+    distinguished([...of("update"), ...addressed === undefined ? [] : updateGrantsOf(addressed)])
+  )
+  return { rows, check, grants: () => grants("update") }
 }
+
+const updateGrantsOf = ({ check, grants, rows }: RowRules): ReadonlyArray<UpdateGrant> =>
+  grants?.() ?? [{ rows: rows("update"), check: check("update") }]
 
 const once = <K, A>(f: (key: K) => A): (key: K) => A => {
   const known = new Map<K, { readonly value: A }>()

@@ -25,6 +25,21 @@ export interface RowRules {
   readonly rows: (access: Access) => Filter | undefined
   /** The documents that a write may leave behind. `undefined`: any. */
   readonly check: (access: "insert" | "update") => Filter | undefined
+  /**
+   * The grants for updates, one of which has to admit the document before and after the write. Without them, `rows` and
+   * `check` together say it all.
+   */
+  readonly grants?: (() => ReadonlyArray<UpdateGrant> | undefined) | undefined
+}
+
+/**
+ * What an update may do by one grant: which documents it reaches, and what it may leave behind. `undefined`: all, anything.
+ *
+ * @internal
+ */
+export interface UpdateGrant {
+  readonly rows: Filter | undefined
+  readonly check: Filter | undefined
 }
 
 /**

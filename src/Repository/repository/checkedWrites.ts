@@ -4,6 +4,8 @@
  * An inserted document and a replacement are tested before they are written. An update is tested in advance when it was
  * computed from a document, and its write then depends on the fields that were tested. Any other update that may change the
  * result of the test runs in a transaction, which is rolled back when an updated document fails the test.
+ *
+ * Of several grants, one has to admit both the document that an update reaches and what it leaves behind.
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -19,7 +21,7 @@ import type {
   UpdateResult
 } from "../DocumentStore.ts"
 import { AccessDenied, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
-import type { RowRules } from "./callerRules.ts"
+import type { RowRules, UpdateGrant } from "./callerRules.ts"
 import { chunksOf } from "./chunksOf.ts"
 import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
 import { mapInSteps } from "./mapInSteps.ts"
@@ -73,22 +75,47 @@ interface CheckContext extends CheckOptions {
   readonly denied: AccessDenied
 }
 
-/** Why a document may not be left behind by a write; `undefined` if it may. */
+/** Why a document may not be inserted; `undefined` if it may. */
 const rejectionOf = (
   { denied }: CheckContext,
-  access: "insert" | "update",
   document: Document,
   scope: Scope | undefined
 ): AccessDenied | QueryRejected | undefined => {
-  const check = scope?.rules?.check(access)
+  const check = scope?.rules?.check("insert")
   if (check === undefined) return undefined
   // The test is made for the values that the store would return.
   const stored = normalise(document)
   return Result.isFailure(stored)
-    ? new QueryRejected({ operation: access, detail: stored.failure })
-    : rowMatcher(check)(stored.success)
+    ? new QueryRejected({ operation: "insert", detail: stored.failure })
+    : matches(check, stored.success)
     ? undefined
     : denied
+}
+
+const matches = (filter: Filter | undefined, document: Document): boolean =>
+  filter === undefined || rowMatcher(filter)(document)
+
+type Grants = ReadonlyArray<UpdateGrant>
+
+/** The grants of the caller for updates, of which one has to admit a document before and after the write. */
+const grantsOf = (scope: Scope | undefined): Grants => {
+  const rules = scope?.access === "delete" ? undefined : scope?.rules
+  return rules?.grants?.() ?? [{ rows: rules?.rows("update"), check: rules?.check("update") }]
+}
+
+/** The grants that admit the document as the write leaves it behind. */
+const grantsFor = (grants: Grants, document: Document): Result.Result<Grants, QueryRejected> =>
+  grants.every(({ check }) => check === undefined)
+    ? Result.succeed(grants)
+    : Result.match(normalise(document), {
+      onFailure: (detail) => Result.fail(new QueryRejected({ operation: "update", detail })),
+      onSuccess: (stored) => Result.succeed(grants.filter(({ check }) => matches(check, stored)))
+    })
+
+/** The documents of a filter that one of the grants reaches. */
+const reachedBy = (grants: Grants, filter: Filter): Filter => {
+  const rows = grants.flatMap(({ rows }) => rows ?? [])
+  return rows.length < grants.length ? filter : conjunctionOf(filter, { $or: rows })
 }
 
 const insertOne = (
@@ -96,7 +123,7 @@ const insertOne = (
   document: Document,
   scope: Scope | undefined
 ): Effect.Effect<void, WriteError> => {
-  const rejection = rejectionOf(context, "insert", document, scope)
+  const rejection = rejectionOf(context, document, scope)
   return rejection === undefined ? context.reached.insertOne(document, scope) : Effect.fail(rejection)
 }
 
@@ -106,7 +133,7 @@ const insertMany = Effect.fnUntraced(function*(
   isOrdered: boolean,
   scope: Scope | undefined
 ): Effect.fn.Return<InsertManyResult, ReadError> {
-  const rejections = yield* mapInSteps(documents, (document) => rejectionOf(context, "insert", document, scope))
+  const rejections = yield* mapInSteps(documents, (document) => rejectionOf(context, document, scope))
   const rejected = rejections.flatMap((error, index) => error === undefined ? [] : [{ index, error }])
   const [first] = rejected
   if (first === undefined) return yield* context.reached.insertMany(documents, { ordered: isOrdered }, scope)
@@ -132,13 +159,19 @@ const replace = (
   document: Document,
   scope: Scope | undefined
 ): Effect.Effect<UpdateResult, WriteError> => {
-  const rejection = rejectionOf(context, "update", document, scope)
-  return rejection === undefined
-    ? context.reached.replaceOne(filter, document, {}, scope)
-    : Effect.flatMap(
+  const grants = grantsOf(scope)
+  const admitting = grantsFor(grants, document)
+  const admitted = Result.getOrElse(admitting, (): Grants => [])
+  if (admitted.length === grants.length) return context.reached.replaceOne(filter, document, {}, scope)
+  const rejection = Result.isFailure(admitting) ? admitting.failure : context.denied
+  const written = admitted.length === 0
+    ? Effect.succeed(noUpdate)
+    : context.reached.replaceOne(reachedBy(admitted, filter), document, {}, scope)
+  return Effect.flatMap(written, (result) =>
+    result.matchedCount > 0 ? Effect.succeed(result) : Effect.flatMap(
       firstMatch(context, { filter, scope }),
       (match) => match === undefined ? Effect.succeed(noUpdate) : Effect.fail(rejection)
-    )
+    ))
 }
 
 /**
@@ -188,7 +221,7 @@ interface Target {
 type Write<A> = (filter: Filter) => Effect.Effect<A, WriteError>
 
 /** Runs a write in a transaction, and the check after it. */
-type CheckedTransaction<A> = (check: Filter, target: Target, write: Write<A>) => Effect.Effect<A, WriteError>
+type CheckedTransaction<A> = (grants: Grants, target: Target, write: Write<A>) => Effect.Effect<A, WriteError>
 
 const checkingUpdate = <A>(
   context: CheckContext,
@@ -196,25 +229,33 @@ const checkingUpdate = <A>(
   { transaction, write }: { readonly write: Write<A>; readonly transaction: CheckedTransaction<A> }
 ): Effect.Effect<A, WriteError> => {
   const { filter, scope, update } = target
-  const check = scope?.access === "delete" ? undefined : scope?.rules?.check("update")
-  if (check === undefined) return write(filter)
-  const fields = fieldsOfFilter(check)
-  if (fields === undefined) return transaction(check, target, write)
+  const grants = grantsOf(scope)
+  if (grants.every(({ check }) => check === undefined)) return write(filter)
+  const fieldsOf = new Map(grants.map((grant) => [grant, fieldsOfFilter(grant.check ?? {})]))
+  const changed = fieldsOfUpdate(update)
   // The rows are part of the write, so what they require still holds after an update of other fields.
-  const isKept = isSameFilter(scope?.rules?.rows("update"), check) &&
-    !fieldsOfUpdate(update).some((field) => fields.has(field))
+  const isKept = grants.every((grant) => {
+    const fields = fieldsOf.get(grant)
+    return grant.check === undefined ||
+      fields !== undefined && isSameFilter(grant.rows, grant.check) && !changed.some((field) => fields.has(field))
+  })
   if (isKept) return write(filter)
-  if (scope?.before === undefined) return transaction(check, target, write)
-  const rejection = rejectionOf(context, "update", afterUpdate(scope.before, update), scope)
-  return rejection === undefined
-    ? write(conjunctionOf(filter, unchangedSince(scope.before, [...fields])))
-    : Effect.fail(rejection)
+  const before = scope?.before
+  if (before === undefined || [...fieldsOf.values()].includes(undefined)) return transaction(grants, target, write)
+  const admitting = grantsFor(grants, afterUpdate(before, update))
+  if (Result.isFailure(admitting)) return Effect.fail(admitting.failure)
+  // The rows of a single grant are part of the write.
+  const admitted = admitting.success.filter(({ rows }) => grants.length === 1 || matches(rows, before))
+  if (admitted.length === 0) return Effect.fail(context.denied)
+  const fields = new Set(admitted.flatMap((grant) => [...fieldsOf.get(grant) ?? []]))
+  const within = grants.length === 1 ? filter : reachedBy(admitted, filter)
+  return write(conjunctionOf(within, unchangedSince(before, [...fields])))
 }
 
 const isSameFilter = (one: Filter | undefined, other: Filter): boolean => one === other || Equal.equals(one, other)
 
 const updateFirst =
-  <A>(context: CheckContext, none: A): CheckedTransaction<A> => (check, { filter, scope, sort }, write) =>
+  <A>(context: CheckContext, none: A): CheckedTransaction<A> => (grants, { filter, scope, sort }, write) =>
     context.store.transaction(Effect.gen(function*() {
       const [match] = yield* context.reached.find(
         { filter, sort, limit: 1, projection: { _id: 1 } },
@@ -222,17 +263,19 @@ const updateFirst =
       )
       if (match === undefined) return none
       const chunk = { _id: match["_id"] }
+      const check = yield* checkOf(context, grants, chunk, scope)
       const updated = yield* write(conjunctionOf(filter, chunk))
       yield* requireAdmitted(context, check, chunk)
       return updated
     }))
 
-const updateEach = (context: CheckContext): CheckedTransaction<UpdateResult> => (check, { filter, scope }, write) =>
+const updateEach = (context: CheckContext): CheckedTransaction<UpdateResult> => (grants, { filter, scope }, write) =>
   context.store.transaction(Effect.gen(function*() {
     const matches = yield* context.reached.find({ filter, projection: { _id: 1 } }, { ...scope, access: "update" })
     let [matchedCount, modifiedCount] = [0, 0]
     for (const [, documents] of chunksOf(matches)) {
       const chunk = { _id: { $in: documents.map(({ _id }) => _id) } }
+      const check = yield* checkOf(context, grants, chunk, scope)
       const updated = yield* write(conjunctionOf(filter, chunk))
       yield* requireAdmitted(context, check, chunk)
       matchedCount += updated.matchedCount
@@ -240,6 +283,23 @@ const updateEach = (context: CheckContext): CheckedTransaction<UpdateResult> => 
     }
     return { matchedCount, modifiedCount }
   }))
+
+/** What the grants that reach the documents of the chunk now allow to leave behind of each. */
+const checkOf = Effect.fnUntraced(function*(
+  { reached }: CheckContext,
+  grants: Grants,
+  chunk: Filter,
+  scope: Scope | undefined
+): Effect.fn.Return<Filter, ReadError> {
+  const [first] = grants
+  if (first !== undefined && grants.length === 1) return first.check ?? {}
+  const branches = yield* Effect.forEach(grants, (grant) =>
+    Effect.map(
+      reached.find({ filter: reachedBy([grant], chunk), projection: { _id: 1 } }, { ...scope, access: "update" }),
+      (documents) => ({ $and: [{ _id: { $in: documents.map(({ _id }) => _id) } }, grant.check ?? {}] })
+    ))
+  return { $or: branches }
+})
 
 /** Fails if a document of the chunk fails the check. */
 const requireAdmitted = Effect.fnUntraced(function*({ all, denied }: CheckContext, check: Filter, chunk: Filter) {
