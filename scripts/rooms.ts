@@ -124,10 +124,10 @@ export const folders: { readonly [name: string]: Folder } = {
       response: { on: ["view", "contract", "Translations"] },
       server: { on: ["request", "KernelConfig"] },
       logger: { on: ["server"], modules: ["KernelLogger"] },
-      openapi: { on: ["query"] },
       policies: { on: ["contract"], modules: ["AccessPolicy"] },
+      openapi: { on: ["query", "policies"] },
       Tokens: { on: ["contract"], modules: ["Tokens"] },
-      documents: { on: ["openapi", "policies"], modules: ["Documentation", "OpenApi"] },
+      documents: { on: ["openapi"], modules: ["Documentation", "OpenApi"] },
       routes: { on: ["response"] },
       startup: { on: ["routes", "documents", "logger", "Tokens"] }
     }

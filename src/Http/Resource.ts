@@ -491,9 +491,9 @@ const makeRuled = (parts: Parts): Any => {
 /** The methods that add rules. */
 const access = (parts: Parts, remade: (parts: Parts) => Any) => {
   const { rules } = parts
-  const withGrant = (rule: Grant.Rule) => remade({ ...parts, rules: { ...rules, grants: [...rules.grants, rule] } })
+  const withGrant = (rule: Grant.Rule) => remade({ ...parts, rules: Grant.withRule(rules, rule) })
   return {
-    denyAll: () => remade({ ...parts, rules: { ...rules, grants: [] } }),
+    denyAll: () => remade({ ...parts, rules: Grant.withoutGrants(rules) }),
     require: (permission: Permission.OneOrMore, methods?: string | ReadonlyArray<string>) =>
       withGrant(Grant.requirement(permission, methods)),
     grant: (permission: Permission.OneOrMore, options: Grant.Options<Model.Any, string, never, never>) =>

@@ -246,12 +246,9 @@ const makeImplemented = (parts: Parts): Any => {
 
 /** The methods that add rules. */
 const access = (parts: Parts, remade: (parts: Parts) => Any) => ({
-  denyAll: () => remade({ ...parts, rules: Grant.noRules }),
+  denyAll: () => remade({ ...parts, rules: Grant.withoutGrants(parts.rules) }),
   require: (permission: Permission.OneOrMore, operations?: string | ReadonlyArray<string>) =>
-    remade({
-      ...parts,
-      rules: { ...parts.rules, grants: [...parts.rules.grants, Grant.requirement(permission, operations)] }
-    })
+    remade({ ...parts, rules: Grant.withRule(parts.rules, Grant.requirement(permission, operations)) })
 })
 
 const makeService = (parts: Parts): Any => {

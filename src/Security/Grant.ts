@@ -109,6 +109,12 @@ export interface Rules {
 export const noRules: Rules = { grants: [], restrictions: [] }
 
 /** @internal */
+export const withRule = (rules: Rules, rule: Rule): Rules => ({ ...rules, grants: [...rules.grants, rule] })
+
+/** @internal */
+export const withoutGrants = (rules: Rules): Rules => ({ ...rules, grants: [] })
+
+/** @internal */
 export const requirement = (
   permission: Permission.OneOrMore,
   on: string | ReadonlyArray<string> | undefined
@@ -135,7 +141,7 @@ export const withOwnRule = (
 ): Rules =>
   options.require === undefined
     ? rules
-    : { ...rules, grants: [...rules.grants, { ...requirement(options.require, name), isOwn: true }] }
+    : withRule(rules, { ...requirement(options.require, name), isOwn: true })
 
 /** @internal */
 export const grant = (

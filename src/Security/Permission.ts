@@ -134,7 +134,7 @@ export type Failure = ReadError | DocumentInvalid
  * @category constructors
  * @since 0.1.0
  */
-export const Role = (name: string): Permission<false, never> => make_({ _tag: "Role", name })
+export const Role = (name: string): Permission<false, never> => fromNode({ _tag: "Role", name })
 
 /**
  * Admits every caller with credentials.
@@ -142,7 +142,7 @@ export const Role = (name: string): Permission<false, never> => make_({ _tag: "R
  * @category constructors
  * @since 0.1.0
  */
-export const Authenticated: Permission<false, never> = make_({ _tag: "Authenticated" })
+export const Authenticated: Permission<false, never> = fromNode({ _tag: "Authenticated" })
 
 /**
  * Admits callers to the document whose identifier is their subject. On a collection it is the rule for rows `id = subject`.
@@ -151,7 +151,7 @@ export const Authenticated: Permission<false, never> = make_({ _tag: "Authentica
  * @category constructors
  * @since 0.1.0
  */
-export const CurrentSubject: Permission<false, never> = make_({ _tag: "CurrentSubject" })
+export const CurrentSubject: Permission<false, never> = fromNode({ _tag: "CurrentSubject" })
 
 /**
  * Admits everybody, callers without credentials included. Wrong credentials are a 401 nevertheless.
@@ -159,7 +159,7 @@ export const CurrentSubject: Permission<false, never> = make_({ _tag: "CurrentSu
  * @category constructors
  * @since 0.1.0
  */
-export const Anonymous: Permission<true, never> = make_({ _tag: "Anonymous" })
+export const Anonymous: Permission<true, never> = fromNode({ _tag: "Anonymous" })
 
 /**
  * Admits nobody.
@@ -167,7 +167,7 @@ export const Anonymous: Permission<true, never> = make_({ _tag: "Anonymous" })
  * @category constructors
  * @since 0.1.0
  */
-export const Denied: Permission<false, never> = make_({ _tag: "Denied" })
+export const Denied: Permission<false, never> = fromNode({ _tag: "Denied" })
 
 /**
  * Admits callers whom all permissions admit.
@@ -178,7 +178,7 @@ export const Denied: Permission<false, never> = make_({ _tag: "Denied" })
 export const and = <const P extends ReadonlyArray<Any>>(
   ...permissions: P
 ): Permission<false extends P[number][typeof typeId]["open"] ? false : true, ServicesOf<P>> =>
-  make_({ _tag: "And", parts: permissions.map(({ node }) => node) })
+  fromNode({ _tag: "And", parts: permissions.map(({ node }) => node) })
 
 /**
  * Admits callers whom at least one permission admits.
@@ -187,7 +187,7 @@ export const and = <const P extends ReadonlyArray<Any>>(
  * @since 0.1.0
  */
 export const or = <const P extends ReadonlyArray<Any>>(...permissions: P): Permission<IsOpen<P>, ServicesOf<P>> =>
-  make_({ _tag: "Or", parts: permissions.map(({ node }) => node) })
+  fromNode({ _tag: "Or", parts: permissions.map(({ node }) => node) })
 
 /**
  * Admits callers with credentials whom the permission does not admit.
@@ -196,7 +196,7 @@ export const or = <const P extends ReadonlyArray<Any>>(...permissions: P): Permi
  * @since 0.1.0
  */
 export const not = <R>(permission: Permission<boolean, R>): Permission<false, R> =>
-  make_({ _tag: "Not", part: permission.node })
+  fromNode({ _tag: "Not", part: permission.node })
 
 /**
  * The options of {@link make}.
@@ -239,7 +239,7 @@ export const make = <R = never, M extends Model.Any = Model.Any, const Open exte
     request: Request<Open extends true ? Option.Option<Caller> : Caller, M["Type"]>
   ) => Effect.Effect<boolean, Failure, R>
 ): Permission<Open, R> =>
-  make_({
+  fromNode({
     _tag: "Custom",
     name,
     anonymous: options.anonymous ?? false,
@@ -272,7 +272,7 @@ export const ofAlternatives = (permissions: OneOrMore): Any =>
     ? permissions
     : permissions.length === 1 && permissions[0] !== undefined
     ? permissions[0]
-    : make_({ _tag: "Or", parts: permissions.map(({ node }) => node) })
+    : fromNode({ _tag: "Or", parts: permissions.map(({ node }) => node) })
 
 /**
  * Whether a permission admits callers without credentials, or may do so.
@@ -298,7 +298,7 @@ type OpenOf<P> = P extends ReadonlyArray<infer One> ? OpenOf<One>
   : P extends { readonly [typeId]: { readonly open: infer Open } } ? Open
   : false
 
-function make_(node: Node): Permission<never, never> {
+function fromNode(node: Node): Permission<never, never> {
   // The type-level property is never read.
   const permission: { readonly [typeId]: undefined; readonly node: Node } = { [typeId]: undefined, node }
   return permission as never

@@ -1,4 +1,5 @@
-import type { Entries, Entry } from "./entries.ts"
+import type { Entry } from "../AccessPolicy.ts"
+import type { Entries } from "./entries.ts"
 import * as Json from "./node.ts"
 import { bracedOf, type Call } from "./parameters.ts"
 import { isBelow } from "./standardOperations.ts"

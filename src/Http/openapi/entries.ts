@@ -1,17 +1,5 @@
-/**
- * A rule as the document speaks of it: a row of `AccessPolicy`.
- *
- * @internal
- */
-export interface Entry {
-  readonly endpoint: string
-  readonly who: string
-  readonly rows: string
-  readonly check: string
-  readonly hidden: ReadonlyArray<string>
-  readonly readOnly: ReadonlyArray<string>
-  readonly credentials: "none" | "optional" | "required"
-}
+import * as Permission from "../../Security/Permission.ts"
+import type { Entry } from "../AccessPolicy.ts"
 
 /**
  * The rules by endpoint; `undefined` for an endpoint that no registration has.
@@ -30,7 +18,10 @@ export const entriesOf = (entries: ReadonlyArray<Entry>): Entries => {
   for (const entry of entries) {
     const own = found.get(entry.endpoint) ?? []
     found.set(entry.endpoint, own)
-    if (entry.who !== "nobody") own.push(entry)
+    if (entry.who !== nobody) own.push(entry)
   }
   return found
 }
+
+/** Nobody, in the words of the access policy. */
+export const nobody = Permission.describe(Permission.Denied)

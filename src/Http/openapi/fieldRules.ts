@@ -3,7 +3,8 @@
  */
 import { managedField, type ModelLike, nestedModel } from "../../Model/introspection.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { Entries, Entry } from "./entries.ts"
+import type { Entry } from "../AccessPolicy.ts"
+import { type Entries, nobody } from "./entries.ts"
 
 /** The variants of a model, as in `modelSchemas`. */
 type Form = "wire" | "create" | "patch"
@@ -156,7 +157,7 @@ const namesOf = (
 ): ReadonlyArray<string> => [...new Set(entries.flatMap(of))].toSorted()
 
 const wordsOf = (entries: ReadonlyArray<Entry>): string =>
-  entries.length === 0 ? "nobody" : [...new Set(entries.map(({ who }) => who))].join(", or ")
+  entries.length === 0 ? nobody : [...new Set(entries.map(({ who }) => who))].join(", or ")
 
 /** A field that some registration of its model shows is not left out. */
 const isHiddenIn = (
