@@ -29,13 +29,15 @@ import type * as Endpoint from "./Endpoint.ts"
  * returns a list of identifiers. `responseMode: "decoded-and-response"` returns the response with its headers besides
  * the value.
  *
+ * `Failure` is what calls fail with if they are not answered as described.
+ *
  * @category models
  * @since 0.1.0
  */
-export type KernelClient<Groups extends HttpApiGroup.Constraint> = {
+export type KernelClient<Groups extends HttpApiGroup.Constraint, Failure = HttpClientError.HttpClientError> = {
   readonly [Group in Groups as Group["identifier"]]: Group["endpoints"] extends
     infer Endpoints extends Readonly<Record<string, HttpApiEndpoint.ConstraintRequest>>
-    ? { readonly [Name in keyof Endpoints]: KernelClient.Method<Endpoints[Name], Endpoint.HiddenIn<Group>> }
+    ? { readonly [Name in keyof Endpoints]: KernelClient.Method<Endpoints[Name], Endpoint.HiddenIn<Group>, Failure> }
     : {}
 }
 
@@ -50,10 +52,13 @@ export declare namespace KernelClient {
   export type Mode = HttpApiClient.Client.ResponseMode
 
   /** The method of a client that calls an endpoint. */
-  export type Method<E extends HttpApiEndpoint.ConstraintRequest, Hidden extends string = never> = E extends
-    { readonly "~Standard"?: Endpoint.Standard<infer Name, infer M> }
-    ? Standard<E, M, Hidden>[Name & keyof Standard<E, M, Hidden>]
-    : Call<E>
+  export type Method<
+    E extends HttpApiEndpoint.ConstraintRequest,
+    Hidden extends string = never,
+    Failure = HttpClientError.HttpClientError
+  > = E extends { readonly "~Standard"?: Endpoint.Standard<infer Name, infer M> }
+    ? Standard<E, M, Hidden, Failure>[Name & keyof Standard<E, M, Hidden, Failure>]
+    : Call<E, Failure>
 
   /** A document that callers read. Fields that rules may hide may be missing, and with them what they are part of. */
   export type Shown<M extends Model.Any, Hidden extends string> = [Hidden] extends [never]
@@ -66,59 +71,79 @@ export declare namespace KernelClient {
     & { readonly [K in keyof T & Fields]?: Documents.Partially<T[K]> }
 
   /** The methods for standard endpoints, by name, where the type of the result depends on the request. */
-  export interface Standard<E extends HttpApiEndpoint.ConstraintRequest, M extends Model.Any, Hidden extends string> {
-    readonly list: List<M, E, Hidden>
-    readonly get: Get<M, E, Hidden>
-    readonly create: Create<M, E, Hidden>
-    readonly replace: Write<M, E, M["create"]["Type"], Hidden>
-    readonly patch: Write<M, E, M["patch"]["Type"], Hidden>
+  export interface Standard<
+    E extends HttpApiEndpoint.ConstraintRequest,
+    M extends Model.Any,
+    Hidden extends string,
+    Failure
+  > {
+    readonly list: List<M, E, Hidden, Failure>
+    readonly get: Get<M, E, Hidden, Failure>
+    readonly create: Create<M, E, Hidden, Failure>
+    readonly replace: Write<M, E, M["create"]["Type"], Hidden, Failure>
+    readonly patch: Write<M, E, M["patch"]["Type"], Hidden, Failure>
   }
 
   /** The method for any other endpoint. A part of the request with only optional members may be left out. */
-  export interface Call<E extends HttpApiEndpoint.ConstraintRequest> {
+  export interface Call<E extends HttpApiEndpoint.ConstraintRequest, Failure> {
     <M extends Mode = "decoded-only">(
       ...request: {} extends Parts<E> ? [request?: Types.Simplify<Parts<E> & ResponseOptions<M>>]
         : [request: Types.Simplify<Parts<E> & ResponseOptions<M>>]
-    ): CallResult<E, HttpApiClient.SuccessType<E["~Success"]>, M>
+    ): CallResult<E, HttpApiClient.SuccessType<E["~Success"]>, M, Failure>
   }
 
   /** The method that reads a page. */
-  export interface List<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Hidden extends string> {
+  export interface List<
+    M extends Model.Any,
+    E extends HttpApiEndpoint.ConstraintRequest,
+    Hidden extends string,
+    Failure
+  > {
     <R extends Mode = "decoded-only">(
       request: { readonly query: ListQuery<M>["Type"] & { readonly fields: string } } & ResponseOptions<R>
-    ): CallResult<E, Documents.Collection<Documents.Selection<M>>["Type"], R>
+    ): CallResult<E, Documents.Collection<Documents.Selection<M>>["Type"], R, Failure>
     <R extends Mode = "decoded-only">(
       request?: { readonly query?: ListQuery<M>["Type"] } & ResponseOptions<R>
-    ): CallResult<E, Documents.Collection<Schema.Schema<Shown<M, Hidden>>>["Type"], R>
+    ): CallResult<E, Documents.Collection<Schema.Schema<Shown<M, Hidden>>>["Type"], R, Failure>
   }
 
   /** The method that reads a document. */
-  export interface Get<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Hidden extends string> {
+  export interface Get<
+    M extends Model.Any,
+    E extends HttpApiEndpoint.ConstraintRequest,
+    Hidden extends string,
+    Failure
+  > {
     <R extends Mode = "decoded-only">(
       request:
         & ById<M>
         & { readonly query: { readonly fields: string }; readonly headers?: Conditions }
         & ResponseOptions<R>
-    ): CallResult<E, Documents.Selection<M>["Type"], R>
+    ): CallResult<E, Documents.Selection<M>["Type"], R, Failure>
     <R extends Mode = "decoded-only">(
       request:
         & ById<M>
         & { readonly query?: { readonly fields?: never }; readonly headers?: Conditions }
         & ResponseOptions<R>
-    ): CallResult<E, Shown<M, Hidden>, R>
+    ): CallResult<E, Shown<M, Hidden>, R, Failure>
   }
 
   /** The method that inserts one document or a list of documents. */
-  export interface Create<M extends Model.Any, E extends HttpApiEndpoint.ConstraintRequest, Hidden extends string> {
+  export interface Create<
+    M extends Model.Any,
+    E extends HttpApiEndpoint.ConstraintRequest,
+    Hidden extends string,
+    Failure
+  > {
     <R extends Mode = "decoded-only">(
       request: { readonly payload: ReadonlyArray<M["create"]["Type"]> } & ResponseOptions<R>
-    ): CallResult<E, Documents.Results<M>["Type"], R>
+    ): CallResult<E, Documents.Results<M>["Type"], R, Failure>
     <R extends Mode = "decoded-only">(
       request: { readonly payload: M["create"]["Type"]; readonly headers: ReturningRepresentation } & ResponseOptions<R>
-    ): CallResult<E, Shown<M, Hidden>, R>
+    ): CallResult<E, Shown<M, Hidden>, R, Failure>
     <R extends Mode = "decoded-only">(
       request: { readonly payload: M["create"]["Type"]; readonly headers?: ReturningResult } & ResponseOptions<R>
-    ): CallResult<E, Documents.Result<M>["Type"], R>
+    ): CallResult<E, Documents.Result<M>["Type"], R, Failure>
   }
 
   /** The methods that replace and patch a document. */
@@ -126,14 +151,15 @@ export declare namespace KernelClient {
     M extends Model.Any,
     E extends HttpApiEndpoint.ConstraintRequest,
     Payload,
-    Hidden extends string
+    Hidden extends string,
+    Failure
   > {
     <R extends Mode = "decoded-only">(
       request: ById<M> & { readonly payload: Payload; readonly headers: ReturningRepresentation } & ResponseOptions<R>
-    ): CallResult<E, Shown<M, Hidden>, R>
+    ): CallResult<E, Shown<M, Hidden>, R, Failure>
     <R extends Mode = "decoded-only">(
       request: ById<M> & { readonly payload: Payload; readonly headers?: ReturningResult } & ResponseOptions<R>
-    ): CallResult<E, Documents.Result<M>["Type"], R>
+    ): CallResult<E, Documents.Result<M>["Type"], R, Failure>
   }
 
   /** The preconditions of a request (RFC 9110, section 13). */
@@ -163,11 +189,14 @@ export declare namespace KernelClient {
   }
 
   /** The result and the failures of a call. */
-  export type CallResult<E extends HttpApiEndpoint.ConstraintRequest, Success, M extends Mode> = Effect.Effect<
+  export type CallResult<E extends HttpApiEndpoint.ConstraintRequest, Success, M extends Mode, Failure> = Effect.Effect<
     HttpApiClient.Client.Response<Success, M>,
-    | HttpClientError.HttpClientError
-    | ([M] extends ["response-only"] ? never : HttpApiEndpoint.Errors<E> | Schema.SchemaError)
+    | Failure
+    | ([M] extends ["response-only"] ? never : HttpApiEndpoint.Errors<E> | FormFailure<Failure>)
   >
+
+  /** A part of a request or a response that is not as described. `Failure` may include it already. */
+  export type FormFailure<Failure> = HttpClientError.HttpClientError extends Failure ? Schema.SchemaError : never
 
   /** The parts of a request. */
   export type Parts<E extends HttpApiEndpoint.ConstraintRequest> =
