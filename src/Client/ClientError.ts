@@ -95,3 +95,21 @@ export class CircuitOpenError extends Schema.TaggedError<CircuitOpenError>()("Ci
     } s`
   }
 }
+
+/**
+ * Remembers of which failed call a typed client made an error of the service.
+ *
+ * @internal
+ */
+export const rememberCall = (error: object, call: RequestHandlingException): void => {
+  calls.set(error, call)
+}
+
+/**
+ * The failed call that a typed client made the error of; `undefined` for any other error.
+ *
+ * @internal
+ */
+export const callBehind = (error: object): RequestHandlingException | undefined => calls.get(error)
+
+const calls = new WeakMap<object, RequestHandlingException>()

@@ -6,6 +6,7 @@
 import type * as Undici from "@effect/platform-node/Undici"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -19,6 +20,7 @@ import { modelsByName } from "./calls/bodies.ts"
 import { makeShared } from "./calls/client.ts"
 import { dressed } from "./calls/dressed.ts"
 import { type Exchange, makeExchange } from "./calls/exchange.ts"
+import { makeTransport, type Transport } from "./calls/typed.ts"
 import * as CircuitBreaker from "./CircuitBreaker.ts"
 import type { CircuitBreakerConfig } from "./CircuitBreaker.ts"
 import type { CircuitOpenError, RequestHandlingException } from "./ClientError.ts"
@@ -79,6 +81,43 @@ export interface ProxyOptions {
 }
 
 /**
+ * Options of a typed client.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TypedOptions extends ProxyOptions {
+  /** The credentials of its calls. Defaults to those of the client for the service. */
+  readonly credentials?: Credentials | undefined
+  /** As that of a call of a proxy. Defaults to the configured `readTimeout`, or else to 3 seconds. */
+  readonly timeout?: Duration.Input | undefined
+}
+
+/**
+ * The description of a service that a typed client follows from: a `KernelApi` or a `KernelEngine`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Described<out Client> {
+  readonly "~appkernel/Described": {
+    /** The name of the service, for errors. */
+    readonly id: string
+    readonly clientOver: (transport: Transport) => Effect.Effect<Client>
+  }
+}
+
+export type {
+  /**
+   * What carries the calls of a typed client.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  Transport
+}
+
+/**
  * What the clients have in common that {@link layer} and {@link layerWith} make.
  *
  * @category references
@@ -107,6 +146,18 @@ export class HttpClientFactory extends Context.Service<HttpClientFactory, {
     rootUrl: string | URL,
     options?: ProxyOptions
   ) => Effect.Effect<HttpClientServiceProxy.HttpClientServiceProxy<Names>>
+  /**
+   * The typed client of the service at an address, as a `KernelApi` or an engine describes it. It shares connections, circuit
+   * breaker and options with the proxies of the address. Its calls fail with the errors that the service declares, and with those
+   * of proxies for everything else. Without options of its own calls (`credentials`, `timeout`, `getHeaders`, `retry`) it is kept.
+   *
+   * Dies as `get` does.
+   */
+  readonly typed: <Client>(
+    described: Described<Client>,
+    rootUrl: string | URL,
+    options?: TypedOptions
+  ) => Effect.Effect<Client>
 }>()("appkernel/Client/HttpClientFactory") {}
 
 /**
@@ -120,6 +171,36 @@ export const get = <Names extends string = string>(
   options?: ProxyOptions
 ): Effect.Effect<HttpClientServiceProxy.HttpClientServiceProxy<Names>, never, HttpClientFactory> =>
   Effect.flatMap(HttpClientFactory, (factory) => factory.get<Names>(rootUrl, options))
+
+/**
+ * The typed client of the service at an address, as {@link HttpClientFactory} makes it.
+ *
+ * **Example** (Reading a document of another service)
+ *
+ * ```ts check
+ * import { Effect, Schema } from "effect"
+ * import { HttpClientFactory, KernelApi, Model, Resource } from "appkernel"
+ *
+ * class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
+ *
+ * const api = KernelApi.make("notes").register(Resource.describe(Note), { urlBase: "/api/v1" })
+ *
+ * export const textOf = (id: string) =>
+ *   Effect.gen(function*() {
+ *     const notes = yield* HttpClientFactory.typed(api, "http://notes:5000", { circuitBreaker: { failureThreshold: 3 } })
+ *     return (yield* notes.notes.get({ params: { id } })).text
+ *   }).pipe(Effect.catchTag("NotFound", () => Effect.succeed(undefined)))
+ * ```
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const typed = <Client>(
+  described: Described<Client>,
+  rootUrl: string | URL,
+  options?: TypedOptions
+): Effect.Effect<Client, never, HttpClientFactory> =>
+  Effect.flatMap(HttpClientFactory, (factory) => factory.typed(described, rootUrl, options))
 
 /**
  * A factory with a pool of its own. When its scope closes it lets no further call in, and waits until the last one is done.
@@ -141,17 +222,19 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
       const turn = Semaphore.makeUnsafe(1)
       const services = new Map<string, KeptService>()
 
+      const dressedFor = (root: string, exchange: Exchange, getHeaders: ProxyOptions["getHeaders"]) =>
+        dressed(exchange, {
+          headers: options.headers ?? {},
+          credentials: credentials.get(originOf(root)),
+          getHeaders
+        })
       const proxyOf = (root: string, exchange: Exchange, { getHeaders, retry }: ProxyOptions) =>
         HttpClientServiceProxy.make({
           root,
           models,
           readTimeout: config.readTimeout,
           retries: retry,
-          exchange: dressed(exchange, {
-            headers: options.headers ?? {},
-            credentials: credentials.get(originOf(root)),
-            getHeaders
-          })
+          exchange: dressedFor(root, exchange, getHeaders)
         })
 
       const makeService = Effect.fnUntraced(
@@ -164,7 +247,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
             ? undefined
             : yield* Scope.provide(CircuitBreaker.make({ ...breakerConfig, name: name ?? serviceOf(root) }), own)
           const exchange = makeExchange(shared, root, breaker)
-          const made: KeptService = { exchange, proxy: proxyOf(root, exchange, {}), scope: own }
+          const made: KeptService = { exchange, proxy: proxyOf(root, exchange, {}), typed: new WeakMap(), scope: own }
           const [oldest] = services
           if (oldest !== undefined && services.size >= maxServices) {
             services.delete(oldest[0])
@@ -184,17 +267,40 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
         }
         return Effect.succeed(found)
       }
+      const at = <A>(
+        rootUrl: string | URL,
+        options: ProxyOptions,
+        use: (root: string, service: KeptService) => Effect.Effect<A>
+      ): Effect.Effect<A> =>
+        Effect.suspend(() => {
+          const root = rootOf(rootUrl)
+          return root === undefined
+            ? Effect.die(new DeclarationError(notARoot))
+            : Effect.flatMap(used(keyOf(root, options), root, options), (service) => use(root, service))
+        })
       return HttpClientFactory.of({
         get: <Names extends string>(rootUrl: string | URL, options: ProxyOptions = {}) =>
-          Effect.suspend(() => {
-            const root = rootOf(rootUrl)
-            if (root === undefined) return Effect.die(new DeclarationError(notARoot))
+          at(rootUrl, options, (root, { exchange, proxy }) => {
             const isComparable = options.getHeaders === undefined && options.retry === undefined
-            return Effect.map(used(keyOf(root, options), root, options), ({ exchange, proxy }) =>
-              // A proxy has any property; the names are those that the caller knows.
-              (isComparable
-                ? proxy
-                : proxyOf(root, exchange, options)) as HttpClientServiceProxy.HttpClientServiceProxy<Names>)
+            const one = isComparable ? proxy : proxyOf(root, exchange, options)
+            // A proxy has any property; the names are those that the caller knows.
+            return Effect.succeed(one as HttpClientServiceProxy.HttpClientServiceProxy<Names>)
+          }),
+        typed: <Client>(described: Described<Client>, rootUrl: string | URL, options: TypedOptions = {}) =>
+          at(rootUrl, options, (root, { exchange, typed }) => {
+            const { credentials, getHeaders, name, retry, timeout } = options
+            const isKept = [credentials, getHeaders, retry, timeout].every((one) => one === undefined)
+            const kept = isKept ? typed.get(described) : undefined
+            // It was made of the same description.
+            if (kept !== undefined) return Effect.succeed(kept as Client)
+            const { clientOver, id } = described["~appkernel/Described"]
+            const made = clientOver(makeTransport(root, dressedFor(root, exchange, getHeaders), {
+              upstream: name ?? id,
+              readTimeout: millisOf(timeout) ?? config.readTimeout ?? 3_000,
+              retries: retry,
+              credentials
+            }))
+            return isKept ? Effect.tap(made, (client) => Effect.sync(() => typed.set(described, client))) : made
           })
       })
     }
@@ -251,6 +357,8 @@ export const layer: Layer.Layer<HttpClientFactory, Config.ConfigError> = Layer.e
 interface KeptService {
   readonly exchange: Exchange
   readonly proxy: HttpClientServiceProxy.HttpClientServiceProxy
+  /** The typed clients, by their descriptions. */
+  readonly typed: WeakMap<object, unknown>
   readonly scope: Scope.Closeable
 }
 

@@ -6,8 +6,11 @@
  */
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import type { CircuitOpenError, RequestHandlingException } from "../Client/ClientError.ts"
+import type { Described, Transport } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import type * as Guard from "./Guard.ts"
+import * as KernelClient from "./KernelClient.ts"
 import * as Registration from "./Registration.ts"
 import * as Resource from "./Resource.ts"
 import { isDescription } from "./resource/description.ts"
@@ -29,6 +32,8 @@ export interface KernelApi<
   Guards extends Guard.Guard = never
 > {
   readonly [typeId]: { readonly registered: () => Registered }
+  /** How `HttpClientFactory.typed` makes a client. */
+  readonly "~appkernel/Described": Described<ClientOf<Guard.Guarded<Groups, Guards>>>["~appkernel/Described"]
   /** The description of all endpoints, for any consumer of an `HttpApi`. */
   readonly api: HttpApi.HttpApi<Id, Guard.Guarded<Groups, Guards>>
   /** The registrations, in order. */
@@ -53,6 +58,17 @@ export interface KernelApi<
    */
   readonly enableRateLimits: () => KernelApi<Id, Groups, Registered, Guards | "rateLimits">
 }
+
+/**
+ * The typed client of a service that calls it as proxies do.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ClientOf<Groups extends HttpApiGroup.Constraint> = KernelClient.KernelClient<
+  Groups,
+  RequestHandlingException | CircuitOpenError
+>
 
 /**
  * What was registered under a name.
@@ -114,6 +130,7 @@ export interface Any {
   readonly registrations: ReadonlyArray<Registration.Registration>
   readonly guards: ReadonlySet<Guard.Guard>
   readonly register: (target: Registration.Described, options?: AnyOptions) => Any
+  readonly "~appkernel/Described": Described<never>["~appkernel/Described"]
   readonly enableSecurity: () => Any
   readonly enableRateLimits: () => Any
 }
@@ -139,7 +156,7 @@ const makeApi = (parts: Parts): Any => {
     return makeApi({ ...parts, registrations: [...registrations, registration] })
   }
   let api: HttpApi.Top | undefined
-  const own = {
+  const own: Any & { readonly [typeId]: undefined } = {
     // The type-level property is never read.
     [typeId]: undefined,
     // Only the complete description is built.
@@ -150,6 +167,7 @@ const makeApi = (parts: Parts): Any => {
     guards,
     registrations,
     register,
+    "~appkernel/Described": { id, clientOver: (transport: Transport) => KernelClient.over(own, transport) },
     enableSecurity: () => makeApi({ ...parts, guards: new Set([...guards, "security" as const]) }),
     enableRateLimits: () => makeApi({ ...parts, guards: new Set([...guards, "rateLimits" as const]) })
   }

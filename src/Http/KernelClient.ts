@@ -10,13 +10,17 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
+import { callBehind, RequestHandlingException } from "../Client/ClientError.ts"
 import * as Credentials from "../Client/Credentials.ts"
+import type { Transport } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import type * as Documents from "./description/documents.ts"
 import type { ListQuery } from "./description/requests.ts"
 import type * as Endpoint from "./Endpoint.ts"
+import * as HttpError from "./HttpError.ts"
 
 /**
  * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails
@@ -262,6 +266,54 @@ export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
     (client) => withParts(Object(client)) as never
   )
 
+/**
+ * Passes on the failures of a call of a typed client, of which an operation then needs to declare only the application's own
+ * errors: any other is answered like the failed call of a proxy, see `UpstreamError`.
+ *
+ * **Example** (A document of another service)
+ *
+ * ```ts check
+ * import { Effect, Schema } from "effect"
+ * import { HttpClientFactory, KernelApi, KernelClient, Model, Resource, Service } from "appkernel"
+ *
+ * class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
+ *
+ * const api = KernelApi.make("notes").register(Resource.describe(Note), { urlBase: "/api/v1" })
+ *
+ * export const Texts = Service.make("TextService")
+ *   .operation("text", { path: "./{id}", success: Schema.String }, ({ params }) =>
+ *     Effect.gen(function*() {
+ *       const client = yield* HttpClientFactory.typed(api, "http://notes:5000")
+ *       return (yield* client.notes.get({ params }).pipe(KernelClient.passOn)).text
+ *     }))
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const passOn = <A, E, R>(
+  call: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, HttpError.HttpError | HttpError.NotModified> | RequestHandlingException, R> =>
+  Effect.mapError(call, (error) => {
+    const own = error as E | HttpError.HttpError | HttpError.NotModified // any of them may be among `E`
+    return isOfService(own)
+      ? callBehind(own) ?? unnamedCall(own)
+      : own as Exclude<E, HttpError.HttpError | HttpError.NotModified>
+  })
+
+/**
+ * The client of {@link make} whose calls are those of a client of other services.
+ *
+ * @internal
+ */
+export const over = (described: { readonly api: HttpApi.Top }, transport: Transport): Effect.Effect<never> =>
+  // The types above describe how `withParts` changes the platform's calls, and the transport says what they fail with. No
+  // middleware of a description needs a client's part.
+  Effect.map(
+    HttpApiClient.makeWith(exactly(described.api), { httpClient: transport.httpClient, baseUrl: transport.root }),
+    (client) => withParts(Object(client), (call) => transport.settle(call))
+  ) as never
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -281,13 +333,38 @@ const exactly = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 
 const noExcess = { onExcessProperty: "error" } as const
 
-type Groups = { readonly [group: string]: { readonly [name: string]: (request: object) => unknown } }
+type Call = Effect.Effect<unknown, HttpClientError.HttpClientError | Schema.SchemaError>
+
+type Groups = { readonly [group: string]: { readonly [name: string]: (request: object) => Call } }
 
 /** Adds missing parts to calls, since the platform's client encodes every part that an endpoint has. */
-const withParts = (client: object): Groups =>
+const withParts = (client: object, settle?: (call: Call) => Effect.Effect<unknown, unknown>) =>
   // A client consists of groups, and a group of calls.
   mapValues(client as Groups, (group) =>
-    mapValues(group, (call) => (request: object = {}) => call({ query: {}, headers: {}, ...request })))
+    mapValues(group, (call) => (request: object = {}) => {
+      const made = call({ query: {}, headers: {}, ...request })
+      return settle === undefined ? made : settle(made)
+    }))
 
 const mapValues = <A, B>(record: { readonly [key: string]: A }, f: (value: A) => B): { readonly [key: string]: B } =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value)]))
+
+const isOfService = (error: unknown): error is HttpError.HttpError | HttpError.NotModified =>
+  error instanceof HttpError.NotModified || isTagged(error) && HttpError.isHttpError(error)
+
+const isTagged = (u: unknown): u is { readonly _tag: string } =>
+  Predicate.hasProperty(u, "_tag") && Predicate.isString(u._tag)
+
+/** A client that is not from a factory does not tell the name of the service. */
+const unnamedCall = (error: HttpError.HttpError | HttpError.NotModified): RequestHandlingException =>
+  new RequestHandlingException({
+    statusCode: error._tag === "NotModified"
+      ? 304
+      : error._tag === "UpstreamError"
+      ? error.code
+      : HttpError.statusOf[error._tag],
+    message: error.message,
+    upstreamService: error._tag === "UpstreamError" ? error.upstream_service : "unknown",
+    reason: "Status",
+    body: { _type: "ErrorMessage" }
+  })

@@ -26,6 +26,7 @@ import type * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import type { Described } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
 import type * as Repository from "../Repository/Repository.ts"
@@ -68,6 +69,8 @@ export interface KernelEngine<
   Requirements = never,
   Guards extends Guard.Guard = never
 > {
+  /** How `HttpClientFactory.typed` makes a client. */
+  readonly "~appkernel/Described": Described<KernelApi.ClientOf<Guard.Guarded<Groups, Guards>>>["~appkernel/Described"]
   /** The description of the complete service: for typed clients, OpenAPI, and any other consumer of an `HttpApi`. */
   readonly api: HttpApi.HttpApi<Id, Guard.Guarded<Groups, Guards>>
   /** The registrations, in order. */
@@ -420,6 +423,7 @@ const makeEngine = (parts: Parts): never => {
     get api() {
       return description.api
     },
+    "~appkernel/Described": description["~appkernel/Described"],
     registrations,
     get policy() {
       return policyOf(parts)

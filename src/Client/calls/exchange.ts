@@ -343,7 +343,20 @@ const accepted = (
 
 const decoder = new TextDecoder()
 
-/** The failure that an answer with another status than 2xx is. */
+/**
+ * The failure that an answer with another status than 2xx is.
+ *
+ * @internal
+ */
+export const rejectedResponse = (
+  { headers, status, text }: HttpClientResponse.HttpClientResponse,
+  upstream: string
+): Effect.Effect<never, RequestHandlingException> =>
+  Effect.flatMap(
+    Effect.option(text),
+    (text) => rejected({ headers: { ...headers }, status }, Option.getOrUndefined(text), upstream)
+  )
+
 const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: string | undefined, upstream: string) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const { headers, status } = raw

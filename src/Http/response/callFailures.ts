@@ -4,7 +4,7 @@ import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/Reposit
 import { Conflict, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
 import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
 import type { ErrorResponses } from "./translation.ts"
-import { isUpstreamFailure, toldToCallers } from "./upstreamFailure.ts"
+import { failureBehind, isUpstreamFailure, toldToCallers } from "./upstreamFailure.ts"
 
 /**
  * The failures of an application's own code: its declared errors and those of the engine.
@@ -30,7 +30,8 @@ export const handleCallFailures = <R>(
   effect: Effect.Effect<HttpServerResponse.HttpServerResponse, CallFailure, R>,
   errorResponses: ErrorResponses
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure, R> =>
-  Effect.catch(effect, (error): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure> => {
+  Effect.catch(effect, (failure): Effect.Effect<HttpServerResponse.HttpServerResponse, HttpError | Failure> => {
+    const error = failureBehind(failure)
     if (isServiceError(error)) return errorResponses.serviceError(error, error[serviceErrorTypeId].status)
     if (isUpstreamFailure(error)) return toldToCallers(error)
     switch (error._tag) {

@@ -66,7 +66,7 @@ export const upstreamError = (
 ): HttpServerResponse.HttpServerResponse => {
   const text = `{"_type":"ErrorMessage","code":${code},"message":${quote(message)},"upstream_service":${
     quote(upstream_service)
-  }`
+  }${code === 400 ? `,"errors":[]` : ""}`
   return retry_after === undefined
     ? json(`${text}}`, code, headers)
     : json(`${text},"retry_after":${retry_after}}`, code, { ...headers, "retry-after": String(retry_after) })

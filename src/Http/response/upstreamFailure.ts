@@ -1,4 +1,6 @@
 import * as Effect from "effect/Effect"
+import { callBehind } from "../../Client/ClientError.ts"
+import { isHttpError } from "../HttpError.ts"
 import { englishOf, translatable, translationOfCall } from "../messages/message.ts"
 import { type CallError, fromCallFailure, isForCallers, UpstreamError } from "../UpstreamError.ts"
 import type { CallFailure } from "./callFailures.ts"
@@ -8,15 +10,24 @@ import type { CallFailure } from "./callFailures.ts"
  *
  * @internal
  */
-export const passOn = (statuses: ReadonlySet<number>) => (failure: CallFailure): CallFailure => {
+export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): CallFailure => {
+  const failure = failureBehind(error)
   const isDeclared = isCallError(failure)
     ? statuses.has(failure.statusCode)
     : failure instanceof UpstreamError && statuses.has(failure.code)
-  if (!isDeclared) return failure
-  const error = isCallError(failure) ? fromDeclared(failure) : failure
-  declared.add(error)
-  return error
+  if (!isDeclared) return error
+  const passed = isCallError(failure) ? fromDeclared(failure) : failure
+  declared.add(passed)
+  return passed
 }
+
+/**
+ * The failed call, if a typed client made one of the engine's errors of it: for this service it is the failure of another one.
+ *
+ * @internal
+ */
+export const failureBehind = (error: CallFailure): CallFailure =>
+  isHttpError(error) ? callBehind(error) ?? error : error
 
 /**
  * Whether a handler fails with it because it called another service.
