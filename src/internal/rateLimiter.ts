@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -41,7 +42,7 @@ export interface Quotas {
 
 /**
  * While the `RateLimiter` of the context can't be reached, this process counts by itself: limits stay, and nobody is locked
- * out.
+ * out. It is waited for once in five seconds, for a second at most, so that requests do not wait for what is gone.
  *
  * @internal
  */
@@ -50,11 +51,26 @@ export const makeQuotas: Effect.Effect<Quotas> = Effect.map(
   (shared) => {
     const own = inMemory()
     if (Option.isNone(shared)) return own
+    let alone = 0
     const consume = (key: string, { limit, window }: Rate, tokens: number) =>
       shared.value.consume({ algorithm: "token-bucket", key, limit, window, tokens })
+    const unlessGone = <A>(ask: Effect.Effect<A, RateLimiter.RateLimiterError>, instead: Effect.Effect<A>) =>
+      Clock.clockWith((clock) => {
+        if (clock.currentTimeMillisUnsafe() < alone) return instead
+        return ask.pipe(
+          Effect.timeout(maxWait),
+          Effect.catch((error) => {
+            alone = clock.currentTimeMillisUnsafe() + pause
+            return Effect.andThen(
+              Effect.logWarning("The store of rate limits failed; this process counts by itself", error),
+              instead
+            )
+          })
+        )
+      })
     return {
-      take: (key, rate) =>
-        consume(key, rate, 1).pipe(
+      take: (key, rate) => {
+        const taken = consume(key, rate, 1).pipe(
           Effect.map(({ remaining, resetAfter }): Quota => ({
             isExceeded: false,
             remaining: Math.floor(remaining),
@@ -63,14 +79,15 @@ export const makeQuotas: Effect.Effect<Quotas> = Effect.map(
           })),
           Effect.catch((error) => {
             const { reason } = error
-            if (reason._tag !== "RateLimitExceeded") return warned(error, own.take(key, rate))
+            if (reason._tag !== "RateLimitExceeded") return Effect.fail(error)
             const retryAfter = Duration.toMillis(reason.retryAfter)
             const window = Duration.toMillis(Duration.fromInputUnsafe(rate.window))
             return Effect.succeed({ isExceeded: true, remaining: 0, retryAfter, resetAfter: window })
           })
-        ),
-      giveBack: (key, rate) =>
-        consume(key, rate, -1).pipe(Effect.asVoid, Effect.catch((error) => warned(error, own.giveBack(key, rate))))
+        )
+        return unlessGone(taken, own.take(key, rate))
+      },
+      giveBack: (key, rate) => unlessGone(Effect.asVoid(consume(key, rate, -1)), own.giveBack(key, rate))
     }
   }
 )
@@ -79,8 +96,11 @@ export const makeQuotas: Effect.Effect<Quotas> = Effect.map(
 // internal
 // -----------------------------------------------------------------------------
 
-const warned = <A>(error: RateLimiter.RateLimiterError, instead: Effect.Effect<A>): Effect.Effect<A> =>
-  Effect.andThen(Effect.logWarning("The store of rate limits failed; this process counts by itself", error), instead)
+/** The time that a store of limits has to answer, in milliseconds. */
+const maxWait = 1_000
+
+/** The time after a failure in which it is not asked, in milliseconds. */
+const pause = 5_000
 
 /** A full cache forgets the key that was used longest ago. */
 const maxKeys = 50_000

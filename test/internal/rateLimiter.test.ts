@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Fiber, Schema } from "effect"
+import { RateLimiter } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import { makeQuotas, type Rate } from "../../src/internal/rateLimiter.ts"
 
@@ -72,5 +73,31 @@ describe("quotas in memory", () => {
       }
       assert.isTrue((yield* take("attacker", rate)).isExceeded)
       assert.isFalse((yield* take("long ago", rate)).isExceeded)
+    }))
+
+  it.effect("do not wait for a shared limiter that is gone, but for a second of every five", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const gone = RateLimiter.RateLimiter.of(
+        {
+          consume: () =>
+            Effect.suspend(() => {
+              asked++
+              return Effect.never
+            })
+        } as unknown as RateLimiter.RateLimiter
+      )
+      const { take } = yield* Effect.provideService(makeQuotas, RateLimiter.RateLimiter, gone)
+      const rate = { limit: 2, window: "1 day" } as const
+      const first = yield* Effect.forkChild(take("a", rate), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(first)).remaining, 1)
+      assert.deepStrictEqual([(yield* take("a", rate)).isExceeded, (yield* take("a", rate)).isExceeded], [false, true])
+      assert.strictEqual(asked, 1)
+      yield* TestClock.adjust("5 seconds")
+      const later = yield* Effect.forkChild(take("a", rate), { startImmediately: true })
+      assert.strictEqual(asked, 2)
+      yield* TestClock.adjust("1 second")
+      assert.isTrue((yield* Fiber.join(later)).isExceeded)
     }))
 })
