@@ -323,12 +323,13 @@ const log = (
   { failureThreshold, recoveryTimeout }: Circuit.Limits
 ): Effect.Effect<void> => {
   const refused = `calls are refused for ${Duration.format(Duration.millis(recoveryTimeout))}`
+  const failedCalls = failureThreshold === 1 ? "A call" : `${failureThreshold} calls in a row`
   const message = {
     Closed: `${transition.name} works again: its circuit breaker is closed`,
     HalfOpen: `The circuit breaker of ${transition.name} is half open: the next calls are probes`,
     Open: before._tag === "HalfOpen"
       ? `A probe of ${transition.name} failed: its circuit breaker is open, ${refused}`
-      : `${failureThreshold} calls to ${transition.name} failed in a row: its circuit breaker is open, ${refused}`
+      : `${failedCalls} to ${transition.name} failed: its circuit breaker is open, ${refused}`
   }[transition.to]
   const logged = transition.to === "Open" ? Effect.logWarning(message) : Effect.logInfo(message)
   return Effect.annotateLogs(logged, attributesOf(transition))

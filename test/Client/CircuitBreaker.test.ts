@@ -262,7 +262,7 @@ describe("a circuit breaker", () => {
         "payments, HalfOpen to Closed": 1
       })
       assert.deepStrictEqual(lines, [
-        "Warn, Closed to Open: 2 calls to payments failed in a row: its circuit breaker is open, calls are refused for 30s",
+        "Warn, Closed to Open: 2 calls in a row to payments failed: its circuit breaker is open, calls are refused for 30s",
         "Info, Open to HalfOpen: The circuit breaker of payments is half open: the next calls are probes",
         "Warn, HalfOpen to Open: A probe of payments failed: its circuit breaker is open, calls are refused for 30s",
         "Info, Open to HalfOpen: The circuit breaker of payments is half open: the next calls are probes",

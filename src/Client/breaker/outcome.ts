@@ -10,8 +10,6 @@ import type { Outcome } from "./circuit.ts"
 /**
  * Answers of 5xx and failures of the network count as failures, other answers don't. A call that was not sent tells nothing.
  * Any other error is one of the code that reads an answer of 2xx.
- *
- * @internal
  */
 export const outcomeOfCall = (exit: Exit.Exit<unknown, unknown>): Outcome => {
   if (exit._tag === "Success") return "Success"
