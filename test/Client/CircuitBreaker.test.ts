@@ -238,7 +238,7 @@ describe("a circuit breaker", () => {
       const lines: Array<string> = []
       const logger = Logger.make(({ fiber, logLevel, message }) => {
         const { from, to } = fiber.getRef(References.CurrentLogAnnotations)
-        lines.push(`${logLevel}, ${from} to ${to}: ${String(message)}`)
+        lines.push(`${logLevel}, ${String(from)} to ${String(to)}: ${String(message)}`)
       })
       const failed = Effect.fail("no answer")
       const counts = yield* Effect.gen(function*() {
