@@ -1,10 +1,12 @@
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { callBehind } from "../../Client/ClientError.ts"
 import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/RepositoryError.ts"
 import { Conflict, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
+import { englishOf, translatable, translationOfCall } from "../messages/message.ts"
 import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
+import { type CallError, fromCallFailure, isForCallers, UpstreamError } from "../UpstreamError.ts"
 import type { ErrorResponses } from "./translation.ts"
-import { failureBehind, isUpstreamFailure, toldToCallers } from "./upstreamFailure.ts"
 
 /**
  * The failures of an application's own code: its declared errors and those of the engine.
@@ -48,3 +50,71 @@ export const handleCallFailures = <R>(
         return isHttpError(error) || Object.hasOwn(failures, error._tag) ? Effect.fail(error) : Effect.die(error)
     }
   })
+
+/**
+ * Passes on the declared statuses of failed calls to other services, those about this service's own credentials included.
+ *
+ * @internal
+ */
+export const passOn = (statuses: ReadonlySet<number>) => (error: CallFailure): CallFailure => {
+  const failure = failureBehind(error)
+  const isDeclared = isCallError(failure)
+    ? statuses.has(failure.statusCode)
+    : failure instanceof UpstreamError && statuses.has(failure.code)
+  if (!isDeclared) return error
+  const passed = isCallError(failure) ? fromDeclared(failure) : failure
+  declared.add(passed)
+  return passed
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The failed call, if a typed client made one of the engine's errors of it. */
+const failureBehind = (error: CallFailure): CallFailure => isHttpError(error) ? callBehind(error) ?? error : error
+
+/** Whether a handler fails with it because it called another service. */
+const isUpstreamFailure = (failure: CallFailure): failure is CallError | UpstreamError =>
+  failure instanceof UpstreamError || isCallError(failure)
+
+/** What callers are told of a failed call. An error of this service's own making, or of its network, is logged. */
+const toldToCallers = (failure: CallError | UpstreamError): Effect.Effect<never, CallError | UpstreamError> => {
+  if (failure._tag === "CircuitOpenError") return Effect.fail(failure)
+  if (failure instanceof UpstreamError) {
+    return Effect.fail(declared.has(failure) || isForCallers(failure.code) ? failure : withoutStatus(failure))
+  }
+  const { message, reason, statusCode, upstreamService } = failure
+  if (isForCallers(statusCode) && statusCode < 500) return Effect.fail(failure)
+  return Effect.andThen(
+    Effect.annotateLogs(Effect.logWarning(`A call to ${upstreamService} failed: ${message}`), {
+      upstream_service: upstreamService,
+      status: statusCode,
+      reason
+    }),
+    Effect.fail(failure)
+  )
+}
+
+/** The errors whose status is declared. */
+const declared = new WeakSet<CallFailure>()
+
+const isCallError = (failure: CallFailure): failure is CallError =>
+  failure._tag === "RequestHandlingException" || failure._tag === "CircuitOpenError"
+
+const fromDeclared = (failure: CallError): UpstreamError => {
+  const error = fromCallFailure(failure, true)
+  const said = translationOfCall(failure, true)
+  return said === undefined ? error : translatable(error, said.key, said.args)
+}
+
+const withoutStatus = ({ upstream_service: service }: UpstreamError): UpstreamError =>
+  translatable(
+    new UpstreamError({
+      code: 502,
+      message: englishOf("errors.UpstreamFailed", { service }),
+      upstream_service: service
+    }),
+    "errors.UpstreamFailed",
+    { service }
+  )

@@ -4,8 +4,7 @@ import { listOf, type OwnErrors, upstreamStatusesIn } from "../description/ownEr
 import type * as Operation from "../Operation.ts"
 import type { Call, Registration, ResourceInfo, ServiceInfo } from "../Registration.ts"
 import * as Resource from "../Resource.ts"
-import type { CallFailure } from "../response/callFailures.ts"
-import { passOn } from "../response/upstreamFailure.ts"
+import { type CallFailure, passOn } from "../response/callFailures.ts"
 import type * as Service from "../Service.ts"
 
 /**
