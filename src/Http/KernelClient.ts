@@ -338,7 +338,7 @@ type Call = Effect.Effect<unknown, HttpClientError.HttpClientError | Schema.Sche
 type Groups = { readonly [group: string]: { readonly [name: string]: (request: object) => Call } }
 
 /** Adds missing parts to calls, since the platform's client encodes every part that an endpoint has. */
-const withParts = (client: object, settle?: (call: Call) => Effect.Effect<unknown, unknown>) =>
+const withParts = (client: object, settle?: (call: Call) => Effect.Effect<unknown, RequestHandlingException>) =>
   // A client consists of groups, and a group of calls.
   mapValues(client as Groups, (group) =>
     mapValues(group, (call) => (request: object = {}) => {
