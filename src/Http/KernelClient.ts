@@ -311,7 +311,7 @@ export const over = (described: { readonly api: HttpApi.Top }, transport: Transp
   // middleware of a description needs a client's part.
   Effect.map(
     HttpApiClient.makeWith(exactly(described.api), { httpClient: transport.httpClient, baseUrl: transport.root }),
-    (client) => withParts(Object(client), (call) => transport.settle(call))
+    (client) => withParts(Object(client), (call) => transport.settle<unknown, never, never>(call))
   ) as never
 
 // -----------------------------------------------------------------------------
