@@ -10,6 +10,11 @@ const secantus = {
   itemsOfNoList: "It ignores a $[x] on a value that is not a list, where MongoDB rejects the update.",
   itemsTwice: "It accepts $[x] and $[] of two changes for the same item, which MongoDB rejects as a conflict.",
   partialIndexes: "It uses a partial index for queries that the index does not cover, and so finds too few documents.",
+  timeZoneExpression: "It takes an expression for the name of a time zone.",
+  dateToStringOnNull: "It ignores onNull of $dateToString.",
+  severalOperators: "It takes a document of several operators for a value, which MongoDB rejects.",
+  elementOfPositional: "It gives $ the item of another condition than the $elemMatch.",
+  pathsThroughLists: "It ends a path of $slice and $addFields at a list, and $addFields replaces a nested document.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify."
 }
 

@@ -3,11 +3,13 @@ import type { Layer } from "effect"
 import type { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
 import { asMongo, type Differs } from "../../support/serverDifferences.ts"
 import { aggregateContract } from "./documentStore/aggregates.ts"
+import { changesContract } from "./documentStore/changes.ts"
 import { concurrencyContract } from "./documentStore/concurrency.ts"
 import { equivalenceContract } from "./documentStore/equivalence.ts"
 import { filterContract } from "./documentStore/filters.ts"
 import { findOneAndContract } from "./documentStore/findOneAnd.ts"
 import { indexContract } from "./documentStore/indexes.ts"
+import { languageContract } from "./documentStore/language.ts"
 import { modelContract } from "./documentStore/model.ts"
 import { pipelineContract } from "./documentStore/pipelines.ts"
 import { readContract } from "./documentStore/reads.ts"
@@ -30,6 +32,8 @@ export const documentStoreContract = <E>(
     updateContract(it)
     refusalContract(it)
     pipelineContract(it)
+    languageContract(it, differs)
+    changesContract(it, differs)
     indexContract(it)
     equivalenceContract(it, differs)
     valueContract(it)

@@ -36,3 +36,13 @@ export const idsOf = (documents: ReadonlyArray<Document>) => documents.map(({ _i
 export const factsOf = (error: object): Document => ({ ...error })
 
 export const day = (day: number) => new Date(Date.UTC(2026, 0, day))
+
+/** Values of `bson`'s classes as their texts with their types, so that they compare whatever build they are of. */
+export const plain = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(plain)
+    : value instanceof Date || typeof value !== "object" || value === null
+    ? value
+    : "_bsontype" in value
+    ? `${String(value._bsontype)} ${JSON.stringify(value)}`
+    : Object.fromEntries(Object.entries(value).map(([key, field]) => [key, plain(field)]))
