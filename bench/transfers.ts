@@ -24,7 +24,7 @@ const size = positive("size", options.size) * 1_048_576
 
 type Row = (length: number) => Effect.Effect<unknown, unknown>
 
-const is = (what: unknown, expected: unknown): Effect.Effect<void> =>
+const is = (what: number, expected: number): Effect.Effect<void> =>
   what === expected ? Effect.void : Effect.die(new Error(`${what} instead of ${expected}`))
 
 const part = new Uint8Array(65_536)
@@ -64,6 +64,7 @@ const rowsOf = (url: string, folder: string) =>
         Effect.flatMap(
           Effect.promise(async () => {
             let sum = 0
+            // oxlint-disable-next-line import/namespace -- the module re-exports what it takes from CommonJS
             for await (const chunk of (await Undici.request(`${url}/down/${length}`)).body) sum += chunk.length
             return sum
           }),
@@ -97,7 +98,7 @@ const measure = (url: string, folder: string) =>
 
 /** Memory that one row has freed is still the process's in the next one, so that each has a process of its own. */
 const measureApart = async (row: string) => {
-  const args = Object.entries({ ...options, rows: row }).flatMap(([name, value]) => [`--${name}`, `${value}`])
+  const args = Object.entries({ ...options, rows: row }).flatMap(([name, value]) => [`--${name}`, value])
   const output = await run(process.execPath, [...process.execArgv, process.argv[1] ?? "", ...args])
   console.log(output.trimEnd())
 }

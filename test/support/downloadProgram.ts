@@ -9,7 +9,7 @@ const program = Effect.gen(function*() {
   const proxy = yield* HttpClientFactory.get(url)
   for (const name of ["large", "small"]) {
     const result = yield* Effect.result(proxy.wrap(name).downloadTo(folder))
-    console.log(Result.isSuccess(result) ? result.success : `${result.failure} ${result.failure.cause}`)
+    console.log(Result.isSuccess(result) ? result.success : `${String(result.failure)} ${String(result.failure.cause)}`)
     console.log(fs.readdirSync(folder).join())
   }
 })

@@ -50,35 +50,9 @@ export const uploadBody = <const File extends UploadFile>(
   UploadFailure<File>,
   FileSystem.FileSystem | Scope.Scope | UploadServices<File>
 > =>
-  Effect.gen(function*() {
-    const { content, length } = yield* sourceOf(file)
-    const context = yield* Effect.context<unknown>()
-    const failure = yield* Deferred.make<never, unknown>()
-    const boundary = `appkernel-${(yield* WebCrypto.WebCrypto).randomUUID()}`
-    const head = encoder.encode(partHead(boundary, part))
-    const tail = encoder.encode(`\r\n--${boundary}--\r\n`)
-    const stream = Stream.concat(
-      Stream.concat(
-        Stream.succeed(head),
-        content.pipe(
-          Stream.provideContext(context),
-          Stream.catchCause((cause) =>
-            Stream.fromEffect(Effect.andThen(Deferred.failCause(failure, cause), Effect.never))
-          )
-        )
-      ),
-      Stream.succeed(tail)
-    )
-    return {
-      body: HttpBody.stream(
-        stream,
-        `multipart/form-data; boundary=${boundary}`,
-        length === undefined ? undefined : head.length + length + tail.length
-      ),
-      readFailure: Deferred.await(failure)
-    }
-    // The generic parameters name the failures and services of each kind of file, which `sourceOf` has together.
-  }) as Effect.Effect<
+  // The parameters of the result name the failures and services of each kind of file, which are together in `make`.
+  // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off anyUnknownInErrorContext:off
+  make(file, part) as Effect.Effect<
     UploadBody<UploadFailure<File>>,
     UploadFailure<File>,
     FileSystem.FileSystem | Scope.Scope | UploadServices<File>
@@ -88,14 +62,46 @@ export const uploadBody = <const File extends UploadFile>(
 // internal
 // -----------------------------------------------------------------------------
 
-interface Source {
-  readonly content: Stream.Stream<Uint8Array, unknown, unknown>
+const make = Effect.fnUntraced(function*<E, R>(
+  file: UploadFile<E, R>,
+  part: { readonly filename: string; readonly contentType: string }
+) {
+  const { content, length } = yield* sourceOf(file)
+  const context = yield* Effect.context<R>()
+  const failure = yield* Deferred.make<never, E | PlatformError.PlatformError | Cause.UnknownError>()
+  const boundary = `appkernel-${(yield* WebCrypto.WebCrypto).randomUUID()}`
+  const head = encoder.encode(partHead(boundary, part))
+  const tail = encoder.encode(`\r\n--${boundary}--\r\n`)
+  const stream = Stream.concat(
+    Stream.concat(
+      Stream.succeed(head),
+      content.pipe(
+        Stream.provideContext(context),
+        Stream.catchCause((cause) =>
+          Stream.fromEffect(Effect.andThen(Deferred.failCause(failure, cause), Effect.never))
+        )
+      )
+    ),
+    Stream.succeed(tail)
+  )
+  return {
+    body: HttpBody.stream(
+      stream,
+      `multipart/form-data; boundary=${boundary}`,
+      length === undefined ? undefined : head.length + length + tail.length
+    ),
+    readFailure: Deferred.await(failure)
+  }
+})
+
+interface Source<E, R> {
+  readonly content: Stream.Stream<Uint8Array, E | PlatformError.PlatformError | Cause.UnknownError, R>
   readonly length: number | undefined
 }
 
-const sourceOf = (
-  file: UploadFile
-): Effect.Effect<Source, PlatformError.PlatformError, FileSystem.FileSystem | Scope.Scope> => {
+const sourceOf = <E, R>(
+  file: UploadFile<E, R>
+): Effect.Effect<Source<E, R>, PlatformError.PlatformError, FileSystem.FileSystem | Scope.Scope> => {
   if (Predicate.isString(file)) return fromPath(file)
   if (file instanceof Uint8Array) return Effect.succeed({ content: Stream.succeed(file), length: file.length })
   if (file instanceof Blob) {

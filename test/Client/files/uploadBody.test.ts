@@ -50,7 +50,7 @@ const kinds: ReadonlyArray<
 describe("the body of an upload", () => {
   it.effect.each(kinds)(
     "is made of %s, with its length if that is known",
-    ([_, isSized, isRepeatable, fileOf]) =>
+    ([, isSized, isRepeatable, fileOf]) =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory
         const content = crypto.getRandomValues(new Uint8Array(50_000))
