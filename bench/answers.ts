@@ -10,13 +10,13 @@ import { count, create, invalidBody, seeds, validBody } from "./data.ts"
 export const root = "/api/v1/products"
 
 /** A date-time on the wire: UTC without a zone, in microseconds. */
-export const toTimestamp = (date: Date): string => `${date.toISOString().slice(0, -1)}000`
+const toTimestamp = (date: Date): string => `${date.toISOString().slice(0, -1)}000`
 
-/** A product on the wire. Members that are `undefined` don't appear in JSON. */
-export const toItem = (product: Product) => ({
+/** A product on the wire, with the methods of its links. Members that are `undefined` don't appear in JSON. */
+export const toItem = (product: Product, methods: ReadonlyArray<string> = ["GET", "POST"]) => ({
   _type: "Product",
   _links: {
-    self: { href: `${root}/${product.id}`, methods: ["GET", "POST"] },
+    self: { href: `${root}/${product.id}`, methods },
     collection: { href: root, methods: "GET" }
   },
   id: product.id,
@@ -119,6 +119,8 @@ export interface Answer {
   readonly status: number
   readonly contentType: string
   readonly location: string
+  /** `X-Total-Count`. */
+  readonly total: string
   readonly text: string
 }
 

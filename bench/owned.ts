@@ -2,7 +2,7 @@
  * Products with owners: the documents of the servers with access control, and their forms on the wire. Buyers reach what
  * they own, without its field `cost`; administrators reach everything.
  */
-import { root, toTimestamp } from "./answers.ts"
+import { toItem } from "./answers.ts"
 import type { Product } from "./data.ts"
 import { seeds } from "./data.ts"
 
@@ -27,27 +27,8 @@ export const ownedSeeds: ReadonlyArray<OwnedProduct> = seeds.map((product, index
 }))
 
 /** A product on the wire. */
-export const toOwnedItem = (product: OwnedProduct, showsCost: boolean) => ({
-  _type: "Product",
-  _links: {
-    self: { href: `${root}/${product.id}`, methods: ["GET"] },
-    collection: { href: root, methods: "GET" }
-  },
-  id: product.id,
-  code: product.code,
-  name: product.name,
-  description: product.description,
-  price: product.price,
-  currency: product.currency,
-  stock: product.stock,
-  tags: product.tags,
-  dimensions: product.dimensions && {
-    _type: "Dimensions",
-    width: product.dimensions.width,
-    height: product.dimensions.height,
-    depth: product.dimensions.depth
-  },
-  added: toTimestamp(product.added),
-  owner: product.owner,
-  cost: showsCost ? product.cost : undefined
-})
+export const toOwnedItem = (product: OwnedProduct, showsCost: boolean) =>
+  // A copy of all members would cost the peer.
+  Object.assign(toItem(product, methods), { owner: product.owner, cost: showsCost ? product.cost : undefined })
+
+const methods = ["GET"]

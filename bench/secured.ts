@@ -87,7 +87,8 @@ export const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
     title: "page of 50",
     request: { method: "GET", path: page, headers },
     status: 200,
-    check: async (body, _answer, get) => {
+    check: async (body, { total }, get) => {
+      assert.equal(total, String(mine.length))
       const items = mine.slice(0, 50).map((product) => toOwnedItem(product, false))
       assert.deepEqual(body, wire(toList(items, 1, 50, mine.length)))
       await checkRules(get)

@@ -69,7 +69,7 @@ app.get<{ Querystring: { readonly page: number; readonly page_size: number } }>(
     const all = isAdmin(request.user)
     const found: ReadonlyArray<OwnedProduct> = all ? ownedSeeds : byOwner.get(request.user.sub) ?? []
     const items = found.slice((page - 1) * pageSize, page * pageSize).map((product) => toOwnedItem(product, all))
-    return reply.send(toList(items, page, pageSize, found.length))
+    return reply.header("x-total-count", found.length).send(toList(items, page, pageSize, found.length))
   }
 )
 

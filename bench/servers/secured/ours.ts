@@ -2,13 +2,12 @@
  * The service with access control, as a user of the framework would write it.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { EmbeddedStore, Index, Jwt, KernelEngine, KernelServer, Model, Repository, Resource, Role } from "appkernel"
-import * as Console from "effect/Console"
+import { EmbeddedStore, Index, Jwt, KernelEngine, Model, Repository, Resource, Role } from "appkernel"
 import * as Effect from "effect/Effect"
-import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { application, ownedSeeds } from "../../owned.ts"
+import { ready, server } from "../listening.ts"
 import { fields, partsOf } from "../model.ts"
 
 class Product extends Model.Class<Product>()("Product", {
@@ -28,13 +27,6 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
   const instances = yield* Effect.forEach(ownedSeeds, (product) => Model.finalise(Product, partsOf(product)))
   yield* products.bulkInsert(instances)
 })).pipe(Layer.provide(Repository.layer(Product)))
-
-const ready = Layer.effectDiscard(KernelServer.whenListening(Effect.gen(function*() {
-  const { address } = yield* HttpServer.HttpServer
-  yield* Console.log(`listening ${"port" in address ? address.port : ""}`)
-})))
-
-const server = KernelServer.layerWith({ address: "127.0.0.1", port: Number(process.argv[2]) })
 
 ready.pipe(
   Layer.provide(engine.layerServe),
