@@ -70,9 +70,9 @@ const openRouter = (
   unruled: Authorizer["unruled"]
 ): HttpRouter.HttpRouter => {
   const addAll: HttpRouter.HttpRouter["addAll"] = (routes) =>
-    // The errors and services of an application's own routes are not known.
-    // @effect-diagnostics-next-line anyUnknownInErrorContext:off
     router.addAll(
+      // The errors and services of an application's own routes are not known.
+      // @effect-diagnostics-next-line anyUnknownInErrorContext:off
       routes.map((route) => ({ ...route, handler: authenticated(unruled(route.handler as never)) })) as never
     )
   return {
