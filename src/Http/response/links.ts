@@ -15,13 +15,8 @@ import type { ResourceInfo } from "../Registration.ts"
 import type { Rights } from "../view/callerView.ts"
 import type { ModelView } from "../view/modelView.ts"
 
-/**
- * Writes the `_links` member of a document with a trailing comma. Empty if links are disabled.
- *
- * @category models
- * @since 0.1.0
- */
-export type DocumentLinks = (id: unknown, document: Document) => string
+/** Writes the `_links` member of a document with a trailing comma. Empty if links are disabled. */
+type DocumentLinks = (id: unknown, document: Document) => string
 
 /**
  * The links that a caller gets.

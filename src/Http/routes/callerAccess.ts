@@ -188,7 +188,7 @@ export const rulesOfHandler = (all: ReadonlyArray<HeldOf>, addressed?: RowRules)
   // Repositories parse each filter once.
   const rows = once((access: Access) => also(reachOf(of(access)), addressed?.rows(access)))
   const check = once((access: "insert" | "update") => also(leftBy(of(access)), addressed?.check(access)))
-  const grants = once((_: "update") =>
+  const grants = once<"update", ReadonlyArray<UpdateGrant> | undefined>(() =>
     distinguished([...of("update"), ...addressed === undefined ? [] : updateGrantsOf(addressed)])
   )
   return { rows, check, grants: () => grants("update") }
