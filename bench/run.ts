@@ -1,6 +1,6 @@
 /**
- * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores`,
- * `loop` or `transfers`. See README.md.
+ * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores`, `loop`,
+ * `transfers` or `client`. See README.md.
  */
 import { parseArgs } from "node:util"
 
@@ -12,4 +12,5 @@ else if (part === "codecs") await import("./codecs.ts")
 else if (part === "stores") await import("./stores.ts")
 else if (part === "loop") await import("./loop.ts")
 else if (part === "transfers") await import("./transfers.ts")
-else throw new Error(`--part takes http, secured, codecs, stores, loop or transfers, not ${part}`)
+else if (part === "client") await import("./client.ts")
+else throw new Error(`--part takes http, secured, codecs, stores, loop, transfers or client, not ${part}`)

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { BoundedCache } from "../internal/boundedCache.ts"
 import { namedUrl, wrappedUrl } from "./calls/address.ts"
 import type { Upstream } from "./calls/upstream.ts"
 import * as RequestWrapper from "./RequestWrapper.ts"
@@ -40,10 +41,12 @@ export declare namespace HttpClientServiceProxy {
 
 /** @internal */
 export const make = (upstream: Upstream): HttpClientServiceProxy => {
-  const at = (name: string) => RequestWrapper.make(upstream, namedUrl(upstream.root, name))
+  const wrappers = new BoundedCache<RequestWrapper.RequestWrapper>(100)
+  const wrapper = (url: string) => wrappers.getOrMake(url, () => RequestWrapper.make(upstream, url))
+  const at = (name: string) => wrapper(namedUrl(upstream.root, name))
   const target = {
     at,
-    wrap: (path: string) => RequestWrapper.make(upstream, wrappedUrl(upstream.root, path)),
+    wrap: (path: string) => wrapper(wrappedUrl(upstream.root, path)),
     toString: () => `HttpClientServiceProxy(${upstream.root})`,
     toJSON: () => ({ _id: "HttpClientServiceProxy", root: upstream.root })
   }

@@ -16,16 +16,21 @@ import type { RawAnswer } from "./transport.ts"
 export const acceptedEncodings = "gzip, deflate"
 
 /**
+ * The ways to read a body.
+ *
+ * @internal
+ */
+export type Decoded = Pick<RawAnswer, "bytes" | "stream">
+
+/**
  * The body of an answer without its compressions. Fails with `InvalidAnswer` for one that is unknown or broken.
  *
  * @internal
  */
-export const decoded = (raw: RawAnswer, upstream: string): {
-  readonly bytes: (maxBytes: number) => Effect.Effect<Uint8Array, RequestHandlingException>
-  readonly stream: Stream.Stream<Uint8Array, RequestHandlingException>
-} => {
+export const decoded = (raw: RawAnswer, upstream: string): Decoded => {
   const encoding = raw.headers["content-encoding"]
-  const encodings = (typeof encoding === "string" ? encoding : encoding?.join() ?? "")
+  if (encoding === undefined) return raw
+  const encodings = (typeof encoding === "string" ? encoding : encoding.join())
     .split(",").map((one) => one.trim().toLowerCase()).filter((one) => one !== "" && one !== "identity")
   if (encodings.length === 0) return raw
   const formats = encodings.map((one) => formatOf.get(one))

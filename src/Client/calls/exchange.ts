@@ -19,7 +19,7 @@ import { type CircuitOpenError, RequestHandlingException } from "../ClientError.
 import type * as Credentials from "../Credentials.ts"
 import { serviceOf, urlWithin } from "./address.ts"
 import { valueOf } from "./bodies.ts"
-import { acceptedEncodings, decoded } from "./compression.ts"
+import { acceptedEncodings, type Decoded, decoded } from "./compression.ts"
 import { type Credentialed, makeCredentialed } from "./credentialed.ts"
 import { failureBy } from "./failures.ts"
 import { headersForOtherOrigin, maxRedirects, redirectOf, withoutBodyHeaders } from "./redirects.ts"
@@ -332,13 +332,39 @@ const accepted = (
   { raw, url }: Located,
   { upstream }: CallOptions
 ): Effect.Effect<Answer, RequestHandlingException> => {
-  const body = decoded(raw, upstream)
-  const bytes = body.bytes(maxResponseSize)
-  const text = Effect.map(bytes, (bytes) => decoder.decode(bytes))
-  if (raw.status >= 200 && raw.status < 300) {
-    return Effect.succeed({ status: raw.status, headers: raw.headers, url, bytes, text, stream: body.stream })
+  const answer = new Received(raw, url, upstream, maxResponseSize)
+  return raw.status >= 200 && raw.status < 300
+    ? Effect.succeed(answer)
+    : Effect.flatMap(Effect.option(answer.text), (text) => rejected(raw, Option.getOrUndefined(text), upstream))
+}
+
+/** Nothing is made for the ways of reading that are not used. */
+class Received implements Answer {
+  readonly status: number
+  readonly headers: RawHeaders
+  readonly url: URL
+  readonly #body: Decoded
+  readonly #maxBytes: number
+
+  constructor(raw: RawAnswer, url: URL, upstream: string, maxBytes: number) {
+    this.status = raw.status
+    this.headers = raw.headers
+    this.url = url
+    this.#body = decoded(raw, upstream)
+    this.#maxBytes = maxBytes
   }
-  return Effect.flatMap(Effect.option(text), (text) => rejected(raw, Option.getOrUndefined(text), upstream))
+
+  get bytes() {
+    return this.#body.bytes(this.#maxBytes)
+  }
+
+  get text() {
+    return Effect.map(this.bytes, (bytes) => decoder.decode(bytes))
+  }
+
+  get stream() {
+    return this.#body.stream
+  }
 }
 
 const decoder = new TextDecoder()
