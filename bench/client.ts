@@ -1,8 +1,8 @@
 /**
  * Measures calls to a service, from 50 fibers or promises at once. See README.md.
  */
-import * as Undici from "@effect/platform-node/Undici"
-import axios from "axios"
+import Undici from "@effect/platform-node/Undici"
+import { create } from "axios"
 import { Effect, Scope } from "effect"
 import got from "got"
 import * as assert from "node:assert/strict"
@@ -76,7 +76,7 @@ const url = `${server.url}/products/`
 const dispatcher = new Undici.Agent({ connections: concurrency })
 const agent = new http.Agent({ keepAlive: true, maxSockets: concurrency })
 const gotClient = got.extend({ agent: { http: agent } })
-const axiosClient = axios.create({ httpAgent: agent })
+const axiosClient = create({ httpAgent: agent })
 const headers = { "content-type": "application/json" }
 const factory = await Effect.runPromise(Effect.provideService(
   HttpClientFactory.make({ maxConnections: concurrency, maxKeepaliveConnections: concurrency }),
@@ -110,10 +110,14 @@ const contestants = new Map<string, { readonly [row: string]: Contestant }>([
 const clients = chosen("clients", options.clients, contestants)
 const rows = options.rows.split(",")
 const expected: unknown = JSON.parse(JSON.stringify({ _type: "Product", ...seeds[0] }))
-const samples: Array<{ readonly row: string; readonly client: string; readonly rate: number; readonly micros: number }> = []
+const samples: Array<
+  { readonly row: string; readonly client: string; readonly rate: number; readonly micros: number }
+> = []
 
 printMachine()
-console.log(`${rounds} rounds of ${millis / 1_000} s, ${concurrency} calls at once; calls per second, and CPU time of a call`)
+console.log(
+  `${rounds} rounds of ${millis / 1_000} s, ${concurrency} calls at once; calls per second, and CPU time of a call`
+)
 for (const row of rows) {
   for (const [name, { [row]: contestant }] of clients) {
     assert.ok(contestant !== undefined, `--rows takes get and post, not ${row}`)

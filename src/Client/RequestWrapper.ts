@@ -6,6 +6,7 @@
 import type * as ByteSize from "effect/ByteSize"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpMethod from "effect/http/HttpMethod"
 import type * as PlatformError from "effect/PlatformError"
@@ -329,20 +330,16 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
   const call =
     (method: HttpMethod.HttpMethod) => <S extends Schema.Top = never>(options: SendOptions<S> = {}): Result<S> => {
       const { as, headers, pathExtension, payload } = options
-      return Effect.flatMap(
-        Effect.mapError(bodyOf(payload), () => failureBy(service, "InvalidRequest")),
-        (body) => {
-          const request = HttpClientRequest.make(method)(extendedUrl(url, pathExtension), {
-            ...(headers === undefined ? {} : { headers }),
-            body
-          })
-          return reading(as)(upstream.exchange.run(
-            request,
-            optionsOf(options, 3_000),
-            received
-          ))
-        }
-      )
+      const send = (body: HttpBody.HttpBody) => {
+        const request = HttpClientRequest.make(method)(extendedUrl(url, pathExtension), {
+          ...(headers === undefined ? {} : { headers }),
+          body
+        })
+        return reading(as)(upstream.exchange.run(request, optionsOf(options, 3_000), received))
+      }
+      return payload === undefined
+        ? send(HttpBody.empty)
+        : Effect.flatMap(Effect.mapError(bodyOf(payload), () => failureBy(service, "InvalidRequest")), send)
     }
   const fileCall = (options: CallOptions, defaultTimeout: number): FileCalls.FileCall => ({
     exchange: upstream.exchange,

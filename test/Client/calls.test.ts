@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ClientError, HttpClientFactory } from "appkernel"
 import { Duration, Effect } from "effect"
-import * as net from "node:net"
+import type * as net from "node:net"
 import * as zlib from "node:zlib"
 import { nobody, rawUpstream, upstream } from "./support/upstream.ts"
 

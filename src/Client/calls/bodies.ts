@@ -106,7 +106,7 @@ export const withInstances = (
  *
  * @internal
  */
-export const reader = <S extends Schema.Constraint>(schema: S) => {
+export const reader = (schema: Schema.Constraint) => {
   const read: (value: unknown) => Effect.Effect<unknown, unknown> = isModelLike(schema)
     ? (value) => Model.fromWire(schema, value)
     // The type of `as` rules out schemas with services.

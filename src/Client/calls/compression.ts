@@ -73,7 +73,7 @@ const decompressed = (
       })))
     return Stream.fromReadableStream({
       // The types of Node's streams and of the web's differ in the buffers of their chunks.
-      evaluate: () => source.pipeThrough(new DecompressionStream(format) as never) as ReadableStream<Uint8Array>,
+      evaluate: () => source.pipeThrough<Uint8Array>(new DecompressionStream(format) as never),
       onError: () => before ?? failure(upstream, "InvalidAnswer", "sent an answer whose compression is broken")
     })
   }))

@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -14,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
 import * as CircuitBreaker from "../CircuitBreaker.ts"
 import { type CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import type * as Credentials from "../Credentials.ts"
@@ -127,7 +129,7 @@ export const makeExchange = (
   const credentialed = makeCredentialed(root, (request) => {
     const options = { upstream: serviceOf(request.url), readTimeout: tokenTimeout }
     return Effect.flatMap(
-      received(shared, send(shared, root, request, options, noCredentials), options),
+      received(shared, (opened) => send(shared, root, request, options, noCredentials, opened), options),
       ({ bytes, headers, status }) => responseOf(request, options.upstream, status, headers, bytes)
     )
   })
@@ -144,50 +146,45 @@ export const makeExchange = (
     ) => Effect.Effect<A, E | RequestHandlingException, R>
   ): Effect.Effect<A, E | CallError, R> =>
     inTime(
-      Effect.flatMap(keyed(unkeyed, idempotencyKey), (request) => {
-        const call = guarded((answered) => callOf(request, answered))
-        return retries === undefined ? call : retried(call, request, retries)
-      }),
+      idempotencyKey === undefined && retries === undefined
+        ? guarded((answered) => callOf(unkeyed, answered))
+        : Effect.flatMap(keyed(unkeyed, idempotencyKey), (request) => {
+          const call = guarded((answered) => callOf(request, answered))
+          return retries === undefined ? call : retried(call, request, retries)
+        }),
       upstream
     )
   return {
     run: (request, options, read) =>
-      made(
-        request,
-        options,
-        (request, answered) =>
-          Effect.uninterruptibleMask((restore) =>
-            Effect.flatMap(restore(send(shared, root, request, options, credentialed)), (located) =>
-              Effect.onExit(
-                restore(
-                  Effect.flatMap(
-                    accepted(shared, located, options),
-                    (answer) => options.isLong === true ? Effect.andThen(answered, read(answer)) : read(answer)
-                  )
-                ),
-                () => Effect.sync(() => located.raw.close())
-              ))
+      made(request, options, (request, answered) =>
+        closing((opened) =>
+          Effect.flatMap(
+            send(shared, root, request, options, credentialed, opened),
+            (located) =>
+              Effect.flatMap(
+                accepted(shared, located, options),
+                (answer) => options.isLong === true ? Effect.andThen(answered, read(answer)) : read(answer)
+              )
           )
-      ),
+        )),
     open: (request, options) =>
-      made(
-        request,
-        options,
-        (request) =>
-          Effect.uninterruptibleMask((restore) =>
-            Effect.flatMap(restore(send(shared, root, request, options, credentialed)), (located) =>
-              Effect.andThen(
-                Effect.addFinalizer(() => Effect.sync(() => located.raw.close())),
-                restore(accepted(shared, located, options))
-              ))
+      made(request, options, (request) =>
+        Effect.suspend(() => {
+          const { close, opened } = makeLast()
+          return Effect.andThen(
+            Effect.addFinalizer(() => close),
+            Effect.flatMap(
+              send(shared, root, request, options, credentialed, opened),
+              (located) => accepted(shared, located, options)
+            )
           )
-      ),
+        })),
     respond: (request, options) =>
       Effect.suspend(() => {
         let response: HttpClientResponse.HttpClientResponse | undefined
         const callOf = (request: HttpClientRequest.HttpClientRequest) =>
           Effect.flatMap(
-            received(shared, send(shared, root, request, options, credentialed), options),
+            received(shared, (opened) => send(shared, root, request, options, credentialed, opened), options),
             ({ bytes, headers, status }) =>
               Effect.flatMap(responseOf(request, options.upstream, status, headers, bytes), (one) => {
                 response = one
@@ -217,18 +214,37 @@ interface Located {
   readonly url: URL
 }
 
+/** Takes the current try of a call: it has one at a time. */
+type Opened = (one: { readonly close: () => void }) => void
+
+/** The last try that was opened, and an effect that closes it. */
+const makeLast = () => {
+  let last: { readonly close: () => void } | undefined
+  const opened: Opened = (one) => {
+    last = one
+  }
+  return { opened, close: Effect.sync(() => last?.close()) }
+}
+
+/** Closes what `use` opens when it ends. A try counts as open from its beginning, so an interruption leaves none open. */
+const closing = <A, E, R>(use: (opened: Opened) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    const { close, opened } = makeLast()
+    return Effect.onExit(use(opened), () => close)
+  })
+
 /** The whole body of an answer, whose connection is given back. */
 const received = (
   { maxResponseSize }: Shared,
-  sent: Effect.Effect<Located, RequestHandlingException>,
+  sent: (opened: Opened) => Effect.Effect<Located, RequestHandlingException>,
   { upstream }: CallOptions
 ) =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(restore(sent), ({ headers, raw, status }) =>
-      Effect.onExit(
-        restore(Effect.map(decoded(raw, upstream).bytes(maxResponseSize), (bytes) => ({ headers, status, bytes }))),
-        () => Effect.sync(() => raw.close())
-      ))
+  closing((opened) =>
+    Effect.flatMap(
+      sent(opened),
+      ({ headers, raw, status }) =>
+        Effect.map(decoded(raw, upstream).bytes(maxResponseSize), (bytes) => ({ headers, status, bytes }))
+    )
   )
 
 /** The time to wait for a token, in milliseconds. */
@@ -242,35 +258,49 @@ const send = (
   root: string,
   request: HttpClientRequest.HttpClientRequest,
   options: CallOptions,
-  credentialed: Credentialed
+  credentialed: Credentialed,
+  opened: Opened
 ): Effect.Effect<Located, RequestHandlingException> => {
   const within = urlWithin(root, request.url)
   const url = request.urlParams.params.length === 0 ? within : Option.getOrUndefined(HttpClientRequest.toUrl(request))
   if (within === undefined || url === undefined) return Effect.fail(failureBy(options.upstream, "InvalidRequest"))
-  return Effect.useSpan(
-    `http.client ${request.method}`,
-    { kind: "client", attributes: { "http.request.method": request.method, "server.address": url.host } },
-    (span) => {
-      const { credentials, defaultHeaders, upstream } = options
-      const trace = HttpTraceContext.toHeaders(span)
-      const limits = {
-        pool: shared.poolTimeout,
-        connect: shared.connectTimeout,
-        write: options.writeTimeout ?? shared.writeTimeout,
-        read: options.readTimeout,
-        isWritePerPart: options.isWritePerPart === true
-      }
-      const execute = ({ body, headers: own, method }: HttpClientRequest.HttpClientRequest) => {
-        const headers = { "accept-encoding": acceptedEncodings, ...defaultHeaders, ...trace, ...own }
-        return follow(shared, { method, url, headers, upstream, limits }, body, 0)
-      }
-      const sent = credentials === undefined
-        ? execute(request)
-        : credentialed(credentials, request, (request) => Effect.flatMap(execute(request), settled), upstream)
-      return Effect.tap(sent, ({ status }) => Effect.sync(() => span.attribute("http.response.status_code", status)))
+  const sendWith = (trace: Message["headers"] | undefined) => {
+    const { credentials, defaultHeaders, upstream } = options
+    const limits = {
+      pool: shared.poolTimeout,
+      connect: shared.connectTimeout,
+      write: options.writeTimeout ?? shared.writeTimeout,
+      read: options.readTimeout,
+      isWritePerPart: options.isWritePerPart === true
     }
+    const execute = ({ body, headers: own, method }: HttpClientRequest.HttpClientRequest) => {
+      const headers = { "accept-encoding": acceptedEncodings, ...defaultHeaders, ...trace, ...own }
+      return follow(shared, { method, url, headers, upstream, limits }, body, 0, opened)
+    }
+    return credentials === undefined
+      ? execute(request)
+      : credentialed(credentials, request, (request) => Effect.flatMap(execute(request), settled), upstream)
+  }
+  const { method } = request
+  const attributes = { "http.request.method": method, "server.address": url.host }
+  return Effect.withFiber((fiber) =>
+    isTraced(fiber)
+      ? Effect.useSpan(
+        `http.client ${method}`,
+        { kind: "client", attributes },
+        (span) =>
+          Effect.tap(
+            sendWith(HttpTraceContext.toHeaders(span)),
+            ({ status }) => Effect.sync(() => span.attribute("http.response.status_code", status))
+          )
+      )
+      : sendWith(undefined)
   )
 }
+
+/** Whether anybody sees a span: it is part of another one, or there is a tracer that exports. */
+const isTraced = ({ context }: Fiber.Fiber<unknown, unknown>): boolean =>
+  context.mapUnsafe.has(Tracer.ParentSpanKey) || context.mapUnsafe.has(Tracer.TracerKey)
 
 /** Has a 401 give its connection back, since the request may be sent once more with other credentials. */
 const settled = (located: Located): Effect.Effect<Located> => {
@@ -293,28 +323,33 @@ const follow = (
   shared: Shared,
   head: Omit<Message, "body">,
   body: HttpBody.HttpBody,
-  redirects: number
-): Effect.Effect<Located, RequestHandlingException> =>
-  Effect.flatMap(
-    shared.bodyOf(body),
-    (sent) =>
-      Effect.flatMap(transmit(shared, { ...head, headers: withBodyHeaders(head.headers, body), body: sent }), (raw) => {
-        const redirect = redirectOf(raw.status, raw.headers, head)
-        if (redirect === undefined) {
-          return Effect.succeed({ raw, status: raw.status, headers: raw.headers, url: head.url })
-        }
-        raw.close()
-        if (redirects >= maxRedirects) return Effect.fail(failureBy(head.upstream, "TooManyRedirects"))
-        const { keepsBody, method, url } = redirect
-        const headers = keepsBody ? head.headers : withoutBodyHeaders(head.headers)
-        return follow(
-          shared,
-          { ...head, method, url, headers: url.origin === head.url.origin ? headers : headersForOtherOrigin(headers) },
-          keepsBody ? body : HttpBody.empty,
-          redirects + 1
-        )
-      })
-  )
+  redirects: number,
+  opened: Opened
+): Effect.Effect<Located, RequestHandlingException> => {
+  const sent = body._tag === "Empty"
+    ? transmit(shared, { ...head, body: null }, opened)
+    : Effect.flatMap(
+      shared.bodyOf(body),
+      (sent) => transmit(shared, { ...head, headers: withBodyHeaders(head.headers, body), body: sent }, opened)
+    )
+  return Effect.flatMap(sent, (raw) => {
+    const redirect = redirectOf(raw.status, raw.headers, head)
+    if (redirect === undefined) {
+      return Effect.succeed({ raw, status: raw.status, headers: raw.headers, url: head.url })
+    }
+    raw.close()
+    if (redirects >= maxRedirects) return Effect.fail(failureBy(head.upstream, "TooManyRedirects"))
+    const { keepsBody, method, url } = redirect
+    const headers = keepsBody ? head.headers : withoutBodyHeaders(head.headers)
+    return follow(
+      shared,
+      { ...head, method, url, headers: url.origin === head.url.origin ? headers : headersForOtherOrigin(headers) },
+      keepsBody ? body : HttpBody.empty,
+      redirects + 1,
+      opened
+    )
+  })
+}
 
 const withBodyHeaders = (headers: Message["headers"], body: HttpBody.HttpBody): Message["headers"] => {
   if (body._tag === "Empty") return headers

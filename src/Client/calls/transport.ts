@@ -13,7 +13,7 @@ import type * as Undici from "@effect/platform-node/Undici"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Pull from "effect/Pull"
+import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { concatenated, tooLarge } from "./bytes.ts"
@@ -42,7 +42,7 @@ export type Body = Exclude<Undici.Dispatcher.DispatchOptions["body"], undefined>
 export interface Message {
   readonly method: string
   readonly url: URL
-  readonly headers: { readonly [name: string]: string }
+  readonly headers: { [name: string]: string }
   readonly body: Body
   /** The name of the service, for errors. */
   readonly upstream: string
@@ -77,15 +77,20 @@ export interface Wire {
 }
 
 /**
- * Sends a request and waits for the head of its answer, which has to be closed. An interruption ends the connection.
+ * Sends a request and waits for the head of its answer. `opened` gets, at once, what has to be closed in the end, whether or
+ * not there is an answer.
  *
  * @internal
  */
-export const transmit = (wire: Wire, message: Message): Effect.Effect<RawAnswer, RequestHandlingException> =>
+export const transmit = (
+  wire: Wire,
+  message: Message,
+  opened: (call: Pick<RawAnswer, "close">) => void
+): Effect.Effect<RawAnswer, RequestHandlingException> =>
   Effect.callback<RawAnswer, RequestHandlingException>((resume) => {
     const call = new Call(wire, message, (exit) => resume(exit))
+    opened(call)
     call.start()
-    return Effect.sync(() => call.close())
   })
 
 // -----------------------------------------------------------------------------
@@ -137,9 +142,8 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, RawA
     connection.dispatcher.dispatch({
       origin: url.origin,
       path: url.pathname + url.search,
-      // undici sends any token; its type lists the usual ones
-      method: method as Undici.Dispatcher.HttpMethod,
-      headers: { ...headers },
+      method,
+      headers,
       body,
       headersTimeout: 0,
       bodyTimeout: 0
