@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { isModelLike, isPlainObject } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
+import type { ModelError } from "../../Model/ModelError.ts"
 import type { RequestHandlingException } from "../ClientError.ts"
 import { failure } from "./failures.ts"
 
@@ -35,6 +36,7 @@ export const bodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsen
     return Effect.succeed(HttpBody.raw(payload.toString(), { contentType: "application/x-www-form-urlencoded" }))
   }
   // The only streams that can be sent are those of bytes.
+  // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
   if (Stream.isStream(payload)) return Effect.succeed(HttpBody.stream(payload as Stream.Stream<Uint8Array, unknown>))
   return jsonBody(payload)
 }
@@ -107,7 +109,7 @@ export const withInstances = (
  * @internal
  */
 export const reader = (schema: Schema.Constraint) => {
-  const read: (value: unknown) => Effect.Effect<unknown, unknown> = isModelLike(schema)
+  const read: (value: unknown) => Effect.Effect<unknown, ModelError | Schema.SchemaError> = isModelLike(schema)
     ? (value) => Model.fromWire(schema, value)
     // The type of `as` rules out schemas with services.
     : Schema.decodeUnknownEffect(Schema.toCodecJson(schema as unknown as Schema.Codec<unknown>))

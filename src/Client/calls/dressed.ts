@@ -9,8 +9,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { Credentials } from "../Credentials.ts"
 import type { CallError, CallOptions, Exchange } from "./exchange.ts"
 
-/** @internal */
-export interface Headers {
+interface Headers {
   readonly [name: string]: string
 }
 

@@ -23,10 +23,8 @@ import type { Connection, Pool, Waiting } from "./pool.ts"
 
 /**
  * The limits of one call, in milliseconds.
- *
- * @internal
  */
-export interface TimeLimits {
+interface TimeLimits {
   readonly pool: number
   readonly connect: number
   readonly write: number

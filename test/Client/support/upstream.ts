@@ -4,7 +4,7 @@ import * as http from "node:http"
 import * as net from "node:net"
 
 /** A request as it arrived. */
-export interface Arrived {
+interface Arrived {
   readonly method: string
   readonly url: string
   readonly headers: http.IncomingHttpHeaders
