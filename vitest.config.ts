@@ -1,5 +1,9 @@
+import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 import StoreReporter from "./test/support/storeReporter.ts"
+
+// Workers and the programs that tests start load compiled code, not sources.
+process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled")
 
 export default defineConfig({
   // The package imports itself by its name: from its sources.
@@ -9,8 +13,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/mongoGlobalSetup.ts"],
     reporters: ["default", new StoreReporter()],
-    // One more than the default, which leaves a processor to the main thread.
-    maxWorkers: "100%",
+    // Many tests wait: for a server of theirs, or for a time limit.
+    maxWorkers: "150%",
     testTimeout: 30_000,
     hookTimeout: 30_000,
     coverage: { provider: "v8", include: ["src/**"], reporter: ["text-summary"] }

@@ -17,17 +17,16 @@ describe("EmbeddedStore that is killed / embedded", () => {
     () =>
       Effect.gen(function*() {
         const folder = yield* freshDirectory
-        const cache = yield* freshDirectory
+        const signals = yield* freshDirectory
         const scope = yield* Effect.scope
         let before: Documents = new Map()
         let steps = 0
-        const signal = (round: number) => path.join(cache, `round ${round}`)
+        const signal = (round: number) => path.join(signals, `round ${round}`)
         const start = (round: number) =>
           runProgram(programFile, {
             FOLDER: folder,
             ROUND: String(round),
-            SIGNAL: signal(round),
-            NODE_COMPILE_CACHE: cache
+            SIGNAL: signal(round)
           })
         let program = yield* start(0)
         for (let round = 0; round < rounds; round++) {

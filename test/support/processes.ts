@@ -26,7 +26,7 @@ export const runProgram = (
       const [command = process.execPath, ...args] = within
       const line = ["--conditions=source", file, ...own]
       const process_ = spawn(command, command === process.execPath ? line : [...args, process.execPath, ...line], {
-        env: { PATH: process.env["PATH"], ...env },
+        env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })
       return programOf(process_)
