@@ -5,10 +5,8 @@ import * as Effect from "effect/Effect"
 /**
  * The time by which the current work has to be done, in milliseconds of the monotonic clock; `undefined` without a deadline.
  * The server sets it for requests, and calls to other services end by it.
- *
- * @internal
  */
-export const CurrentDeadline: Context.Reference<number | undefined> = Context.Reference<number | undefined>(
+const CurrentDeadline: Context.Reference<number | undefined> = Context.Reference<number | undefined>(
   "appkernel/internal/CurrentDeadline",
   { defaultValue: () => undefined }
 )
