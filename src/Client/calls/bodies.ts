@@ -7,6 +7,7 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import * as Stream from "effect/Stream"
 import { isModelLike, isPlainObject } from "../../Model/introspection.ts"
 import * as Model from "../../Model/Model.ts"
@@ -104,13 +105,14 @@ export const withInstances = (
 }
 
 /**
- * A reader of a value by a model, whose instances it makes, or by any schema, from its JSON form.
+ * A reader of a value by a model, whose instances it makes, or by any schema, from its JSON form. Documents of services that
+ * know no `_type` are read as well.
  *
  * @internal
  */
 export const reader = (schema: Schema.Constraint) => {
   const read: (value: unknown) => Effect.Effect<unknown, ModelError | Schema.SchemaError> = isModelLike(schema)
-    ? (value) => Model.fromWire(schema, value)
+    ? (value) => Model.fromWire(schema, withTypes(schema.wire.ast, value))
     // The type of `as` rules out schemas with services.
     : Schema.decodeUnknownEffect(Schema.toCodecJson(schema as unknown as Schema.Codec<unknown>))
   return (value: unknown, upstream: string) => Effect.mapError(read(value), () => unexpected(upstream))
@@ -119,6 +121,29 @@ export const reader = (schema: Schema.Constraint) => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** A value in which the documents without a `_type` have that of their model. */
+const withTypes = (ast: SchemaAST.AST, value: unknown): unknown => {
+  if (SchemaAST.isSuspend(ast)) return withTypes(ast.thunk(), value)
+  if (SchemaAST.isUnion(ast)) {
+    const [only, ...others] = ast.types.filter((type) => SchemaAST.isObjects(type) || SchemaAST.isArrays(type))
+    return only === undefined || others.length > 0 ? value : withTypes(only, value)
+  }
+  if (SchemaAST.isArrays(ast) && Array.isArray(value)) {
+    return value.map((item, index) => {
+      const type = ast.elements[index] ?? ast.rest[0]
+      return type === undefined ? item : withTypes(type, item)
+    })
+  }
+  if (!SchemaAST.isObjects(ast) || !isPlainObject(value)) return value
+  const typed: { [key: string]: unknown } = { ...value }
+  for (const { name, type } of ast.propertySignatures) {
+    if (typeof name !== "string") continue
+    if (name in value) typed[name] = withTypes(type, value[name])
+    else if (name === "_type" && SchemaAST.isLiteral(type)) typed[name] = type.literal
+  }
+  return typed
+}
 
 const parsed = (text: string) => Result.try((): unknown => JSON.parse(text))
 
