@@ -9,6 +9,7 @@ import {
   KernelServer,
   Model,
   Repository,
+  RepositoryError,
   Service,
   ServiceError,
   Validator
@@ -45,6 +46,14 @@ const charge = Effect.fn("charge")(function*(payment: Payment) {
   )
 })
 
+const ofOrder = Effect.fn("ofOrder")(function*(order: string) {
+  const payments = yield* Repository.for(Payment)
+  const payment = yield* payments.findOne(($) => $.order.equals(order))
+  return Option.isSome(payment)
+    ? payment.value
+    : yield* new RepositoryError.DocumentNotFound({ model: "Payment", id: order })
+})
+
 const Payments = Service.make("PaymentService")
   .operation("charge", {
     path: "./",
@@ -58,6 +67,12 @@ const Payments = Service.make("PaymentService")
     { path: "./{id}", success: Payment },
     ({ params: { id } }) => Effect.flatMap(Repository.for(Payment), (payments) => payments.findById(id))
   )
+  .operation("ofOrder", {
+    path: "./of/{order}",
+    params: { order: Schema.String },
+    success: Payment,
+    summary: "The payment of an order"
+  }, ({ params: { order } }) => ofOrder(order))
 
 export const engine = KernelEngine.make("payments").register(Payments)
 

@@ -136,15 +136,57 @@ const suite = (store: string, layerStore: Store) => {
         assert.deepStrictEqual([receipt._type, receipt.order, receipt.amount], ["Receipt", order, 80])
         assert.strictEqual((yield* customer.orders.get({ params: { id: order } })).state, "paid")
         assert.deepStrictEqual(yield* customer.payments.status({ params: { payment_id: receipt.payment } }), receipt)
-        assert.strictEqual(
-          (yield* Effect.flip(customer.payments.pay({ payload: { order, amount: 80 } })))._tag,
-          "NotPayable"
-        )
+        assert.deepStrictEqual(yield* customer.payments.pay({ payload: { order, amount: 80 } }), receipt)
         const unknown = yield* Effect.flip(
           customer.payments.pay({ payload: { order: Order.wire.fields.id.make("O-none"), amount: 80 } })
         )
         assert.strictEqual(unknown._tag, "NotFound")
         assert.deepStrictEqual((yield* anonymous.payments.methods())._items, ["card", "invoice"])
+      }))
+
+    it.live("gives all who pay an order at once the same receipt, unless it is cancelled first", () =>
+      Effect.gen(function*() {
+        const { admin, customer, repositories } = yield* opened
+        const { result: lamp } = yield* admin.products.create({
+          payload: { ...product, code: "LMP-0006", stock: 20 }
+        })
+        for (let delay = 0; delay < 10; delay++) {
+          const { result: order } = yield* customer.orders.create({
+            payload: { lines: [{ product: lamp, quantity: 1, price: 40 }] }
+          })
+          const pay = Effect.match(customer.payments.pay({ payload: { order, amount: 40 } }), {
+            onSuccess: ({ payment }) => String(payment),
+            onFailure: ({ _tag }) => _tag
+          })
+          const cancel = Effect.delay(
+            repositories.orders.updateOne(
+              ($) => $.id.equals(order).and($.state.equals("placed")),
+              ($) => [$.state.set("cancelled")]
+            ),
+            `${delay * 2} millis`
+          )
+          const [answers] = yield* Effect.all(
+            [Effect.all(Array.from({ length: 8 }, () => pay), { concurrency: 8 }), delay === 9 ? Effect.void : cancel],
+            { concurrency: 2 }
+          )
+          const { state } = yield* repositories.orders.findById(order)
+          assert.strictEqual(new Set(answers).size, 1, answers.join())
+          assert.strictEqual(answers[0] === "NotPayable" ? "cancelled" : "paid", state, answers.join())
+          assert.strictEqual(yield* pay, answers[0])
+        }
+      }))
+
+    it.live("takes nothing for an order that was paid otherwise", () =>
+      Effect.gen(function*() {
+        const { admin, customer, repositories } = yield* opened
+        const { result: lamp } = yield* admin.products.create({ payload: { ...product, code: "LMP-0007" } })
+        const { result: order } = yield* customer.orders.create({
+          payload: { lines: [{ product: lamp, quantity: 1, price: 40 }] }
+        })
+        const pay = customer.payments.pay({ payload: { order, amount: 40 } })
+        yield* repositories.orders.updateOne(($) => $.id.equals(order), ($) => [$.state.set("paid")])
+        // The second time, it would find what the first time had taken.
+        for (let i = 0; i < 2; i++) assert.strictEqual((yield* Effect.flip(pay))._tag, "NotPayable")
       }))
 
     it.live("shows the same users in a second version", () =>

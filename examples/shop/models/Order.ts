@@ -14,7 +14,8 @@ export class OrderLine extends Model.Class<OrderLine>()("OrderLine", {
   price: Schema.Finite.pipe(Validator.min(0), Validator.max(100_000))
 }) {}
 
-const OrderState = Schema.Literals(["placed", "paid", "shipped", "delivered", "cancelled"]).annotate({
+/** Who has begun to pay an order may have been charged: only one that is `placed` can be cancelled. */
+const OrderState = Schema.Literals(["placed", "paying", "paid", "shipped", "delivered", "cancelled"]).annotate({
   identifier: "OrderState"
 })
 

@@ -23,37 +23,42 @@ const receiptOf = ({ amount, id, order, paid }: Paid) =>
 const totalOf = ({ lines }: Order) =>
   Math.round(lines.reduce((sum, { price, quantity }) => sum + price * quantity, 0) * 100) / 100
 
+/** A payment that the provider has, or `unknown`. */
+const find = Effect.fnUntraced(function*<E>(path: string, unknown: E) {
+  const { payments } = yield* PaymentProvider
+  const [, payment] = yield* payments.get({ pathExtension: path, as: Paid }).pipe(
+    Effect.catchIf(
+      (error) => error._tag === "RequestHandlingException" && error.statusCode === 404,
+      () => Effect.fail(unknown)
+    )
+  )
+  return payment
+})
+
 /**
- * The provider takes a payment once, so whoever repeats a request that was not answered pays nothing twice. The orders are
- * those that the caller may see.
+ * The order is `paying` before the provider is asked, and stays so if that fails: it may have taken the money although its
+ * answer was lost. The provider charges an order once, so whoever asks again, or at the same time, gets the same receipt.
+ * The orders are those that the caller may see.
  */
 const pay = Effect.fn("pay")(function*({ amount, method, order: id }: Payment) {
   const orders = yield* Repository.for(Order)
   const { payments } = yield* PaymentProvider
-  const order = yield* orders.findById(id)
-  const due = totalOf(order)
+  const due = totalOf(yield* orders.findById(id))
   if (amount !== due) return yield* new WrongAmount({ due })
-  if (order.state !== "placed") return yield* new NotPayable()
+  yield* orders.updateOne(($) => $.id.equals(id).and($.state.equals("placed")), ($) => [$.state.set("paying")])
+  const { state } = yield* orders.findById(id)
+  if (state === "paid") return receiptOf(yield* find(`of/${encodeURIComponent(id)}`, new NotPayable()))
+  if (state !== "paying") return yield* new NotPayable()
   const [, payment] = yield* payments.post({ payload: { order: id, amount, method }, as: Paid })
-  const { matchedCount } = yield* orders.updateOne(
-    ($) => $.id.equals(id).and($.state.equals("placed")),
-    ($) => [$.state.set("paid")]
-  )
-  if (matchedCount === 0) return yield* new NotPayable()
+  yield* orders.updateOne(($) => $.id.equals(id).and($.state.equals("paying")), ($) => [$.state.set("paid")])
   return receiptOf(payment)
 })
 
 /** To those who may not see the order of a payment, there is no payment either. */
 const receipt = Effect.fn("receipt")(function*(id: typeof PaymentId.Type) {
   const orders = yield* Repository.for(Order)
-  const { payments } = yield* PaymentProvider
   const unknown = new RepositoryError.DocumentNotFound({ model: "Payment", id })
-  const [, payment] = yield* payments.get({ pathExtension: encodeURIComponent(id), as: Paid }).pipe(
-    Effect.catchIf(
-      (error) => error._tag === "RequestHandlingException" && error.statusCode === 404,
-      () => Effect.fail(unknown)
-    )
-  )
+  const payment = yield* find(encodeURIComponent(id), unknown)
   const isVisible = yield* orders.exists(($) => $.id.equals(Order.wire.fields.id.make(payment.order)))
   return isVisible ? receiptOf(payment) : yield* unknown
 })
