@@ -9,6 +9,12 @@ const factory = (options: HttpClientFactory.Options = {}) => Effect.provide(Http
 
 const reasonOf = (error: { readonly _tag: string }) => "reason" in error ? error.reason : error._tag
 
+/** A client that is configured by these variables, without their prefix. */
+const fromEnvironment = (variables: { readonly [name: string]: string }) => {
+  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`APPKERNEL_CLIENT_${name}`, value]))
+  return Layer.provide(HttpClientFactory.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+}
+
 /** A server that answers when it is told to. */
 const holding = Effect.gen(function*() {
   const held: Array<() => void> = []
@@ -109,21 +115,43 @@ describe("HttpClientFactory", () => {
 })
 
 describe("HttpClientConfig", () => {
-  it.live("maxConnections and poolTimeout: further calls wait so long, in their order", () =>
+  it.live("maxConnections: further calls wait for a connection, in their order", () =>
     Effect.gen(function*() {
       const service = yield* holding
       const proxy = yield* HttpClientFactory.get(service.url)
-      const order: Array<string> = []
-      const call = (path: string) => Effect.map(proxy.wrap(path).get(), ([, body]) => void order.push(String(body)))
-      const fibers = yield* Effect.forEach(["a", "b", "c", "d"], (path) =>
-        Effect.tap(Effect.forkChild(call(path), { startImmediately: true }), Effect.sleep("5 millis")))
+      const fibers = yield* Effect.forEach(["a", "b", "c", "d", "e"], (path) =>
+        Effect.forkChild(proxy.wrap(path).get(), { startImmediately: true }))
       yield* service.until(2)
-      assert.strictEqual(service.connections(), 2)
-      const late = yield* Effect.flip(proxy.wrap("e").get())
-      assert.deepInclude({ ...late }, { statusCode: 500, reason: "PoolTimeout", upstreamService: "e" })
+      yield* Effect.sleep("50 millis")
+      assert.strictEqual(service.held.length, 2)
+      for (let called = 2; called <= 5; called++) {
+        yield* service.until(called)
+        service.held[called - 2]?.()
+      }
+      service.held[4]?.()
       yield* Effect.forEach(fibers, (fiber) =>
-        Fiber.interrupt(fiber))
-    }).pipe(factory({ maxConnections: 2, poolTimeout: "200 millis" })))
+        Fiber.join(fiber))
+      // The first two are called at once.
+      const urls = service.requests.map(({ url }) => url)
+      assert.deepStrictEqual([urls.slice(0, 2).toSorted(), urls.slice(2)], [["/a", "/b"], ["/c", "/d", "/e"]])
+      assert.strictEqual(service.connections(), 2)
+    }).pipe(factory({ maxConnections: 2, poolTimeout: "60 seconds" })))
+
+  it.live("poolTimeout: a call waits so long for a connection", () =>
+    Effect.gen(function*() {
+      const service = yield* holding
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const first = yield* Effect.forkChild(proxy.wrap("a").get({ timeout: "1 minute" }))
+      yield* service.until(1)
+      const began = performance.now()
+      const late = yield* Effect.flip(proxy.wrap("b").get())
+      // Timers may fire a moment early.
+      assert.isAtLeast(performance.now() - began, 190)
+      assert.deepInclude({ ...late }, { statusCode: 500, reason: "PoolTimeout", upstreamService: "b" })
+      service.held[0]?.()
+      assert.deepStrictEqual(yield* Fiber.join(first), [200, "/a"])
+      assert.deepStrictEqual(service.requests.map(({ url }) => url), ["/a"])
+    }).pipe(factory({ maxConnections: 1, poolTimeout: "200 millis" })))
 
   it.live("maxQueued: at most so many wait, first come first served, and an interruption gives the place back", () =>
     Effect.gen(function*() {
@@ -236,22 +264,40 @@ describe("HttpClientConfig", () => {
       assert.strictEqual(error.message, "things did not take the request in time")
     }).pipe(factory({ writeTimeout: "200 millis" })))
 
-  it.live("circuitBreaker: of every proxy, and all of it from the environment", () =>
+  it.live("circuitBreaker: of every proxy, and from the environment", () =>
     Effect.gen(function*() {
       const service = yield* upstream((_, response) => void response.writeHead(500).end())
-      const environment = ConfigProvider.layer(ConfigProvider.fromEnv({
-        env: { APPKERNEL_CLIENT_CIRCUIT_BREAKER_FAILURE_THRESHOLD: "1", APPKERNEL_CLIENT_MAX_CONNECTIONS: "7" }
-      }))
       const tags = Effect.gen(function*() {
         const proxy = yield* HttpClientFactory.get(service.url)
         const call = Effect.map(Effect.flip(proxy.wrap("x").get()), ({ _tag }) => _tag)
         return [yield* call, yield* call]
       })
+      const expected = ["RequestHandlingException", "CircuitOpenError"]
+      assert.deepStrictEqual(yield* tags.pipe(factory({ circuitBreaker: { failureThreshold: 1 } })), expected)
       assert.deepStrictEqual(
-        yield* Effect.provide(tags, Layer.provide(HttpClientFactory.layer, environment)),
-        ["RequestHandlingException", "CircuitOpenError"]
+        yield* tags.pipe(Effect.provide(fromEnvironment({ CIRCUIT_BREAKER_FAILURE_THRESHOLD: "1" }))),
+        expected
       )
     }))
+
+  it.live("maxConnections and maxQueued: from the environment", () =>
+    Effect.gen(function*() {
+      const service = yield* holding
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const calls = yield* Effect.forEach(Array.from({ length: 9 }), () =>
+        Effect.forkChild(Effect.exit(proxy.wrap("x").get()), { startImmediately: true }))
+      yield* service.until(7)
+      assert.strictEqual(reasonOf(yield* Effect.flip(proxy.wrap("x").get())), "PoolFull")
+      assert.strictEqual(service.held.length, 7)
+      for (let called = 0; called < 9; called++) {
+        yield* service.until(called + 1)
+        service.held[called]?.()
+      }
+      const exits = yield* Effect.forEach(calls, (fiber) =>
+        Fiber.join(fiber))
+      assert.isTrue(exits.every((exit) => Exit.isSuccess(exit)))
+      assert.strictEqual(service.connections(), 7)
+    }).pipe(Effect.provide(fromEnvironment({ MAX_CONNECTIONS: "7", MAX_QUEUED: "2" }))))
 })
 
 describe("The headers of a call", () => {

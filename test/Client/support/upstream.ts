@@ -1,7 +1,9 @@
 /** Services to call: real servers on the loopback interface, well-behaved and otherwise. */
 import { Effect, type Scope } from "effect"
 import * as http from "node:http"
+import * as https from "node:https"
 import * as net from "node:net"
+import { certificate, privateKey } from "./certificate.ts"
 
 /** A request as it arrived. */
 interface Arrived {
@@ -32,22 +34,31 @@ export type Handler = (
 /** A server whose `handler` gets each request with its whole body. */
 export const upstream = (handler: Handler): Effect.Effect<Upstream, never, Scope.Scope> => {
   const requests: Array<Arrived> = []
-  return serving(
-    http.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-      const chunks: Array<Buffer> = []
-      request.on("data", (chunk: Buffer) => chunks.push(chunk))
-      request.on("error", () => {})
-      request.on("end", () => {
-        const text = Buffer.concat(chunks).toString()
-        requests.push({ method: request.method ?? "", url: request.url ?? "", headers: request.headers, body: text })
-        const answer = handler(Object.assign(request, { text }), response)
-        if (answer === undefined) return
-        response.setHeader("content-type", "application/json")
-        response.end(JSON.stringify(answer))
-      })
-    }),
-    requests
-  )
+  return serving(http.createServer({ keepAliveTimeout: 60_000 }, wholly(handler, requests)), requests)
+}
+
+/** {@link upstream} with HTTPS, which shows {@link certificate}. */
+export const secureUpstream = (handler: Handler): Effect.Effect<Upstream, never, Scope.Scope> => {
+  const requests: Array<Arrived> = []
+  const server = https.createServer({ cert: certificate, key: privateKey }, wholly(handler, requests))
+  return Effect.map(serving(server, requests), (running) => ({
+    ...running,
+    url: running.url.replace("http:", "https:")
+  }))
+}
+
+const wholly = (handler: Handler, requests: Array<Arrived>): http.RequestListener => (request, response) => {
+  const chunks: Array<Buffer> = []
+  request.on("data", (chunk: Buffer) => chunks.push(chunk))
+  request.on("error", () => {})
+  request.on("end", () => {
+    const text = Buffer.concat(chunks).toString()
+    requests.push({ method: request.method ?? "", url: request.url ?? "", headers: request.headers, body: text })
+    const answer = handler(Object.assign(request, { text }), response)
+    if (answer === undefined) return
+    response.setHeader("content-type", "application/json")
+    response.end(JSON.stringify(answer))
+  })
 }
 
 /** A server whose `handler` reads each request itself, and answers it. */
