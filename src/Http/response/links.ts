@@ -26,6 +26,8 @@ type DocumentLinks = (id: unknown, document: Document) => string
  */
 export interface CallerLinks {
   readonly of: DocumentLinks
+  /** Whether the links depend on the document, and then on any field of it. */
+  readonly dependOnDocument: boolean
   /** The part of an entity tag that tells what the links list; empty if they list everything. */
   readonly tag: () => string
 }
@@ -72,7 +74,7 @@ export const ofResource = (resource: LinkedResource, view?: Pick<ModelView, "rul
   const listing = (isListed: ReadonlyArray<boolean>, hasCollection: boolean): CallerLinks =>
     known.getOrMake([hasCollection, ...isListed].map(Number).join(""), () => {
       const tag = isListed.every((is) => is) ? "" : tagOf([hasCollection, ...isListed].join())
-      return { of: linksTo(resource, view, isListed, hasCollection), tag: () => tag }
+      return { of: linksTo(resource, view, isListed, hasCollection), dependOnDocument: false, tag: () => tag }
     })
   const linksBy = (rights: Rights): CallerLinks => {
     const hasCollection = readIndex >= 0 && rights[readIndex] !== false
@@ -81,13 +83,14 @@ export const ofResource = (resource: LinkedResource, view?: Pick<ModelView, "rul
     let tag: string | undefined
     return {
       of: dependentLinks(rights, filters, (isListed) => listing(isListed, hasCollection).of),
+      dependOnDocument: true,
       tag: () => tag ??= tagOf(EJSON.stringify(rights))
     }
   }
   // A caller has the same rights in all requests with the same rules.
   const byRights = new WeakMap<Rights, CallerLinks>()
   return {
-    all: { of: linksTo(resource, view, everything, true), tag: () => "" },
+    all: { of: linksTo(resource, view, everything, true), dependOnDocument: false, tag: () => "" },
     by: (rights) => {
       const before = byRights.get(rights)
       if (before !== undefined) return before
@@ -166,7 +169,7 @@ const linksTo = (
  * @category constructors
  * @since 0.1.0
  */
-export const none: ResourceLinks = { all: { of: () => "", tag: () => "" }, by: () => none.all }
+export const none: ResourceLinks = { all: { of: () => "", dependOnDocument: false, tag: () => "" }, by: () => none.all }
 
 /**
  * The URL of a document.

@@ -27,8 +27,10 @@ export interface Representation {
   readonly isShown: (document: Document) => boolean
   /** The JSON text with links; `undefined` for a document that does not match the model. */
   readonly textOf: (document: Document) => string | undefined
-  /** {@link Representation.textOf} of the selected fields. */
+  /** {@link Representation.textOf} of the selected fields, of a whole document if its links depend on it. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
+  /** Whether the links of a document depend on it. */
+  readonly linksDependOnDocument: boolean
   /** The part of an entity tag that tells which fields and links are shown. */
   readonly tagOf: (document: Document) => string
   /** {@link Representation.tagOf} of every document, if it is the same. */
@@ -102,6 +104,7 @@ export const representationsOf = (
       isShown,
       textOf,
       textBy,
+      linksDependOnDocument: links.dependOnDocument,
       tagOf,
       tag: form === undefined ? undefined : () => form.tag + links.tag(),
       headersOf,

@@ -66,11 +66,11 @@ export const makeAuthorizer = (
   return {
     unruled: (handler) =>
       Effect.withFiber((fiber) => {
-        const asked = {
+        const about = {
           caller: callerOf(Context.getOrUndefined(fiber.context, CurrentUser)),
           request: Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         }
-        fiber.setContext(entered(fiber.context, unruledAccess, undefined, elsewhere(registrations, asked)))
+        fiber.setContext(entered(fiber.context, unruledAccess, undefined, elsewhere(registrations, about)))
         return handler
       }),
     authorized: (endpoint, handler, onNobody) => {
@@ -79,9 +79,10 @@ export const makeAuthorizer = (
       // A POST with the identifier of a document replaces it.
       const others = resource === undefined ? [] : ["GET", ...(name === "POST" && !isCall ? ["PUT"] : [])]
       const links = linkRulesIn(endpoint)
-      const asked = [
+      // In the same order on every route, so that the filters of its documents' rights, and their entity tags, are the same.
+      const numbers = [
         ...new Set([...own, ...others.flatMap((method) => rulesFor(rules, method, false)), ...links?.numbers ?? []])
-      ]
+      ].toSorted((one, other) => one - other)
       const isOwn: ReadonlySet<number> = new Set(own)
       const isAddressed = path.includes("/:id")
       const missing = missingIn(endpoint, own)
@@ -118,7 +119,7 @@ export const makeAuthorizer = (
             ? Effect.flatMap(withAllData(rights), (rights) => enter(access, rights))
             : enter(access, rights)
         }
-        const held = heldBy(rules, asked, situation)
+        const held = heldBy(rules, numbers, situation)
         return Effect.isEffect(held) ? Effect.flatMap(withAllData(held), decide) : decide(held)
       })
     }

@@ -241,8 +241,9 @@ const listRoute = (context: ReadContext): ResponseEffect => {
       })
     }
 
-    // Hooks receive complete models.
-    const options = { ...query.find, ...(hasAfterHooks ? { projection: undefined } : {}), timeLimit }
+    // Hooks receive complete models, and rights to documents may depend on any field.
+    const isWhole = hasAfterHooks || representation.linksDependOnDocument
+    const options = { ...query.find, ...(isWhole ? { projection: undefined } : {}), timeLimit }
     const find = (take: Page["take"]) =>
       query.count === "exact"
         ? Effect.map(documents.findAndCount({ ...options, take }), ({ total }): number | undefined => total)
