@@ -10,10 +10,10 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
-import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -22,7 +22,6 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Semaphore from "effect/Semaphore"
 
 const typeId = "~appkernel/Client/Credentials"
 
@@ -118,7 +117,10 @@ export const forwarded: Credentials = {
  * @since 0.1.0
  */
 export interface TokenOptions {
-  /** The path of the service `Tokens`: `/api/v1/token`. */
+  /**
+   * The path of the service `Tokens`: `/api/v1/token`. It begins at the origin of the service that is called, whatever the path
+   * of its root address.
+   */
   readonly path: `/${string}`
   /** Who signs in. */
   readonly account?: { readonly username: string; readonly password: Redacted.Redacted<string> } | undefined
@@ -132,8 +134,9 @@ export interface TokenOptions {
 
 /**
  * Tokens of the service `Tokens`: signs in before the first request, renews the access token before it ends, and, when the
- * service answers 401, once more for this request. Fibers share one renewal. A request that was answered 401 has changed
- * nothing, so it is sent again.
+ * service answers 401, once more for this request. A request that was answered 401 has changed nothing, so it is sent again.
+ * All calls with these credentials to one origin share a sign-in, whichever client makes them. They wait for one renewal, and
+ * fail with it if it fails; the next call begins another one.
  *
  * **Details**
  *
@@ -146,18 +149,23 @@ export interface TokenOptions {
  */
 export const tokens = (options: TokenOptions): Credentials => {
   const renewBefore = Duration.toMillis(Duration.fromInputUnsafe(options.renewBefore ?? "30 seconds"))
+  const signIns = new Map<string, SignIn>()
   return make((service) => {
-    const turn = Semaphore.makeUnsafe(1)
-    let held: Held = { refreshToken: options.refreshToken, access: undefined, until: 0, isRefused: false }
+    const signIn = signIns.get(service.origin) ??
+      {
+        held: { refreshToken: options.refreshToken, access: undefined, until: 0, isRefused: false },
+        renewal: undefined
+      }
+    signIns.set(service.origin, signIn)
 
     const grant = (sent: { readonly [name: string]: string }) =>
       Effect.flatMap(
-        service.execute(HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(service.url(options.path)), sent)),
+        service.execute(
+          HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${service.origin}${options.path}`), sent)
+        ),
         (response) => read(response)
       )
-    const renewOnce = Effect.fnUntraced(function*(used: Held) {
-      if (held !== used) return held
-      const { refreshToken } = used
+    const renewOnce = Effect.fnUntraced(function*({ refreshToken }: Held) {
       const renewed = refreshToken === undefined
         ? undefined
         : yield* grant({ grant_type: "refresh_token", refresh_token: Redacted.value(refreshToken) })
@@ -168,11 +176,10 @@ export const tokens = (options: TokenOptions): Credentials => {
         password: Redacted.value(account.password)
       }))
       if (issued === undefined) {
-        held = { refreshToken: undefined, access: undefined, until: 0, isRefused: true }
-        return held
+        return signIn.held = { refreshToken: undefined, access: undefined, until: 0, isRefused: true }
       }
       const now = yield* Clock.currentTimeMillis
-      held = {
+      const held = signIn.held = {
         refreshToken: issued.refresh_token,
         access: issued.access_token,
         until: now + issued.expires_in * 1_000 - renewBefore,
@@ -181,12 +188,30 @@ export const tokens = (options: TokenOptions): Credentials => {
       if (options.onRefresh !== undefined) yield* options.onRefresh(issued.refresh_token)
       return held
     })
-    const renew = (used: Held) =>
-      Effect.flatMap(Effect.forkDetach(turn.withPermits(1)(renewOnce(used))), (fiber) => Fiber.join(fiber))
+    /** Nothing interrupts a renewal, since its refresh token does not count a second time. */
+    const renew = (used: Held): Effect.Effect<Held, HttpClientError.HttpClientError> =>
+      Effect.uninterruptibleMask((restore) => {
+        const { held, renewal } = signIn
+        if (held !== used) return Effect.succeed(held)
+        if (renewal !== undefined) {
+          const ended = Deferred.await(renewal.ended)
+          // A renewal that is done with the service may still run `onRefresh`.
+          return renewal.used === used ? restore(ended) : Effect.andThen(restore(Effect.exit(ended)), renew(used))
+        }
+        const ended = Deferred.makeUnsafe<Held, HttpClientError.HttpClientError>()
+        signIn.renewal = { used, ended }
+        const renewed = Effect.onExit(renewOnce(used), (exit) =>
+          Effect.sync(() => {
+            signIn.renewal = undefined
+            Deferred.doneUnsafe(ended, exit)
+          }))
+        return Effect.andThen(Effect.forkDetach(renewed), restore(Deferred.await(ended)))
+      })
 
     return (request, execute) => {
       const sendWith = ({ access }: Held) => execute(access === undefined ? request : withToken(request, access))
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const { held } = signIn
         const ready = held.isRefused || now < held.until ? Effect.succeed(held) : renew(held)
         return Effect.flatMap(
           ready,
@@ -217,7 +242,7 @@ export const attach = (
   const execute = (request: HttpClientRequest.HttpClientRequest) => client.postprocess(Effect.succeed(request))
   const sent = send({
     execute: (request) => client.execute(request),
-    url: (path) => baseUrl === undefined ? path : `${String(baseUrl).replace(/\/$/u, "")}${path}`
+    origin: baseUrl === undefined ? "" : URL.parse(baseUrl)?.origin ?? ""
   })
   return HttpClient.makeWith(
     (prepared) => Effect.flatMap(prepared, (request) => sent(request, execute)),
@@ -239,7 +264,18 @@ interface Service {
   readonly execute: (
     request: HttpClientRequest.HttpClientRequest
   ) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
-  readonly url: (path: string) => string
+  /** Empty for that of the page. */
+  readonly origin: string
+}
+
+/** The sign-in at one origin. */
+interface SignIn {
+  held: Held
+  /** The renewal that runs, and the tokens that it replaces. */
+  renewal: {
+    readonly used: Held
+    readonly ended: Deferred.Deferred<Held, HttpClientError.HttpClientError>
+  } | undefined
 }
 
 /** The tokens of a sign-in, a new object after each renewal. */

@@ -74,7 +74,7 @@ export interface ProxyOptions {
   readonly retry?: Schedule.Schedule<unknown, RequestHandlingException> | undefined
   /** Tells apart proxies of one address that are to have breakers of their own. */
   readonly name?: string | undefined
-  /** Headers of the calls of this proxy, made anew for each. They replace those of the client. */
+  /** Headers of the calls of this proxy, made anew for each that the breaker lets in. They replace those of the client. */
   readonly getHeaders?:
     | Effect.Effect<{ readonly [name: string]: string }, RequestHandlingException | CircuitOpenError>
     | undefined

@@ -1,9 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Credentials, HttpClientFactory, RequestWrapper } from "appkernel"
+import { Credentials, HttpClientFactory, KernelApi, KernelClient, Model, RequestWrapper, Resource } from "appkernel"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted, Schema, Scope } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { FetchHttpClient, HttpServerRequest } from "effect/http"
 import * as net from "node:net"
+import { slowness } from "../support/turns.ts"
 import { rawUpstream, upstream } from "./support/upstream.ts"
+
+class Thing extends Model.Class<Thing>()("Thing", { id: Model.id({ prefix: "T" }), text: Schema.String }) {}
+
+const things = KernelApi.make("things").register(Resource.describe(Thing))
 
 const factory = (options: HttpClientFactory.Options = {}) => Effect.provide(HttpClientFactory.layerWith(options))
 
@@ -389,4 +394,68 @@ describe("The headers of a call", () => {
       assert.deepInclude({ ...refused }, { statusCode: 401, reason: "Status", body: { result: "no" } })
       assert.strictEqual(service.connections(), 1)
     }).pipe(factory({ maxConnections: 1 })))
+
+  it.live("have one sign-in at an origin for all proxies and clients, whatever the path of their root address", () =>
+    Effect.gen(function*() {
+      let issued = 0
+      const service = yield* upstream(({ headers, text, url }, response): unknown => {
+        const isToken = url === "/api/v1/token"
+        if (!isToken && headers["authorization"] !== undefined) return {}
+        const isValid = isToken && JSON.parse(text).refresh_token === `r${issued}`
+        if (!isValid) return void response.writeHead(isToken ? 400 : 401).end()
+        return { access_token: `t${++issued}`, token_type: "bearer", expires_in: 900, refresh_token: `r${issued}` }
+      })
+      const credentials = Credentials.tokens({ path: "/api/v1/token", refreshToken: Redacted.make("r0") })
+      const root = `${service.url}/api/v1`
+      for (const [address, options] of [[root], [service.url], [root, { name: "bulk" }]] as const) {
+        const proxy = yield* HttpClientFactory.get(address, options)
+        assert.strictEqual((yield* proxy.wrap("x").get({ credentials }))[0], 200)
+      }
+      const other = yield* HttpClientFactory.make()
+      const typed = yield* other.typed(things, root, { credentials })
+      yield* Effect.ignore(typed.things.list())
+      const client = yield* KernelClient.make(things, { baseUrl: root, credentials })
+      yield* Effect.ignore(client.things.list())
+      assert.deepStrictEqual(
+        service.requests.map(({ headers, url }) => [url, headers["authorization"]]),
+        [
+          ["/api/v1/token", undefined],
+          ["/api/v1/x", "Bearer t1"],
+          ["/x", "Bearer t1"],
+          ["/api/v1/x", "Bearer t1"],
+          ["/api/v1/things", "Bearer t1"],
+          ["/api/v1/things", "Bearer t1"]
+        ]
+      )
+    }).pipe(factory(), Effect.provide(FetchHttpClient.layer)))
+
+  it.live("have one renewal for all calls that wait, also where it fails or callers give up", () =>
+    Effect.gen(function*() {
+      const held: Array<() => void> = []
+      const service = yield* upstream(({ url }, response): unknown =>
+        url === "/token" ? void held.push(() => response.writeHead(500).end()) : {}
+      )
+      const until = (count: number) => Effect.repeat(Effect.sleep("5 millis"), { until: () => held.length === count })
+      const account = { username: "shop", password: Redacted.make("secret") }
+      const credentials = Credentials.tokens({ path: "/token", account })
+      const proxy = yield* HttpClientFactory.get(service.url, { circuitBreaker: null })
+      const calls = Effect.all(Array.from({ length: 20 }, () => Effect.flip(proxy.wrap("x").get({ credentials }))), {
+        concurrency: 20
+      })
+      const given = yield* Effect.forkChild(calls, { startImmediately: true })
+      yield* until(1)
+      yield* Fiber.interrupt(given)
+      const waiting = yield* Effect.forkChild(calls, { startImmediately: true })
+      yield* Effect.sleep("50 millis")
+      held[0]?.()
+      const failed = yield* Effect.timeout(Fiber.join(waiting), 2_000 * slowness())
+      assert.deepStrictEqual(new Set(failed.map(reasonOf)), new Set(["InvalidAnswer"]))
+      assert.deepStrictEqual(service.requests.map(({ url }) => url), ["/token"])
+      // The next call begins another one.
+      const next = yield* Effect.forkChild(calls, { startImmediately: true })
+      yield* until(2)
+      held[1]?.()
+      yield* Fiber.join(next)
+      assert.deepStrictEqual(service.requests.map(({ url }) => url), ["/token", "/token"])
+    }).pipe(factory()))
 })

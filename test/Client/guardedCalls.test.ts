@@ -1,7 +1,7 @@
 /** The circuit breaker of a proxy, over real connections. */
 import { assert, describe, it } from "@effect/vitest"
-import { HttpClientFactory } from "appkernel"
-import { type Duration, Effect, Fiber, References, Schedule, Stream } from "effect"
+import { Deadline, HttpClientFactory } from "appkernel"
+import { type Duration, Effect, Fiber, Option, References, Schedule, Stream } from "effect"
 import { freshDirectory } from "../support/folders.ts"
 import { upstream } from "./support/upstream.ts"
 
@@ -107,4 +107,22 @@ describe("the circuit breaker of a proxy", () => {
       assert.strictEqual(yield* resultOf(again.at("200").get()), "CircuitOpenError 503")
       assert.strictEqual(yield* resultOf(other.at("200").get()), 200)
     }).pipe(Effect.provide(HttpClientFactory.layerWith({ circuitBreaker: { failureThreshold: 1 } })), client))
+
+  it.live("opens without the headers of a proxy being asked for, and they count for the deadline", () =>
+    Effect.gen(function*() {
+      const { requests, url } = yield* service
+      let asked = 0
+      const getHeaders = Effect.sync(() => ({ "x-count": String(++asked) }))
+      const breaker = { failureThreshold: 1, recoveryTimeout: "1 minute" } as const
+      const proxy = yield* HttpClientFactory.get(url, { circuitBreaker: breaker, getHeaders })
+      yield* resultOf(proxy.at("500").get())
+      for (const call of [proxy.at("200").get(), proxy.at("200").download()]) {
+        assert.strictEqual(yield* resultOf(call), "CircuitOpenError 503")
+      }
+      assert.strictEqual(asked, 1)
+      const slow = yield* HttpClientFactory.get(url, { circuitBreaker: null, getHeaders: Effect.never })
+      const late = resultOf(slow.at("200").get()).pipe(Deadline.within("50 millis"), Effect.timeoutOption("2 seconds"))
+      assert.deepStrictEqual(yield* late, Option.some("RequestHandlingException 500"))
+      assert.strictEqual(requests.length, 1)
+    }).pipe(client))
 })

@@ -1,6 +1,5 @@
 /**
- * The credentials of calls to the services under one root address. Calls with the same `Credentials` share what these know,
- * such as tokens.
+ * The credentials of calls to the services at one origin.
  */
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -25,7 +24,7 @@ export type Credentialed = <A extends { readonly status: number }>(
  * @internal
  */
 export const makeCredentialed = (
-  root: string,
+  origin: string,
   respond: (
     request: HttpClientRequest.HttpClientRequest
   ) => Effect.Effect<HttpClientResponse.HttpClientResponse, RequestHandlingException>
@@ -38,7 +37,7 @@ export const makeCredentialed = (
   )
   const service = {
     execute: (request: HttpClientRequest.HttpClientRequest) => client.execute(request),
-    url: (path: string) => `${root}${path}`
+    origin
   }
   const sends = new WeakMap<Credentials, ReturnType<Credentials["send"]>>()
   return (credentials, request, execute, upstream) => {

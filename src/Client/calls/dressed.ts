@@ -39,9 +39,10 @@ export const dressed = (exchange: Exchange, { credentials, getHeaders, headers }
         })
       return getHeaders === undefined
         ? callWith(noHeaders)
-        : Effect.flatMap(getHeaders, (own) => callWith(lowerCased(own)))
+        : exchange.prepared(Effect.flatMap(getHeaders, (own) => callWith(lowerCased(own))), options.upstream)
     })
   return {
+    prepared: exchange.prepared,
     run: (request, options, read) => dress(options, (options) => exchange.run(request, options, read)),
     open: (request, options) => dress(options, (options) => exchange.open(request, options)),
     respond: (request, options) => dress(options, (options) => exchange.respond(request, options))

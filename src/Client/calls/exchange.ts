@@ -85,6 +85,8 @@ export type CallError = RequestHandlingException | CircuitOpenError
  * @internal
  */
 export interface Exchange {
+  /** Runs what prepares and makes a call: within the deadline, and not while the breaker is open. */
+  readonly prepared: <A, E, R>(call: Effect.Effect<A, E, R>, upstream: string) => Effect.Effect<A, E | CallError, R>
   /**
    * Makes a call and reads its answer. What fails in `read` fails the call, also for the breaker. The connection is given back
    * when `read` ends.
@@ -126,10 +128,11 @@ export const makeExchange = (
   root: string,
   breaker: CircuitBreaker.CircuitBreaker | undefined
 ): Exchange => {
-  const credentialed = makeCredentialed(root, (request) => {
+  const { origin } = new URL(root)
+  const credentialed = makeCredentialed(origin, (request) => {
     const options = { upstream: serviceOf(request.url), readTimeout: tokenTimeout }
     return Effect.flatMap(
-      received(shared, (opened) => send(shared, root, request, options, noCredentials, opened), options),
+      received(shared, (opened) => send(shared, origin, request, options, noCredentials, opened), options),
       ({ bytes, headers, status }) => responseOf(request, options.upstream, status, headers, bytes)
     )
   })
@@ -155,6 +158,7 @@ export const makeExchange = (
       upstream
     )
   return {
+    prepared: (call, upstream) => inTime(breaker === undefined ? call : Effect.andThen(breaker.check, call), upstream),
     run: (request, options, read) =>
       made(request, options, (request, answered) =>
         closing((opened) =>
