@@ -25,8 +25,13 @@ export type ReplaceWith = (
 export const replaceWrites = (context: WriteContext): ReplaceWith => {
   const { checkVersion, documents, finalise, fromDocument, guarded, keeping, model, retryConflicts, view } = context
   const { versionField, versionIn, versionOf, withHooks, written } = context
-  /** What is kept must be stored still when the replacement is written. */
-  const fields = [...new Set([...keptFields(model), ...view.rules.loose.map((name) => name.split(".", 1)[0] ?? name)])]
+  /**
+   * What is kept must be stored still when the replacement is written, and so must what decides which fields may be
+   * written: the rows of a grant may name any field.
+   */
+  const fields = view.rulesDependOnDocument
+    ? Object.keys(model.store.fields).filter((name) => name !== "id")
+    : [...new Set([...keptFields(model), ...view.rules.loose.map((name) => name.split(".", 1)[0] ?? name)])]
 
   const read = Effect.fnUntraced(function*(id: unknown) {
     return (yield* documents.findById(id)) ??

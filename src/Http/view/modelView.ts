@@ -36,6 +36,8 @@ export interface ModelView {
   readonly form: DocumentForm | undefined
   /** Whether documents show different fields, or different ones may be written. */
   readonly dependsOnDocument: boolean
+  /** Whether the rules for a write depend on the document. */
+  readonly rulesDependOnDocument: boolean
   /** The documents of every caller, if they do not depend on the caller. */
   readonly same: CallerDocuments | undefined
 }
@@ -83,6 +85,7 @@ export const wholeView = (model: Model.Any): ModelView => {
     isReadable: true,
     form,
     dependsOnDocument: false,
+    rulesDependOnDocument: false,
     same: documents
   }
 }
@@ -147,6 +150,7 @@ const makeView = (model: Model.Any, grants: CallerView): ModelView => {
     isReadable,
     form,
     dependsOnDocument: hidden.dependsOnDocument || unwritable.dependsOnDocument,
+    rulesDependOnDocument,
     same,
     ofCaller: same === undefined ? ofCaller : () => same,
     of: (fiber) => same ?? ofCaller(Context.get(fiber.context, CallerViews)?.own ?? noGrants)

@@ -18,6 +18,24 @@ class Item extends Model.Class<Item>()("Item", {
   part: Part.pipe(Model.optional)
 }) {}
 
+class Offer extends Model.Class<Offer>()("Offer", {
+  id: Model.id(),
+  state: Schema.Literals(["draft", "sold"]),
+  price: Schema.Int
+}) {}
+
+const offers = Resource.make(Offer, { methods: ["GET", "POST", "PUT", "PATCH"] })
+
+/** A seller writes every field of drafts and, as a clerk, every field but the price of all offers. */
+const offerGrants: Grants = (caller) => {
+  const all = { fields: undefined, rows: undefined }
+  const seller = [
+    { fields: undefined, rows: { state: "draft" } },
+    { fields: { hide: [], readOnly: ["price"] }, rows: undefined }
+  ]
+  return { read: [all], write: caller === "admin" ? [all] : seller }
+}
+
 const plain = Resource.make(Item, { methods: ["GET", "POST", "PUT", "PATCH"] })
 
 const resources = {
@@ -74,6 +92,35 @@ export const viewsRacesContract = <E>(name: string, store: Layer.Layer<DocumentS
             yield* Fiber.interrupt(putting)
           }))
       }
+    })
+  }
+  for (const [kind, resource] of Object.entries({ "": offers, " with hooks": offers.beforePut(Effect.succeed) })) {
+    it.layer(servingViewed(resource, store, offerGrants))(`rules of documents under races${kind} / ${name}`, (it) => {
+      it.effect("a PUT writes no field that its caller may not write any more", () =>
+        Effect.gen(function*() {
+          const as = (caller: string, method: Method, path: string, body?: unknown) =>
+            send(method, `/offers${path}`, body, { "x-caller": caller })
+          // No price is sent twice, so that each is a change.
+          let price = 0
+          const put = (path: string) =>
+            Effect.suspend(() => as("seller", "PUT", path, { state: "draft", price: ++price }))
+          for (let round = 0; round < 6; round++) {
+            const created = yield* as("admin", "POST", "", { state: "draft", price: ++price })
+            const path = `/${created.body.result}`
+            const putting = yield* Effect.forEach(
+              Array.from({ length: 8 }),
+              () => Effect.forever(put(path)),
+              { concurrency: "unbounded" }
+            ).pipe(Effect.forkChild)
+            yield* put(path)
+            yield* Effect.repeat(as("admin", "PATCH", path, { state: "sold" }), {
+              until: ({ status }) => status === 200
+            })
+            for (let i = 0; i < 4; i++) assert.strictEqual((yield* put(path)).status, 403)
+            assert.strictEqual((yield* as("admin", "GET", path)).body.state, "sold")
+            yield* Fiber.interrupt(putting)
+          }
+        }))
     })
   }
 }
