@@ -9,6 +9,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { DeclarationError } from "../internal/declarationError.ts"
 import { durationConfig } from "../internal/durationConfig.ts"
 import { bytesOf } from "../internal/sizes.ts"
 import type * as CircuitBreaker from "./CircuitBreaker.ts"
@@ -114,8 +115,29 @@ export interface Resolved {
   readonly maxResponseSize: number
 }
 
+/**
+ * A number that is no integer, or too small, is a defect.
+ *
+ * @internal
+ */
+export const resolve = (config: HttpClientConfig): Effect.Effect<Resolved> => {
+  for (const [name, minimum] of [["maxConnections", 1], ["maxKeepaliveConnections", 0], ["maxQueued", 0]] as const) {
+    const value = config[name]
+    if (value === undefined || Number.isSafeInteger(value) && value >= minimum) continue
+    return Effect.die(new DeclarationError(`${name} of a client has to be an integer from ${minimum}, not ${value}`))
+  }
+  return Effect.sync(() => resolved(config))
+}
+
 /** @internal */
-export const resolve = (config: HttpClientConfig): Resolved => ({
+export const millisOf = (time: Duration.Input | undefined): number | undefined =>
+  time === undefined ? undefined : Duration.toMillis(Duration.fromInputUnsafe(time))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const resolved = (config: HttpClientConfig): Resolved => ({
   maxConnections: config.maxConnections ?? 100,
   maxKeepaliveConnections: config.maxKeepaliveConnections ?? 20,
   keepaliveExpiry: millisOf(config.keepaliveExpiry) ?? 30_000,
@@ -129,7 +151,3 @@ export const resolve = (config: HttpClientConfig): Resolved => ({
     ? 67_108_864
     : Number(ByteSize.toBigInt(ByteSize.fromInputUnsafe(config.maxResponseSize)))
 })
-
-/** @internal */
-export const millisOf = (time: Duration.Input | undefined): number | undefined =>
-  time === undefined ? undefined : Duration.toMillis(Duration.fromInputUnsafe(time))

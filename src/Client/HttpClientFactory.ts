@@ -212,7 +212,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
   .fnUntraced(
     function*(given: Options = {}) {
       const options: Options = { ...yield* SharedClient, ...given }
-      const config = resolve(options)
+      const config = yield* resolve(options)
       const scope = yield* Effect.scope
       const shared = yield* makeShared(config, options)
       const models = modelsByName(options.models ?? [])

@@ -15,7 +15,7 @@ import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type * as Model from "../Model/Model.ts"
 import { extendedUrl, serviceOf } from "./calls/address.ts"
-import { bodyOf, reader, valueOf, withInstances } from "./calls/bodies.ts"
+import { bodyOf, reader, valueOf, whileReadable, withInstances } from "./calls/bodies.ts"
 import type * as Exchange from "./calls/exchange.ts"
 import { failureBy } from "./calls/failures.ts"
 import type { Upstream } from "./calls/upstream.ts"
@@ -337,9 +337,11 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
         })
         return reading(as)(upstream.exchange.run(request, optionsOf(options, 3_000), received))
       }
-      return payload === undefined
-        ? send(HttpBody.empty)
-        : Effect.flatMap(Effect.mapError(bodyOf(payload), () => failureBy(service, "InvalidRequest")), send)
+      if (payload === undefined) return send(HttpBody.empty)
+      return Effect.flatMap(
+        Effect.mapError(bodyOf(payload), () => failureBy(service, "InvalidRequest")),
+        (body) => body._tag === "Stream" ? whileReadable(body, service, send) : send(body)
+      )
     }
   const fileCall = (options: CallOptions, defaultTimeout: number): FileCalls.FileCall => ({
     exchange: upstream.exchange,

@@ -120,6 +120,21 @@ describe("HttpClientFactory", () => {
 })
 
 describe("HttpClientConfig", () => {
+  it.live("has numbers that are limits, and connections that may be kept forever", () =>
+    Effect.gen(function*() {
+      for (
+        const options of [{ maxConnections: 0 }, { maxConnections: NaN }, { maxQueued: -1 }, {
+          maxKeepaliveConnections: 1.5
+        }]
+      ) {
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.scoped(HttpClientFactory.make(options)))))
+      }
+      const service = yield* upstream(() => ({}))
+      const call = Effect.flatMap(HttpClientFactory.get(service.url), (proxy) => proxy.wrap("things").get())
+      const forever = HttpClientFactory.layerWith({ keepaliveExpiry: "Infinity" })
+      assert.deepStrictEqual(yield* Effect.provide(call, forever), [200, {}])
+    }))
+
   it.live("maxConnections: further calls wait for a connection, in their order", () =>
     Effect.gen(function*() {
       const service = yield* holding

@@ -171,6 +171,9 @@ describe("A call fails with RequestHandlingException and status 500", () => {
         const call of [
           proxy.wrap("things").get({ pathExtension: "../secrets" }),
           proxy.wrap("things").get({ pathExtension: "%2e%2E/secrets" }),
+          proxy.wrap("things").get({ pathExtension: ".\t./secrets" }),
+          proxy.wrap("things").get({ pathExtension: ".\n" }),
+          proxy.wrap("things").get({ pathExtension: ".. " }),
           proxy.wrap("..").get(),
           proxy.wrap("things\\..\\..\\secrets").get(),
           proxy.at("..").get(),
@@ -187,6 +190,16 @@ describe("A call fails with RequestHandlingException and status 500", () => {
 })
 
 describe("A call", () => {
+  it.live("takes an answer without a body, however it is said to be compressed", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream(({ url }, response) =>
+        void response.writeHead(url === "/none" ? 204 : 200, { "content-encoding": "gzip", "content-length": 0 }).end()
+      )
+      const proxy = yield* HttpClientFactory.get(service.url)
+      assert.deepStrictEqual(yield* proxy.wrap("none").get(), [204, { result: "" }])
+      assert.deepStrictEqual(yield* proxy.wrap("empty").get(), [200, { result: "" }])
+    }).pipe(factory()))
+
   it.live("fails with the status of the answer, its message, service, body and time to wait", () =>
     Effect.gen(function*() {
       const soon = new Date(Date.now() + 60_000).toUTCString()

@@ -37,6 +37,7 @@ const payloads: ReadonlyArray<readonly [name: string, payload: unknown, type: st
   ["bytes", bytes, "application/octet-stream", "hällo"],
   ["a buffer", bytes.slice().buffer, "application/octet-stream", "hällo"],
   ["a stream", Stream.make(bytes.subarray(0, 2), bytes.subarray(2)), "application/octet-stream", "hällo"],
+  ["a blob", new Blob([bytes], { type: "text/markdown" }), "text/markdown", "hällo"],
   ["a form", new URLSearchParams({ q: "a b" }), "application/x-www-form-urlencoded", "q=a+b"],
   ["a body", HttpBody.text("a,b\r\n", "text/csv"), "text/csv", "a,b\r\n"]
 ]
@@ -99,13 +100,36 @@ describe("The payload of a call", () => {
       assert.instanceOf(form.get("file"), File)
     }).pipe(withModels))
 
+  it.live("may be a stream of the platform, which can be read once", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream(() => ({}))
+      const proxy = yield* HttpClientFactory.get(service.url)
+      yield* proxy.wrap("things").post({ payload: new Blob([bytes]).stream() })
+      const [arrived] = service.requests
+      assert.deepStrictEqual([arrived?.headers["content-type"], arrived?.body], ["application/octet-stream", "hällo"])
+    }).pipe(withModels))
+
+  it.live("fails the call, and not the service, if it is a stream that fails", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream(() => ({}))
+      const proxy = yield* HttpClientFactory.get(service.url, { circuitBreaker: { failureThreshold: 1 } })
+      const call = proxy.wrap("things").post({
+        payload: Stream.concat(Stream.make(bytes), Stream.fail(Object.assign(new Error("gone"), { code: "ENOENT" })))
+      })
+      const failures = yield* Effect.all(Array.from({ length: 20 }, () => Effect.flip(call)), { concurrency: 20 })
+      for (const failure of failures) {
+        assert.deepInclude({ ...failure }, { _tag: "RequestHandlingException", reason: "InvalidRequest" })
+      }
+      assert.deepStrictEqual(yield* proxy.wrap("things").post({ payload: "fine" }), [200, {}])
+    }).pipe(withModels))
+
   it.live("is rejected before a connection is made if it has no JSON", () =>
     Effect.gen(function*() {
       const service = yield* upstream(() => ({}))
       const proxy = yield* HttpClientFactory.get(service.url)
       const circular: Record<string, unknown> = {}
       circular["self"] = circular
-      for (const payload of [circular, { big: 1n }, [10n], () => 1, Symbol("s")]) {
+      for (const payload of [circular, { big: 1n }, [10n], () => 1, Symbol("s"), new Map([[1, 2]]), new Set([1])]) {
         const failure = yield* Effect.flip(proxy.wrap("things").post({ payload }))
         assert.deepInclude(failure, { _tag: "RequestHandlingException", reason: "InvalidRequest", statusCode: 500 })
       }

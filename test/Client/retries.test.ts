@@ -94,6 +94,15 @@ describe("retries", () => {
         }), { concurrency: 8 })
     }).pipe(client))
 
+  it.live("do not follow a write that a service took and redirected to one that is away", () =>
+    Effect.gen(function*() {
+      const away = yield* nobody
+      const service = yield* upstream((_, response) => void response.writeHead(303, { location: `${away}/x` }).end())
+      const { reason } = yield* failureOf(call(service, "post", { retry: twice }))
+      assert.strictEqual(reason, "Refused")
+      assert.strictEqual(service.requests.length, 1)
+    }).pipe(client))
+
   it.live("follow a write that was not sent, with or without a key", () =>
     Effect.gen(function*() {
       const url = yield* nobody

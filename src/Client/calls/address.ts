@@ -57,7 +57,18 @@ export const serviceOf = (address: string): string => {
   return segments.at(-1) ?? url?.hostname ?? address
 }
 
-const withoutSlashes = (text: string): string => text.replace(/\/+$/u, "")
+const withoutSlashes = (text: string): string => {
+  let end = text.length
+  while (text[end - 1] === "/") end--
+  return text.slice(0, end)
+}
 
-/** A path with such segments leads elsewhere than it says. They count encoded as well. */
-const hasDotSegments = (address: string): boolean => /[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/iu.test(address)
+/**
+ * A path with such segments leads elsewhere than it says. They count encoded as well. The parser of URLs drops control
+ * characters, and spaces at the end.
+ */
+const hasDotSegments = (address: string): boolean => {
+  const [path = ""] = address.split(/[?#]/u, 1)
+  // oxlint-disable-next-line no-control-regex -- what the parser drops
+  return /[\0-\x1f]/u.test(address) || /[/\\](?:\.|%2e){1,2}(?:[/\\]|\s*$)/iu.test(path)
+}

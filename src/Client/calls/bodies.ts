@@ -2,6 +2,7 @@
  * Payloads as bodies, and bodies of answers as values.
  */
 import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as Predicate from "effect/Predicate"
@@ -39,8 +40,35 @@ export const bodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsen
   // The only streams that can be sent are those of bytes.
   // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
   if (Stream.isStream(payload)) return Effect.succeed(HttpBody.stream(payload as Stream.Stream<Uint8Array, unknown>))
-  return jsonBody(payload)
+  if (payload instanceof ReadableStream) return Effect.succeed(HttpBody.raw(payload, { contentType: octetStream }))
+  if (payload instanceof Blob) {
+    const contentType = payload.type === "" ? octetStream : payload.type
+    return Effect.succeed(HttpBody.raw(payload, { contentType, contentLength: payload.size }))
+  }
+  // JSON has nothing of objects such as maps.
+  return Object.keys(payload).length > 0 || "toJSON" in payload ? jsonBody(payload) : Effect.fail(new Unsendable())
 }
+
+/**
+ * Sends a stream. If it fails, so does the call, which then tells nothing about the service.
+ *
+ * @internal
+ */
+export const whileReadable = <A, E, R>(
+  { contentLength, contentType, stream }: HttpBody.Stream,
+  upstream: string,
+  send: (body: HttpBody.HttpBody) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | RequestHandlingException, R> =>
+  Effect.flatMap(Deferred.make<never, RequestHandlingException>(), (failed) => {
+    const why = failure(upstream, "InvalidRequest", "did not get the whole payload, whose stream failed")
+    const readable = Stream.catchCause(
+      stream,
+      () => Stream.fromEffect(Effect.andThen(Deferred.fail(failed, why), Effect.never))
+    )
+    return Effect.raceFirst(send(HttpBody.stream(readable, contentType, contentLength)), Deferred.await(failed))
+  })
+
+const octetStream = "application/octet-stream"
 
 /** Occurs when a payload has no JSON form: it refers to itself, or has a `bigint`. */
 class Unsendable extends Data.TaggedError("Unsendable")<{}> {}

@@ -32,7 +32,7 @@ export const makeShared = Effect.fnUntraced(function*(
   const { toReadable } = yield* Effect.promise(() => import("@effect/platform-node/NodeStream"))
   const deadlines = yield* makeDeadlines
   const keepsAlive = config.maxKeepaliveConnections > 0 && config.keepaliveExpiry > 0
-  const idleTime = keepsAlive ? Math.ceil(config.keepaliveExpiry) : 1
+  const idleTime = keepsAlive ? Math.min(Math.ceil(config.keepaliveExpiry), maxTimer) : 1
 
   const open = (origin: string, onClose: () => void): Undici.Dispatcher => {
     if (dispatcher !== undefined) return dispatcher
@@ -101,6 +101,9 @@ export const makeShared = Effect.fnUntraced(function*(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** What timers of Node can wait, in milliseconds. */
+const maxTimer = 2 ** 31 - 1
 
 /** undici tells when a part is sent. Of larger ones that would be too late to know that the service takes them. */
 const maxAtOnce = 65_536

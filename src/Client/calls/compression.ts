@@ -32,7 +32,9 @@ export const decoded = (raw: RawAnswer, upstream: string): Decoded => {
   if (encoding === undefined) return raw
   const encodings = (typeof encoding === "string" ? encoding : encoding.join())
     .split(",").map((one) => one.trim().toLowerCase()).filter((one) => one !== "" && one !== "identity")
-  if (encodings.length === 0) return raw
+  // Nothing is not compressed, whatever the header says.
+  const isEmpty = raw.status === 204 || raw.status === 304 || raw.headers["content-length"] === "0"
+  if (encodings.length === 0 || isEmpty) return raw
   const formats = encodings.map((one) => formatOf.get(one))
   if (encodings.length > maxEncodings || formats.includes(undefined)) {
     const unknown = failure(upstream, "InvalidAnswer", "compressed its answer in a way that is not supported")

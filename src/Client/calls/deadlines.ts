@@ -7,10 +7,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
+import { monotonicMillis } from "../../internal/deadline.ts"
 
 /** @internal */
 export interface Expiring {
-  /** The time at which it expires, in milliseconds of the clock. `Infinity` if it does not. */
+  /** The time at which it expires, in milliseconds of the monotonic clock. `Infinity` if it does not. */
   expiresAt: number
   /** Runs once, when the time has come. */
   readonly expire: () => void
@@ -22,8 +23,6 @@ export interface Deadlines {
   readonly set: (self: Expiring, millis: number) => void
   /** Makes it not expire. */
   readonly clear: (self: Expiring) => void
-  /** The time, in milliseconds. */
-  readonly now: () => number
 }
 
 /** @internal */
@@ -53,7 +52,7 @@ export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effec
     }
     if (next < wakesAt) sleepUntil(next)
   }
-  const now = () => clock.currentTimeMillisUnsafe()
+  const now = () => monotonicMillis(clock)
 
   yield* Effect.addFinalizer(() => Effect.sync(() => sleeper?.interruptUnsafe()))
   return {
@@ -68,7 +67,6 @@ export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effec
     clear: (self) => {
       self.expiresAt = Infinity
       watched.delete(self)
-    },
-    now
+    }
   }
 })

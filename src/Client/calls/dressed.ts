@@ -44,7 +44,6 @@ export const dressed = (exchange: Exchange, { credentials, getHeaders, headers }
   return {
     prepared: exchange.prepared,
     run: (request, options, read) => dress(options, (options) => exchange.run(request, options, read)),
-    open: (request, options) => dress(options, (options) => exchange.open(request, options)),
     respond: (request, options) => dress(options, (options) => exchange.respond(request, options))
   }
 }

@@ -2,9 +2,6 @@
  * The one way in which a call goes out: through the breaker, over a connection of the pool, along redirects, to an answer of
  * 2xx or a failure.
  */
-import * as Clock from "effect/Clock"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpBody from "effect/http/HttpBody"
@@ -12,19 +9,17 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as HttpTraceContext from "effect/http/HttpTraceContext"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import * as CircuitBreaker from "../CircuitBreaker.ts"
-import { type CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
+import type { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import type * as Credentials from "../Credentials.ts"
 import { serviceOf, urlWithin } from "./address.ts"
-import { valueOf } from "./bodies.ts"
 import { acceptedEncodings, type Decoded, decoded } from "./compression.ts"
 import { type Credentialed, makeCredentialed } from "./credentialed.ts"
-import { failureBy } from "./failures.ts"
+import { failureBy, markSent } from "./failures.ts"
 import { headersForOtherOrigin, maxRedirects, redirectOf, withoutBodyHeaders } from "./redirects.ts"
+import { rejected } from "./rejection.ts"
 import { responseOf } from "./respond.ts"
 import { inTime, keyed, retried, type Retries } from "./retries.ts"
 import { type Body, type Message, type RawAnswer, type RawHeaders, transmit, type Wire } from "./transport.ts"
@@ -96,11 +91,6 @@ export interface Exchange {
     options: CallOptions,
     read: (answer: Answer) => Effect.Effect<A, E | RequestHandlingException, R>
   ) => Effect.Effect<A, E | CallError, R>
-  /** Makes a call. The answer is closed with the scope; for the breaker, the call ends with the head of the answer. */
-  readonly open: (
-    request: HttpClientRequest.HttpClientRequest,
-    options: CallOptions
-  ) => Effect.Effect<Answer, CallError, Scope.Scope>
   /** Makes a call and reads its answer as a whole, whatever its status. */
   readonly respond: (
     request: HttpClientRequest.HttpClientRequest,
@@ -171,18 +161,6 @@ export const makeExchange = (
               )
           )
         )),
-    open: (request, options) =>
-      made(request, options, (request) =>
-        Effect.suspend(() => {
-          const { close, opened } = makeLast()
-          return Effect.andThen(
-            Effect.addFinalizer(() => close),
-            Effect.flatMap(
-              send(shared, root, request, options, credentialed, opened),
-              (located) => accepted(shared, located, options)
-            )
-          )
-        })),
     respond: (request, options) =>
       Effect.suspend(() => {
         let response: HttpClientResponse.HttpClientResponse | undefined
@@ -221,20 +199,14 @@ interface Located {
 /** Takes the current try of a call: it has one at a time. */
 type Opened = (one: { readonly close: () => void }) => void
 
-/** The last try that was opened, and an effect that closes it. */
-const makeLast = () => {
-  let last: { readonly close: () => void } | undefined
-  const opened: Opened = (one) => {
-    last = one
-  }
-  return { opened, close: Effect.sync(() => last?.close()) }
-}
-
 /** Closes what `use` opens when it ends. A try counts as open from its beginning, so an interruption leaves none open. */
 const closing = <A, E, R>(use: (opened: Opened) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
-    const { close, opened } = makeLast()
-    return Effect.onExit(use(opened), () => close)
+    let last: { readonly close: () => void } | undefined
+    const opened: Opened = (one) => {
+      last = one
+    }
+    return Effect.onExit(use(opened), () => Effect.sync(() => last?.close()))
   })
 
 /** The whole body of an answer, whose connection is given back. */
@@ -345,13 +317,14 @@ const follow = (
     if (redirects >= maxRedirects) return Effect.fail(failureBy(head.upstream, "TooManyRedirects"))
     const { keepsBody, method, url } = redirect
     const headers = keepsBody ? head.headers : withoutBodyHeaders(head.headers)
-    return follow(
+    const further = follow(
       shared,
       { ...head, method, url, headers: url.origin === head.url.origin ? headers : headersForOtherOrigin(headers) },
       keepsBody ? body : HttpBody.empty,
       redirects + 1,
       opened
     )
+    return Effect.tapError(further, (error) => Effect.sync(() => markSent(error)))
   })
 }
 
@@ -407,50 +380,3 @@ class Received implements Answer {
 }
 
 const decoder = new TextDecoder()
-
-/**
- * The failure that an answer with another status than 2xx is.
- *
- * @internal
- */
-export const rejectedResponse = (
-  { headers, status, text }: HttpClientResponse.HttpClientResponse,
-  upstream: string
-): Effect.Effect<never, RequestHandlingException> =>
-  Effect.flatMap(
-    Effect.option(text),
-    (text) => rejected({ headers: { ...headers }, status }, Option.getOrUndefined(text), upstream)
-  )
-
-const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: string | undefined, upstream: string) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const { headers, status } = raw
-    const contentType = headers["content-type"]
-    const body = text === undefined || text === ""
-      ? undefined
-      : valueOf(text, typeof contentType === "string" ? contentType : undefined)
-    const error = Predicate.hasProperty(body, "_type") && body._type === "ErrorMessage" ? body : undefined
-    const message = Predicate.hasProperty(error, "message") ? error.message : undefined
-    const service = Predicate.hasProperty(error, "upstream_service") ? error.upstream_service : undefined
-    const retryAfter = retryAfterOf(headers["retry-after"], now)
-    const upstreamService = typeof service === "string" ? service : upstream
-    return Effect.fail(
-      new RequestHandlingException({
-        statusCode: status,
-        message: typeof message === "string" ? message : `${upstreamService} answered with status ${status}`,
-        upstreamService,
-        reason: "Status",
-        ...(retryAfter === undefined ? {} : { retryAfter }),
-        ...(body === undefined ? {} : { body })
-      })
-    )
-  })
-
-/** Seconds, or a date of one of three forms (RFC 9110, sections 10.2.3 and 5.6.7), of which the last has no zone. */
-const retryAfterOf = (value: RawHeaders[string], now: number): Duration.Duration | undefined => {
-  if (typeof value !== "string") return undefined
-  if (/^\d{1,9}$/u.test(value)) return Duration.seconds(Number(value))
-  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/u.test(value)) return undefined
-  const date = DateTime.make(value.endsWith("GMT") ? value : `${value} GMT`)
-  return Option.isNone(date) ? undefined : Duration.millis(Math.max(0, DateTime.toEpochMillis(date.value) - now))
-}

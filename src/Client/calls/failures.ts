@@ -28,6 +28,18 @@ export const failureOf = (upstreamService: string, error: unknown): RequestHandl
 export const failureBy = (upstreamService: string, reason: Reason): RequestHandlingException =>
   failure(upstreamService, reason, sentences[reason])
 
+/**
+ * Notes that a service had got the request before the failure, whatever its reason: the service redirected it.
+ *
+ * @internal
+ */
+export const markSent = (error: RequestHandlingException): void => void sent.add(error)
+
+/** @internal */
+export const wasSent = (error: RequestHandlingException): boolean => sent.has(error)
+
+const sent = new WeakSet<RequestHandlingException>()
+
 const sentences: { readonly [R in Reason]: string } = {
   Status: "answered with an error",
   Refused: "accepts no connections",

@@ -50,8 +50,6 @@ export interface Pool {
   readonly release: (connection: Connection, isReusable: boolean) => void
   /** Lets no further call in, and runs `then` once no connection is in use and all are closed. */
   readonly close: (then: () => void) => void
-  /** The numbers of connections in use and idle, and of calls that wait. */
-  readonly stats: () => { readonly active: number; readonly idle: number; readonly waiting: number }
 }
 
 /**
@@ -143,7 +141,6 @@ export const makePool = (
       closed = then
       while (idleByAge.size > 0) closeOldest()
       if (active === 0) then()
-    },
-    stats: () => ({ active, idle: idleByAge.size, waiting: waiting.size })
+    }
   }
 }

@@ -9,7 +9,7 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { millisLeft } from "../../internal/deadline.ts"
 import { type CircuitOpenError, type Reason, RequestHandlingException } from "../ClientError.ts"
-import { failure } from "./failures.ts"
+import { failure, wasSent } from "./failures.ts"
 
 /**
  * When a call is tried again: the schedule gets the failures.
@@ -36,7 +36,7 @@ export const retried = <A, E, R>(
       call,
       (error) =>
         error instanceof RequestHandlingException && isTransient(error) &&
-          (isRepeatable || unsentReasons.has(error.reason))
+          (isRepeatable || unsentReasons.has(error.reason) && !wasSent(error))
           ? Effect.flatMap(waitFor(error, step), (isDue) => isDue ? tried : Effect.fail(error))
           : Effect.fail(error)
     )

@@ -8,8 +8,9 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Schema from "effect/Schema"
 import { type CircuitOpenError, rememberCall, RequestHandlingException } from "../ClientError.ts"
-import { type CallOptions, type Exchange, rejectedResponse } from "./exchange.ts"
+import type { CallOptions, Exchange } from "./exchange.ts"
 import { failureBy } from "./failures.ts"
+import { rejectedResponse } from "./rejection.ts"
 
 /**
  * What carries the calls of a typed client.

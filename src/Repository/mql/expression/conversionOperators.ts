@@ -55,7 +55,7 @@ const toText = (value: unknown): string => {
   }
 }
 
-const decimalText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu
+const decimalText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu
 const nonFiniteText = /^(?:(?<sign>[+-]?)inf(?:inity)?|nan)$/iu
 
 const readDouble = (text: string): number => {

@@ -1,0 +1,69 @@
+/**
+ * Answers with another status than 2xx, as failures.
+ */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { RequestHandlingException } from "../ClientError.ts"
+import { valueOf } from "./bodies.ts"
+import type { RawAnswer, RawHeaders } from "./transport.ts"
+
+/**
+ * The failure that an answer with another status than 2xx is.
+ *
+ * @internal
+ */
+export const rejectedResponse = (
+  { headers, status, text }: HttpClientResponse.HttpClientResponse,
+  upstream: string
+): Effect.Effect<never, RequestHandlingException> =>
+  Effect.flatMap(
+    Effect.option(text),
+    (text) => rejected({ headers: { ...headers }, status }, Option.getOrUndefined(text), upstream)
+  )
+
+/**
+ * {@link rejectedResponse} of an answer whose body was read as `text`.
+ *
+ * @internal
+ */
+export const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: string | undefined, upstream: string) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const { headers, status } = raw
+    const contentType = headers["content-type"]
+    const body = text === undefined || text === ""
+      ? undefined
+      : valueOf(text, typeof contentType === "string" ? contentType : undefined)
+    const error = Predicate.hasProperty(body, "_type") && body._type === "ErrorMessage" ? body : undefined
+    const message = Predicate.hasProperty(error, "message") ? error.message : undefined
+    const service = Predicate.hasProperty(error, "upstream_service") ? error.upstream_service : undefined
+    const retryAfter = retryAfterOf(headers["retry-after"], now)
+    const upstreamService = typeof service === "string" ? service : upstream
+    return Effect.fail(
+      new RequestHandlingException({
+        statusCode: status,
+        message: typeof message === "string" ? message : `${upstreamService} answered with status ${status}`,
+        upstreamService,
+        reason: "Status",
+        ...(retryAfter === undefined ? {} : { retryAfter }),
+        ...(body === undefined ? {} : { body })
+      })
+    )
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Seconds, or a date of one of three forms (RFC 9110, sections 10.2.3 and 5.6.7), of which the last has no zone. */
+const retryAfterOf = (value: RawHeaders[string], now: number): Duration.Duration | undefined => {
+  if (typeof value !== "string") return undefined
+  if (/^\d{1,9}$/u.test(value)) return Duration.seconds(Number(value))
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/u.test(value)) return undefined
+  const date = DateTime.make(value.endsWith("GMT") ? value : `${value} GMT`)
+  return Option.isNone(date) ? undefined : Duration.millis(Math.max(0, DateTime.toEpochMillis(date.value) - now))
+}
