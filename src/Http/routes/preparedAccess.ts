@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { ModelLike } from "../../Model/introspection.ts"
+import type { Filter } from "../../Repository/DocumentStore.ts"
 import type { RowRules } from "../../Repository/introspection.ts"
 import type { Held } from "../../Security/introspection.ts"
 import type { Caller } from "../../Security/Permission.ts"
@@ -80,8 +81,10 @@ export const preparedAccess = ({ isCall, isOwn, links, name, ruled }: {
   return (user, held) => {
     const before = known.get(user ?? nobody)
     if (before !== undefined && areSame(before.held, held)) return before.access
-    const access = prepare(held)
-    known.set(user ?? nobody, { held, access })
+    // An application may change a condition of its own in place, also one that it returns again.
+    const copied = copyOf(held)
+    const access = prepare(copied)
+    known.set(user ?? nobody, { held: copied, access })
     return access
   }
 }
@@ -92,19 +95,52 @@ const areSame = (some: ReadonlyArray<Held>, others: ReadonlyArray<Held>): boolea
     return id === other.id && isSame(rows, other.rows) && isSame(check, other.check)
   })
 
-/** Whether two parts of filters are the same; those that are no plain values are if they are one object. */
+const copyOf = (held: ReadonlyArray<Held>): ReadonlyArray<Held> => {
+  // What is one filter in several rules is one in their copies.
+  const filters = new Map<Filter, Filter>()
+  const filterOf = (filter: Filter | undefined): Filter | undefined => {
+    if (filter === undefined) return undefined
+    const copy = filters.get(filter) ?? copiedFields(filter)
+    filters.set(filter, copy)
+    return copy
+  }
+  return held.map((one) => ({ ...one, rows: filterOf(one.rows), check: filterOf(one.check) }))
+}
+
+/** Objects that are no plain ones, nor lists or dates, are not copied. */
+const copied = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(copied)
+  if (value instanceof Date) return new Date(value)
+  return isPlain(value) ? copiedFields(value) : value
+}
+
+const copiedFields = (fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, copied(value)]))
+
+/**
+ * Whether two parts of filters are the same: dates by their time, BSON values by their own equality where they have one,
+ * and other objects that are neither plain nor lists if they are one object.
+ */
 const isSame = (one: unknown, other: unknown): boolean => {
-  if (one === other) return true
+  if (Object.is(one, other)) return true
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false
   if (Array.isArray(one)) {
     return Array.isArray(other) && one.length === other.length && one.every((item, i) => isSame(item, other[i]))
   }
+  if (one instanceof Date) return other instanceof Date && Object.is(one.getTime(), other.getTime())
+  if (hasEquality(one)) return hasEquality(other) && one._bsontype === other._bsontype && one.equals(other)
   if (!isPlain(one) || !isPlain(other)) return false
   const keys = Object.keys(one)
   const others = Object.keys(other)
   // The order of keys counts in documents that are compared as a whole.
   return keys.length === others.length && keys.every((key, i) => key === others[i] && isSame(one[key], other[key]))
 }
+
+const hasEquality = (
+  value: object
+): value is { readonly _bsontype: unknown; readonly equals: (other: unknown) => boolean } =>
+  !isPlain(value) && "_bsontype" in value && "equals" in value && typeof value.equals === "function"
 
 const isPlain = (value: object): value is { readonly [key: string]: unknown } =>
   Object.getPrototypeOf(value) === Object.prototype
