@@ -67,7 +67,7 @@ export const hostilePipelines = (
           { $project: { n: { $size: "$r" } } }
         ]))
         assert.deepStrictEqual(best, [{ _id: 99_999, n: 200 }, { _id: 99_998, n: 200 }])
-      }), 30_000)
+      }), 120_000)
 
     it.effect("names the exceeded limit", () =>
       Effect.gen(function*() {
