@@ -111,7 +111,7 @@ const copyOf = (held: ReadonlyArray<Held>): ReadonlyArray<Held> => {
 const copied = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(copied)
-  if (value instanceof Date) return new Date(value)
+  if (value instanceof Date) return structuredClone(value)
   return isPlain(value) ? copiedFields(value) : value
 }
 
