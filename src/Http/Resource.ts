@@ -11,26 +11,29 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
 import type * as Query from "../Repository/Query.ts"
-import * as Grant from "../Security/Grant.ts"
-import * as Permission from "../Security/Permission.ts"
-import * as Action from "./Action.ts"
-import { type ClassOf, listOf, type OwnErrors } from "./description/ownErrors.ts"
+import type * as Grant from "../Security/Grant.ts"
+import type * as Permission from "../Security/Permission.ts"
+import type * as Action from "./Action.ts"
+import type { ClassOf, OwnErrors } from "./description/ownErrors.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import type * as Hook from "./Hook.ts"
 import type * as Operation from "./Operation.ts"
 import {
-  type AnyDescription,
   describe,
   type Description,
   type ErrorsOf,
   type Hookless,
-  makeDescription,
   type Method,
-  type MethodOptions,
-  withAction
+  type MethodOptions
 } from "./resource/description.ts"
-
-const typeId = "~appkernel/Resource"
+import {
+  type HookOptions,
+  type Implementation,
+  makeImplemented,
+  makeResource,
+  noParts,
+  transactionalOf
+} from "./resource/implementation.ts"
 
 export {
   type AnyDescription,
@@ -48,22 +51,13 @@ export {
 
 export type { ClassOf, OwnError, OwnErrors } from "./description/ownErrors.ts"
 
+export { type Any, type AnyHook, type HookOptions, type Implementation } from "./resource/implementation.ts"
+
 /** @internal */
 export { isDescription } from "./resource/description.ts"
 
-/**
- * The options of an implementation.
- *
- * @category models
- * @since 0.1.0
- */
-export interface HookOptions {
-  /**
-   * Whether a before-hook and its write form one transaction of the store. The hook may then run several times if
-   * others write what it reads. Defaults to false.
-   */
-  readonly transactional?: boolean | undefined
-}
+/** @internal */
+export { hookNames, isResource, methodOfHook } from "./resource/implementation.ts"
 
 /**
  * The options of a resource.
@@ -72,38 +66,6 @@ export interface HookOptions {
  * @since 0.1.0
  */
 export interface Options<Methods extends ReadonlyArray<Method>> extends MethodOptions<Methods>, HookOptions {}
-
-/**
- * A description with its handlers and hooks. `R` are the services that these need.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Implementation<
-  in out M extends Model.Any,
-  in out Methods extends Method,
-  in out Actions extends HttpApiEndpoint.Constraint,
-  in out E extends Endpoint.ByMethod.Errors,
-  out R
-> extends Any {
-  readonly [typeId]: { readonly services: () => R }
-  readonly description: Description<M, Methods, Actions, E>
-}
-
-/**
- * Any implementation.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Any {
-  readonly [typeId]: unknown
-  readonly description: AnyDescription
-  readonly handlers: Operation.Handlers
-  readonly hooks: ReadonlyArray<AnyHook>
-  readonly transactional: boolean
-  readonly rules: Grant.Rules
-}
 
 /**
  * A resource under construction: every action and hook returns a new one whose type includes it. `Actions` are the
@@ -309,17 +271,6 @@ export type DeclaredHooks<
 }
 
 /**
- * A hook of a resource.
- *
- * @category models
- * @since 0.1.0
- */
-export interface AnyHook {
-  readonly name: Hook.Name
-  readonly hook: Hook.ByName<Model.Any, Hook.Name, unknown, unknown>
-}
-
-/**
  * Makes a resource of a model. It is read-only unless `methods` adds more.
  *
  * **Example** (A hook)
@@ -396,16 +347,6 @@ export const implement = <
     ...transactionalOf(options)
   }) as never
 
-/**
- * The method of a hook.
- *
- * @internal
- */
-export const methodOfHook = (name: Hook.Name): Method => hookMethods[name]
-
-/** @internal */
-export const isResource = (u: unknown): u is Any => typeof u === "object" && u !== null && typeId in u
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -419,99 +360,3 @@ type AddError<E extends Endpoint.ByMethod.Errors, M extends Method, Error extend
 
 /** What the hooks of a method may fail with: nothing, if the description lists no errors for it. */
 type DeclaredError<W extends Schema.Top> = [W] extends [never] ? never : W["Type"] | Operation.CommonFailure
-
-const hookMethods: { readonly [N in Hook.Name]: Method } = {
-  beforeGet: "GET",
-  afterGet: "GET",
-  beforePost: "POST",
-  afterPost: "POST",
-  beforePut: "PUT",
-  afterPut: "PUT",
-  beforePatch: "PATCH",
-  afterPatch: "PATCH",
-  beforeDelete: "DELETE",
-  afterDelete: "DELETE"
-}
-
-// The keys are the hook names.
-/** @internal */
-export const hookNames = Object.keys(hookMethods) as ReadonlyArray<Hook.Name>
-
-type Parts = Omit<Any, typeof typeId>
-
-const noParts = { handlers: new Map(), hooks: [], rules: Grant.noRules }
-
-const transactionalOf = (options: HookOptions | undefined) => ({ transactional: options?.transactional ?? false })
-
-const makeResource = (parts: Parts): Any => {
-  const { description, handlers, rules } = parts
-  const action = (first: string | Operation.Any, options?: Action.Options, handler?: Operation.Any["handler"]) => {
-    const added = typeof first === "string"
-      // The overloads declare that a name is followed by the other two parts.
-      ? Action.make(description.model, first, options ?? {}, handler as never)
-      : first
-    return makeResource({
-      ...parts,
-      description: withAction(description, added),
-      handlers: new Map([...handlers, [added.name, added.handler]]),
-      rules: Grant.withOwnRule(rules, added)
-    })
-  }
-  const withHook = (name: Hook.Name) => (hook: AnyHook["hook"], options?: Hook.Options<OwnErrors>) => {
-    const method = hookMethods[name]
-    const errors = [...new Set([...description.errors[method] ?? [], ...listOf(options?.error ?? [])])]
-    return makeResource({
-      ...parts,
-      description: makeDescription({ ...description, errors: { ...description.errors, [method]: errors } }),
-      hooks: [...parts.hooks, { name, hook }]
-    })
-  }
-  // The type-level property is never read.
-  const resource = { [typeId]: undefined, ...parts, action, ...byHook(withHook), ...access(parts, makeRuled) }
-  return resource
-}
-
-/** The short form's description says for which methods there may be nobody, and which fields may be hidden. */
-const makeRuled = (parts: Parts): Any => {
-  const { description, rules } = parts
-  const open = rules.grants.flatMap(({ on, permission }) =>
-    Permission.isOpen(permission) ? description.methods.filter((method) => on?.includes(method) !== false) : []
-  )
-  const hidden = rules.grants.flatMap(({ fields }) => fields?.hide ?? [])
-  return makeResource({
-    ...parts,
-    description: makeDescription({
-      ...description,
-      anonymous: [...new Set([...description.anonymous, ...open])],
-      hidden: [...new Set([...description.hidden, ...hidden])]
-    })
-  })
-}
-
-/** The methods that add rules. */
-const access = (parts: Parts, remade: (parts: Parts) => Any) => {
-  const { rules } = parts
-  const withGrant = (rule: Grant.Rule) => remade({ ...parts, rules: Grant.withRule(rules, rule) })
-  return {
-    denyAll: () => remade({ ...parts, rules: Grant.withoutGrants(rules) }),
-    require: (permission: Permission.OneOrMore, methods?: string | ReadonlyArray<string>) =>
-      withGrant(Grant.requirement(permission, methods)),
-    grant: (permission: Permission.OneOrMore, options: Grant.Options<Model.Any, string, never, never>) =>
-      withGrant(Grant.grant(permission, options)),
-    restrict: (rows: Grant.AnyRows) =>
-      remade({ ...parts, rules: { ...rules, restrictions: [...rules.restrictions, rows] } })
-  }
-}
-
-const makeImplemented = (parts: Parts): Any => ({
-  // The type-level property is never read.
-  [typeId]: undefined,
-  ...parts,
-  ...byHook((name) => (hook: AnyHook["hook"]) =>
-    makeImplemented({ ...parts, hooks: [...parts.hooks, { name, hook }] })
-  ),
-  ...access(parts, makeImplemented)
-})
-
-const byHook = (withHook: (name: Hook.Name) => unknown) =>
-  Object.fromEntries(hookNames.map((name) => [name, withHook(name)]))
