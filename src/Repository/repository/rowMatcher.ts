@@ -43,7 +43,7 @@ const parse = (filter: Filter): Result.Result<(document: Document) => boolean, s
   const operator = unsuitableOperator(filter)
   if (operator !== undefined) return Result.fail(unsuitable(operator))
   // The time is only used for `$$NOW`, which is unsuitable.
-  const parsed = parseFilter(filter, 0)
+  const parsed = parseFilter(filter, { now: 0 })
   if (Result.isFailure(parsed)) {
     const { kind, text } = parsed.failure
     return Result.fail(kind === "unsupported" ? unsuitable(text) : text)

@@ -28,7 +28,7 @@ export const parsePart = (filter: unknown): Result.Result<Part, Problem> =>
       Result.flatMap(
         Result.flatMap(conditionsOf(normalised), (all) => Result.all(all.map(parseCondition))),
         (conditions) =>
-          Result.map(parseFilter(normalised, 0), ({ matches }) => ({
+          Result.map(parseFilter(normalised, { now: 0 }), ({ matches }) => ({
             holds: matches,
             isImpliedBy: (constraints) => conditions.every((isImplied) => isImplied(constraints))
           }))
@@ -64,7 +64,7 @@ const parseCondition = ([path, operand]: Condition): Result.Result<Implied, Prob
     return Result.fail(unsupported("a partial index with an $exists other than true"))
   }
   // Parsed as a condition on a single field, so that it can be tested with a value.
-  return Result.map(parseFilter({ [field]: operand }, 0), ({ constraints: needed, matches }) => {
+  return Result.map(parseFilter({ [field]: operand }, { now: 0 }), ({ constraints: needed, matches }) => {
     const isMetBy = (value: unknown): boolean =>
       // A document that matches `null` may also lack the field.
       matches({ [field]: value }) && (rankOf(value) !== Rank.null || matches({}))

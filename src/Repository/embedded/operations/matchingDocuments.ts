@@ -27,7 +27,7 @@ export const parseFilterOf = (
   name: string,
   filter: unknown,
   now: number
-): Result.Result<Filter, Problem> => parseFilter(filter, now, textIndexOf(catalog.get(name))?.text)
+): Result.Result<Filter, Problem> => parseFilter(filter, { now, texts: textIndexOf(catalog.get(name))?.text })
 
 /**
  * The documents of a collection that match a filter, sorted if required.

@@ -117,8 +117,8 @@ const findDocuments = (
   const project = projection === undefined
     ? Result.succeed(undefined)
     : search === undefined
-    ? parseProjection(projection, now, filter.success)
-    : parseScoredProjection(projection, now, search)
+    ? parseProjection(projection, { now }, filter.success)
+    : parseScoredProjection(projection, { now }, search)
   if (Result.isFailure(project)) return Result.fail(project.failure)
   const wanted = limit === undefined ? Infinity : skip + limit
   const matching = findSource(store, catalog, name, filter.success, directions.success, wanted, onMatches, memory)

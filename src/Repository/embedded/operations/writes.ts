@@ -75,14 +75,14 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
         context,
         "updateOne",
         name,
-        parseRequest(context, "updateOne", name, filter, parseUpdate(update, now, options?.arrayFilters), now),
+        parseRequest(context, "updateOne", name, filter, parseUpdate(update, { now }, options?.arrayFilters), now),
         updateResultOf,
         options?.upsert === true ? undefined : noUpdate
       )
     ),
   updateMany: (name, filter, update, options) =>
     withNow((now) => {
-      const change = parseUpdate(update, now, options?.arrayFilters)
+      const change = parseUpdate(update, { now }, options?.arrayFilters)
       const request = parseRequest(context, "updateMany", name, filter, change, now)
       if (Result.isFailure(request)) return Effect.fail(request.failure)
       const changeMatch = changing(context, request.success, ({ isModified }) => Result.succeed(isModified))
@@ -99,7 +99,7 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
 const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> => ({
   findOneAndUpdate: (name, filter, update, options = {}) =>
     withNow((now) => {
-      const change = parseUpdate(update, now, options.arrayFilters)
+      const change = parseUpdate(update, { now }, options.arrayFilters)
       const request = parseRequest(context, "findOneAndUpdate", name, filter, change, now)
       return findAndChange(context, "findOneAndUpdate", name, request, options, now)
     }),
@@ -309,7 +309,7 @@ const resultProjection = (
   now: number
 ): Result.Result<(document: Document | undefined) => Result.Result<DocumentResult, Problem>, Problem> =>
   Result.map(
-    projection === undefined ? Result.succeed(undefined) : parseProjection(projection, now),
+    projection === undefined ? Result.succeed(undefined) : parseProjection(projection, { now }),
     (project: Projection | undefined) => (document) =>
       document === undefined
         ? Result.succeed({})

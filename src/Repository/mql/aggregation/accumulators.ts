@@ -8,7 +8,7 @@ import { isDocument } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { inOrder } from "../expression/arrayOperators.ts"
-import { type Expression, isNothing } from "../expression/expression.ts"
+import { type Expression, type ExpressionContext, isNothing } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { Deviation, isExtreme, percentiles, Total } from "../expression/summaryOperators.ts"
 import { charge } from "../limits/costBudget.ts"
@@ -39,14 +39,14 @@ type Accumulator = (group: GroupOf) => State
 export type Accumulations = ReadonlyArray<readonly [field: string, accumulator: Accumulator]>
 
 /**
- * Parses the accumulator fields of a stage. `now` is the value of `$$NOW` in milliseconds.
+ * Parses the accumulator fields of a stage.
  *
  * @internal
  */
 export const parseAccumulations = (
   stage: string,
   fields: Document,
-  now: number
+  context: ExpressionContext
 ): Result.Result<Accumulations, Problem> =>
   Result.all(
     Object.entries(fields).map(([field, accumulation]): Result.Result<Accumulations[number], Problem> => {
@@ -59,19 +59,19 @@ export const parseAccumulations = (
       if (!isDocument(accumulation) || others.length > 0 || make === undefined) {
         return Result.fail(rejected(`"${field}" of ${stage} needs exactly one accumulator`))
       }
-      return Result.map(make(accumulation[name], now), (accumulator) => [field, accumulator])
+      return Result.map(make(accumulation[name], context), (accumulator) => [field, accumulator])
     })
   )
 
 // internal
 
-type Make = (operand: unknown, now: number) => Result.Result<Accumulator, Problem>
+type Make = (operand: unknown, context: ExpressionContext) => Result.Result<Accumulator, Problem>
 
 /** An accumulator over one value of each document. */
 const ofValues =
   (start: (group: GroupOf) => { readonly add: (value: unknown) => void; readonly result: () => unknown }): Make =>
-  (operand, now) =>
-    Result.map(parseExpression(operand, now), (read) => (group) => {
+  (operand, context) =>
+    Result.map(parseExpression(operand, context), (read) => (group) => {
       const { add, result } = start(group)
       return { add: (document) => add(read(document)), result }
     })
@@ -203,10 +203,10 @@ const chosen = (
 
 const all = (values: ReadonlyArray<unknown>): unknown => values
 
-const someValues = (choice: (input: Expression) => Choice): Make => (operand, now) =>
+const someValues = (choice: (input: Expression) => Choice): Make => (operand, context) =>
   isDocument(operand) && Object.hasOwn(operand, "input") && Object.hasOwn(operand, "n")
     ? Result.map(
-      Result.all([parseExpression(operand["input"], now), parseExpression(operand["n"], now)]),
+      Result.all([parseExpression(operand["input"], context), parseExpression(operand["n"], context)]),
       ([input, n]) => chosen(choice(input), n, all)
     )
     : Result.fail(rejected("an input and n are needed"))
@@ -230,9 +230,13 @@ const largest = (sign: 1 | -1): Make =>
     }
   }))
 
-const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand, now) => {
+const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand, context) => {
   const { n = 1, output, sortBy } = isDocument(operand) ? { ...operand } : {}
-  const parsed = Result.all([parseSort(sortBy), parseExpression(output, now), parseExpression(isSingle ? 1 : n, now)])
+  const parsed = Result.all([
+    parseSort(sortBy),
+    parseExpression(output, context),
+    parseExpression(isSingle ? 1 : n, context)
+  ])
   return Result.map(parsed, ([directions, compute, count]) =>
     chosen(
       {
@@ -251,15 +255,16 @@ const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand, now) => 
     ))
 }
 
-const quantiles = (result: (values: ReadonlyArray<unknown>, operand: Document) => unknown): Make => (operand, now) =>
-  isDocument(operand)
-    ? ofAll((values) => result(values, operand))(operand["input"], now)
-    : Result.fail(rejected("an input is needed"))
+const quantiles =
+  (result: (values: ReadonlyArray<unknown>, operand: Document) => unknown): Make => (operand, context) =>
+    isDocument(operand)
+      ? ofAll((values) => result(values, operand))(operand["input"], context)
+      : Result.fail(rejected("an input is needed"))
 
 const accumulators = new Map<string, Make>([
   ["$sum", summed(() => new Total(), (total) => total.sum())],
   ["$avg", summed(() => new Total(), (total) => total.mean())],
-  ["$count", (_, now) => summed(() => new Total(), (total) => total.sum())(1, now)],
+  ["$count", (_, context) => summed(() => new Total(), (total) => total.sum())(1, context)],
   ["$min", ofOne(isExtreme(-1))],
   ["$max", ofOne(isExtreme(1))],
   ["$first", ofOne(() => false)],

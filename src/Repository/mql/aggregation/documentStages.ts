@@ -15,29 +15,29 @@ import { computing, parseFields, parseProject, type Projection } from "../projec
 import type { StageParser, Transform } from "./stageContext.ts"
 
 /** @internal */
-export const parseProjectStage: StageParser = (operand, { now }) =>
+export const parseProjectStage: StageParser = (operand, context) =>
   isDocument(operand) && Object.keys(operand).length > 0
-    ? Result.map(parseProject(operand, now), each)
+    ? Result.map(parseProject(operand, context), each)
     : Result.fail(rejected("$project needs at least one field"))
 
 /** @internal */
-export const parseAddFields: StageParser = (operand, { now }) => {
+export const parseAddFields: StageParser = (operand, context) => {
   if (!isDocument(operand) || Object.keys(operand).length === 0) {
     return Result.fail(rejected("$addFields needs at least one field"))
   }
   return Result.map(
-    catchRejection(() => parseFields(operand, now)),
+    catchRejection(() => parseFields(operand, context)),
     (tree) => each(computing((document) => changeFields(document, tree)))
   )
 }
 
 /** @internal */
-export const parseUnset: StageParser = (operand, { now }) => {
+export const parseUnset: StageParser = (operand, context) => {
   const paths = isArray(operand) ? operand : [operand]
   if (paths.length === 0 || !paths.every((path) => typeof path === "string" && path !== "")) {
     return Result.fail(rejected("$unset needs the path of a field, or an array of at least one"))
   }
-  return Result.map(parseProject(Object.fromEntries(paths.map((path) => [path, false])), now), each)
+  return Result.map(parseProject(Object.fromEntries(paths.map((path) => [path, false])), context), each)
 }
 
 /** @internal */
@@ -49,19 +49,19 @@ export const parseReplaceRoot: StageParser = (operand, context) => {
 }
 
 /** @internal */
-export const parseReplaceWith: StageParser = (operand, { now }) =>
-  Result.map(parseExpression(operand, now), (root) =>
+export const parseReplaceWith: StageParser = (operand, context) =>
+  Result.map(parseExpression(operand, context), (root) =>
     each(computing((document) => {
       const made = root(document)
       return isDocument(made) ? made : reject("$replaceRoot needs an expression that gives a document")
     })))
 
 /** @internal */
-export const parseRedact: StageParser = (operand, { now }) => {
+export const parseRedact: StageParser = (operand, context) => {
   const root = new Variable()
   const variables = { ROOT: root, KEEP: keep, PRUNE: prune, DESCEND: descend }
   return Result.map(
-    parseExpression(operand, now, variables),
+    parseExpression(operand, { ...context, variables: { ...context.variables, ...variables } }),
     (decide) => (source) =>
       mapEach(source, (document): Result.Result<Document | undefined, Problem> => {
         beginEvaluation()

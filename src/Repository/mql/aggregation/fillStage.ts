@@ -7,7 +7,7 @@ import { type Direction, segmentsOf, valueAt, withValue } from "../../bson/path.
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { mapEach } from "../execution/batchIterator.ts"
-import { type Expression, isNothing, timeOf } from "../expression/expression.ts"
+import { type Expression, type ExpressionContext, isNothing, timeOf } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { catchRejection, reject, rejectWith } from "../limits/queryProblem.ts"
 import { computing } from "../projection/parseProjection.ts"
@@ -16,11 +16,11 @@ import { type Partition, partitioned } from "./partitions.ts"
 import type { StageParser, Transform } from "./stageContext.ts"
 
 /** @internal */
-export const parseFill: StageParser = (operand, { memory, now }) =>
+export const parseFill: StageParser = (operand, context) =>
   catchRejection((): Transform => {
     const { output, partitionBy, partitionByFields, sortBy } = isDocument(operand) ? { ...operand } : {}
     if (!isDocument(output) || Object.keys(output).length === 0) return reject("$fill needs an output")
-    const fills = Object.entries(output).map(([path, fill]) => fillOf(path, fill, now))
+    const fills = Object.entries(output).map(([path, fill]) => fillOf(path, fill, context))
     const byOrder = fills.filter(({ method }) => method !== undefined)
     const setValues = (document: Document): Document =>
       fills.reduce((result, { compute, path }) => {
@@ -33,19 +33,24 @@ export const parseFill: StageParser = (operand, { memory, now }) =>
     if (byOrder.some(({ method }) => method === "linear") && sort.length > 1) {
       return reject("$fill with the method linear needs a sortBy of one field")
     }
-    return partitioned(partitionKey(partitionBy, partitionByFields, now), sort, memory, function*(partitions) {
-      for (const partition of partitions) {
-        const filled = byOrder.map(({ method, path }) =>
-          method === "locf" ? carried(partition, path) : interpolated(partition, path, sort)
-        )
-        for (const [i, document] of partition.documents.entries()) {
-          yield byOrder.reduce((result, { path }, at) => {
-            const value = filled[at]?.[i]
-            return value === undefined ? result : withValue(result, path, value)
-          }, setValues(document))
+    return partitioned(
+      partitionKey(partitionBy, partitionByFields, context),
+      sort,
+      context.memory,
+      function*(partitions) {
+        for (const partition of partitions) {
+          const filled = byOrder.map(({ method, path }) =>
+            method === "locf" ? carried(partition, path) : interpolated(partition, path, sort)
+          )
+          for (const [i, document] of partition.documents.entries()) {
+            yield byOrder.reduce((result, { path }, at) => {
+              const value = filled[at]?.[i]
+              return value === undefined ? result : withValue(result, path, value)
+            }, setValues(document))
+          }
         }
       }
-    })
+    )
   })
 
 // internal
@@ -57,13 +62,13 @@ interface Fill {
 }
 
 /** May throw. */
-const fillOf = (path: string, fill: unknown, now: number): Fill => {
+const fillOf = (path: string, fill: unknown, context: ExpressionContext): Fill => {
   const { method, value, ...others } = isDocument(fill) ? { ...fill } : {}
   if ((method === undefined) === (value === undefined) || Object.keys(others).length > 0) {
     return reject(`"${path}" of $fill needs a value or a method`)
   }
   if (value !== undefined) {
-    return { path: segmentsOf(path), compute: Result.getOrElse(parseExpression(value, now), rejectWith) }
+    return { path: segmentsOf(path), compute: Result.getOrElse(parseExpression(value, context), rejectWith) }
   }
   return method === "linear" || method === "locf"
     ? { path: segmentsOf(path), method }
@@ -71,10 +76,10 @@ const fillOf = (path: string, fill: unknown, now: number): Fill => {
 }
 
 /** May throw. */
-const partitionKey = (partitionBy: unknown, partitionByFields: unknown, now: number): Expression => {
+const partitionKey = (partitionBy: unknown, partitionByFields: unknown, context: ExpressionContext): Expression => {
   if (partitionBy !== undefined) {
     return partitionByFields === undefined
-      ? Result.getOrElse(parseExpression(partitionBy, now), rejectWith)
+      ? Result.getOrElse(parseExpression(partitionBy, context), rejectWith)
       : reject("$fill takes partitionBy or partitionByFields")
   }
   const fields = isArray(partitionByFields) ? partitionByFields : []

@@ -9,7 +9,7 @@ import { compare, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, concat, consumeThen, ended, mapEach, releasing } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
-import { isNothing } from "../expression/expression.ts"
+import { type ExpressionContext, isNothing } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { catchRejection, type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
@@ -18,12 +18,13 @@ import { type Accumulations, parseAccumulations } from "./accumulators.ts"
 import type { StageParser } from "./stageContext.ts"
 
 /** @internal */
-export const parseGroup: StageParser = (operand, { memory, now }) => {
+export const parseGroup: StageParser = (operand, context) => {
+  const { memory } = context
   if (!isDocument(operand) || !Object.hasOwn(operand, "_id")) return Result.fail(rejected("$group needs an _id"))
   const { _id, ...fields } = operand
-  const key = parseKey(_id, now)
+  const key = parseKey(_id, context)
   if (Result.isFailure(key)) return Result.fail(key.failure)
-  return Result.map(parseAccumulations("$group", fields, now), (accumulations) => (source) => {
+  return Result.map(parseAccumulations("$group", fields, context), (accumulations) => (source) => {
     const groups = new Map<string, Group>()
     return consumeThen(source, (document) =>
       problemIn(() => {
@@ -41,15 +42,16 @@ export const parseGroup: StageParser = (operand, { memory, now }) => {
 }
 
 /** @internal */
-export const parseBucketAuto: StageParser = (operand, { memory, now }) => {
+export const parseBucketAuto: StageParser = (operand, context) => {
+  const { memory } = context
   const { buckets, granularity, groupBy, output = { count: { $sum: 1 } } } = isDocument(operand) ? { ...operand } : {}
   if (granularity !== undefined) return Result.fail(unsupported("$bucketAuto with a granularity"))
   if (typeof buckets !== "number" || !Number.isInteger(buckets) || buckets < 1 || !isDocument(output)) {
     return Result.fail(rejected("$bucketAuto needs a number of buckets from 1, and an output that is a document"))
   }
-  const key = parseKey(groupBy, now)
+  const key = parseKey(groupBy, context)
   if (Result.isFailure(key)) return Result.fail(key.failure)
-  return Result.map(parseAccumulations("$bucketAuto", output, now), (accumulations) => (source) => {
+  return Result.map(parseAccumulations("$bucketAuto", output, context), (accumulations) => (source) => {
     let total = 0
     const keyed = mapEach(source, (document) => {
       total += 1
@@ -93,8 +95,8 @@ export const parseBucketAuto: StageParser = (operand, { memory, now }) => {
 
 type Key = (document: Document) => unknown
 
-const parseKey = (expression: unknown, now: number): Result.Result<Key, Problem> =>
-  Result.map(parseExpression(expression, now), (read) => (document) => {
+const parseKey = (expression: unknown, context: ExpressionContext): Result.Result<Key, Problem> =>
+  Result.map(parseExpression(expression, context), (read) => (document) => {
     beginEvaluation()
     return read(document) ?? null
   })

@@ -48,12 +48,11 @@ export const parseGraphLookup: StageParser = (operand, context) => {
     !isName(from) || !isName(connectFromField) || !isName(connectToField) || !isName(as) || startWith === undefined
     || !(depthField === undefined || isName(depthField)) || !(maxDepth === undefined || isNumber(maxDepth))
   ) return Result.fail(rejected("$graphLookup needs a collection, a startWith, the fields to connect and an as"))
-  const { now } = context
-  const start = parseExpression(startWith, now)
+  const start = parseExpression(startWith, context)
   if (Result.isFailure(start)) return Result.fail(start.failure)
   const filter = restrictSearchWithMatch === undefined
     ? Result.succeed(matchAll)
-    : parseFilter(restrictSearchWithMatch, now)
+    : parseFilter(restrictSearchWithMatch, context)
   if (Result.isFailure(filter)) return Result.fail(filter.failure)
   const place = segmentsOf(as)
   const depths = maxDepth === undefined ? Infinity : toDouble(maxDepth)

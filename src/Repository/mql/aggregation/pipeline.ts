@@ -115,9 +115,9 @@ const parseStage = (
   return Result.fail(unsupportedStages.has(name) ? unsupported(name) : rejected(`${name} is no stage`))
 }
 
-const parseMatch: StageParser = (operand, { now }) =>
+const parseMatch: StageParser = (operand, context) =>
   Result.map(
-    parseFilter(operand, now),
+    parseFilter(operand, context),
     (filter): Transform => (source) =>
       mapEach(source, (document) => {
         spend(matchCost * filter.relativeCost)

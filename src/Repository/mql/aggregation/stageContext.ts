@@ -3,6 +3,7 @@
  */
 import type * as Result from "effect/Result"
 import type { BatchIterator } from "../execution/batchIterator.ts"
+import type { ExpressionContext } from "../expression/expression.ts"
 import type { Problem } from "../limits/queryProblem.ts"
 import type { Memory } from "../limits/sizeLimits.ts"
 
@@ -11,9 +12,7 @@ import type { Memory } from "../limits/sizeLimits.ts"
  *
  * @internal
  */
-export interface StageContext {
-  /** The value of `$$NOW` in milliseconds. */
-  readonly now: number
+export interface StageContext extends ExpressionContext {
   /** A random number in [0, 1). */
   readonly random: () => number
   /** All documents of another collection. */

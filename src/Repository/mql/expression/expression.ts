@@ -23,6 +23,18 @@ export class Variable {
   value: unknown = undefined
 }
 
+/**
+ * What the parsing of expressions depends on.
+ *
+ * @internal
+ */
+export interface ExpressionContext {
+  /** The value of `$$NOW` in milliseconds. */
+  readonly now: number
+  /** Variables beside MongoDB's own. */
+  readonly variables?: { readonly [name: string]: Variable } | undefined
+}
+
 /** @internal */
 export interface Parser {
   /** May throw: it {@link reject}s what is no expression. */

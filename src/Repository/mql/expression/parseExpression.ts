@@ -14,7 +14,14 @@ import { conversionOperators } from "./conversionOperators.ts"
 import { dateOperators } from "./dateOperators.ts"
 import { dateTextOperators } from "./dateTextOperators.ts"
 import { documentOperators } from "./documentOperators.ts"
-import { constant, type Expression, isConstant, type OperatorParser, type Parser, type Variable } from "./expression.ts"
+import {
+  constant,
+  type Expression,
+  type ExpressionContext,
+  isConstant,
+  type OperatorParser,
+  type Parser
+} from "./expression.ts"
 import { logicOperators } from "./logicOperators.ts"
 import { loopOperators } from "./loopOperators.ts"
 import { mathOperators } from "./mathOperators.ts"
@@ -23,16 +30,11 @@ import { setOperators } from "./setOperators.ts"
 import { summaryOperators } from "./summaryOperators.ts"
 import { textOperators } from "./textOperators.ts"
 
-/**
- * Parses an expression. `now` is the value of `$$NOW` in milliseconds.
- *
- * @internal
- */
+/** @internal */
 export const parseExpression = (
   expression: unknown,
-  now: number,
-  variables: { readonly [name: string]: Variable } = {}
-): Result.Result<Expression, Problem> => catchRejection(() => makeParser(now, variables).parse(expression))
+  context: ExpressionContext
+): Result.Result<Expression, Problem> => catchRejection(() => makeParser(context).parse(expression))
 
 /**
  * The value at a path, as expressions read it: an array yields the array of its items' values. A nested array is not
@@ -105,7 +107,7 @@ const passing = new Set([
   "$reduce"
 ])
 
-const makeParser = (now: number, variables: { readonly [name: string]: Variable }): Parser => {
+const makeParser = (context: ExpressionContext): Parser => {
   const parser: Parser = {
     parse: (expression) => {
       if (typeof expression === "string") return reference(expression)
@@ -114,14 +116,14 @@ const makeParser = (now: number, variables: { readonly [name: string]: Variable 
       const [first] = Object.keys(expression)
       return first?.startsWith("$") === true ? operation(first, expression, parser) : fields(expression, parser)
     },
-    within: (more) => makeParser(now, { ...variables, ...more })
+    within: (more) => makeParser({ ...context, variables: { ...context.variables, ...more } })
   }
   const reference = (text: string): Expression => {
     if (!text.startsWith("$")) return constant(text)
     const [head = "", ...rest] = segmentsOf(text)
     if (rest.includes("") || head === "$" || head === "$$") return reject(`"${text}" is no path of a field`)
     if (!head.startsWith("$$")) return fieldReference([head.slice(1), ...rest])
-    const variable = variableOf(head.slice(2), now, variables)
+    const variable = variableOf(head.slice(2), context)
     return rest.length === 0 ? variable : (document) => follow(variable(document), rest)
   }
   return parser
@@ -134,11 +136,7 @@ const fieldReference = (path: Segments): Expression => {
     : (document) => isDocument(document) ? fieldOf(document, only) : follow(document, path)
 }
 
-const variableOf = (
-  name: string,
-  now: number,
-  variables: { readonly [name: string]: Variable }
-): Expression => {
+const variableOf = (name: string, { now, variables = {} }: ExpressionContext): Expression => {
   const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
   if (variable !== undefined) return () => variable.value
   switch (name) {

@@ -7,6 +7,7 @@ import { isOrdinaryKey, normalise } from "../../bson/normalise.ts"
 import { isArray, isDocument, Rank, rankOf, setField } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
+import type { ExpressionContext } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
@@ -61,21 +62,25 @@ export interface Search {
 }
 
 /**
- * Parses a filter. `now` is the value of `$$NOW` in milliseconds. `texts` are the fields of the collection's text index;
- * without them, `$text` is rejected.
+ * What the parsing of filters depends on.
  *
  * @internal
  */
+export interface FilterContext extends ExpressionContext {
+  /** The fields of the collection's text index; without them, `$text` is rejected. */
+  readonly texts?: ReadonlyArray<TextField> | undefined
+}
+
+/** @internal */
 export const parseFilter = (
   filter: unknown,
-  now: number,
-  texts?: ReadonlyArray<TextField>
+  context: FilterContext
 ): Result.Result<Filter, Problem> => {
   const equality = equalityFilter(filter)
   if (equality !== undefined) return Result.succeed(equality)
   const normalised = Result.mapError(normalise(filter, true), rejected)
   if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
-  const reader = new Reader(now)
+  const reader = new Reader(context)
   const condition = reader.filter(normalised.success, true)
   if (reader.problem !== undefined) return Result.fail(reader.problem)
   const { search } = reader
@@ -98,9 +103,9 @@ export const parseFilter = (
     }
     return search === undefined
       ? Result.succeed(parsed)
-      : texts === undefined
+      : context.texts === undefined
       ? Result.fail(rejected("$text needs a text index, and in a pipeline it needs to be in the first stage"))
-      : Result.succeed(withSearch(parsed, search, texts))
+      : Result.succeed(withSearch(parsed, search, context.texts))
   })
 }
 
@@ -183,9 +188,9 @@ const sizeOf = (condition: unknown): number => {
  */
 export const parseItemCondition = (
   condition: Document,
-  now: number
+  context: ExpressionContext
 ): Result.Result<(item: unknown) => boolean, Problem> => {
-  const reader = new Reader(now)
+  const reader = new Reader(context)
   const read = isValueCondition(condition)
     ? reader.operators("", condition, false)
     : reader.filter(condition, false)
@@ -238,10 +243,10 @@ class Reader {
   isComputed = false
   readonly constraints: Array<Constraint> = []
   readonly equalities: Array<readonly [path: string, value: unknown]> = []
-  readonly #now: number
+  readonly #context: ExpressionContext
 
-  constructor(now: number) {
-    this.#now = now
+  constructor(context: ExpressionContext) {
+    this.#context = context
   }
 
   #reject(text: string): void {
@@ -287,7 +292,7 @@ class Reader {
 
   #expression(expression: unknown): unknown {
     this.isComputed = true
-    const parsed = parseExpression(expression, this.#now)
+    const parsed = parseExpression(expression, this.#context)
     if (Result.isFailure(parsed)) this.problem ??= parsed.failure
     return new Operand(Result.getOrUndefined(parsed))
   }

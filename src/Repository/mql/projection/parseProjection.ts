@@ -7,7 +7,7 @@ import { toDouble } from "../../bson/number.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { part } from "../expression/arrayOperators.ts"
-import { wholeOf } from "../expression/expression.ts"
+import { type ExpressionContext, wholeOf } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { matchedItem } from "../filter/matchedItem.ts"
 import { type Filter, parseItemCondition } from "../filter/parseFilter.ts"
@@ -29,20 +29,20 @@ export const computes = (projection: Document | undefined): boolean =>
 
 /**
  * Parses the projection of a find; `undefined` if it is empty. `filter` is the find's: a positional projection gives the
- * item that it matched. `now` is the value of `$$NOW` in milliseconds.
+ * item that it matched.
  *
  * @internal
  */
 export const parseProjection = (
   projection: Document,
-  now: number,
+  context: ExpressionContext,
   filter?: Filter
 ): Result.Result<Projection | undefined, Problem> => {
   const normalised = Result.mapError(normalise(projection, true), rejected)
   if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
   return Object.keys(normalised.success).length === 0
     ? Result.succeed(undefined)
-    : catchRejection(() => read(normalised.success, now, (path, value) => findLeaf(path, value, now, filter)))
+    : catchRejection(() => read(normalised.success, context, (path, value) => findLeaf(path, value, context, filter)))
 }
 
 /**
@@ -50,17 +50,17 @@ export const parseProjection = (
  *
  * @internal
  */
-export const parseProject = (projection: Document, now: number): Result.Result<Projection, Problem> =>
-  catchRejection(() => read(projection, now, () => undefined))
+export const parseProject = (projection: Document, context: ExpressionContext): Result.Result<Projection, Problem> =>
+  catchRejection(() => read(projection, context, () => undefined))
 
 /**
  * The fields of `$addFields` as a tree. Rejects what is no expression.
  *
  * @internal
  */
-export const parseFields = (fields: Document, now: number): FieldTree => {
+export const parseFields = (fields: Document, context: ExpressionContext): FieldTree => {
   const tree = new FieldTree()
-  for (const [path, value] of fieldsOf(fields, "")) tree.add(path, expressionLeaf(value, now), true)
+  for (const [path, value] of fieldsOf(fields, "")) tree.add(path, expressionLeaf(value, context), true)
   return tree
 }
 
@@ -92,7 +92,7 @@ interface Special {
 /** May throw. */
 const read = (
   projection: Document,
-  now: number,
+  context: ExpressionContext,
   special: (path: string, value: unknown) => Special | undefined
 ): Projection => {
   const tree = new FieldTree()
@@ -116,7 +116,7 @@ const read = (
     } else {
       isComputed = true
       decide(true, path)
-      tree.add(path, expressionLeaf(value, now), true)
+      tree.add(path, expressionLeaf(value, context), true)
     }
   }
   const id = entries.find(([path, value]) => path === "_id" && isSwitch(value))
@@ -129,7 +129,8 @@ const read = (
   return isComputed ? computing(project) : (document) => Result.succeed(project(document))
 }
 
-const expressionLeaf = (value: unknown, now: number): Leaf => Result.getOrElse(parseExpression(value, now), rejectWith)
+const expressionLeaf = (value: unknown, context: ExpressionContext): Leaf =>
+  Result.getOrElse(parseExpression(value, context), rejectWith)
 
 /** The paths of a projection with their values, those of nested documents included. */
 const fieldsOf = (projection: Document, prefix: string): ReadonlyArray<[path: string, value: unknown]> =>
@@ -140,13 +141,18 @@ const fieldsOf = (projection: Document, prefix: string): ReadonlyArray<[path: st
       : [[`${prefix}${key}`, value] satisfies [string, unknown]]
   })
 
-const findLeaf = (path: string, value: unknown, now: number, filter: Filter | undefined): Special | undefined => {
+const findLeaf = (
+  path: string,
+  value: unknown,
+  context: ExpressionContext,
+  filter: Filter | undefined
+): Special | undefined => {
   if (path.endsWith(".$")) return positional(path.slice(0, -2), value, filter)
   if (!isDocument(value)) return undefined
   const { $elemMatch, $slice } = { ...value }
   if (Object.hasOwn(value, "$elemMatch")) {
     const test = isDocument($elemMatch)
-      ? Result.getOrElse(parseItemCondition($elemMatch, now), rejectWith)
+      ? Result.getOrElse(parseItemCondition($elemMatch, context), rejectWith)
       : reject("$elemMatch needs a filter or operators")
     return {
       path,

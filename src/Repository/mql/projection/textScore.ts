@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import type { Direction } from "../../bson/path.ts"
 import { isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
+import type { ExpressionContext } from "../expression/expression.ts"
 import type { Search } from "../filter/parseFilter.ts"
 import type { Problem } from "../limits/queryProblem.ts"
 import { parseProjection, type Projection } from "./parseProjection.ts"
@@ -43,13 +44,13 @@ export const withScore = (document: Document, search: Search): Document => ({
  */
 export const parseScoredProjection = (
   projection: Document,
-  now: number,
+  context: ExpressionContext,
   search: Search
 ): Result.Result<Projection | undefined, Problem> => {
   const entries = Object.entries(projection)
   const names = entries.filter(([, value]) => isScore(value)).map(([name]) => name)
   return Result.map(
-    parseProjection(Object.fromEntries(entries.filter(([, value]) => !isScore(value))), now),
+    parseProjection(Object.fromEntries(entries.filter(([, value]) => !isScore(value))), context),
     (project): Projection | undefined =>
       names.length === 0 ?
         project :

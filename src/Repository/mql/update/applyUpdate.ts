@@ -7,6 +7,7 @@ import { normalise } from "../../bson/normalise.ts"
 import { isArrayIndex, segmentsOf } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument, isIdentical, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
+import type { ExpressionContext } from "../expression/expression.ts"
 import { matchedItem } from "../filter/matchedItem.ts"
 import type { Filter } from "../filter/parseFilter.ts"
 import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
@@ -25,21 +26,21 @@ export interface Update {
 }
 
 /**
- * Parses an update. `now` is the time of `$currentDate` in milliseconds.
+ * Parses an update.
  *
  * @internal
  */
 export const parseUpdate = (
   update: unknown,
-  now: number,
+  context: ExpressionContext,
   arrayFilters?: ReadonlyArray<unknown>
 ): Result.Result<Update, Problem> => {
   if (isArray(update)) return Result.fail(unsupported("an update by a pipeline"))
-  const filters = parseArrayFilters(arrayFilters, now)
+  const filters = parseArrayFilters(arrayFilters, context)
   if (Result.isFailure(filters)) return Result.fail(filters.failure)
   const read = Result.flatMap(
     Result.mapError(normalise(update), rejected),
-    (normalised) => readChanges(normalised, now, filters.success)
+    (normalised) => readChanges(normalised, context, filters.success)
   )
   return Result.map(read, (changes): Update => {
     const ordered = changes.toSorted((a, b) => comparePaths(a.path, b.path))

@@ -6,6 +6,7 @@ import { normalise } from "../../bson/normalise.ts"
 import { childOf, type Segments, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
+import type { ExpressionContext } from "../expression/expression.ts"
 import { type Filter, parseFilter } from "../filter/parseFilter.ts"
 import { catchRejection, type Problem, rejected } from "../limits/queryProblem.ts"
 
@@ -20,13 +21,13 @@ export type ArrayFilters = ReadonlyMap<string, Filter>
 export const noArrayFilters: ArrayFilters = new Map()
 
 /**
- * Parses array filters. `now` is the value of `$$NOW` in milliseconds.
+ * Parses array filters.
  *
  * @internal
  */
 export const parseArrayFilters = (
   given: ReadonlyArray<unknown> | undefined,
-  now: number
+  context: ExpressionContext
 ): Result.Result<ArrayFilters, Problem> => {
   if (given === undefined || given.length === 0) return Result.succeed(noArrayFilters)
   const filters = new Map<string, Filter>()
@@ -38,7 +39,7 @@ export const parseArrayFilters = (
       return Result.fail(rejected("an array filter needs one name that all its paths begin with"))
     }
     if (filters.has(name)) return Result.fail(rejected(`there are several array filters named "${name}"`))
-    const filter = parseFilter(normalised.success, now)
+    const filter = parseFilter(normalised.success, context)
     if (Result.isFailure(filter)) return Result.fail(filter.failure)
     if (filter.success.isComputed) return Result.fail(rejected("$expr can't be used in an array filter"))
     filters.set(name, filter.success)

@@ -9,6 +9,7 @@ import { conflictingPath, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
+import type { ExpressionContext } from "../expression/expression.ts"
 import { compileItemCondition } from "../filter/compileFilter.ts"
 import { parseItemCondition } from "../filter/parseFilter.ts"
 import { catchRejection, type Problem, rejected } from "../limits/queryProblem.ts"
@@ -28,13 +29,13 @@ export interface Change {
 }
 
 /**
- * The changes of a normalised update. `now` is the time of `$currentDate` in milliseconds.
+ * The changes of a normalised update.
  *
  * @internal
  */
 export const readChanges = (
   update: Document,
-  now: number,
+  context: ExpressionContext,
   filters: ArrayFilters
 ): Result.Result<ReadonlyArray<Change>, Problem> => {
   const operators = Object.entries(update)
@@ -49,7 +50,7 @@ export const readChanges = (
         ? rejected(`"${path}" can't be renamed`)
         : pathProblem(path, filters)
       if (problem !== undefined) return Result.fail(problem)
-      const operand = read(given, now)
+      const operand = read(given, context)
       if (Result.isFailure(operand)) return Result.fail(operand.failure)
       changes.push({ operator, path, operand: operand.success })
     }
@@ -91,7 +92,7 @@ const conflictOf = (changes: ReadonlyArray<Change>): string | undefined =>
     changes.flatMap(({ operand, operator, path }) => operator === "$rename" ? [path, String(operand)] : [path])
   )
 
-type Reader = (operand: unknown, now: number) => Result.Result<unknown, Problem>
+type Reader = (operand: unknown, context: ExpressionContext) => Result.Result<unknown, Problem>
 
 const asIs: Reader = Result.succeed
 
@@ -151,9 +152,9 @@ const popped: Reader = (operand) =>
  */
 export type ItemTest = (item: unknown) => boolean
 
-const pulled: Reader = (operand, now): Result.Result<ItemTest, Problem> =>
+const pulled: Reader = (operand, context): Result.Result<ItemTest, Problem> =>
   isDocument(operand)
-    ? parseItemCondition(operand, now)
+    ? parseItemCondition(operand, context)
     : catchRejection(() => compileItemCondition({ $eq: new Operand(operand) }))
 
 /**
@@ -173,7 +174,7 @@ const bits: Reader = (operand): Result.Result<Bits, Problem> => {
     : Result.fail(rejected("$bit needs and, or or xor with whole numbers"))
 }
 
-const dated: Reader = (operand, now) => {
+const dated: Reader = (operand, { now }) => {
   const type = isDocument(operand) ? operand["$type"] : operand
   if (type === true || type === "date") return Result.succeed(dateOf(now))
   return type === "timestamp"

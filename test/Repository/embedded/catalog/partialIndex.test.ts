@@ -7,7 +7,7 @@ import { parseFilter } from "../../../../src/Repository/mql/filter/parseFilter.t
 
 describe("indexPart", () => {
   const implies = (query: Filter, part: Filter): boolean =>
-    Result.getOrThrow(parsePart(part)).isImpliedBy(Result.getOrThrow(parseFilter(query, 0)).constraints)
+    Result.getOrThrow(parsePart(part)).isImpliedBy(Result.getOrThrow(parseFilter(query, { now: 0 })).constraints)
 
   it.each<[part: Filter, queries: ReadonlyArray<Filter>]>([
     [{ a: 1 }, [{ a: 1 }, { a: { $in: [1] }, b: 2 }, { $and: [{ b: 1 }, { a: { $eq: 1 } }] }]],

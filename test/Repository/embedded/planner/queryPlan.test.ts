@@ -18,7 +18,7 @@ const collectionWith = (
 const planned = (collection: Collection, filter: Filter, sort: Sort = {}) => {
   const plan = planOf(
     collection,
-    Result.getOrThrow(parseFilter(filter, 0)).constraints,
+    Result.getOrThrow(parseFilter(filter, { now: 0 })).constraints,
     Result.getOrThrow(parseSort(sort))
   )
   const places = plan.kind === "all" ? 1 : plan.kind === "scan" ? plan.ranges.length : plan.keys.length
@@ -131,7 +131,7 @@ describe("plan", () => {
         { multikey: true, inexact: false }
       )
       const rangesOf = (filter: Filter) => {
-        const plan = planOf(items, Result.getOrThrow(parseFilter(filter, 0)).constraints, [])
+        const plan = planOf(items, Result.getOrThrow(parseFilter(filter, { now: 0 })).constraints, [])
         return plan.kind === "scan" ? Array.from({ length: plan.ranges.length }, (_, i) => plan.ranges.at(i)) : []
       }
       const ranges = rangesOf({ "items.a": 1, "items.b": 2 })
@@ -143,7 +143,7 @@ describe("plan", () => {
     Effect.sync(() => {
       const texts = [{ path: ["text"], weight: 1 }]
       const filter = (more: Filter) =>
-        Result.getOrThrow(parseFilter({ $text: { $search: "tea tea coffee -milk" }, ...more }, 0, texts))
+        Result.getOrThrow(parseFilter({ $text: { $search: "tea tea coffee -milk" }, ...more }, { now: 0, texts }))
       const plan = (more: Filter) => {
         const { constraints, search } = filter(more)
         return planOf(collectionWith(indexes), constraints, [], search?.words)
