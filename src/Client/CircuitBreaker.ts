@@ -40,8 +40,9 @@ import * as Stream from "effect/Stream"
 import type * as Take from "effect/Take"
 import { monotonicMillis } from "../internal/deadline.ts"
 import { DeclarationError } from "../internal/declarationError.ts"
+import { Admission, type Gate, type Refusable, refusalOf } from "./breaker/admission.ts"
 import * as Circuit from "./breaker/circuit.ts"
-import { CircuitOpenError } from "./ClientError.ts"
+import type { CircuitOpenError } from "./ClientError.ts"
 
 /**
  * When a circuit breaker opens and closes.
@@ -128,6 +129,24 @@ export interface CircuitBreaker {
    * that don't read keep transitions in memory.
    */
   readonly transitions: Stream.Stream<Transition>
+  /** @internal */
+  readonly calls: GuardedCalls
+}
+
+/**
+ * What calls of a client use: refusals name the service of the call.
+ *
+ * @internal
+ */
+export interface GuardedCalls {
+  /** {@link CircuitBreaker.runAnswering} of a call that asks before it is sent, and may wait for that. */
+  readonly run: <A, E, R>(
+    upstreamService: string,
+    call: (admission: Admission) => Effect.Effect<A, E, R>,
+    outcomeOf: (exit: Exit.Exit<A, E>) => Outcome
+  ) => Effect.Effect<A, E | CircuitOpenError, R>
+  /** {@link CircuitBreaker.check} */
+  readonly check: (upstreamService: string) => Effect.Effect<void, CircuitOpenError>
 }
 
 /**
@@ -176,6 +195,14 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
     const published = yield* PubSub.unbounded<Take.Take<Transition>>()
     yield* Scope.addFinalizer(scope, PubSub.end(published, Exit.void))
 
+    /** The calls that wait to be sent. */
+    const waiting = new Set<Refusable>()
+    const refuseWaiting = () => {
+      const refused = Array.from(waiting)
+      waiting.clear()
+      for (const one of refused) one.refuse()
+    }
+
     /** Takes and publishes a transition at once, so that no other fiber comes between. */
     const step = <A, E>(
       take: (circuit: Circuit.Circuit, now: () => number) => readonly [Effect.Effect<A, E>, Circuit.Circuit]
@@ -189,6 +216,7 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
         if (before._tag === after._tag) return result
         const transition: Transition = { name, from: before._tag, to: after._tag }
         PubSub.publishUnsafe(published, [transition])
+        if (after._tag === "Open") refuseWaiting()
         return Effect.andThen(reported(transition, before, after), result)
       })
 
@@ -210,41 +238,55 @@ export const make: (options: Options) => Effect.Effect<CircuitBreaker, never, Sc
         after._tag === "Open" ? Effect.forkIn(recover(after), scope, { startImmediately: true }) : Effect.void
       ], { discard: true })
 
-    const refusal = (circuit: Circuit.Circuit, now: () => number): Effect.Effect<never, CircuitOpenError> => {
-      const millis = circuit._tag === "Open" ? circuit.until - now() : Math.min(probeWait, limits.recoveryTimeout)
-      return Effect.fail(new CircuitOpenError({ upstreamService: name, retryAfter: Duration.millis(millis) }))
+    const gate: Gate = {
+      circuit: (now) => Circuit.at(Ref.getUnsafe(ref), now),
+      refusal: (circuit, now, upstreamService) => refusalOf(circuit, now, upstreamService, limits),
+      answered: (epoch) =>
+        step((circuit, now) => [
+          Effect.void,
+          circuit._tag === "HalfOpen" ? Circuit.settle(circuit, epoch, "Success", now, limits) : circuit
+        ]),
+      waiting
     }
 
-    const admit = step<number, CircuitOpenError>((circuit, now) => {
-      const admitted = Circuit.admit(circuit, limits)
-      return admitted === undefined ? [refusal(circuit, now), circuit] : [Effect.succeed(admitted.epoch), admitted]
-    })
+    const admit = (upstreamService: string) =>
+      step<Admission, CircuitOpenError>((circuit, now) => {
+        const admitted = Circuit.admit(circuit, limits)
+        return admitted === undefined
+          ? [Effect.fail(gate.refusal(circuit, now, upstreamService)), circuit]
+          : [Effect.succeed(new Admission(gate, admitted.epoch, now, upstreamService)), admitted]
+      })
+
+    const check = (upstreamService: string) =>
+      Effect.uninterruptible(step<void, CircuitOpenError>((circuit, now) => [
+        Circuit.admit(circuit, limits) === undefined
+          ? Effect.fail(gate.refusal(circuit, now, upstreamService))
+          : Effect.void,
+        circuit
+      ]))
 
     const settle = (epoch: number, outcome: Outcome): Effect.Effect<void> =>
       step((circuit, now) => [Effect.void, Circuit.settle(circuit, epoch, outcome, now, limits)])
 
-    const runAnswering: CircuitBreaker["runAnswering"] = (call, outcomeOf = outcomeOfExit) =>
+    const run: GuardedCalls["run"] = (upstreamService, call, outcomeOf) =>
       Effect.acquireUseRelease(
-        admit,
-        (epoch) =>
-          call(step((circuit, now) => [
-            Effect.void,
-            circuit._tag === "HalfOpen" ? Circuit.settle(circuit, epoch, "Success", now, limits) : circuit
-          ])),
-        (epoch, exit) =>
+        admit(upstreamService),
+        call,
+        ({ epoch }, exit) =>
           Effect.onError(Effect.suspend(() => settle(epoch, outcomeOf(exit))), () => settle(epoch, "Unknown"))
       )
+
+    const runAnswering: CircuitBreaker["runAnswering"] = (call, outcomeOf = outcomeOfExit) =>
+      run(name, ({ answered }) => call(answered), outcomeOf)
 
     return {
       name,
       run: (call, outcomeOf) => runAnswering(() => call, outcomeOf),
       runAnswering,
-      check: Effect.uninterruptible(step<void, CircuitOpenError>((circuit, now) => [
-        Circuit.admit(circuit, limits) === undefined ? refusal(circuit, now) : Effect.void,
-        circuit
-      ])),
+      check: check(name),
       state: look,
-      transitions: Stream.fromPubSubTake(published)
+      transitions: Stream.fromPubSubTake(published),
+      calls: { run, check }
     }
   }
 )
@@ -282,9 +324,6 @@ export {
 // -----------------------------------------------------------------------------
 
 type Outcome = Circuit.Outcome
-
-/** While probes run nobody knows when they end, in milliseconds. */
-const probeWait = 1000
 
 const limitsOf = (
   { failureThreshold = 5, halfOpenMaxCalls = 1, recoveryTimeout = "30 seconds" }: CircuitBreakerConfig

@@ -77,12 +77,14 @@ export class RequestHandlingException
 
 /**
  * Occurs when a circuit breaker refuses a call: too many calls in a row failed, or, while the breaker is half open, as many
- * probes as it allows are running. Nothing was sent. A retry after `retryAfter` may be let through.
+ * probes as it allows are running. A call that waits for a connection when the breaker opens fails with it at once. The
+ * service did nothing. A retry after `retryAfter` may be let through.
  *
  * @category errors
  * @since 0.1.0
  */
 export class CircuitOpenError extends Schema.TaggedError<CircuitOpenError>()("CircuitOpenError", {
+  /** The service that is not called: as in a `RequestHandlingException`, or by the name of a breaker of one's own. */
   upstreamService: Schema.String,
   retryAfter: Schema.Duration
 }) {

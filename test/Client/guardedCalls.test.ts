@@ -1,6 +1,6 @@
 /** The circuit breaker of a proxy, over real connections. */
 import { assert, describe, it } from "@effect/vitest"
-import { Deadline, HttpClientFactory } from "appkernel"
+import { type ClientError, Deadline, HttpClientFactory } from "appkernel"
 import { type Duration, Effect, Fiber, Option, References, Schedule, Stream } from "effect"
 import { freshDirectory } from "../support/folders.ts"
 import { upstream } from "./support/upstream.ts"
@@ -15,7 +15,7 @@ const client = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 /** A service that answers with the status in the path, or closes the connection at `/reset/`. */
 const service = Effect.suspend(() =>
   upstream((request, response) => {
-    const [, name = ""] = request.url?.split("/") ?? []
+    const [, name = ""] = request.url?.replace("/api/", "/").split("/") ?? []
     if (name === "reset") return void response.socket?.resetAndDestroy()
     if (name !== "long") return void response.writeHead(Number(name)).end("{}")
     response.writeHead(200, { "content-length": 10 }).write("begin")
@@ -58,6 +58,27 @@ describe("the circuit breaker of a proxy", () => {
         ]
         for (const call of calls) assert.strictEqual(yield* resultOf(call), "CircuitOpenError 503", failing)
         assert.deepStrictEqual([requests.length, connections()], [before, opened])
+      }
+    }).pipe(client))
+
+  it.live("refuses calls in the name that they have when they fail, whatever its own name is", () =>
+    Effect.gen(function*() {
+      const { url } = yield* service
+      const getHeaders = Effect.succeed({})
+      for (const options of [{}, { name: "bulk" }, { name: "other", getHeaders }]) {
+        const proxy = yield* HttpClientFactory.get(`${url}/api`, {
+          circuitBreaker: { failureThreshold: 1 },
+          ...options
+        })
+        const nameOf = (
+          call: Effect.Effect<unknown, ClientError.RequestHandlingException | ClientError.CircuitOpenError>
+        ) => Effect.map(Effect.flip(call), ({ _tag, upstreamService }) => [_tag, upstreamService])
+        const call = nameOf(proxy.at("reset").get({ pathExtension: 7 }))
+        assert.deepStrictEqual(yield* call, ["RequestHandlingException", "reset"])
+        assert.deepStrictEqual(yield* call, ["CircuitOpenError", "reset"])
+        assert.deepStrictEqual(yield* nameOf(proxy.wrap("v1/users").download()), ["CircuitOpenError", "users"])
+        const streamed = Stream.runDrain(proxy.at("files").streamDownload())
+        assert.deepStrictEqual(yield* nameOf(streamed), ["CircuitOpenError", "files"])
       }
     }).pipe(client))
 

@@ -7,7 +7,7 @@ import * as fs from "node:fs"
 import type * as http from "node:http"
 import * as path from "node:path"
 import { freshDirectory } from "../support/folders.ts"
-import { nobody, type Upstream, upstream } from "./support/upstream.ts"
+import { busy, nobody, rawUpstream, type Upstream, upstream } from "./support/upstream.ts"
 
 type Method = "get" | "put" | "delete" | "post" | "patch"
 
@@ -105,13 +105,25 @@ describe("retries", () => {
 
   it.live("follow a write that was not sent, with or without a key", () =>
     Effect.gen(function*() {
-      const url = yield* nobody
-      let tries = 1
-      const counted = Schedule.tap(twice, () => Effect.sync(() => tries++))
-      const { reason } = yield* failureOf(call({ url }, "post", { retry: counted, payload: { a: 1 } }))
-      assert.strictEqual(reason, "Refused")
-      assert.strictEqual(tries, 3)
-    }).pipe(client))
+      const silent = yield* rawUpstream(() => {})
+      const addresses = [
+        { url: yield* nobody, reason: "Refused" },
+        { url: "http://does-not-exist.invalid", reason: "Dns" },
+        // It takes the connection and says nothing in the TLS handshake.
+        { url: silent.url.replace("http:", "https:"), reason: "Timeout" },
+        { url: yield* busy, reason: "Timeout" }
+      ]
+      yield* Effect.forEach(addresses, ({ reason, url }) =>
+        Effect.gen(function*() {
+          for (const idempotencyKey of [undefined, "k1"]) {
+            let tries = 1
+            const counted = Schedule.tap(twice, () => Effect.sync(() => tries++))
+            const options = { retry: counted, payload: { a: 1 }, idempotencyKey }
+            const failure = yield* failureOf(call({ url }, "post", options))
+            assert.deepStrictEqual([failure.reason, tries], [reason, 3], url)
+          }
+        }), { concurrency: "unbounded" })
+    }).pipe(Effect.provide(HttpClientFactory.layerWith({ connectTimeout: "100 millis" }))))
 
   it.live("send the same key and body with each try, and another random key for each call", () =>
     Effect.gen(function*() {

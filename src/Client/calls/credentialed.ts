@@ -6,7 +6,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
-import { RequestHandlingException } from "../ClientError.ts"
+import { type CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import type { Credentials } from "../Credentials.ts"
 import { failureBy } from "./failures.ts"
 
@@ -14,9 +14,11 @@ import { failureBy } from "./failures.ts"
 export type Credentialed = <A extends { readonly status: number }>(
   credentials: Credentials,
   request: HttpClientRequest.HttpClientRequest,
-  execute: (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<A, RequestHandlingException>,
+  execute: (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<A, CallError>,
   upstream: string
-) => Effect.Effect<A, RequestHandlingException>
+) => Effect.Effect<A, CallError>
+
+type CallError = RequestHandlingException | CircuitOpenError
 
 /**
  * `respond` sends the requests for tokens.
@@ -27,7 +29,7 @@ export const makeCredentialed = (
   origin: string,
   respond: (
     request: HttpClientRequest.HttpClientRequest
-  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, RequestHandlingException>
+  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, CallError>
 ): Credentialed => {
   const client = HttpClient.make((request) =>
     Effect.mapError(
@@ -47,7 +49,7 @@ export const makeCredentialed = (
       sends.set(credentials, send)
     }
     return Effect.mapError(send(request, execute), (error) => {
-      if (error instanceof RequestHandlingException) return error
+      if (!HttpClientError.isHttpClientError(error)) return error
       const cause = error.reason._tag === "TransportError" ? error.reason.cause : undefined
       return cause instanceof RequestHandlingException ? cause : failureBy(upstream, "InvalidAnswer")
     })

@@ -11,6 +11,7 @@ import * as HttpTraceContext from "effect/http/HttpTraceContext"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
+import type { Admission } from "../breaker/admission.ts"
 import * as CircuitBreaker from "../CircuitBreaker.ts"
 import type { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import type * as Credentials from "../Credentials.ts"
@@ -122,51 +123,60 @@ export const makeExchange = (
   const credentialed = makeCredentialed(origin, (request) => {
     const options = { upstream: serviceOf(request.url), readTimeout: tokenTimeout }
     return Effect.flatMap(
-      received(shared, (opened) => send(shared, origin, request, options, noCredentials, opened), options),
+      received(shared, (opened) => send(shared, origin, request, options, noCredentials, opened, undefined), options),
       ({ bytes, headers, status }) => responseOf(request, options.upstream, status, headers, bytes)
     )
   })
   const guarded = <A, E, R>(
-    callOf: (answered: Effect.Effect<void>) => Effect.Effect<A, E, R>
+    upstream: string,
+    callOf: (admission: Admission | undefined) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | CircuitOpenError, R> =>
-    breaker === undefined ? callOf(Effect.void) : breaker.runAnswering(callOf, CircuitBreaker.outcomeOfCall)
+    breaker === undefined ? callOf(undefined) : breaker.calls.run(upstream, callOf, CircuitBreaker.outcomeOfCall)
   const made = <A, E, R>(
     unkeyed: HttpClientRequest.HttpClientRequest,
     { idempotencyKey, retries, upstream }: CallOptions,
     callOf: (
       request: HttpClientRequest.HttpClientRequest,
-      answered: Effect.Effect<void>
-    ) => Effect.Effect<A, E | RequestHandlingException, R>
+      admission: Admission | undefined
+    ) => Effect.Effect<A, E | CallError, R>
   ): Effect.Effect<A, E | CallError, R> =>
     inTime(
       idempotencyKey === undefined && retries === undefined
-        ? guarded((answered) => callOf(unkeyed, answered))
+        ? guarded(upstream, (admission) => callOf(unkeyed, admission))
         : Effect.flatMap(keyed(unkeyed, idempotencyKey), (request) => {
-          const call = guarded((answered) => callOf(request, answered))
+          const call = guarded(upstream, (admission) => callOf(request, admission))
           return retries === undefined ? call : retried(call, request, retries)
         }),
       upstream
     )
   return {
-    prepared: (call, upstream) => inTime(breaker === undefined ? call : Effect.andThen(breaker.check, call), upstream),
+    prepared: (call, upstream) =>
+      inTime(breaker === undefined ? call : Effect.andThen(breaker.calls.check(upstream), call), upstream),
     run: (request, options, read) =>
-      made(request, options, (request, answered) =>
+      made(request, options, (request, admission) =>
         closing((opened) =>
           Effect.flatMap(
-            send(shared, root, request, options, credentialed, opened),
+            send(shared, root, request, options, credentialed, opened, admission),
             (located) =>
               Effect.flatMap(
                 accepted(shared, located, options),
-                (answer) => options.isLong === true ? Effect.andThen(answered, read(answer)) : read(answer)
+                (answer) =>
+                  options.isLong === true && admission !== undefined
+                    ? Effect.andThen(admission.answered, read(answer))
+                    : read(answer)
               )
           )
         )),
     respond: (request, options) =>
       Effect.suspend(() => {
         let response: HttpClientResponse.HttpClientResponse | undefined
-        const callOf = (request: HttpClientRequest.HttpClientRequest) =>
+        const callOf = (request: HttpClientRequest.HttpClientRequest, admission: Admission | undefined) =>
           Effect.flatMap(
-            received(shared, (opened) => send(shared, root, request, options, credentialed, opened), options),
+            received(
+              shared,
+              (opened) => send(shared, root, request, options, credentialed, opened, admission),
+              options
+            ),
             ({ bytes, headers, status }) =>
               Effect.flatMap(responseOf(request, options.upstream, status, headers, bytes), (one) => {
                 response = one
@@ -212,7 +222,7 @@ const closing = <A, E, R>(use: (opened: Opened) => Effect.Effect<A, E, R>): Effe
 /** The whole body of an answer, whose connection is given back. */
 const received = (
   { maxResponseSize }: Shared,
-  sent: (opened: Opened) => Effect.Effect<Located, RequestHandlingException>,
+  sent: (opened: Opened) => Effect.Effect<Located, CallError>,
   { upstream }: CallOptions
 ) =>
   closing((opened) =>
@@ -235,8 +245,9 @@ const send = (
   request: HttpClientRequest.HttpClientRequest,
   options: CallOptions,
   credentialed: Credentialed,
-  opened: Opened
-): Effect.Effect<Located, RequestHandlingException> => {
+  opened: Opened,
+  admission: Admission | undefined
+): Effect.Effect<Located, CallError> => {
   const within = urlWithin(root, request.url)
   const url = request.urlParams.params.length === 0 ? within : Option.getOrUndefined(HttpClientRequest.toUrl(request))
   if (within === undefined || url === undefined) return Effect.fail(failureBy(options.upstream, "InvalidRequest"))
@@ -251,7 +262,7 @@ const send = (
     }
     const execute = ({ body, headers: own, method }: HttpClientRequest.HttpClientRequest) => {
       const headers = { "accept-encoding": acceptedEncodings, ...defaultHeaders, ...trace, ...own }
-      return follow(shared, { method, url, headers, upstream, limits }, body, 0, opened)
+      return follow(shared, { method, url, headers, upstream, limits, admission }, body, 0, opened)
     }
     return credentials === undefined
       ? execute(request)
@@ -301,7 +312,7 @@ const follow = (
   body: HttpBody.HttpBody,
   redirects: number,
   opened: Opened
-): Effect.Effect<Located, RequestHandlingException> => {
+): Effect.Effect<Located, CallError> => {
   const sent = body._tag === "Empty"
     ? transmit(shared, { ...head, body: null }, opened)
     : Effect.flatMap(
@@ -319,7 +330,14 @@ const follow = (
     const headers = keepsBody ? head.headers : withoutBodyHeaders(head.headers)
     const further = follow(
       shared,
-      { ...head, method, url, headers: url.origin === head.url.origin ? headers : headersForOtherOrigin(headers) },
+      {
+        ...head,
+        method,
+        url,
+        headers: url.origin === head.url.origin ? headers : headersForOtherOrigin(headers),
+        // It was sent, and goes on.
+        admission: undefined
+      },
       keepsBody ? body : HttpBody.empty,
       redirects + 1,
       opened

@@ -29,16 +29,23 @@ export const failureBy = (upstreamService: string, reason: Reason): RequestHandl
   failure(upstreamService, reason, sentences[reason])
 
 /**
+ * Notes that nothing of the request was sent before the failure: there was no connection.
+ *
+ * @internal
+ */
+export const markUnsent = (error: RequestHandlingException): void => void unsent.add(error)
+
+/**
  * Notes that a service had got the request before the failure, whatever its reason: the service redirected it.
  *
  * @internal
  */
-export const markSent = (error: RequestHandlingException): void => void sent.add(error)
+export const markSent = (error: object): void => void unsent.delete(error)
 
 /** @internal */
-export const wasSent = (error: RequestHandlingException): boolean => sent.has(error)
+export const wasSent = (error: RequestHandlingException): boolean => !unsent.has(error)
 
-const sent = new WeakSet<RequestHandlingException>()
+const unsent = new WeakSet()
 
 const sentences: { readonly [R in Reason]: string } = {
   Status: "answered with an error",

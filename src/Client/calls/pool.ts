@@ -68,6 +68,7 @@ export const makePool = (
   const idleByAge = new Set<Connection>()
   let active = 0
   let closed: (() => void) | undefined
+  let isHandingOver = false
 
   const removeIdle = (connection: Connection) => {
     if (!idleByAge.delete(connection)) return
@@ -109,11 +110,23 @@ export const makePool = (
     idleByAge.add(connection)
     if (idleByAge.size > maxIdle) closeOldest()
   }
+  /** Later than what the end of a call tells its caller, whose circuit breaker may refuse those that wait. */
+  const handOver = () => {
+    isHandingOver = false
+    for (const next of waiting) {
+      if (active >= maxConnections) break
+      waiting.delete(next)
+      const free = connect(next.origin)
+      active++
+      next.connected(free)
+    }
+    if (active === 0) closed?.()
+  }
 
   return {
     take: (self) => {
       if (closed !== undefined) return "Closed"
-      if (active >= maxConnections) {
+      if (active >= maxConnections || waiting.size > 0) {
         if (waiting.size >= maxWaiting) return "PoolFull"
         waiting.add(self)
         return "Waiting"
@@ -129,12 +142,10 @@ export const makePool = (
       active--
       if (isReusable && !connection.isClosed && closed === undefined) keep(connection)
       else shut(connection.dispatcher)
-      const [next] = waiting
-      if (next !== undefined) {
-        waiting.delete(next)
-        const free = connect(next.origin)
-        active++
-        next.connected(free)
+      if (isHandingOver) return
+      if (waiting.size > 0) {
+        isHandingOver = true
+        queueMicrotask(handOver)
       } else if (active === 0) closed?.()
     },
     close: (then) => {

@@ -36,7 +36,7 @@ export const retried = <A, E, R>(
       call,
       (error) =>
         error instanceof RequestHandlingException && isTransient(error) &&
-          (isRepeatable || unsentReasons.has(error.reason) && !wasSent(error))
+          (isRepeatable || !wasSent(error))
           ? Effect.flatMap(waitFor(error, step), (isDue) => isDue ? tried : Effect.fail(error))
           : Effect.fail(error)
     )
@@ -97,10 +97,7 @@ const idempotencyKey = "idempotency-key"
 const hasRepeatableBody = ({ body }: HttpClientRequest.HttpClientRequest): boolean =>
   body._tag !== "Raw" || typeof body.body === "string"
 
-/** The request did not reach the service. */
-const unsentReasons: ReadonlySet<Reason> = new Set(["Refused", "Unreachable", "Dns"])
-
-const transientReasons: ReadonlySet<Reason> = new Set([...unsentReasons, "Reset", "Timeout"])
+const transientReasons: ReadonlySet<Reason> = new Set(["Refused", "Unreachable", "Dns", "Reset", "Timeout"])
 
 const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 

@@ -15,10 +15,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
-import type { RequestHandlingException } from "../ClientError.ts"
+import type { Admission, Refusable } from "../breaker/admission.ts"
+import type { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import { concatenated, tooLarge } from "./bytes.ts"
 import type { Deadlines, Expiring } from "./deadlines.ts"
-import { failure, failureBy, failureOf } from "./failures.ts"
+import { failure, failureBy, failureOf, markUnsent } from "./failures.ts"
 import type { Connection, Pool, Waiting } from "./pool.ts"
 
 /**
@@ -45,6 +46,8 @@ export interface Message {
   /** The name of the service, for errors. */
   readonly upstream: string
   readonly limits: TimeLimits
+  /** What a breaker let in. It asks once more before the message is sent. */
+  readonly admission: Admission | undefined
 }
 
 /** @internal */
@@ -84,8 +87,8 @@ export const transmit = (
   wire: Wire,
   message: Message,
   opened: (call: Pick<RawAnswer, "close">) => void
-): Effect.Effect<RawAnswer, RequestHandlingException> =>
-  Effect.callback<RawAnswer, RequestHandlingException>((resume) => {
+): Effect.Effect<RawAnswer, RequestHandlingException | CircuitOpenError> =>
+  Effect.callback<RawAnswer, RequestHandlingException | CircuitOpenError>((resume) => {
     const call = new Call(wire, message, (exit) => resume(exit))
     opened(call)
     call.start()
@@ -98,14 +101,16 @@ export const transmit = (
 /** Bytes that are kept before the connection stops reading. */
 const highWater = 262_144
 
-class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, RawAnswer {
+type OnHead = (exit: Exit.Exit<RawAnswer, RequestHandlingException | CircuitOpenError>) => void
+
+class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refusable, RawAnswer {
   expiresAt = Infinity
   status = 0
   headers: RawHeaders = {}
   readonly origin: string
   readonly #wire: Wire
   readonly #message: Message
-  #onHead: ((exit: Exit.Exit<RawAnswer, RequestHandlingException>) => void) | undefined
+  #onHead: OnHead | undefined
   #onBody: (() => void) | undefined
   #phase: "waiting" | "connecting" | "sending" | "answering" | "receiving" | "ended" = "waiting"
   #connection: Connection | undefined
@@ -117,7 +122,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, RawA
   #capacity = highWater
   #maxBytes = Infinity
 
-  constructor(wire: Wire, message: Message, onHead: (exit: Exit.Exit<RawAnswer, RequestHandlingException>) => void) {
+  constructor(wire: Wire, message: Message, onHead: OnHead) {
     this.#wire = wire
     this.#message = message
     this.#onHead = onHead
@@ -125,14 +130,20 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, RawA
   }
 
   start(): void {
+    const { admission, limits } = this.#message
+    const refusal = admission?.refusal()
+    if (refusal !== undefined) return this.#refused(refusal)
     const taken = this.#wire.pool.take(this)
     if (typeof taken === "object") this.connected(taken)
-    else if (taken === "Waiting") this.#wire.deadlines.set(this, this.#message.limits.pool)
-    else this.#end(failureBy(this.#message.upstream, taken), false)
+    else if (taken === "Waiting") {
+      this.#wire.deadlines.set(this, limits.pool)
+      admission?.wait(this)
+    } else this.#end(failureBy(this.#message.upstream, taken), false)
   }
 
   connected(connection: Connection): void {
-    const { body, headers, limits, method, url } = this.#message
+    const { admission, body, headers, limits, method, url } = this.#message
+    admission?.leave(this)
     this.#connection = connection
     this.#phase = "connecting"
     this.#wire.deadlines.set(this, limits.connect)
@@ -156,6 +167,11 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, RawA
         : failure(upstream, "Timeout", lateness[this.#phase]),
       false
     )
+  }
+
+  refuse(): void {
+    const refusal = this.#message.admission?.refusal()
+    if (refusal !== undefined) this.#refused(refusal)
   }
 
   close(): void {
@@ -301,19 +317,34 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, RawA
 
   // -- the end ----------------------------------------------------------------
 
+  /** Ends a call that is not sent. */
+  #refused(refusal: CircuitOpenError): void {
+    if (this.#phase !== "waiting") return
+    this.#phase = "ended"
+    this.#leave()
+    this.#onHead?.(Exit.fail(refusal))
+    this.#onHead = undefined
+  }
+
   /** Ends the call before its answer is complete. */
   #end(failure: RequestHandlingException, isReusable: boolean): void {
     if (this.#phase === "ended") return
+    if (this.#phase === "waiting" || this.#phase === "connecting") markUnsent(failure)
     this.#phase = "ended"
     this.#failure = failure
-    this.#wire.pool.leave(this)
-    this.#wire.deadlines.clear(this)
+    this.#leave()
     this.#controller?.abort(new Error(failure.message))
     this.#release(isReusable)
     const resume = this.#onHead
     this.#onHead = undefined
     resume?.(Exit.fail(failure))
     this.#notify()
+  }
+
+  #leave(): void {
+    this.#wire.pool.leave(this)
+    this.#wire.deadlines.clear(this)
+    this.#message.admission?.leave(this)
   }
 
   #release(isReusable: boolean): void {

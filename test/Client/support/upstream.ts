@@ -3,6 +3,7 @@ import { Effect, type Scope } from "effect"
 import * as http from "node:http"
 import * as https from "node:https"
 import * as net from "node:net"
+import { Worker } from "node:worker_threads"
 import { certificate, privateKey } from "./certificate.ts"
 
 /** A request as it arrived. */
@@ -88,6 +89,30 @@ export const rawUpstream = (
 export const nobody: Effect.Effect<string> = Effect.scoped(
   Effect.map(Effect.suspend(() => upstream(() => ({}))), ({ url }) => url)
 )
+
+/** An address that takes no further connections: its program is busy, and its queue full. A SYN gets no answer. */
+export const busy: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
+    const worker = new Worker(
+      `const { parentPort } = require("node:worker_threads")
+      const server = require("node:net").createServer()
+      server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+        parentPort.postMessage(server.address().port)
+        setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
+      })`,
+      { eval: true }
+    )
+    worker.once("message", (port: number) => {
+      const queued = Array.from({ length: 8 }, () => net.connect(port, "127.0.0.1").on("error", () => {}))
+      const close = () => {
+        for (const socket of queued) socket.destroy()
+        void worker.terminate()
+      }
+      queued[0]?.once("connect", () => resume(Effect.succeed({ port, close })))
+    })
+  }),
+  ({ close }) => Effect.sync(close)
+).pipe(Effect.map(({ port }) => `http://127.0.0.1:${port}`))
 
 const serving = (server: net.Server, requests: ReadonlyArray<Arrived>): Effect.Effect<Upstream, never, Scope.Scope> =>
   Effect.acquireRelease(

@@ -1,0 +1,97 @@
+/**
+ * Calls that a circuit breaker has let in, until they are sent.
+ */
+import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import { CircuitOpenError } from "../ClientError.ts"
+import type * as Circuit from "./circuit.ts"
+
+/**
+ * A call that waits to be sent.
+ *
+ * @internal
+ */
+export interface Refusable {
+  /** Runs when the breaker opens. */
+  readonly refuse: () => void
+}
+
+/**
+ * What the calls of a breaker share.
+ *
+ * @internal
+ */
+export interface Gate {
+  /** The circuit now. */
+  readonly circuit: (now: () => number) => Circuit.Circuit
+  readonly refusal: (circuit: Circuit.Circuit, now: () => number, upstreamService: string) => CircuitOpenError
+  /** Notes that the service has answered a call of an epoch. */
+  readonly answered: (epoch: number) => Effect.Effect<void>
+  readonly waiting: Set<Refusable>
+}
+
+/**
+ * A call that the breaker has let in, for the service with this name.
+ *
+ * @internal
+ */
+export class Admission {
+  readonly epoch: number
+  readonly #gate: Gate
+  readonly #now: () => number
+  readonly #upstreamService: string
+
+  constructor(gate: Gate, epoch: number, now: () => number, upstreamService: string) {
+    this.epoch = epoch
+    this.#gate = gate
+    this.#now = now
+    this.#upstreamService = upstreamService
+  }
+
+  /** The service has answered. */
+  get answered(): Effect.Effect<void> {
+    return this.#gate.answered(this.epoch)
+  }
+
+  /** Why the call must not be sent any more: the breaker has opened since it was let in. */
+  refusal(): CircuitOpenError | undefined {
+    const circuit = this.#gate.circuit(this.#now)
+    return circuit.epoch === this.epoch || circuit._tag === "Closed"
+      ? undefined
+      : this.#gate.refusal(circuit, this.#now, this.#upstreamService)
+  }
+
+  /** Tells a call that waits to be sent when the breaker opens, unless it leaves before. */
+  wait(self: Refusable): void {
+    this.#gate.waiting.add(self)
+  }
+
+  leave(self: Refusable): void {
+    this.#gate.waiting.delete(self)
+  }
+}
+
+/**
+ * The failure of a call that is refused.
+ *
+ * @internal
+ */
+export const refusalOf = (
+  circuit: Circuit.Circuit,
+  now: () => number,
+  upstreamService: string,
+  { recoveryTimeout }: Circuit.Limits
+): CircuitOpenError =>
+  new CircuitOpenError({
+    upstreamService,
+    retryAfter: Duration.millis(
+      circuit._tag === "Open" ? circuit.until - now() : Math.min(probeWait, recoveryTimeout)
+    )
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** While probes run nobody knows when they end, in milliseconds. */
+const probeWait = 1000
