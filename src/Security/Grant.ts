@@ -83,6 +83,8 @@ export type AnyRows = Rows<Model.Any, never, never>
  */
 export interface Rule {
   readonly permission: Permission.Any
+  /** Whether the permission admits callers without credentials; `rows` and `check` then take an option. */
+  readonly isOpen: boolean
   /** Whether it is the option `require` of a call, to which rules about everything then don't apply. */
   readonly isOwn: boolean
   /** The methods and calls; all if `undefined`. */
@@ -120,6 +122,7 @@ export const requirement = (
   on: string | ReadonlyArray<string> | undefined
 ): Rule => ({
   permission: Permission.ofAlternatives(permission),
+  isOpen: Permission.isOpen(permission),
   isOwn: false,
   on: typeof on === "string" ? [on] : on,
   rows: undefined,

@@ -324,7 +324,7 @@ const makeOf = Effect.fn("Jwt.make")(
     const keys = opened.find((one) => one.keys !== undefined)?.keys
     return Jwt.of({
       application,
-      verify: (token) => verify(Redacted.value(token)),
+      verify,
       sign: Effect.fn("Jwt.sign")(function*(content) {
         if (keys?.privateKey === undefined) {
           return yield* new KeysInvalid({ problem: "there is no private key to sign with" })

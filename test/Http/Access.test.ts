@@ -21,9 +21,16 @@ onMongo("on a server", (layer) => accessContract("mongodb", layer))
 
 class Task extends Model.Class<Task>()("Task", { id: Model.id(), owner: Schema.String }) {}
 
-const asked = { permission: 0, rows: 0, restriction: 0 }
+const asked = { permission: 0, conditional: 0, rows: 0, restriction: 0 }
 
 const counted = Permission.make("counted", {}, () => Effect.sync(() => ++asked.permission > 0))
+
+/** It depends on the document, and may hold for the links of one that it is not asked about. */
+const conditional = Permission.make("conditional", { model: Task }, ({ document }) =>
+  Effect.map(document, (task) => {
+    asked.conditional++
+    return task._tag === "Some" && task.value.owner === "U1"
+  }))
 
 const Tasks = Resource.make(Task, { methods: ["GET", "PATCH"] })
   .action("count", { success: Schema.Int }, () =>
@@ -39,6 +46,7 @@ const Tasks = Resource.make(Task, { methods: ["GET", "PATCH"] })
         return ($) => $.owner.equals(me.subject)
       })
   })
+  .require(conditional)
   .restrict((me) =>
     Effect.sync(() => {
       asked.restriction++
@@ -68,9 +76,11 @@ describe("rules that are effects", () => {
         patch: tasks.patch({ params: { id }, payload: { owner: "U1" } })
       }
       for (const [name, call] of Object.entries<Effect.Effect<unknown, unknown>>(calls)) {
-        Object.assign(asked, { permission: 0, rows: 0, restriction: 0 })
+        Object.assign(asked, { permission: 0, conditional: 0, rows: 0, restriction: 0 })
         yield* atOnce(4, () => call)
-        assert.deepStrictEqual(asked, { permission: 4, rows: 4, restriction: 4 }, name)
+        // The handler of the action works with other documents than the addressed one.
+        const conditional = name === "action" ? 8 : 4
+        assert.deepStrictEqual(asked, { permission: 4, conditional, rows: 4, restriction: 4 }, name)
       }
     }))
 })

@@ -8,6 +8,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
 import type { IncomingMessage } from "node:http"
+import type { Socket } from "node:net"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Challenge, Refusal, Scheme } from "../../Security/Authentication.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
@@ -127,8 +128,12 @@ interface Found {
   readonly credentials: Redacted.Redacted<string>
 }
 
-/** Finds the credentials of a request, or why it can't be said which ones count. */
+/**
+ * Finds the credentials of a request, or why it can't be said which ones count. A connection that sends the same ones again has
+ * the same object again, by which a scheme may know them.
+ */
 const makeFinder = (schemes: ReadonlyArray<Scheme>) => {
+  const latest = new WeakMap<Socket, { readonly header: string; readonly value: string; readonly found: Found }>()
   const byHeader = [...new Set(schemes.map(({ header }) => header))].map((header) => {
     const own = schemes.filter((scheme) => scheme.header === header)
     return {
@@ -137,18 +142,32 @@ const makeFinder = (schemes: ReadonlyArray<Scheme>) => {
       byWord: new Map(own.map((scheme) => [scheme.word, scheme]))
     }
   })
-  return ({ headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">): Found | Reason | undefined => {
+  const parse = ({ byWord, whole }: (typeof byHeader)[number], value: string): Found | Reason => {
+    const space = value.indexOf(" ")
+    const scheme = byWord.get(value.slice(0, Math.max(space, 0)).toLowerCase())
+    if (scheme !== undefined) return { scheme, credentials: Redacted.make(value.slice(space + 1).trim()) }
+    if (whole !== undefined) return { scheme: whole, credentials: Redacted.make(value) }
+    return space === -1 ? "malformed" : "scheme"
+  }
+  return (
+    { headers, rawHeaders, socket }: Pick<IncomingMessage, "headers" | "rawHeaders" | "socket">
+  ): Found | Reason | undefined => {
     let found: Found | undefined
-    for (const { byWord, header, whole } of byHeader) {
+    for (const own of byHeader) {
+      const { header } = own
       const value = headers[header]
       if (value === undefined) continue
       // Node takes the first of several headers `Authorization`, a proxy before it may have read another one.
       if (found !== undefined || typeof value !== "string" || isRepeated(rawHeaders, header)) return "several"
-      const space = value.indexOf(" ")
-      const scheme = byWord.get(value.slice(0, Math.max(space, 0)).toLowerCase())
-      if (scheme !== undefined) found = { scheme, credentials: Redacted.make(value.slice(space + 1).trim()) }
-      else if (whole !== undefined) found = { scheme: whole, credentials: Redacted.make(value) }
-      else return space === -1 ? "malformed" : "scheme"
+      const before = latest.get(socket)
+      if (before !== undefined && before.header === header && before.value === value) {
+        found = before.found
+        continue
+      }
+      const parsed = parse(own, value)
+      if (typeof parsed === "string") return parsed
+      latest.set(socket, { header, value, found: parsed })
+      found = parsed
     }
     return found
   }

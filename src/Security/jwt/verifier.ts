@@ -5,6 +5,7 @@
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as jose from "jose"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { CurrentUser } from "../CurrentUser.ts"
@@ -33,11 +34,13 @@ export const makeVerifier = (options: {
   readonly issuers: ReadonlyArray<TrustedIssuer>
   readonly cacheSize: number
   readonly maxTokenSize: number
-}): (token: string) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | IssuerUnavailable> => {
-  // By the tokens' hashes; `until` is in milliseconds.
-  const verified = new BoundedCache<{ readonly user: CurrentUser["Service"]; readonly until: number }>(
-    options.cacheSize
-  )
+}): (
+  token: Redacted.Redacted<string>
+) => Effect.Effect<CurrentUser["Service"], CredentialsInvalid | IssuerUnavailable> => {
+  // By the tokens' hashes.
+  const verified = new BoundedCache<Verified>(options.cacheSize)
+  // Those of them that came as the same object again need no hash.
+  const met = new WeakMap<Redacted.Redacted<string>, Verified>()
   const issuers = new Map(options.issuers.map((issuer) => [issuer.issuer, issuer]))
 
   const verify = Effect.fnUntraced(function*(token: string, hash: string, now: number) {
@@ -71,12 +74,23 @@ export const makeVerifier = (options: {
 
   return (token) =>
     Clock.clockWith((clock) => {
-      if (token.length > options.maxTokenSize) return refused("too-large")
       const now = clock.currentTimeMillisUnsafe()
-      const hash = hashOf(token)
+      const same = met.get(token)
+      if (same !== undefined && now < same.until) return Effect.succeed(same.user)
+      const text = Redacted.value(token)
+      if (text.length > options.maxTokenSize) return refused("too-large")
+      const hash = hashOf(text)
       const known = verified.get(hash)
-      return known !== undefined && now < known.until ? Effect.succeed(known.user) : verify(token, hash, now)
+      if (known === undefined || now >= known.until) return verify(text, hash, now)
+      met.set(token, known)
+      return Effect.succeed(known.user)
     })
+}
+
+interface Verified {
+  readonly user: CurrentUser["Service"]
+  /** In milliseconds since 1970. */
+  readonly until: number
 }
 
 /** Seconds that the clocks of issuers may differ from ours. */

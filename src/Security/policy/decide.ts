@@ -10,7 +10,7 @@ import type { Filter } from "../../Repository/DocumentStore.ts"
 import { nothing } from "../../Repository/introspection.ts"
 import * as Query from "../../Repository/Query.ts"
 import type { AnyRows, Fields, Rule, Rules } from "../Grant.ts"
-import { type Any, type Caller, type Failure, isOpen, type Node } from "../Permission.ts"
+import type { Any, Caller, Failure, Node } from "../Permission.ts"
 import { both, contrary, either, type Verdict } from "./verdict.ts"
 
 /**
@@ -63,13 +63,15 @@ export const heldBy = (
       restrictions.map((rows) => Option.isNone(situation.caller) ? false : filterOf(rows, false, situation)),
       (verdicts) => verdicts.reduce<Verdict>(both, true)
     )
-  return then(
-    all(numbers.map((id) => ruleOf(id, grants[id], situation)), (held) => held.filter((one) => one !== undefined)),
-    (held) => {
-      if (held.length === 0 || restrictions.length === 0) return held
-      return then(restricted(), (limit) => limit === false ? [] : held.map((one) => withLimit(one, limit)))
-    }
+  const granted = all(
+    numbers.map((id) => ruleOf(id, grants[id], situation)),
+    (held) => held.filter((one) => one !== undefined)
   )
+  if (restrictions.length === 0) return granted
+  return then(granted, (held) =>
+    held.length === 0
+      ? held
+      : then(restricted(), (limit) => limit === false ? [] : held.map((one) => withLimit(one, limit))))
 }
 
 /**
@@ -108,22 +110,37 @@ const isCustom = (node: Node): boolean => {
   }
 }
 
-const ruleOf = (id: number, rule: Rule | undefined, situation: Situation): Maybe<Held | undefined> =>
-  rule === undefined ? undefined : then(verdictOf(rule.permission.node, situation), (verdict) => {
-    if (verdict === false) return undefined
-    const { check, fields, rows } = rule
-    const open = isOpen(rule.permission)
-    return then(
-      filterOf(rows, open, situation),
+const ruleOf = (id: number, rule: Rule | undefined, situation: Situation): Maybe<Held | undefined> => {
+  if (rule === undefined) return undefined
+  const verdict = verdictOf(rule.permission.node, situation)
+  if (verdict === false) return undefined
+  return isReady(verdict)
+    ? heldAs(id, rule, verdict, situation)
+    : Effect.flatMap(verdict, (verdict) => asEffect(heldAs(id, rule, verdict, situation)))
+}
+
+/** What is held of a rule by the verdict on its permission. */
+const heldAs = (id: number, rule: Rule, verdict: Verdict, situation: Situation): Maybe<Held | undefined> => {
+  if (verdict === false) return undefined
+  const { check, fields, isOpen, rows } = rule
+  const held = (reached: Verdict, left: Verdict): Held => {
+    const some = filterIn(both(verdict, reached))
+    return { id, rows: some, check: left === reached ? some : filterIn(both(verdict, left)), fields }
+  }
+  const reached = filterOf(rows, isOpen, situation)
+  const left = check === undefined ? reached : filterOf(check, isOpen, situation)
+  return isReady(reached) && isReady(left)
+    ? held(reached, left)
+    : Effect.flatMap(
+      asEffect(reached),
       (reached) =>
-        then(check === undefined ? reached : filterOf(check, open, situation), (left) => ({
-          id,
-          rows: filterIn(both(verdict, reached)),
-          check: filterIn(both(verdict, left)),
-          fields
-        }))
+        check === undefined
+          ? Effect.succeed(held(reached, reached))
+          : Effect.map(asEffect(left), (left) => held(reached, left))
     )
-  })
+}
+
+const asEffect = <A>(value: Maybe<A>): Effect.Effect<A, Failure> => isReady(value) ? Effect.succeed(value) : value
 
 /** Where the permission admits nobody without credentials, rows are asked about the caller, and else about an option. */
 const filterOf = (
@@ -194,34 +211,44 @@ const verdictOf = (node: Node, situation: Situation, isNegated = false): Maybe<V
   }
 }
 
-/** The decision, or `whenAsked` if it depends on the document and that is not known. */
+/**
+ * The decision, or `whenAsked` if it depends on the document and that is not known. It is made once for a request, and for each
+ * document that it depends on.
+ */
 const decisionOf = (
   decide: Extract<Node, { readonly _tag: "Custom" }>["decide"],
   situation: Situation,
   whenAsked: boolean
 ): Effect.Effect<boolean, Failure> =>
   Effect.suspend(() => {
-    const known = answersTo(situation.request).decisions
-    const before = known.get(decide)
-    if (before !== undefined) return Effect.succeed(before)
+    const { decisions } = answersTo(situation.request)
+    const before = decisions.get(decide)
+    if (before !== undefined) {
+      if (!before.isAsked || before.document === situation.document) return Effect.succeed(before.decision)
+      if (situation.document === undefined) return Effect.succeed(whenAsked)
+    }
     let isAsked = false
     const document = Effect.suspend(() => {
       isAsked = true
       return situation.document ?? Effect.succeedNone
     })
     return Effect.map(decide({ ...situation, document }), (decision) => {
-      if (isAsked) return situation.document === undefined ? whenAsked : decision
-      known.set(decide, decision)
+      if (isAsked && situation.document === undefined) return whenAsked
+      decisions.set(decide, { isAsked, document: situation.document, decision })
       return decision
     })
   })
 
-/**
- * What the effects of a request's rules have answered: the rules are asked for the endpoint, for handlers, and for links.
- * Decisions are those that do not depend on the document.
- */
+interface Decision {
+  /** Whether it depends on the document. */
+  readonly isAsked: boolean
+  readonly document: Situation["document"]
+  readonly decision: boolean
+}
+
+/** What the effects of a request's rules have answered: the rules are asked for the endpoint, for handlers, and for links. */
 interface Answers {
-  readonly decisions: Map<unknown, boolean>
+  readonly decisions: Map<unknown, Decision>
   /** By the functions; those of permissions that admit anybody get an option as the caller. */
   readonly open: Map<AnyRows, Query.Where<Model.Any>>
   readonly closed: Map<AnyRows, Query.Where<Model.Any>>

@@ -68,12 +68,13 @@ const each = (step: CountStep): BatchIterator<number> => {
 }
 
 /** The field that a filter requires to be null or missing, if that is its only condition. */
-const missingField = (
-  { condition, equalities: [equality, ...others], isComputed, search }: Filter
-): string | undefined => {
+const missingField = (filter: Filter): string | undefined => {
+  const { equalities: [equality, ...others], isComputed, search } = filter
   if (equality === undefined || others.length > 0 || equality[1] !== null || isComputed || search !== undefined) {
     return undefined
   }
+  // Some filters compute it when it is asked for.
+  const { condition } = filter
   const [read, ...more] = Object.values(condition)
   const [[operator, operand] = [], ...further] = isDocument(read) ? Object.entries(read) : []
   const isAll = more.length === 0 && further.length === 0 && operator === "$eq" && operand instanceof Operand
