@@ -26,6 +26,7 @@ import type {
   Update,
   UpdateManyOptions,
   UpdateOneOptions,
+  UpdatePipeline,
   UpdateResult,
   ValidatorOptions
 } from "./StoreTypes.ts"
@@ -102,28 +103,28 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     document: Document,
     options?: { readonly upsert?: boolean | undefined }
   ) => Effect.Effect<UpdateResult, StoreError>
-  /** Applies update operators to the first matching document. */
+  /** Applies update operators, or a pipeline, to the first matching document. */
   readonly updateOne: (
     collection: string,
     filter: Filter,
-    update: Update,
+    update: Update | UpdatePipeline,
     options?: UpdateOneOptions
   ) => Effect.Effect<UpdateResult, StoreError>
-  /** Applies update operators to every matching document. */
+  /** Applies update operators, or a pipeline, to every matching document. */
   readonly updateMany: (
     collection: string,
     filter: Filter,
-    update: Update,
+    update: Update | UpdatePipeline,
     options?: UpdateManyOptions
   ) => Effect.Effect<UpdateResult, StoreError>
   /**
-   * Applies update operators to the first matching document and returns that document, in one atomic operation. Returns
-   * `undefined` when there is no document to return.
+   * Applies update operators, or a pipeline, to the first matching document and returns that document, in one atomic
+   * operation. Returns `undefined` when there is no document to return.
    */
   readonly findOneAndUpdate: (
     collection: string,
     filter: Filter,
-    update: Update,
+    update: Update | UpdatePipeline,
     options?: FindOneAndUpdateOptions
   ) => Effect.Effect<Document | undefined, StoreError>
   /**

@@ -46,7 +46,7 @@
  * Known differences from MongoDB:
  *
  * - These are unsupported, and fail with `Unsupported`: `$where`, `$function`, `$accumulator`, `$jsonSchema`, geographic and
- *   bitwise filters, `$out`, `$merge` and `$documents`, `$lookup` with a pipeline, an update by a pipeline, `$push`,
+ *   bitwise filters, `$out`, `$merge` and `$documents`, `$lookup` with a pipeline, `$push`,
  *   `$addToSet` and `$pullAll` on a path with `$`, a path that creates a nested document named like a property of every
  *   JavaScript object (`constructor`, `toString`), positional projections, collations, geographic, hashed and wildcard
  *   indexes, text indexes with other fields, and validators of collections.

@@ -36,6 +36,15 @@ export type Filter = Document
 export type Update = Document
 
 /**
+ * An update by a pipeline, whose stages compute the document that replaces the stored one: `$set` (or `$addFields`),
+ * `$unset`, `$project`, `$replaceRoot` and `$replaceWith`. The document keeps its `_id`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type UpdatePipeline = ReadonlyArray<Document>
+
+/**
  * Sort keys, the most significant first: 1 for ascending, -1 for descending.
  *
  * @category models
@@ -182,6 +191,8 @@ export interface UpdateManyOptions {
    * `{ "name.price": { $gt: 5 } }`. Each filter has to be used, and each placeholder has to have a filter.
    */
   readonly arrayFilters?: ReadonlyArray<Filter> | undefined
+  /** Variables for the expressions of the filter and of a pipeline: `{ rate: 2 }` is `$$rate`. They see no document. */
+  readonly let?: Document | undefined
 }
 
 /**

@@ -15,6 +15,7 @@ const secantus = {
   severalOperators: "It takes a document of several operators for a value, which MongoDB rejects.",
   elementOfPositional: "It gives $ the item of another condition than the $elemMatch.",
   pathsThroughLists: "It ends a path of $slice and $addFields at a list, and $addFields replaces a nested document.",
+  pipelineUpdates: "It accepts an empty $set, and array filters, in an update by a pipeline, which MongoDB rejects.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify."
 }
 

@@ -202,7 +202,7 @@ const updateOperations = (
           _.updateOne(
             withNulls(filter),
             update,
-            mongo.withSignal({ ...participation, ...arrayFilters(options), upsert: options?.upsert ?? false }, signal)
+            mongo.withSignal({ ...participation, ...updateOptions(options), upsert: options?.upsert ?? false }, signal)
           )
       ),
       updateResult
@@ -215,7 +215,7 @@ const updateOperations = (
           _.updateMany(
             withNulls(filter),
             update,
-            mongo.withSignal({ ...participation, ...arrayFilters(options) }, signal)
+            mongo.withSignal({ ...participation, ...updateOptions(options) }, signal)
           )
       ),
       updateResult
@@ -233,7 +233,7 @@ const findAndModifyOperations = (
           _.findOneAndUpdate(
             withNulls(filter),
             update,
-            mongo.withSignal({ ...participation, ...arrayFilters(options), ...replaceOptions(options) }, signal)
+            mongo.withSignal({ ...participation, ...updateOptions(options), ...replaceOptions(options) }, signal)
           )
       ),
       (document) => document ?? undefined
@@ -311,8 +311,10 @@ const findOptions = ({ projection, skip, sort, timeLimit }: FindOptions) => ({
   ...sort === undefined ? {} : { sort }
 })
 
-const arrayFilters = ({ arrayFilters: filters }: UpdateManyOptions = {}) =>
-  filters === undefined || filters.length === 0 ? {} : { arrayFilters: filters.map(withNulls) }
+const updateOptions = ({ arrayFilters: filters, let: variables }: UpdateManyOptions = {}) => ({
+  ...filters === undefined || filters.length === 0 ? {} : { arrayFilters: filters.map(withNulls) },
+  ...variables === undefined ? {} : { let: variables }
+})
 
 // The number of documents that are decoded in one turn of the event loop.
 const takenAtOnce = 64

@@ -12,6 +12,7 @@ import { indexContract } from "./documentStore/indexes.ts"
 import { languageContract } from "./documentStore/language.ts"
 import { modelContract } from "./documentStore/model.ts"
 import { pipelineContract } from "./documentStore/pipelines.ts"
+import { pipelineUpdateContract } from "./documentStore/pipelineUpdates.ts"
 import { readContract } from "./documentStore/reads.ts"
 import { refusalContract } from "./documentStore/refusals.ts"
 import { transactionContract } from "./documentStore/transactions.ts"
@@ -32,6 +33,7 @@ export const documentStoreContract = <E>(
     updateContract(it)
     refusalContract(it)
     pipelineContract(it)
+    pipelineUpdateContract(it, differs)
     languageContract(it, differs)
     changesContract(it, differs)
     indexContract(it)

@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import type { Direction } from "../../bson/path.ts"
 import { type BatchIterator, ended, mapChunks } from "../../mql/execution/batchIterator.ts"
 import { sorted } from "../../mql/execution/mergeSort.ts"
+import type { ExpressionContext } from "../../mql/expression/expression.ts"
 import { type Filter, parseFilter } from "../../mql/filter/parseFilter.ts"
 import { conflict, type Problem } from "../../mql/limits/queryProblem.ts"
 import { makeMemory, type Memory } from "../../mql/limits/sizeLimits.ts"
@@ -26,8 +27,8 @@ export const parseFilterOf = (
   catalog: Catalog,
   name: string,
   filter: unknown,
-  now: number
-): Result.Result<Filter, Problem> => parseFilter(filter, { now, texts: textIndexOf(catalog.get(name))?.text })
+  context: ExpressionContext
+): Result.Result<Filter, Problem> => parseFilter(filter, { ...context, texts: textIndexOf(catalog.get(name))?.text })
 
 /**
  * The documents of a collection that match a filter, sorted if required.

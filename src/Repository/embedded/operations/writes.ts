@@ -7,6 +7,8 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Document, DocumentStore, FindOneAndReplaceOptions, UpdateResult } from "../../DocumentStore.ts"
+import type { ExpressionContext } from "../../mql/expression/expression.ts"
+import { contextWith } from "../../mql/expression/letVariables.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import type { Problem } from "../../mql/limits/queryProblem.ts"
 import { parseProjection, type Projection } from "../../mql/projection/parseProjection.ts"
@@ -64,7 +66,7 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
         context,
         "replaceOne",
         name,
-        parseRequest(context, "replaceOne", name, filter, parseReplacement(document), now),
+        parseRequest(context, { operation: "replaceOne", name, filter, now, parse: () => parseReplacement(document) }),
         updateResultOf,
         options?.upsert === true ? undefined : noUpdate
       )
@@ -75,15 +77,28 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
         context,
         "updateOne",
         name,
-        parseRequest(context, "updateOne", name, filter, parseUpdate(update, { now }, options?.arrayFilters), now),
+        parseRequest(context, {
+          operation: "updateOne",
+          name,
+          filter,
+          now,
+          variables: options?.let,
+          parse: (context) => parseUpdate(update, context, options?.arrayFilters)
+        }),
         updateResultOf,
         options?.upsert === true ? undefined : noUpdate
       )
     ),
   updateMany: (name, filter, update, options) =>
     withNow((now) => {
-      const change = parseUpdate(update, { now }, options?.arrayFilters)
-      const request = parseRequest(context, "updateMany", name, filter, change, now)
+      const request = parseRequest(context, {
+        operation: "updateMany",
+        name,
+        filter,
+        now,
+        variables: options?.let,
+        parse: (context) => parseUpdate(update, context, options?.arrayFilters)
+      })
       if (Result.isFailure(request)) return Effect.fail(request.failure)
       const changeMatch = changing(context, request.success, ({ isModified }) => Result.succeed(isModified))
       return Effect.map(
@@ -99,13 +114,25 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
 const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> => ({
   findOneAndUpdate: (name, filter, update, options = {}) =>
     withNow((now) => {
-      const change = parseUpdate(update, { now }, options.arrayFilters)
-      const request = parseRequest(context, "findOneAndUpdate", name, filter, change, now)
+      const request = parseRequest(context, {
+        operation: "findOneAndUpdate",
+        name,
+        filter,
+        now,
+        variables: options.let,
+        parse: (context) => parseUpdate(update, context, options.arrayFilters)
+      })
       return findAndChange(context, "findOneAndUpdate", name, request, options, now)
     }),
   findOneAndReplace: (name, filter, document, options = {}) =>
     withNow((now) => {
-      const request = parseRequest(context, "findOneAndReplace", name, filter, parseReplacement(document), now)
+      const request = parseRequest(context, {
+        operation: "findOneAndReplace",
+        name,
+        filter,
+        now,
+        parse: () => parseReplacement(document)
+      })
       return findAndChange(context, "findOneAndReplace", name, request, options, now)
     })
 })
@@ -177,23 +204,27 @@ interface Change {
 /** Computes the result of an operation from a change. It runs before the write, which it prevents when it fails. */
 type ResultOf<A> = (change: Change) => Result.Result<A, Problem>
 
+interface UnparsedRequest {
+  readonly operation: string
+  /** The name of the collection. */
+  readonly name: string
+  readonly filter: unknown
+  readonly now: number
+  /** The option `let`. */
+  readonly variables?: Document | undefined
+  readonly parse: (context: ExpressionContext) => Result.Result<Update, Problem>
+}
+
 const parseRequest = (
   { catalog, store }: WriteContext,
-  operation: string,
-  name: string,
-  filter: unknown,
-  update: Result.Result<Update, Problem>,
-  now: number
+  { filter, name, now, operation, parse, variables }: UnparsedRequest
 ): Result.Result<ChangeRequest, ReadError> =>
-  runStep(
-    store,
-    operation,
-    () =>
+  runStep(store, operation, () =>
+    Result.flatMap(contextWith(variables, { now }), (context) =>
       Result.flatMap(
-        parseFilterOf(catalog, name, filter, now),
-        (parsed) => Result.map(update, (update) => ({ filter: parsed, update }))
-      )
-  )
+        parseFilterOf(catalog, name, filter, context),
+        (parsed) => Result.map(parse(context), (update) => ({ filter: parsed, update }))
+      )))
 
 const withFilter = <A>(
   { catalog, store }: WriteContext,
@@ -203,7 +234,7 @@ const withFilter = <A>(
   use: (filter: Filter, now: number) => Effect.Effect<A, ReadError>
 ): Effect.Effect<A, ReadError> =>
   withNow((now) => {
-    const parsed = runStep(store, operation, () => parseFilterOf(catalog, name, filter, now))
+    const parsed = runStep(store, operation, () => parseFilterOf(catalog, name, filter, { now }))
     return Result.isSuccess(parsed) ? use(parsed.success, now) : Effect.fail(parsed.failure)
   })
 

@@ -24,19 +24,13 @@ import { sorted } from "../execution/mergeSort.ts"
 import { parseFilter } from "../filter/parseFilter.ts"
 import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
 import { makeSize, type Memory, memoryOf } from "../limits/sizeLimits.ts"
+import { documentStages } from "../projection/documentStages.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { parseDensify } from "./densifyStage.ts"
-import {
-  parseAddFields,
-  parseProjectStage,
-  parseRedact,
-  parseReplaceRoot,
-  parseReplaceWith,
-  parseUnset
-} from "./documentStages.ts"
 import { parseFill } from "./fillStage.ts"
 import { parseBucketAuto, parseGroup } from "./groupStage.ts"
 import { parseGraphLookup, parseLookup } from "./lookupStage.ts"
+import { parseRedact } from "./redactStage.ts"
 import type { StageContext, StageParser, Transform } from "./stageContext.ts"
 
 /**
@@ -110,6 +104,10 @@ const parseStage = (
   if (others.length > 0 || name === "") return Result.fail(rejected("a stage must have exactly one field"))
   const operand = stage[name]
   if (name === "$sort") return parseSortStage(operand, limitIn(next), context.memory)
+  const document = documentStages.get(name)
+  if (document !== undefined) {
+    return Result.map(document(operand, context), (project): Transform => (source) => mapEach(source, project))
+  }
   const parser = stageParsers.get(name)
   if (parser !== undefined) return parser(operand, context)
   return Result.fail(unsupportedStages.has(name) ? unsupported(name) : rejected(`${name} is no stage`))
@@ -315,12 +313,6 @@ const stageParsers = new Map<string, StageParser>([
   ["$unwind", parseUnwind],
   ["$facet", parseFacet],
   ["$unionWith", parseUnionWith],
-  ["$project", parseProjectStage],
-  ["$addFields", parseAddFields],
-  ["$set", parseAddFields],
-  ["$unset", parseUnset],
-  ["$replaceRoot", parseReplaceRoot],
-  ["$replaceWith", parseReplaceWith],
   ["$redact", parseRedact],
   ["$densify", parseDensify],
   ["$fill", parseFill],

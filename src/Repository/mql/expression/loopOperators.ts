@@ -33,7 +33,12 @@ const measured = (expression: unknown, { parse }: Parser): Expression => {
   }
 }
 
-const variableName = (name: string, value: unknown): string =>
+/**
+ * The name of a variable; rejects any other value. `name` is the operator that binds it.
+ *
+ * @internal
+ */
+export const variableName = (name: string, value: unknown): string =>
   typeof value === "string" && /^[a-z\u0080-\uffff][\w\u0080-\uffff]*$/u.test(value)
     ? value
     : reject(`${name} can't name a variable "${String(value).slice(0, 100)}"`)

@@ -1,21 +1,22 @@
 /**
  * Applies MongoDB's updates to a document. An update is applied completely or not at all.
  */
-import { ObjectId } from "bson"
 import * as Result from "effect/Result"
 import { normalise } from "../../bson/normalise.ts"
 import { isArrayIndex, segmentsOf } from "../../bson/path.ts"
-import { fieldOf, isArray, isDocument, isIdentical, setField } from "../../bson/value.ts"
+import { isArray, isIdentical } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { matchedItem } from "../filter/matchedItem.ts"
 import type { Filter } from "../filter/parseFilter.ts"
-import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, rejected } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
 import { type ArrayFilters, expandPath, isItems, parseArrayFilters } from "./arrayFilters.ts"
 import { changedValue, noChange } from "./changedValue.ts"
 import { assignAt, locate, removeAt } from "./fields.ts"
+import { fromEqualities, keepingId, withId } from "./newDocument.ts"
 import { type Change, readChanges, withoutConflict } from "./parseUpdate.ts"
+import { parsePipelineUpdate } from "./pipelineUpdate.ts"
 
 /** @internal */
 export interface Update {
@@ -35,7 +36,7 @@ export const parseUpdate = (
   context: ExpressionContext,
   arrayFilters?: ReadonlyArray<unknown>
 ): Result.Result<Update, Problem> => {
-  if (isArray(update)) return Result.fail(unsupported("an update by a pipeline"))
+  if (isArray(update)) return parseStages(update, context, arrayFilters)
   const filters = parseArrayFilters(arrayFilters, context)
   if (Result.isFailure(filters)) return Result.fail(filters.failure)
   const read = Result.flatMap(
@@ -60,6 +61,19 @@ export const parseUpdate = (
     }
   })
 }
+
+/** An update by a pipeline. */
+const parseStages = (
+  stages: ReadonlyArray<unknown>,
+  context: ExpressionContext,
+  arrayFilters: ReadonlyArray<unknown> = []
+): Result.Result<Update, Problem> =>
+  arrayFilters.length > 0
+    ? Result.fail(rejected("an update by a pipeline can't have array filters"))
+    : Result.map(parsePipelineUpdate(stages, context), (compute): Update => ({
+      apply: (previous) => Result.map(compute(previous), (next) => isIdentical(next, previous) ? undefined : next),
+      insert: (filter) => Result.map(Result.flatMap(fromEqualities(filter), compute), withId)
+    }))
 
 // MongoDB's order of the fields that an update makes: by their names, and numbers by their value.
 const comparePaths = (a: string, b: string): number => {
@@ -146,37 +160,6 @@ export const parseReplacement = (replacement: unknown): Result.Result<Update, Pr
         Result.map(keepingId(document, equalities.find(([path]) => path === "_id")?.[1]), withId)
     })
   })
-
-const keepingId = (document: Document, id: unknown): Result.Result<Document, Problem> => {
-  const given = document["_id"]
-  if (id !== undefined && given !== undefined && !isIdentical(given, id)) {
-    return Result.fail(rejected("_id can't change"))
-  }
-  return Result.succeed(given !== undefined || id === undefined ? document : Object.freeze({ _id: id, ...document }))
-}
-
-const withId = (document: Document): Document =>
-  document["_id"] === undefined ? Object.freeze({ _id: new ObjectId(), ...document }) : document
-
-// An upsert starts from the equality conditions of the filter.
-const fromEqualities = ({ equalities }: Filter): Result.Result<Document, Problem> => {
-  const root: { [key: string]: unknown } = {}
-  for (const [path, value] of equalities) {
-    const segments = segmentsOf(path)
-    let node = root
-    for (const [i, segment] of segments.entries()) {
-      const isLast = i === segments.length - 1
-      const inner = fieldOf(node, segment)
-      if (inner !== undefined && (isLast || !isDocument(inner))) {
-        return Result.fail(rejected(`the filter asks for several values of "${path}"`))
-      }
-      const next: { [key: string]: unknown } = isDocument(inner) ? { ...inner } : {}
-      setField(node, segment, isLast ? value : next)
-      node = next
-    }
-  }
-  return Result.mapError(normalise(root), rejected)
-}
 
 const apply = (
   changes: ReadonlyArray<Change>,

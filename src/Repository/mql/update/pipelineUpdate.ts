@@ -1,0 +1,52 @@
+/**
+ * Updates by a pipeline: its stages compute the document that replaces another one.
+ */
+import * as Result from "effect/Result"
+import { normalise } from "../../bson/normalise.ts"
+import { isArray, isDocument } from "../../bson/value.ts"
+import type { ExpressionContext } from "../expression/expression.ts"
+import { type Problem, rejected } from "../limits/queryProblem.ts"
+import { documentStages } from "../projection/documentStages.ts"
+import type { Projection } from "../projection/parseProjection.ts"
+import { keepingId } from "./newDocument.ts"
+
+/**
+ * Parses the stages of an update. The result computes the next form of a document, whose `_id` stays.
+ *
+ * @internal
+ */
+export const parsePipelineUpdate = (
+  given: ReadonlyArray<unknown>,
+  context: ExpressionContext
+): Result.Result<Projection, Problem> => {
+  if (given.length === 0) return Result.fail(rejected("an update by a pipeline needs stages"))
+  const stages = Result.flatMap(
+    Result.mapError(normalise({ given }), rejected),
+    (normalised) => Result.all(itemsOf(normalised["given"]).map((stage) => parseStage(stage, context)))
+  )
+  return Result.map(stages, (stages): Projection => (previous) => {
+    let next = previous
+    for (const stage of stages) {
+      const computed = stage(next)
+      if (Result.isFailure(computed)) return Result.fail(computed.failure)
+      next = computed.success
+    }
+    return Result.flatMap(keepingId(next, previous["_id"]), (kept) => Result.mapError(normalise(kept), rejected))
+  })
+}
+
+// internal
+
+const itemsOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? value : []
+
+const parseStage = (stage: unknown, context: ExpressionContext): Result.Result<Projection, Problem> => {
+  const [name = "", ...others] = isDocument(stage) ? Object.keys(stage) : []
+  const parse = documentStages.get(name)
+  return !isDocument(stage) || others.length > 0
+    ? Result.fail(rejected("a stage must be a document with exactly one field"))
+    : parse === undefined
+    ? Result.fail(
+      rejected(`${name} is no stage of an update: they are ${Array.from(documentStages.keys()).join(", ")}`)
+    )
+    : parse(stage[name], context)
+}
