@@ -59,7 +59,8 @@ export const someAt = (
   if (!isArray(node)) return test(undefined, false)
   // An index beyond the last item leads to a missing value.
   if (isArrayIndex(segment) && someAt(node[Number(segment)], path, at + 1, test, true)) return true
-  return node.some((item) => isDocument(item) && someAt(item, path, at, test))
+  for (const item of node) if (isDocument(item) && someAt(item, path, at, test)) return true
+  return false
 }
 
 /**

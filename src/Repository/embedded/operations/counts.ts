@@ -3,10 +3,8 @@
  * been counted: models with soft deletion need the latter for every page.
  */
 import * as Result from "effect/Result"
-import { isDocument } from "../../bson/value.ts"
 import { type BatchIterator, ended, fromArray, mapChunks } from "../../mql/execution/batchIterator.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
-import { Operand } from "../../mql/predicate/comparison.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { Counting, CountStep } from "../catalog/documentCounter.ts"
@@ -28,7 +26,7 @@ export const countSource = (
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
   const findMatches = () => findSource(store, catalog, name, filter)
-  const field = missingField(filter)
+  const field = filter.missingField
   if (!filter.isEmpty && field === undefined) {
     return countEntriesOf(store, catalog, collection, filter) ?? lengthsOf(findMatches())
   }
@@ -65,20 +63,6 @@ const each = (step: CountStep): BatchIterator<number> => {
     })
     return Result.succeed([count])
   }
-}
-
-/** The field that a filter requires to be null or missing, if that is its only condition. */
-const missingField = (filter: Filter): string | undefined => {
-  const { equalities: [equality, ...others], isComputed, search } = filter
-  if (equality === undefined || others.length > 0 || equality[1] !== null || isComputed || search !== undefined) {
-    return undefined
-  }
-  // Some filters compute it when it is asked for.
-  const { condition } = filter
-  const [read, ...more] = Object.values(condition)
-  const [[operator, operand] = [], ...further] = isDocument(read) ? Object.entries(read) : []
-  const isAll = more.length === 0 && further.length === 0 && operator === "$eq" && operand instanceof Operand
-  return isAll ? equality[0] : undefined
 }
 
 type Documents = ReturnType<KeyValue["documents"]>

@@ -17,7 +17,7 @@ import {
 import type { Direction } from "../../bson/path.ts"
 import { Rank, rankOf } from "../../bson/value.ts"
 import { type LazySequence, sequenceOf } from "../../mql/execution/batchIterator.ts"
-import type { Constraint } from "../../mql/filter/parseFilter.ts"
+import type { Constraint } from "../../mql/filter/constraints.ts"
 import type { Range } from "../../storage/orderedStore.ts"
 import { everything } from "../../storage/orderedStore.ts"
 import { type Collection, type Index, isSearchable, textIndexOf } from "../catalog/catalog.ts"

@@ -117,7 +117,7 @@ const matchedPlaces = () => {
     const list = segments.slice(0, at).join(".")
     return Result.flatMap(
       catchRejection(() => {
-        if (!known.has(list)) known.set(list, matchedItem(filter.condition, list))
+        if (!known.has(list)) known.set(list, matchedItem(filter.itemConditions, list))
         return known.get(list)?.(document)
       }),
       (place) =>

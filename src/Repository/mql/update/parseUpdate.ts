@@ -10,10 +10,9 @@ import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
-import { compileItemCondition } from "../filter/compileFilter.ts"
 import { parseItemCondition } from "../filter/parseFilter.ts"
 import { catchRejection, type Problem, rejected } from "../limits/queryProblem.ts"
-import { Operand } from "../predicate/comparison.ts"
+import { equal } from "../predicate/comparison.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { type ArrayFilters, filterName, noArrayFilters } from "./arrayFilters.ts"
 
@@ -155,7 +154,7 @@ export type ItemTest = (item: unknown) => boolean
 const pulled: Reader = (operand, context): Result.Result<ItemTest, Problem> =>
   isDocument(operand)
     ? parseItemCondition(operand, context)
-    : catchRejection(() => compileItemCondition({ $eq: new Operand(operand) }))
+    : catchRejection(() => equal(operand))
 
 /**
  * The operand of a `$bit`: its operations in their order.

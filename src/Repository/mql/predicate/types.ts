@@ -1,0 +1,64 @@
+/**
+ * The types of BSON, as `$type` and `$jsonSchema` name them.
+ */
+import { toDouble } from "../../bson/number.ts"
+import { isArray, isNumber, Rank, rankOf } from "../../bson/value.ts"
+import { reject } from "../limits/queryProblem.ts"
+import type { Condition, ConditionParser } from "./comparison.ts"
+
+/**
+ * The operator `$type`.
+ *
+ * @internal
+ */
+export const ofType: ConditionParser = (operand) => {
+  const wanted = isArray(operand) ? operand : [operand]
+  if (wanted.length === 0) return reject(unknownType)
+  const tests = wanted.map((type) => typeTest(type) ?? reject(unknownType))
+  const [first, ...others] = tests
+  return first !== undefined && others.length === 0 ? first : (value) => tests.some((test) => test(value))
+}
+
+/**
+ * The test of a type by its name or number; `undefined` if there is none.
+ *
+ * @internal
+ */
+export const typeTest = (type: unknown): Condition | undefined =>
+  types.find(([name, code]) => type === name || (isNumber(type) && toDouble(type) === code))?.[2]
+
+// internal
+
+const unknownType = "$type needs the name or the number of a type, or an array of them"
+
+const isInt32: Condition = (value) =>
+  typeof value === "number" && Number.isInteger(value) && !Object.is(value, -0) && Math.abs(value) <= 2 ** 31
+  && value !== 2 ** 31
+
+const ofRank = (rank: Rank): Condition => (value) => value !== undefined && rankOf(value) === rank
+
+const hasTag = (tag: string): Condition => (value) =>
+  isNumber(value) && typeof value === "object" && value._bsontype === tag
+
+// MongoDB's name and number of each type, and the test of a value after reading.
+const types: ReadonlyArray<readonly [name: string, code: number | undefined, test: Condition]> = [
+  ["double", 1, (value) => typeof value === "number" && !isInt32(value)],
+  ["string", 2, ofRank(Rank.string)],
+  ["object", 3, ofRank(Rank.document)],
+  ["array", 4, isArray],
+  ["binData", 5, ofRank(Rank.binary)],
+  ["undefined", 6, () => false],
+  ["objectId", 7, ofRank(Rank.objectId)],
+  ["bool", 8, ofRank(Rank.boolean)],
+  ["date", 9, ofRank(Rank.date)],
+  ["null", 10, (value) => value === null],
+  ["regex", 11, ofRank(Rank.regularExpression)],
+  ["javascript", 13, ofRank(Rank.code)],
+  ["int", 16, isInt32],
+  ["timestamp", 17, ofRank(Rank.timestamp)],
+  ["long", 18, hasTag("Long")],
+  ["decimal", 19, hasTag("Decimal128")],
+  ["minKey", -1, ofRank(Rank.minKey)],
+  ["maxKey", 127, ofRank(Rank.maxKey)],
+  ["number", undefined, isNumber]
+]
