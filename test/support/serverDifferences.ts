@@ -1,23 +1,56 @@
 /**
- * The differences between MongoDB and a substitute server. The tests of these differences are skipped on the substitute,
- * and run on MongoDB.
+ * The differences between MongoDB and a substitute server, in one table. The tests of these differences are skipped on the
+ * substitute, and run on MongoDB. Of generated scenarios, the answers to such calls are not compared with the substitute's.
  */
 import type { MongoServer } from "./mongoGlobalSetup.ts"
 
+/** What a substitute does; with a pattern of the documents and the call as source where generated calls show it. */
+type Entry = string | { readonly what: string; readonly calls: RegExp }
+
 const secantus = {
-  distinctInLists: "It skips documents in lists when it collects distinct values.",
+  distinctInLists: { what: "It skips documents in lists when it collects distinct values.", calls: /\.distinct\(/ },
   distinctNumbers: "It distinguishes equal numbers of different types among distinct values.",
-  itemsOfNoList: "It ignores a $[x] on a value that is not a list, where MongoDB rejects the update.",
+  itemsOfNoList: {
+    what: "It ignores a $[x] on a value that is not a list, where MongoDB rejects the update.",
+    calls: /\.\$\[/
+  },
   itemsTwice: "It accepts $[x] and $[] of two changes for the same item, which MongoDB rejects as a conflict.",
   partialIndexes: "It uses a partial index for queries that the index does not cover, and so finds too few documents.",
   timeZoneExpression: "It takes an expression for the name of a time zone.",
   dateToStringOnNull: "It ignores onNull of $dateToString.",
   severalOperators: "It takes a document of several operators for a value, which MongoDB rejects.",
-  elementOfPositional: "It gives $ the item of another condition than the $elemMatch.",
-  pathsThroughLists: "It ends a path of $slice and $addFields at a list, and $addFields replaces a nested document.",
+  elementOfPositional: { what: "It gives $ the item of another condition than the $elemMatch.", calls: /\.\$"/ },
+  pathsThroughLists: {
+    what: "It ends a path of $slice and $addFields at a list, and $addFields replaces a nested document.",
+    calls:
+      /"\$+(this\.)?[clov]\.\w+"|"(c|o|v)\.\w+": [{"[]|\$project: \{.*"\w\.[\w.]+": |\$unset: \[|\$unset: "|\$slice/
+  },
   pipelineUpdates: "It accepts an empty $set, and array filters, in an update by a pipeline, which MongoDB rejects.",
-  lateProjection: "It writes before it rejects a malformed projection of a findAndModify."
-}
+  lateProjection: "It writes before it rejects a malformed projection of a findAndModify.",
+  farDates: {
+    what: "It takes no dates before the year 1 and after 9999.",
+    calls: /new Date\(-?(8640000000000000|62135596800000|253402300799999)\)/
+  },
+  renameConflicts: { what: "It accepts $rename beside another change of the same path.", calls: /\$rename/ },
+  nestedProjections: {
+    what: "It takes 1 and true of a nested projection for values.",
+    calls: /\{ x: (1|true) \}/
+  },
+  emptyLists: {
+    what: "It takes an empty list on the way of a $lookup for a missing value.",
+    calls: /localField: "c\.x"/
+  },
+  zeroDivisors: { what: "It accepts a $mod by zero of a filter.", calls: /\$mod/ },
+  countOfNothing: { what: "It counts no documents as one result.", calls: /\$count/ },
+  parallelLists: { what: "It sorts by two lists of one document, which MongoDB rejects.", calls: /\$(top|bottom)/ },
+  constantInputs: {
+    what: "It rejects accumulators of several values whose input is constant.",
+    calls: /\$(first|last|max|min)N/
+  },
+  deviations: { what: "It sums up squares for a standard deviation, and loses digits.", calls: /\$stdDev/ },
+  partsOfMilliseconds: { what: "It cuts a date's fraction, which MongoDB rounds.", calls: /\$(add|subtract)/ },
+  unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
+} satisfies { readonly [name: string]: Entry }
 
 /** A difference of a substitute server. */
 export type Difference = keyof typeof secantus
@@ -28,5 +61,14 @@ export type Differs = (difference: Difference) => boolean
 /** MongoDB, which has no differences. */
 export const asMongo: Differs = () => false
 
+const isSubstitute = (server: MongoServer): boolean => server.found && server.name.startsWith("SecantusDB")
+
 export const differencesOf = (server: MongoServer): Differs =>
-  server.found && server.name.startsWith("SecantusDB") ? (difference) => Object.hasOwn(secantus, difference) : asMongo
+  isSubstitute(server) ? (difference) => Object.hasOwn(secantus, difference) : asMongo
+
+/** Whether a server answers a generated call otherwise than MongoDB, judged by the source of the documents and the call. */
+export const answersOtherwise = (server: MongoServer): (source: string) => boolean => {
+  if (!isSubstitute(server)) return () => false
+  const patterns = Object.values<Entry>(secantus).flatMap((entry) => typeof entry === "string" ? [] : [entry.calls])
+  return (source) => patterns.some((pattern) => pattern.test(source))
+}

@@ -5,7 +5,6 @@ import { asMongo, type Differs } from "../../support/serverDifferences.ts"
 import { aggregateContract } from "./documentStore/aggregates.ts"
 import { changesContract } from "./documentStore/changes.ts"
 import { concurrencyContract } from "./documentStore/concurrency.ts"
-import { equivalenceContract } from "./documentStore/equivalence.ts"
 import { filterContract } from "./documentStore/filters.ts"
 import { findOneAndContract } from "./documentStore/findOneAnd.ts"
 import { indexContract } from "./documentStore/indexes.ts"
@@ -37,7 +36,6 @@ export const documentStoreContract = <E>(
     languageContract(it, differs)
     changesContract(it, differs)
     indexContract(it)
-    equivalenceContract(it, differs)
     valueContract(it)
     findOneAndContract(it, differs)
     aggregateContract(it, differs)
