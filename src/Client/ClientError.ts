@@ -70,6 +70,11 @@ export class RequestHandlingException
     reason: Reason,
     /** When the upstream asks to try again, as its `Retry-After` header says. */
     retryAfter: Schema.optionalKey(Schema.Duration),
+    /**
+     * The header of the answer that its status requires (RFC 9110): `www-authenticate` of a 401, `allow` of a 405,
+     * `proxy-authenticate` of a 407, `upgrade` of a 426.
+     */
+    headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
     /** The body of the answer, if it had one: JSON as its value, anything else as `{ result: text }`. */
     body: Schema.optionalKey(Schema.Unknown)
   })
@@ -97,6 +102,18 @@ export class CircuitOpenError extends Schema.TaggedError<CircuitOpenError>()("Ci
     } s`
   }
 }
+
+/**
+ * The header that a response with a status must have (RFC 9110, sections 15.5.2, 15.5.6, 15.5.8 and 15.5.22).
+ *
+ * @internal
+ */
+export const requiredHeader: ReadonlyMap<number, string> = new Map([
+  [401, "www-authenticate"],
+  [405, "allow"],
+  [407, "proxy-authenticate"],
+  [426, "upgrade"]
+])
 
 /**
  * Remembers of which failed call a typed client made an error of the service.

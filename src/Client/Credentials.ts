@@ -8,6 +8,7 @@
  *
  * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -136,7 +137,7 @@ export interface TokenOptions {
  * Tokens of the service `Tokens`: signs in before the first request, renews the access token before it ends, and, when the
  * service answers 401, once more for this request. A request that was answered 401 has changed nothing, so it is sent again.
  * All calls with these credentials to one origin share a sign-in, whichever client makes them. They wait for one renewal, and
- * fail with it if it fails; the next call begins another one.
+ * fail with it if it fails; the next call begins another one. It fails if it takes longer than 10 seconds.
  *
  * **Details**
  *
@@ -158,13 +159,16 @@ export const tokens = (options: TokenOptions): Credentials => {
       }
     signIns.set(service.origin, signIn)
 
-    const grant = (sent: { readonly [name: string]: string }) =>
-      Effect.flatMap(
-        service.execute(
-          HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${service.origin}${options.path}`), sent)
-        ),
-        (response) => read(response)
+    const grant = (sent: { readonly [name: string]: string }) => {
+      const request = HttpClientRequest.bodyJsonUnsafe(
+        HttpClientRequest.post(`${service.origin}${options.path}`),
+        sent
       )
+      return Effect.timeoutOrElse(Effect.flatMap(service.execute(request), read), {
+        duration: grantTimeout,
+        orElse: () => Effect.fail(tooLate(request))
+      })
+    }
     const renewOnce = Effect.fnUntraced(function*({ refreshToken }: Held) {
       const renewed = refreshToken === undefined
         ? undefined
@@ -286,6 +290,16 @@ interface Held {
   readonly until: number
   /** Whether the service has refused to renew and to sign in. */
   readonly isRefused: boolean
+}
+
+/** The time for a sign-in or a renewal. */
+const grantTimeout = "10 seconds"
+
+const tooLate = (request: HttpClientRequest.HttpClientRequest): HttpClientError.HttpClientError => {
+  const description = "no token arrived in time"
+  return new HttpClientError.HttpClientError({
+    reason: new HttpClientError.TransportError({ request, description, cause: new Cause.TimeoutError(description) })
+  })
 }
 
 const make = (send: Credentials["send"]): Credentials => ({ [typeId]: typeId, send })

@@ -64,6 +64,11 @@ export interface HttpClientConfig {
   readonly maxQueued?: number | undefined
   /** The bytes of an answer that is read as a whole, once decompressed. Defaults to 64 MiB. */
   readonly maxResponseSize?: ByteSize.Input | undefined
+  /**
+   * The time for calls to end when the client shuts down. Those that run then fail with the reason `Closed`. Defaults to 20
+   * seconds.
+   */
+  readonly shutdownTimeout?: Duration.Input | undefined
 }
 
 /**
@@ -83,6 +88,7 @@ export const config: Config.Config<HttpClientConfig> = Config.all({
   poolTimeout: durationConfig("POOL_TIMEOUT"),
   maxQueued: integer("MAX_QUEUED", 0),
   maxResponseSize: size("MAX_RESPONSE_SIZE"),
+  shutdownTimeout: durationConfig("SHUTDOWN_TIMEOUT"),
   circuitBreaker: Config.map(
     Config.nested(
       Config.all({
@@ -113,6 +119,7 @@ export interface Resolved {
   readonly circuitBreaker: CircuitBreaker.CircuitBreakerConfig | undefined
   readonly maxQueued: number
   readonly maxResponseSize: number
+  readonly shutdownTimeout: number
 }
 
 /**
@@ -147,6 +154,7 @@ const resolved = (config: HttpClientConfig): Resolved => ({
   poolTimeout: millisOf(config.poolTimeout) ?? 5_000,
   circuitBreaker: config.circuitBreaker,
   maxQueued: config.maxQueued ?? 1_000,
+  shutdownTimeout: millisOf(config.shutdownTimeout) ?? 20_000,
   maxResponseSize: config.maxResponseSize === undefined
     ? 67_108_864
     : Number(ByteSize.toBigInt(ByteSize.fromInputUnsafe(config.maxResponseSize)))

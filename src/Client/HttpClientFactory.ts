@@ -89,7 +89,7 @@ export interface ProxyOptions {
 export interface TypedOptions extends ProxyOptions {
   /** The credentials of its calls. Defaults to those of the client for the service. */
   readonly credentials?: Credentials | undefined
-  /** As that of a call of a proxy. Defaults to the configured `readTimeout`, or else to 3 seconds. */
+  /** As that of a call of a proxy. Defaults to the configured `readTimeout`, or else to 10 seconds. */
   readonly timeout?: Duration.Input | undefined
 }
 
@@ -203,7 +203,8 @@ export const typed = <Client>(
   Effect.flatMap(HttpClientFactory, (factory) => factory.typed(described, rootUrl, options))
 
 /**
- * A factory with a pool of its own. When its scope closes it lets no further call in, and waits until the last one is done.
+ * A factory with a pool of its own. When its scope closes it lets no further call in, and waits until the last one is done, at
+ * most for `shutdownTimeout`. Then the remaining calls fail with the reason `Closed`.
  *
  * @category constructors
  * @since 0.1.0
@@ -296,7 +297,7 @@ export const make: (options?: Options) => Effect.Effect<HttpClientFactory["Servi
             const { clientOver, id } = described["~appkernel/Described"]
             const made = clientOver(makeTransport(root, dressedFor(root, exchange, getHeaders), {
               upstream: name ?? id,
-              readTimeout: millisOf(timeout) ?? config.readTimeout ?? 3_000,
+              readTimeout: millisOf(timeout) ?? config.readTimeout ?? 10_000,
               retries: retry,
               credentials
             }))

@@ -42,6 +42,7 @@
  * | `client.pool_timeout` | time to wait for a free connection | 5 seconds |
  * | `client.max_queued` | calls that may wait for one | 1,000 |
  * | `client.max_response_size` | size of an answer that is read as a whole, decompressed | 64 MiB |
+ * | `client.shutdown_timeout` | time for running calls to end when the client shuts down | 20 seconds |
  * | `client.circuit_breaker.failure_threshold` | calls that fail in a row until a circuit breaker opens | 5; without any of these keys, there are no breakers |
  * | `client.circuit_breaker.recovery_timeout` | time until an open breaker lets probes through | 30 seconds |
  * | `client.circuit_breaker.half_open_max_calls` | probes at once | 1 |

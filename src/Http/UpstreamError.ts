@@ -7,7 +7,7 @@ import * as Duration from "effect/Duration"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import type { CircuitOpenError, RequestHandlingException } from "../Client/ClientError.ts"
+import { type CircuitOpenError, type RequestHandlingException, requiredHeader } from "../Client/ClientError.ts"
 import type { ServiceError } from "./ServiceError.ts"
 
 /** Marks what {@link UpstreamError.of} makes. */
@@ -18,8 +18,11 @@ export const upstreamStatusesTypeId = "~appkernel/UpstreamStatuses"
  * service that failed. `retry_after` is the number of seconds after which a retry may succeed, as in the header `Retry-After`.
  *
  * A handler or a hook fails with it by itself whenever a call that it makes fails with `RequestHandlingException` or
- * `CircuitOpenError`. Statuses that are about this service and not about its caller, 401, 403 and 407, become 502, unless
+ * `CircuitOpenError`. Statuses that are about this service and not about its caller, 401, 403, 407 and 426, become 502, unless
  * they are declared by {@link UpstreamError.of}.
+ *
+ * A status that requires a header is passed on with that of the other service. Without one, a 401 and a 407 ask for
+ * credentials of that service, a 405 has an empty `Allow`, and a 426 becomes 502.
  *
  * **Example** (Statuses that callers are told of)
  *
@@ -41,11 +44,13 @@ export class UpstreamError extends Schema.TaggedError<UpstreamError>()("Upstream
   code: Schema.Int,
   message: Schema.String,
   upstream_service: Schema.String,
-  retry_after: Schema.optionalKey(Schema.Int)
+  retry_after: Schema.optionalKey(Schema.Int),
+  /** The header that the status requires, such as `www-authenticate` of a 401. It is not in the body. */
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 }) {
   /**
    * Declares the statuses of failed calls that clients expect, in the option `error` of an operation, an action or a hook: they
-   * are in the OpenAPI document, typed clients fail with `UpstreamError`, and 401, 403 and 407 are passed on.
+   * are in the OpenAPI document, typed clients fail with `UpstreamError`, and 401, 403, 407 and 426 are passed on.
    */
   static readonly of = (
     ...statuses: readonly [ServiceError.Status, ...ReadonlyArray<ServiceError.Status>]
@@ -101,11 +106,13 @@ export const upstreamResponseOf = (status: number): UpstreamError.Response =>
 export const fromCallFailure = (failure: CallError, isDeclared = false): UpstreamError => {
   const { retryAfter, statusCode, upstreamService } = failure
   const isPassedOn = isDeclared || isForCallers(statusCode)
+  const headers = failure._tag === "RequestHandlingException" ? failure.headers : undefined
   return new UpstreamError({
     code: isPassedOn ? statusCode : 502,
     message: messageIn(failure, isDeclared) ?? `The service ${upstreamService} failed`,
     upstream_service: upstreamService,
-    ...(retryAfter === undefined || !isPassedOn ? {} : { retry_after: secondsOf(retryAfter) })
+    ...(retryAfter === undefined || !isPassedOn ? {} : { retry_after: secondsOf(retryAfter) }),
+    ...(headers === undefined || !isPassedOn ? {} : { headers })
   })
 }
 
@@ -129,12 +136,29 @@ export const messageIn = (failure: CallError, isDeclared = false): string | unde
 }
 
 /**
- * Whether a caller can do something with the status. 401, 403 and 407 are about the credentials of this service.
+ * Whether a caller can do something with the status. 401, 403 and 407 are about the credentials of this service, and 426 is
+ * about its connection.
  *
  * @internal
  */
 export const isForCallers = (status: number): boolean =>
-  status >= 400 && status < 600 && status !== 401 && status !== 403 && status !== 407
+  status >= 400 && status < 600 && status !== 401 && status !== 403 && status !== 407 &&
+  status !== 426
+
+/**
+ * The header that the status requires (RFC 9110); `undefined` if there is none to be told.
+ *
+ * @internal
+ */
+export const requiredHeadersOf = (
+  { code, headers, upstream_service: service }: UpstreamError
+): { readonly [name: string]: string } | undefined => {
+  const name = requiredHeader.get(code)
+  if (name === undefined) return {}
+  const value = headers?.[name] ?? (name === "upgrade" ? undefined : name === "allow" ? "" : challengeOf(service))
+  if (value === undefined) return undefined
+  return name === "upgrade" ? { upgrade: value, connection: "upgrade" } : { [name]: value }
+}
 
 /**
  * The whole number of seconds for `Retry-After`.
@@ -146,6 +170,9 @@ export const secondsOf = (duration: Duration.Duration): number => Math.max(1, Ma
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Credentials that only that service can check. */
+const challengeOf = (service: string) => `Upstream realm="${service.replace(/[^ !#-[\]-~]/gu, "_")}"`
 
 const responseSchema: UpstreamError.Response = Schema.Struct({
   _type: Schema.tag("ErrorMessage"),

@@ -1,7 +1,9 @@
+import * as Undici from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
 import { Credentials, HttpClientFactory, KernelApi, KernelClient, Model, RequestWrapper, Resource } from "appkernel"
-import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted, Schema, Scope } from "effect"
+import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted, Schedule, Schema, Scope } from "effect"
 import { FetchHttpClient, HttpServerRequest } from "effect/http"
+import { TestClock } from "effect/testing"
 import * as net from "node:net"
 import { slowness } from "../support/turns.ts"
 import { rawUpstream, upstream } from "./support/upstream.ts"
@@ -116,6 +118,26 @@ describe("HttpClientFactory", () => {
       yield* Fiber.join(closing)
       yield* Effect.sleep("50 millis")
       assert.strictEqual(service.open(), 0)
+    }))
+
+  it.live("ends calls that take longer than its time to close, those that wait included", () =>
+    Effect.gen(function*() {
+      const service = yield* holding
+      const dispatcher = new Undici.Agent()
+      const options = { shutdownTimeout: "100 millis", maxConnections: 1, poolTimeout: "1 minute" } as const
+      for (const own of [{}, { dispatcher }]) {
+        const scope = yield* Scope.make()
+        const { get } = yield* Scope.provide(HttpClientFactory.make({ ...options, ...own }), scope)
+        const proxy = yield* get(service.url)
+        const before = service.requests.length
+        const call = Effect.flip(proxy.wrap("last").get({ timeout: "1 minute", retry: Schedule.recurs(5) }))
+        const calls = yield* Effect.forkChild(Effect.all(Array.from({ length: 50 }, () => call), { concurrency: 50 }))
+        yield* service.until(before + 1)
+        yield* Effect.timeout(Scope.close(scope, Exit.void), "5 seconds")
+        assert.deepStrictEqual(new Set((yield* Fiber.join(calls)).map(reasonOf)), new Set(["Closed"]))
+        assert.strictEqual(service.requests.length, before + 1)
+      }
+      yield* Effect.promise(() => dispatcher.destroy())
     }))
 })
 
@@ -442,6 +464,34 @@ describe("The headers of a call", () => {
           ["/api/v1/things", "Bearer t1"]
         ]
       )
+    }).pipe(factory(), Effect.provide(FetchHttpClient.layer)))
+
+  it.effect("wait 10 seconds for tokens, in the client of a platform too, and calls of typed clients for an answer", () =>
+    Effect.gen(function*() {
+      const service = yield* upstream(() => undefined)
+      const arrived = (count: number) =>
+        TestClock.withLive(Effect.repeat(Effect.sleep("5 millis"), { until: () => service.requests.length === count }))
+      const account = { username: "shop", password: Redacted.make("secret") }
+      const tokens = () => Credentials.tokens({ path: "/token", account })
+      const proxy = yield* HttpClientFactory.get(service.url)
+      const typed = yield* HttpClientFactory.typed(things, service.url)
+      const other = yield* KernelClient.make(things, { baseUrl: service.url, credentials: tokens() })
+      const calls = [
+        proxy.wrap("x").get({ credentials: tokens(), timeout: "1 minute" }),
+        typed.things.list(),
+        other.things.list()
+      ]
+      const failed = yield* Effect.forkChild(Effect.all(calls.map((call) => Effect.flip(call)), { concurrency: 3 }))
+      yield* arrived(3)
+      yield* TestClock.adjust("9900 millis")
+      assert.isUndefined(failed.pollUnsafe())
+      yield* TestClock.adjust("200 millis")
+      const failures = yield* TestClock.withLive(Effect.timeout(Fiber.join(failed), "5 seconds"))
+      assert.deepStrictEqual(
+        failures.map((error) => error._tag === "HttpClientError" ? error.reason._tag : reasonOf(error)),
+        ["Timeout", "Timeout", "TransportError"]
+      )
+      assert.sameMembers(service.requests.map(({ url }) => url), ["/token", "/token", "/things"])
     }).pipe(factory(), Effect.provide(FetchHttpClient.layer)))
 
   it.live("have one renewal for all calls that wait, also where it fails or callers give up", () =>

@@ -136,6 +136,7 @@ const expected = {
     poolTimeout: Duration.millis(500),
     maxQueued: 200,
     maxResponseSize: 1_048_576,
+    shutdownTimeout: Duration.seconds(8),
     circuitBreaker: { failureThreshold: 3, recoveryTimeout: Duration.minutes(1), halfOpenMaxCalls: 2 }
   },
   embedded: { path: "/var/lib/shop" },
@@ -179,6 +180,7 @@ appkernel:
     pool_timeout: 0.5
     max_queued: 200
     max_response_size: 1 MiB
+    shutdown_timeout: 8 seconds
     circuit_breaker: { failure_threshold: 3, recovery_timeout: 60, half_open_max_calls: 2 }
   embedded: { path: /var/lib/shop }
   i18n: { path: /etc/shop/texts, languages: [en, de-CH] }
@@ -235,6 +237,7 @@ const env = {
   APPKERNEL_CLIENT_POOL_TIMEOUT: "500 millis",
   APPKERNEL_CLIENT_MAX_QUEUED: "200",
   APPKERNEL_CLIENT_MAX_RESPONSE_SIZE: "1048576",
+  APPKERNEL_CLIENT_SHUTDOWN_TIMEOUT: "8",
   APPKERNEL_CLIENT_CIRCUIT_BREAKER_FAILURE_THRESHOLD: "3",
   APPKERNEL_CLIENT_CIRCUIT_BREAKER_RECOVERY_TIMEOUT: "60",
   APPKERNEL_CLIENT_CIRCUIT_BREAKER_HALF_OPEN_MAX_CALLS: "2",

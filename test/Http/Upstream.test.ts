@@ -31,7 +31,17 @@ const told = (statusCode: number) =>
     body: { _type: "ErrorMessage", code: statusCode, message: "for the callers", secret: "confidential" }
   })
 
-const status = { params: { status: Schema.FiniteFromString }, path: "./x/{status}" }
+const params = { status: Schema.FiniteFromString }
+
+/** The header that a status requires (RFC 9110). */
+const requires: { readonly [status: number]: string } = {
+  401: "www-authenticate",
+  405: "allow",
+  407: "proxy-authenticate",
+  426: "upgrade"
+}
+
+const status = { params, path: "./x/{status}" }
 
 const Calls = Service.make("CallService")
   .operation("fails", { ...status, path: "./fails/{status}" }, ({ params }) => Effect.fail(failure(params.status)))
@@ -41,6 +51,10 @@ const Calls = Service.make("CallService")
     { ...status, path: "./declares/{status}", error: UpstreamError.of(401, 403, 503) },
     ({ params }) => Effect.fail(told(params.status))
   )
+  .operation("asks", { path: "./asks/{status}", params, error: UpstreamError.of(401, 407, 426) }, ({ params }) =>
+    Effect.fail(failure(params.status, { headers: { [requires[params.status] ?? ""]: "as the bank says" } })))
+  .operation("lacks", { path: "./lacks/{status}", params, error: UpstreamError.of(401, 407, 426) }, ({ params }) =>
+    Effect.fail(failure(params.status, { upstreamService: "the \"bank\"\r\nx: y" })))
   .operation(
     "reason",
     { params: { reason: ClientError.Reason }, path: "./reason/{reason}" },
@@ -80,7 +94,7 @@ const answered = (path: string, headers?: { readonly [name: string]: string }) =
 describe("The answer to a request whose call to another service failed", () => {
   it.effect("has the status of that call and names the service; what is about our own credentials is 502", () =>
     serves(Effect.gen(function*() {
-      const rows = [[404, 404], [422, 422], [503, 503], [401, 502], [403, 502], [407, 502], [304, 502]]
+      const rows = [[404, 404], [422, 422], [503, 503], [401, 502], [403, 502], [407, 502], [426, 502], [304, 502]]
       for (const [from, to] of rows) {
         const { body, status } = yield* answered(`/calls/fails/${from}`)
         assert.deepStrictEqual([status, body], [to, {
@@ -113,6 +127,27 @@ describe("The answer to a request whose call to another service failed", () => {
       assert.strictEqual(refused(502, yield* send("POST", "/things", { name: "403" })).body.upstream_service, "bank")
       yield* Effect.flatMap(DocumentStore.DocumentStore, ({ insertOne }) => insertOne("Thing", { _id: "T", name: "x" }))
       refused(502, yield* send("PUT", "/things/T", { name: "y" }))
+    })))
+
+  it.effect("has the header that its status requires, from the upstream or else of its own", () =>
+    serves(Effect.gen(function*() {
+      const headersOf = (path: string) =>
+        Effect.map(send("GET", `/calls/${path}`), ({ headers, status }) => [
+          status,
+          ...Object.values(requires).map((name) => headers[name])
+        ])
+      const said = "as the bank says"
+      const none = undefined
+      assert.deepStrictEqual(yield* headersOf("asks/401"), [401, said, none, none, none])
+      assert.deepStrictEqual(yield* headersOf("asks/405"), [405, none, said, none, none])
+      assert.deepStrictEqual(yield* headersOf("asks/407"), [407, none, none, said, none])
+      assert.deepStrictEqual(yield* headersOf("asks/426"), [426, none, none, none, said])
+      assert.deepStrictEqual(yield* headersOf("asks/403"), [502, none, none, none, none])
+      const challenge = "Upstream realm=\"the _bank___x: y\""
+      assert.deepStrictEqual(yield* headersOf("lacks/401"), [401, challenge, none, none, none])
+      assert.deepStrictEqual(yield* headersOf("lacks/405"), [405, none, "", none, none])
+      assert.deepStrictEqual(yield* headersOf("lacks/407"), [407, none, none, challenge, none])
+      assert.deepStrictEqual(yield* headersOf("lacks/426"), [502, none, none, none, none])
     })))
 
   it.effect("is 500 without an answer, and says of the network only that there was none", () =>
@@ -154,7 +189,7 @@ describe("The answer to a request whose call to another service failed", () => {
         Array.from({ length: 500 }, (_, i) => i + 100),
         (from) =>
           Effect.map(answered(`/calls/fails/${from}`), ({ body, status }) => {
-            const isPassedOn = from >= 400 && ![401, 403, 407].includes(from)
+            const isPassedOn = from >= 400 && ![401, 403, 407, 426].includes(from)
             assert.deepStrictEqual([status, body.code], isPassedOn ? [from, from] : [502, 502])
           }),
         { concurrency: 50 }

@@ -14,7 +14,7 @@ import { makePool } from "./pool.ts"
 import type { Body } from "./transport.ts"
 
 /**
- * A client. When its scope closes it lets no further call in, and waits until the last one is done.
+ * A client. When its scope closes it lets no further call in, waits until the last one is done, and ends those that take longer.
  *
  * @internal
  */
@@ -62,7 +62,13 @@ export const makeShared = Effect.fnUntraced(function*(
     open,
     shut
   )
-  yield* Effect.addFinalizer(() => Effect.callback<void>((resume) => pool.close(() => resume(Effect.void))))
+  const lastEnded = Effect.callback<void>((resume) => pool.close(() => resume(Effect.void)))
+  yield* Effect.addFinalizer(() =>
+    Effect.timeoutOrElse(Effect.interruptible(lastEnded), {
+      duration: config.shutdownTimeout,
+      orElse: () => Effect.sync(() => pool.endAll())
+    })
+  )
 
   const formOf = (form: FormData) => {
     const copy = new undici.FormData()

@@ -1,6 +1,7 @@
 /**
  * The credentials of calls to the services at one origin.
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -8,6 +9,7 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { type CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import type { Credentials } from "../Credentials.ts"
+import { serviceOf } from "./address.ts"
 import { failureBy } from "./failures.ts"
 
 /** @internal */
@@ -21,7 +23,7 @@ export type Credentialed = <A extends { readonly status: number }>(
 type CallError = RequestHandlingException | CircuitOpenError
 
 /**
- * `respond` sends the requests for tokens.
+ * `respond` sends the requests for tokens, whose time the credentials limit.
  *
  * @internal
  */
@@ -51,6 +53,7 @@ export const makeCredentialed = (
     return Effect.mapError(send(request, execute), (error) => {
       if (!HttpClientError.isHttpClientError(error)) return error
       const cause = error.reason._tag === "TransportError" ? error.reason.cause : undefined
+      if (Cause.isTimeoutError(cause)) return failureBy(serviceOf(error.request.url), "Timeout")
       return cause instanceof RequestHandlingException ? cause : failureBy(upstream, "InvalidAnswer")
     })
   }

@@ -121,7 +121,7 @@ export const makeExchange = (
 ): Exchange => {
   const { origin } = new URL(root)
   const credentialed = makeCredentialed(origin, (request) => {
-    const options = { upstream: serviceOf(request.url), readTimeout: tokenTimeout }
+    const options = { upstream: serviceOf(request.url), readTimeout: Infinity }
     return Effect.flatMap(
       received(shared, (opened) => send(shared, origin, request, options, noCredentials, opened, undefined), options),
       ({ bytes, headers, status }) => responseOf(request, options.upstream, status, headers, bytes)
@@ -232,9 +232,6 @@ const received = (
         Effect.map(decoded(raw, upstream).bytes(maxResponseSize), (bytes) => ({ headers, status, bytes }))
     )
   )
-
-/** The time to wait for a token, in milliseconds. */
-const tokenTimeout = 10_000
 
 const noCredentials: Credentialed = (_, request, execute) => execute(request)
 

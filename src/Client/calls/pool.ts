@@ -38,6 +38,8 @@ export interface Waiting {
   readonly origin: string
   /** Runs when it is its turn. */
   readonly connected: (connection: Connection) => void
+  /** Ends the call, since the client is shut down. */
+  readonly shutDown: () => void
 }
 
 /** @internal */
@@ -50,6 +52,8 @@ export interface Pool {
   readonly release: (connection: Connection, isReusable: boolean) => void
   /** Lets no further call in, and runs `then` once no connection is in use and all are closed. */
   readonly close: (then: () => void) => void
+  /** Ends all calls. */
+  readonly endAll: () => void
 }
 
 /**
@@ -66,7 +70,8 @@ export const makePool = (
   const idle = new Map<string, Array<Connection>>()
   /** All of `idle`, longest idle first. */
   const idleByAge = new Set<Connection>()
-  let active = 0
+  /** The connections that carry a call. */
+  const active = new Map<Connection, Waiting>()
   let closed: (() => void) | undefined
   let isHandingOver = false
 
@@ -95,7 +100,7 @@ export const makePool = (
   const connect = (origin: string): Connection => {
     const found = takeIdle(origin)
     if (found !== undefined) return found
-    if (active + idleByAge.size >= maxConnections) closeOldest()
+    if (active.size + idleByAge.size >= maxConnections) closeOldest()
     const onClose = () => {
       connection.isClosed = true
       removeIdle(connection)
@@ -114,44 +119,47 @@ export const makePool = (
   const handOver = () => {
     isHandingOver = false
     for (const next of waiting) {
-      if (active >= maxConnections) break
+      if (active.size >= maxConnections) break
       waiting.delete(next)
       const free = connect(next.origin)
-      active++
+      active.set(free, next)
       next.connected(free)
     }
-    if (active === 0) closed?.()
+    if (active.size === 0) closed?.()
   }
 
   return {
     take: (self) => {
       if (closed !== undefined) return "Closed"
-      if (active >= maxConnections || waiting.size > 0) {
+      if (active.size >= maxConnections || waiting.size > 0) {
         if (waiting.size >= maxWaiting) return "PoolFull"
         waiting.add(self)
         return "Waiting"
       }
       const connection = connect(self.origin)
-      active++
+      active.set(connection, self)
       return connection
     },
     leave: (self) => {
       waiting.delete(self)
     },
     release: (connection, isReusable) => {
-      active--
+      active.delete(connection)
       if (isReusable && !connection.isClosed && closed === undefined) keep(connection)
       else shut(connection.dispatcher)
       if (isHandingOver) return
       if (waiting.size > 0) {
         isHandingOver = true
         queueMicrotask(handOver)
-      } else if (active === 0) closed?.()
+      } else if (active.size === 0) closed?.()
     },
     close: (then) => {
       closed = then
       while (idleByAge.size > 0) closeOldest()
-      if (active === 0) then()
+      if (active.size === 0 && waiting.size === 0) then()
+    },
+    endAll: () => {
+      for (const self of [...waiting, ...active.values()]) self.shutDown()
     }
   }
 }

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { RequestHandlingException } from "../ClientError.ts"
+import { RequestHandlingException, requiredHeader } from "../ClientError.ts"
 import { valueOf } from "./bodies.ts"
 import type { RawAnswer, RawHeaders } from "./transport.ts"
 
@@ -50,6 +50,7 @@ export const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: strin
         upstreamService,
         reason: "Status",
         ...(retryAfter === undefined ? {} : { retryAfter }),
+        ...requiredOf(status, headers),
         ...(body === undefined ? {} : { body })
       })
     )
@@ -58,6 +59,15 @@ export const rejected = (raw: Pick<RawAnswer, "status" | "headers">, text: strin
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const requiredOf = (status: number, headers: RawHeaders) => {
+  const name = requiredHeader.get(status)
+  const value = name === undefined ? undefined : headers[name]
+  // More than one field is one list.
+  return name === undefined || value === undefined
+    ? {}
+    : { headers: { [name]: typeof value === "string" ? value : value.join(", ") } }
+}
 
 /** Seconds, or a date of one of three forms (RFC 9110, sections 10.2.3 and 5.6.7), of which the last has no zone. */
 const retryAfterOf = (value: RawHeaders[string], now: number): Duration.Duration | undefined => {

@@ -169,6 +169,10 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
     )
   }
 
+  shutDown(): void {
+    this.#end(failure(this.#message.upstream, "Closed", "did not answer before the client was shut down"), false)
+  }
+
   refuse(): void {
     const refusal = this.#message.admission?.refusal()
     if (refusal !== undefined) this.#refused(refusal)

@@ -194,6 +194,7 @@ export const settings = {
   clientPoolTimeout: duration(Duration.zero)("client.pool_timeout"),
   clientMaxQueued: integer(0, 1_000_000)("client.max_queued"),
   clientMaxResponseSize: size("client.max_response_size"),
+  clientShutdownTimeout: duration(Duration.zero)("client.shutdown_timeout"),
   clientFailureThreshold: integer(1, 1_000_000)("client.circuit_breaker.failure_threshold"),
   clientRecoveryTimeout: duration(Duration.millis(1))("client.circuit_breaker.recovery_timeout"),
   clientHalfOpenMaxCalls: integer(1, 65_535)("client.circuit_breaker.half_open_max_calls"),

@@ -5,7 +5,7 @@ import type { BulkInsertFailed, DocumentInvalid } from "../../Repository/Reposit
 import { Conflict, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
 import { englishOf, translatable, translationOfCall } from "../messages/message.ts"
 import { type Instance, isServiceError, serviceErrorTypeId } from "../ServiceError.ts"
-import { type CallError, fromCallFailure, isForCallers, UpstreamError } from "../UpstreamError.ts"
+import { type CallError, fromCallFailure, isForCallers, requiredHeadersOf, UpstreamError } from "../UpstreamError.ts"
 import type { ErrorResponses } from "./translation.ts"
 
 /**
@@ -82,7 +82,8 @@ const isUpstreamFailure = (failure: CallFailure): failure is CallError | Upstrea
 const toldToCallers = (failure: CallError | UpstreamError): Effect.Effect<never, CallError | UpstreamError> => {
   if (failure._tag === "CircuitOpenError") return Effect.fail(failure)
   if (failure instanceof UpstreamError) {
-    return Effect.fail(declared.has(failure) || isForCallers(failure.code) ? failure : withoutStatus(failure))
+    const isTold = (declared.has(failure) || isForCallers(failure.code)) && requiredHeadersOf(failure) !== undefined
+    return Effect.fail(isTold ? failure : withoutStatus(failure))
   }
   const { message, reason, statusCode, upstreamService } = failure
   if (isForCallers(statusCode) && statusCode < 500) return Effect.fail(failure)

@@ -11,6 +11,7 @@ import { labelFrom } from "../messages/label.ts"
 import { inEnglish } from "../messages/loadLanguages.ts"
 import { type Labels, type TranslatableMessage, translationOf, translationOfProblem } from "../messages/message.ts"
 import { type Instance, textOf } from "../ServiceError.ts"
+import { requiredHeadersOf } from "../UpstreamError.ts"
 import type { Arguments, Language, Translations } from "../Translations.ts"
 import * as responses from "./json.ts"
 import type { FieldResolver, ProblemField } from "./problemFields.ts"
@@ -87,7 +88,7 @@ export const makeErrorResponses = (translations: Translations): ErrorResponses =
           case "TooManyRequests":
             return responses.tooManyRequests(message, error.retry_after, headers)
           case "UpstreamError":
-            return responses.upstreamError(message, error, headers)
+            return responses.upstreamError(message, error, { ...headers, ...requiredHeadersOf(error) })
           default:
             return responses.errorMessage(statusOf[error._tag], message, headers)
         }
