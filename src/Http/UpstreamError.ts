@@ -53,7 +53,7 @@ export class UpstreamError extends Schema.TaggedError<UpstreamError>()("Upstream
    * are in the OpenAPI document, typed clients fail with `UpstreamError`, and 401, 403, 407 and 426 are passed on.
    */
   static readonly of = (
-    ...statuses: readonly [ServiceError.Status, ...ReadonlyArray<ServiceError.Status>]
+    ...statuses: readonly [UpstreamError.Status, ...ReadonlyArray<UpstreamError.Status>]
   ): UpstreamError.Statuses => ({
     [upstreamStatusesTypeId]: statuses
   })
@@ -66,6 +66,9 @@ export class UpstreamError extends Schema.TaggedError<UpstreamError>()("Upstream
  * @since 0.1.0
  */
 export declare namespace UpstreamError {
+  /** The statuses that can be declared. */
+  export type Status = ServiceError.Status | 407
+
   /** The statuses that an operation or a hook passes on. */
   export interface Statuses {
     readonly [upstreamStatusesTypeId]: ReadonlyArray<number>

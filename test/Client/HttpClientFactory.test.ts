@@ -477,11 +477,11 @@ describe("The headers of a call", () => {
       const typed = yield* HttpClientFactory.typed(things, service.url)
       const other = yield* KernelClient.make(things, { baseUrl: service.url, credentials: tokens() })
       const calls = [
-        proxy.wrap("x").get({ credentials: tokens(), timeout: "1 minute" }),
-        typed.things.list(),
-        other.things.list()
-      ]
-      const failed = yield* Effect.forkChild(Effect.all(calls.map((call) => Effect.flip(call)), { concurrency: 3 }))
+        Effect.flip(proxy.wrap("x").get({ credentials: tokens(), timeout: "1 minute" })),
+        Effect.flip(typed.things.list()),
+        Effect.flip(other.things.list())
+      ] as const
+      const failed = yield* Effect.forkChild(Effect.all(calls, { concurrency: 3 }))
       yield* arrived(3)
       yield* TestClock.adjust("9900 millis")
       assert.isUndefined(failed.pollUnsafe())
