@@ -50,14 +50,14 @@ export const make = (upstream: Upstream): HttpClientServiceProxy => {
     toString: () => `HttpClientServiceProxy(${upstream.root})`,
     toJSON: () => ({ _id: "HttpClientServiceProxy", root: upstream.root })
   }
-  const proxy = new Proxy(target, {
+  const proxy: object = new Proxy(target, {
     get: (target, name, receiver) =>
       typeof name === "symbol" || Reflect.has(target, name) || isReserved(name)
         ? Reflect.get(target, name, receiver)
         : at(name)
   })
   // Any other property is a wrapper.
-  return proxy as unknown as HttpClientServiceProxy
+  return proxy as HttpClientServiceProxy
 }
 
 // -----------------------------------------------------------------------------

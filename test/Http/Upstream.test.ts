@@ -51,10 +51,17 @@ const Calls = Service.make("CallService")
     { ...status, path: "./declares/{status}", error: UpstreamError.of(401, 403, 503) },
     ({ params }) => Effect.fail(told(params.status))
   )
-  .operation("asks", { path: "./asks/{status}", params, error: UpstreamError.of(401, 407, 426) }, ({ params }) =>
-    Effect.fail(failure(params.status, { headers: { [requires[params.status] ?? ""]: "as the bank says" } })))
-  .operation("lacks", { path: "./lacks/{status}", params, error: UpstreamError.of(401, 407, 426) }, ({ params }) =>
-    Effect.fail(failure(params.status, { upstreamService: "the \"bank\"\r\nx: y" })))
+  .operation(
+    "asks",
+    { path: "./asks/{status}", params, error: UpstreamError.of(401, 407, 426) },
+    ({ params }) =>
+      Effect.fail(failure(params.status, { headers: { [requires[params.status] ?? ""]: "as the bank says" } }))
+  )
+  .operation(
+    "lacks",
+    { path: "./lacks/{status}", params, error: UpstreamError.of(401, 407, 426) },
+    ({ params }) => Effect.fail(failure(params.status, { upstreamService: "the \"bank\"\r\nx: y" }))
+  )
   .operation(
     "reason",
     { params: { reason: ClientError.Reason }, path: "./reason/{reason}" },

@@ -69,6 +69,5 @@ const withoutSlashes = (text: string): string => {
  */
 const hasDotSegments = (address: string): boolean => {
   const [path = ""] = address.split(/[?#]/u, 1)
-  // oxlint-disable-next-line no-control-regex -- what the parser drops
-  return /[\0-\x1f]/u.test(address) || /[/\\](?:\.|%2e){1,2}(?:[/\\]|\s*$)/iu.test(path)
+  return /\p{Cc}/u.test(address) || /[/\\](?:\.|%2e){1,2}(?:[/\\]|\s*$)/iu.test(path)
 }

@@ -142,7 +142,7 @@ export const reader = (schema: Schema.Constraint) => {
   const read: (value: unknown) => Effect.Effect<unknown, ModelError | Schema.SchemaError> = isModelLike(schema)
     ? (value) => Model.fromWire(schema, withTypes(schema.wire.ast, value))
     // The type of `as` rules out schemas with services.
-    : Schema.decodeUnknownEffect(Schema.toCodecJson(schema as unknown as Schema.Codec<unknown>))
+    : Schema.decodeUnknownEffect(Schema.toCodecJson(schema as Schema.Codec<unknown>))
   return (value: unknown, upstream: string) => Effect.mapError(read(value), () => unexpected(upstream))
 }
 

@@ -75,7 +75,8 @@ const decompressed = (
       })))
     return Stream.fromReadableStream({
       // The types of Node's streams and of the web's differ in the buffers of their chunks.
-      evaluate: () => source.pipeThrough<Uint8Array>(new DecompressionStream(format) as never),
+      evaluate: () =>
+        source.pipeThrough<Uint8Array>(new DecompressionStream(format) as ReadableWritablePair<Uint8Array, Uint8Array>),
       onError: () => before ?? failure(upstream, "InvalidAnswer", "sent an answer whose compression is broken")
     })
   }))
