@@ -25,6 +25,12 @@ const secantus = {
     calls:
       /"\$+(this\.)?[clov]\.\w+"|"(c|o|v)\.\w+": [{"[]|\$project: \{.*"\w\.[\w.]+": |\$unset: \[|\$unset: "|\$slice/
   },
+  laxWindows: "It accepts windows and sorts that MongoDB rejects.",
+  lackingWindows: {
+    what:
+      "Its windows lack covariance, $minMaxScaler, months, decimals and dotted paths, and take ties for the current one.",
+    calls: /\$setWindowFields/
+  },
   pipelineUpdates: "It accepts an empty $set, and array filters, in an update by a pipeline, which MongoDB rejects.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify.",
   farDates: {

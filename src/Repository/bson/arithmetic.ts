@@ -119,15 +119,14 @@ const combine = (
   doubles: (a: number, b: number) => number,
   exacts: (a: Exact, b: Exact) => Exact
 ): BsonNumber | undefined => {
-  const decimal = isDecimal(a) || isDecimal(b)
-  const [x, y] = [exactOf(a), exactOf(b)]
   const double = doubles(toDouble(a), toDouble(b))
-  const isIntegral = Number.isInteger(toDouble(a)) && Number.isInteger(toDouble(b))
-  if (x === undefined || y === undefined) return decimal ? Decimal128.fromString(String(double)) : double
   const areNumbers = typeof a === "number" && typeof b === "number"
   // A whole number beyond 32 bits that is no `Long` was stored as a double.
-  const isDouble = areNumbers && (Number.isSafeInteger(double) || !(isInt32(a) && isInt32(b)))
-  if (!decimal && (isDouble || !isIntegral)) return double
+  if (areNumbers && (Number.isSafeInteger(double) || !(isInt32(a) && isInt32(b)))) return double
+  const decimal = isDecimal(a) || isDecimal(b)
+  const [x, y] = [exactOf(a), exactOf(b)]
+  if (x === undefined || y === undefined) return decimal ? Decimal128.fromString(String(double)) : double
+  if (!decimal && !(Number.isInteger(toDouble(a)) && Number.isInteger(toDouble(b)))) return double
   const exact = exacts(x, y)
   return decimal ? decimalOf(exact) : integerOf(exact.digits * 10n ** BigInt(exact.exponent))
 }

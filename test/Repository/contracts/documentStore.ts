@@ -17,6 +17,7 @@ import { refusalContract } from "./documentStore/refusals.ts"
 import { transactionContract } from "./documentStore/transactions.ts"
 import { updateContract } from "./documentStore/updates.ts"
 import { valueContract } from "./documentStore/values.ts"
+import { windowContract } from "./documentStore/windows.ts"
 import { writeContract } from "./documentStore/writes.ts"
 
 /** What a store of documents does, whichever it is: what MongoDB does, as far as an application relies on it. */
@@ -35,6 +36,7 @@ export const documentStoreContract = <E>(
     pipelineUpdateContract(it, differs)
     languageContract(it, differs)
     changesContract(it, differs)
+    windowContract(it, differs)
     indexContract(it)
     valueContract(it)
     findOneAndContract(it, differs)

@@ -8,11 +8,18 @@ import { isDocument } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { inOrder } from "../expression/arrayOperators.ts"
-import { type Expression, type ExpressionContext, isNothing } from "../expression/expression.ts"
+import { type Expression, type ExpressionContext, isNothing, namesOf } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
-import { Deviation, isExtreme, percentiles, Total } from "../expression/summaryOperators.ts"
+import {
+  checkMethod,
+  Deviation,
+  isExtreme,
+  partsOfPercentile,
+  percentiles,
+  Total
+} from "../expression/summaryOperators.ts"
 import { charge } from "../limits/costBudget.ts"
-import { type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 
@@ -256,10 +263,21 @@ const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand, context)
 }
 
 const quantiles =
-  (result: (values: ReadonlyArray<unknown>, operand: Document) => unknown): Make => (operand, context) =>
-    isDocument(operand)
-      ? ofAll((values) => result(values, operand))(operand["input"], context)
-      : Result.fail(rejected("an input is needed"))
+  (result: (quantiles: ReadonlyArray<number | null>) => unknown, parts?: ReadonlyArray<number>): Make =>
+  (operand, context) =>
+    Result.flatMap(
+      catchRejection(() => {
+        const { input, method, p } = namesOf(
+          operand,
+          "a percentile",
+          ["input", "method"],
+          parts === undefined ? ["p"] : []
+        )
+        checkMethod(method)
+        return { input, wanted: parts ?? partsOfPercentile(p) }
+      }),
+      ({ input, wanted }) => ofAll((values) => result(percentiles(values, wanted)))(input, context)
+    )
 
 const accumulators = new Map<string, Make>([
   ["$sum", summed(() => new Total(), (total) => total.sum())],
@@ -274,8 +292,8 @@ const accumulators = new Map<string, Make>([
   ["$mergeObjects", $mergeObjects],
   ["$stdDevPop", summed(() => new Deviation(), (deviation) => deviation.ofPopulation())],
   ["$stdDevSamp", summed(() => new Deviation(), (deviation) => deviation.ofSample())],
-  ["$median", quantiles((values) => percentiles(values, [0.5], "approximate")[0])],
-  ["$percentile", quantiles((values, { method, p }) => percentiles(values, p, method))],
+  ["$median", quantiles(([median]) => median, [0.5])],
+  ["$percentile", quantiles((all) => all)],
   ["$firstN", placed(true)],
   ["$lastN", placed(false)],
   ["$maxN", largest(1)],

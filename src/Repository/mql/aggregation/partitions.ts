@@ -6,7 +6,7 @@ import { isStepDone, spend } from "../../../internal/stepBudget.ts"
 import type { Direction } from "../../bson/path.ts"
 import { compare } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { type BatchIterator, collectThen, ended, mapEach } from "../execution/batchIterator.ts"
+import { type BatchIterator, consumeThen, ended, mapEach } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
 import type { Expression } from "../expression/expression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
@@ -25,7 +25,8 @@ export interface Partition {
 }
 
 /**
- * A stage that needs all documents of its partitions. `make` may throw.
+ * A stage that needs all documents of its partitions. `make` yields the results, and `undefined` where a step has done
+ * enough. It may throw.
  *
  * @internal
  */
@@ -33,7 +34,7 @@ export const partitioned = (
   key: Expression,
   sort: ReadonlyArray<Direction>,
   memory: Memory,
-  make: (partitions: ReadonlyArray<Partition>) => Iterable<Document>
+  make: (partitions: ReadonlyArray<Partition>) => Iterable<Document | undefined>
 ): Transform =>
 (source) => {
   const keyed = mapEach(source, (document) => {
@@ -42,17 +43,16 @@ export const partitioned = (
   })
   const directions = [byKey, ...sort.map(({ descending, path }) => ({ path: ["document", ...path], descending }))]
   const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), directions, Infinity, memory)
-  return collectThen(inOrder, memory, (items) => {
-    const all: Array<{ readonly key: unknown; readonly documents: Array<Document> }> = []
-    for (const { document, key } of items) {
-      const last = all.at(-1)
-      if (last !== undefined && compare(last.key, key) === 0) last.documents.push(document)
-      else all.push({ key, documents: [document] })
-    }
-    return inSteps(make(all), () => {
-      for (const item of items) memory.release(memoryOf(item))
-    })
-  })
+  const partitions: Array<{ readonly key: unknown; readonly documents: Array<Document> }> = []
+  let held = 0
+  return consumeThen(inOrder, ({ document, key }) => {
+    const last = partitions.at(-1)
+    if (last !== undefined && compare(last.key, key) === 0) last.documents.push(document)
+    else partitions.push({ key, documents: [document] })
+    const bytes = memoryOf(document)
+    held += bytes
+    return memory.hold(bytes)
+  }, () => inSteps(make(partitions), () => memory.release(held)))
 }
 
 // internal
@@ -64,7 +64,7 @@ const maxPerStep = 128
 
 const documentCost = 100
 
-const inSteps = (documents: Iterable<Document>, release: () => void): BatchIterator => {
+const inSteps = (documents: Iterable<Document | undefined>, release: () => void): BatchIterator => {
   const iterator = documents[Symbol.iterator]()
   let isDone = false
   return () => {
@@ -80,6 +80,7 @@ const inSteps = (documents: Iterable<Document>, release: () => void): BatchItera
         release()
         break
       }
+      if (next.success.value === undefined) break
       const checked = checkSize(next.success.value)
       if (Result.isFailure(checked)) return Result.fail(checked.failure)
       some.push(checked.success)

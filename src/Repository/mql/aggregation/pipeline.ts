@@ -32,6 +32,7 @@ import { parseBucketAuto, parseGroup } from "./groupStage.ts"
 import { parseGraphLookup, parseLookup } from "./lookupStage.ts"
 import { parseRedact } from "./redactStage.ts"
 import type { StageContext, StageParser, Transform } from "./stageContext.ts"
+import { parseSetWindowFields } from "./windowStage.ts"
 
 /**
  * Parses a pipeline of normalised stages.
@@ -90,8 +91,7 @@ const unsupportedStages = new Set([
   "$planCacheStats",
   "$currentOp",
   "$listSessions",
-  "$rankFusion",
-  "$setWindowFields"
+  "$rankFusion"
 ])
 
 const parseStage = (
@@ -316,6 +316,7 @@ const stageParsers = new Map<string, StageParser>([
   ["$redact", parseRedact],
   ["$densify", parseDensify],
   ["$fill", parseFill],
+  ["$setWindowFields", parseSetWindowFields],
   ["$lookup", parseLookup],
   ["$graphLookup", parseGraphLookup]
 ])

@@ -35,6 +35,24 @@ import {
 export const plus = (a: BsonNumber, b: BsonNumber): BsonNumber => add(a, b) ?? toDouble(a) + toDouble(b)
 
 /**
+ * The difference; a double if it overflows a 64-bit integer.
+ *
+ * @internal
+ */
+export const minus = (a: BsonNumber, b: BsonNumber): BsonNumber => {
+  if (typeof a === "number" && typeof b === "number") return a - b
+  const negative = negate(b)
+  return negative === undefined ? plus(add(a, 1) ?? a, Long.MAX_VALUE) : plus(a, negative)
+}
+
+/**
+ * The product; a double if it overflows a 64-bit integer.
+ *
+ * @internal
+ */
+export const times = (a: BsonNumber, b: BsonNumber): BsonNumber => multiply(a, b) ?? toDouble(a) * toDouble(b)
+
+/**
  * The date of this many milliseconds, which a computation may have made too many.
  *
  * @internal
@@ -63,17 +81,14 @@ const $subtract = binary((left, right, name) => {
     if (right instanceof Date) return left.getTime() - right.getTime()
     return dateAt(left.getTime() - Math.round(toDouble(numberOf(name, right))))
   }
-  const [a, b] = [numberOf(name, left), numberOf(name, right)]
-  const negative = negate(b)
-  return negative === undefined ? plus(add(a, 1) ?? a, Long.MAX_VALUE) : plus(a, negative)
+  return minus(numberOf(name, left), numberOf(name, right))
 })
 
 const $multiply = variadic(0, Infinity, (values, name) => {
   let product: BsonNumber = 1
   for (const value of values) {
     if (isNothing(value)) return null
-    const factor = numberOf(name, value)
-    product = multiply(product, factor) ?? toDouble(product) * toDouble(factor)
+    product = times(product, numberOf(name, value))
   }
   return product
 })

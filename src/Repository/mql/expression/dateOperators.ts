@@ -128,9 +128,28 @@ const $dateFromParts: OperatorParser = (...given) =>
 const durations: ReadonlyMap<string, number> = new Map(Object.entries(millisecondsOf))
 const monthsIn: ReadonlyMap<string, number> = new Map([["month", 1], ["quarter", 3], ["year", 12]])
 
-const unitOf = (name: string, value: unknown): string => {
+/**
+ * The name of a unit of time.
+ *
+ * @internal
+ */
+export const unitOf = (name: string, value: unknown): string => {
   const unit = textOf(`the unit of ${name}`, value)
   return durations.has(unit) || monthsIn.has(unit) || unit === "week" ? unit : reject(`${name} has no unit "${unit}"`)
+}
+
+/**
+ * The time so many units after another one, by the clock of a zone.
+ *
+ * @internal
+ */
+export const timeAfter = (time: number, count: number, unit: string, zone: Zone): number => {
+  const months = monthsIn.get(unit)
+  const perUnit = durations.get(unit)
+  if (months !== undefined) return fromLocal(addMonths(toLocal(time, zone), count * months), zone)
+  if (perUnit !== undefined && unit !== "day") return time + count * perUnit
+  const days = unit === "week" ? 7 * count : count
+  return fromLocal(toLocal(time, zone) + days * millisecondsOf.day, zone)
 }
 
 const moved = (sign: 1 | -1): OperatorParser =>
@@ -138,15 +157,7 @@ const moved = (sign: 1 | -1): OperatorParser =>
     const zone = zoneFrom(name, values)
     const { amount, startDate, unit } = values
     if (isNothing(startDate) || isNothing(unit) || isNothing(amount) || zone === null) return null
-    const kind = unitOf(name, unit)
-    const time = timeFrom(name, startDate)
-    const count = sign * wholeOf(name, amount)
-    const months = monthsIn.get(kind)
-    const perUnit = durations.get(kind)
-    if (months !== undefined) return dateAt(fromLocal(addMonths(toLocal(time, zone), count * months), zone))
-    if (perUnit !== undefined && kind !== "day") return dateAt(time + count * perUnit)
-    const days = kind === "week" ? 7 * count : count
-    return dateAt(fromLocal(toLocal(time, zone) + days * millisecondsOf.day, zone))
+    return dateAt(timeAfter(timeFrom(name, startDate), sign * wholeOf(name, amount), unitOf(name, unit), zone))
   })
 
 const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]

@@ -11,29 +11,59 @@ import { plus } from "./arithmeticOperators.ts"
 import { isNothing, listOf, named, type OperatorParser, type OperatorParsers, variadic } from "./expression.ts"
 
 /**
- * The sum and the mean of numbers; other values are ignored.
+ * The sum and the mean of numbers; other values are ignored. Doubles are summed in twice their precision.
  *
  * @internal
  */
 export class Total {
   #doubles = 0
+  // What the sum of the doubles lacks to be exact.
+  #rest = 0
+  // The sum if a double is not finite.
+  #rough = 0
   // The sum of the longs and decimals.
   #exact: BsonNumber | undefined = undefined
   #count = 0
 
   add(value: unknown): void {
-    if (typeof value === "number") this.#doubles += value
-    else if (isNumber(value)) this.#exact = this.#exact === undefined ? value : plus(this.#exact, value)
+    if (typeof value === "number") {
+      this.#rough += value
+      this.#addDouble(value)
+    } else if (isNumber(value)) this.#exact = this.#exact === undefined ? value : plus(this.#exact, value)
     else return
     this.#count += 1
   }
 
+  /** The total of the values of both. */
+  with(other: Total): Total {
+    const both = new Total()
+    both.#doubles = this.#doubles
+    both.#rest = this.#rest
+    both.#addDouble(other.#doubles)
+    both.#addDouble(other.#rest)
+    both.#rough = this.#rough + other.#rough
+    const [a, b] = [this.#exact, other.#exact]
+    both.#exact = a === undefined ? b : b === undefined ? a : plus(a, b)
+    both.#count = this.#count + other.#count
+    return both
+  }
+
   sum(): BsonNumber {
-    return this.#exact === undefined ? this.#doubles : plus(this.#exact, this.#doubles)
+    const doubles = Number.isFinite(this.#doubles) ? this.#doubles : this.#rough
+    return this.#exact === undefined ? doubles : plus(this.#exact, doubles)
   }
 
   mean(): BsonNumber | null {
     return this.#count === 0 ? null : divide(this.sum(), this.#count)
+  }
+
+  /** By Knuth's sum, whose error is exact. */
+  #addDouble(value: number): void {
+    const sum = this.#doubles + value
+    const shown = sum - this.#doubles
+    const rest = this.#rest + ((this.#doubles - (sum - shown)) + (value - shown))
+    this.#doubles = sum + rest
+    this.#rest = rest - (this.#doubles - sum)
   }
 }
 
@@ -56,6 +86,17 @@ export class Deviation {
     this.#squares += difference * (double - this.#mean)
   }
 
+  /** The deviation of the values of both. */
+  with(other: Deviation): Deviation {
+    const both = new Deviation()
+    both.#count = this.#count + other.#count
+    if (both.#count === 0) return both
+    const difference = other.#mean - this.#mean
+    both.#mean = this.#mean + difference * (other.#count / both.#count)
+    both.#squares = this.#squares + other.#squares + difference ** 2 * (this.#count * other.#count / both.#count)
+    return both
+  }
+
   ofPopulation(): number | null {
     return this.#count === 0 ? null : Math.sqrt(this.#squares / this.#count)
   }
@@ -66,26 +107,48 @@ export class Deviation {
 }
 
 /**
- * The percentiles of numbers for fractions from 0 to 1. With the method `exact` they are interpolated; otherwise each is
- * one of the numbers.
+ * The percentiles of numbers for fractions from 0 to 1: each is one of the numbers.
  *
  * @internal
  */
-export const percentiles = (values: unknown, parts: unknown, method: unknown): ReadonlyArray<unknown> => {
+export const percentiles = (values: unknown, parts: ReadonlyArray<number>): ReadonlyArray<number | null> => {
   const numbers = Float64Array.from(
     listOf("a percentile", values).filter(isNumber).map(toDouble).filter((value) => !Number.isNaN(value))
   )
   charge(numbers.length * Math.log2(numbers.length + 1) / 2)
   numbers.sort()
-  return listOf("a percentile's p", parts).map((part) => {
-    if (typeof part !== "number" || !(part >= 0 && part <= 1)) return reject("a percentile's p is from 0 to 1")
-    const place = part * (numbers.length - 1)
-    const below = Math.floor(place)
-    const [low = null, high = low] = numbers.subarray(below, below + 2)
-    if (low === null || high === null || place === below) return low
-    if (method === "exact") return low + (place - below) * (high - low)
-    return (below + 1) / numbers.length >= part ? low : high
-  })
+  return parts.map((part) => numbers[percentilePlace(part, numbers.length)] ?? null)
+}
+
+/**
+ * The place of a percentile in so many sorted numbers.
+ *
+ * @internal
+ */
+export const percentilePlace = (part: number, count: number): number => Math.max(0, Math.ceil(part * count) - 1)
+
+/**
+ * The fractions of `$percentile`.
+ *
+ * @internal
+ */
+export const partsOfPercentile = (p: unknown): ReadonlyArray<number> => {
+  const parts = listOf("a percentile's p", p)
+  if (parts.length === 0) return reject("a percentile's p needs at least one number")
+  return parts.map((part) =>
+    isNumber(part) && toDouble(part) >= 0 && toDouble(part) <= 1
+      ? toDouble(part)
+      : reject("a percentile's p is from 0 to 1")
+  )
+}
+
+/**
+ * Rejects any method of a percentile but the one that MongoDB has.
+ *
+ * @internal
+ */
+export const checkMethod = (method: unknown): void => {
+  if (method !== "approximate") reject("the method of a percentile is approximate")
 }
 
 /**
@@ -135,11 +198,12 @@ export const summaryOperators: OperatorParsers = {
   $max: extreme(1),
   $stdDevPop: summed(() => new Deviation(), (deviation) => deviation.ofPopulation()),
   $stdDevSamp: summed(() => new Deviation(), (deviation) => deviation.ofSample()),
-  $median: named(["input", "method"], [], ({ input }) => percentiles(numbersOf(input), [0.5], "approximate")[0]),
-  $percentile: named(
-    ["input", "p", "method"],
-    [],
-    ({ input, method, p }) =>
-      isNothing(input) && isArray(p) ? p.map(() => null) : percentiles(numbersOf(input), p, method)
-  )
+  $median: named(["input", "method"], [], ({ input, method }) => {
+    checkMethod(method)
+    return percentiles(numbersOf(input), [0.5])[0]
+  }),
+  $percentile: named(["input", "p", "method"], [], ({ input, method, p }) => {
+    checkMethod(method)
+    return percentiles(numbersOf(input), partsOfPercentile(p))
+  })
 }

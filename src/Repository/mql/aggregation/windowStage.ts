@@ -1,0 +1,101 @@
+/**
+ * `$setWindowFields`: computes fields from the documents around each document.
+ */
+import * as Result from "effect/Result"
+import { isStepDone, spend } from "../../../internal/stepBudget.ts"
+import { isArray, isDocument } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import type { Expression } from "../expression/expression.ts"
+import { parseExpression } from "../expression/parseExpression.ts"
+import { beginEvaluation } from "../limits/costBudget.ts"
+import { catchRejection, reject, rejectWith } from "../limits/queryProblem.ts"
+import type { Memory } from "../limits/sizeLimits.ts"
+import { changeFields, FieldTree } from "../projection/fieldTree.ts"
+import { parseSort } from "../projection/sortSpec.ts"
+import { parseWindowFunction } from "../window/parseWindowFunction.ts"
+import type { WindowFunction } from "../window/window.ts"
+import { partitioned } from "./partitions.ts"
+import type { StageParser, Transform } from "./stageContext.ts"
+
+/** @internal */
+export const parseSetWindowFields: StageParser = (operand, context) =>
+  catchRejection((): Transform => {
+    const { output, partitionBy = null, sortBy, ...others } = isDocument(operand) ? { ...operand } : {}
+    if (!isDocument(output) || Object.keys(others).length > 0) {
+      return reject("$setWindowFields needs an output, and takes a partitionBy and a sortBy")
+    }
+    const sort = sortBy === undefined ? [] : Result.getOrElse(parseSort(sortBy), rejectWith)
+    const key = Result.getOrElse(parseExpression(partitionBy, context), rejectWith)
+    const fields = Object.entries(output).map(([path, given]): Field => ({
+      path,
+      make: parseWindowFunction(path, given, sort, context)
+    }))
+    const withFields = settingFields(fields)
+    return partitioned(partitionOf(key), sort, context.memory, function*(partitions) {
+      for (const { documents } of partitions) yield* windowed(documents, fields, withFields, context.memory)
+    })
+  })
+
+// internal
+
+interface Field {
+  readonly path: string
+  readonly make: WindowFunction
+}
+
+const partitionOf = (key: Expression): Expression => (document) => {
+  const value = key(document)
+  return isArray(value) ? reject("a partitionBy can't have an array as its value") : value
+}
+
+/** Sets the fields of a document. Rejects paths that collide. */
+const settingFields = (fields: ReadonlyArray<Field>) => {
+  const tree = new FieldTree()
+  let values: ReadonlyArray<unknown> = []
+  for (const [i, { path }] of fields.entries()) tree.add(path, () => values[i], true)
+  return (document: Document, computed: ReadonlyArray<unknown>): Document => {
+    values = computed
+    return changeFields(document, tree)
+  }
+}
+
+/** Yields the documents with their fields, and `undefined` where a step has done enough. May throw. */
+const windowed = function*(
+  documents: ReadonlyArray<Document>,
+  fields: ReadonlyArray<Field>,
+  withFields: (document: Document, values: ReadonlyArray<unknown>) => Document,
+  memory: Memory
+): Iterable<Document | undefined> {
+  let held = 0
+  const weigh = (bytes: number) => {
+    held += bytes
+    const problem = memory.hold(bytes)
+    if (problem !== undefined) rejectWith(problem)
+  }
+  const windows = fields.map(({ make }) => ({ content: make({ documents, weigh }), from: 0, to: 0 }))
+  for (const [index, document] of documents.entries()) {
+    const values: Array<unknown> = []
+    for (const window of windows) {
+      const { content } = window
+      while (window.to < documents.length && content.enters(window.to, index)) {
+        beginEvaluation()
+        spend(moveCost)
+        content.push(documents[window.to]!, window.to)
+        window.to += 1
+        if (isStepDone()) yield undefined
+      }
+      while (window.from < window.to && content.leaves(window.from, index)) {
+        spend(moveCost)
+        if (content.shift()) window.from += 1
+        if (isStepDone()) yield undefined
+      }
+      beginEvaluation()
+      values.push(content.result(index, window.from, window.to) ?? null)
+    }
+    yield withFields(document, values)
+  }
+  memory.release(held)
+}
+
+// What it takes to move an end of a window by one document.
+const moveCost = 20

@@ -1,0 +1,321 @@
+/**
+ * The accumulators of windows: those of `$group`, over the documents in a window.
+ */
+import * as Result from "effect/Result"
+import { encodeComponent } from "../../bson/keyEncoding.ts"
+import { toDouble } from "../../bson/number.ts"
+import { compareKeys, sortKeyOf } from "../../bson/path.ts"
+import { compare, isDocument, isNumber } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { type Expression, isNothing, namesOf, wholeOf } from "../expression/expression.ts"
+import {
+  checkMethod,
+  Deviation,
+  isExtreme,
+  partsOfPercentile,
+  percentilePlace,
+  Total
+} from "../expression/summaryOperators.ts"
+import { charge } from "../limits/costBudget.ts"
+import { reject, rejectWith } from "../limits/queryProblem.ts"
+import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
+import { parseSort } from "../projection/sortSpec.ts"
+import { parseBounds } from "./bounds.ts"
+import { Fifo } from "./fifo.ts"
+import { summarised, type Summary } from "./slidingSummary.ts"
+import { SortedValues } from "./sortedValues.ts"
+import { type Bounds, type WindowContext, type WindowFunction, withoutState } from "./window.ts"
+
+/**
+ * Parses the operand of an accumulator and its `window`. May throw.
+ *
+ * @internal
+ */
+export type WindowParser = (operand: unknown, window: unknown, context: WindowContext) => WindowFunction
+
+/**
+ * An accumulator of values, as a summary.
+ *
+ * @internal
+ */
+export const summarising =
+  <A extends Summary<A>>(start: () => A, result: (summary: A) => unknown): WindowParser => (operand, window, context) =>
+    summarised(parseBounds(window, context), context.parse(operand), start, result)
+
+// internal
+
+class Extreme implements Summary<Extreme> {
+  value: unknown = null
+  readonly #sign: 1 | -1
+
+  constructor(sign: 1 | -1) {
+    this.#sign = sign
+  }
+
+  add(value: unknown): void {
+    if (isExtreme(this.#sign)(value, this.value)) this.value = value
+  }
+
+  with(later: Extreme): Extreme {
+    const both = new Extreme(this.#sign)
+    both.add(this.value)
+    both.add(later.value)
+    return both
+  }
+}
+
+/** A function that reads the documents in the window when it is asked. */
+const ofPlaces = (
+  result: (documents: ReadonlyArray<Document>, from: number, to: number) => unknown,
+  window: unknown,
+  context: WindowContext
+): WindowFunction => {
+  const bounds = parseBounds(window, context)
+  return ({ documents }) => ({
+    ...bounds(documents),
+    ...withoutState((_, from, to) => result(documents, from, to))
+  })
+}
+
+/** The operand of an accumulator of `n` values. */
+const someOf = (
+  operand: unknown,
+  name: string,
+  { constant, parse }: WindowContext
+): { readonly n: number; readonly read: Expression } => {
+  const { input, n } = namesOf(operand, name, ["input", "n"])
+  return { n: countOf(constant(n)), read: parse(input) }
+}
+
+const countOf = (n: unknown): number => {
+  const count = wholeOf("n", n)
+  return count >= 1 ? count : reject("a whole number from 1 is needed as n")
+}
+
+const valuesIn = (
+  documents: ReadonlyArray<Document>,
+  read: Expression,
+  from: number,
+  to: number
+): ReadonlyArray<unknown> => documents.slice(from, to).map((document) => read(document) ?? null)
+
+const pushed = (bounds: Bounds, read: Expression): WindowFunction => ({ documents, weigh }) => {
+  const values = new Fifo<unknown>()
+  return {
+    ...bounds(documents),
+    push: (document) => {
+      const value = read(document)
+      weigh(slot + memoryOf(value))
+      values.push(value)
+    },
+    shift: () => {
+      weigh(-slot - memoryOf(values.shift()))
+      return true
+    },
+    result: () => {
+      charge(values.length)
+      return values.toArray().filter((value) => value !== undefined)
+    }
+  }
+}
+
+const addedToSet = (bounds: Bounds, read: Expression): WindowFunction => ({ documents, weigh }) => {
+  const texts = new Fifo<string | undefined>()
+  const known = new Map<string, { readonly value: unknown; count: number }>()
+  return {
+    ...bounds(documents),
+    push: (document) => {
+      const value = read(document)
+      if (value === undefined) return texts.push(undefined)
+      charge(sizeOfValue(value))
+      const text = encodeComponent(value, { inexact: false })
+      texts.push(text)
+      const before = known.get(text)
+      weigh(slot)
+      if (before !== undefined) before.count += 1
+      else {
+        weigh(4 * slot + 2 * text.length + memoryOf(value))
+        known.set(text, { value, count: 1 })
+      }
+    },
+    shift: () => {
+      const text = texts.shift()
+      const entry = text === undefined ? undefined : known.get(text)
+      if (text === undefined || entry === undefined) return true
+      entry.count -= 1
+      weigh(-slot)
+      if (entry.count === 0) {
+        known.delete(text)
+        weigh(-4 * slot - 2 * text.length - memoryOf(entry.value))
+      }
+      return true
+    },
+    result: () => {
+      charge(known.size)
+      return Array.from(known.values(), ({ value }) => value)
+    }
+  }
+}
+
+// The bytes of an array slot.
+const slot = 16
+
+/** A value with what it is sorted by. Values that are alike are in the order of their documents. */
+interface Sortable {
+  readonly order: ReadonlyArray<unknown>
+  readonly value: unknown
+  readonly at: number
+}
+
+const valuesOf = (sortables: ReadonlyArray<Sortable>): ReadonlyArray<unknown> => {
+  charge(sortables.length)
+  return sortables.map(({ value }) => value)
+}
+
+type Order = (a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>) => number
+
+const byValue: Order = ([a], [b]) => compare(a, b)
+
+/** Values that are there, sorted by themselves. */
+const present = (read: Expression) => (document: Document): Omit<Sortable, "at"> | undefined => {
+  const value = read(document)
+  return isNothing(value) ? undefined : { order: [value], value }
+}
+
+const sortedBy = (
+  bounds: Bounds,
+  sortable: (document: Document) => Omit<Sortable, "at"> | undefined,
+  order: Order,
+  result: (values: SortedValues<Sortable>) => unknown
+): WindowFunction =>
+({ documents, weigh }) => {
+  const inWindow = new Fifo<Sortable | undefined>()
+  const values = new SortedValues<Sortable>((a, b) => order(a.order, b.order) || a.at - b.at)
+  const bytesOf = ({ order, value }: Sortable) => 6 * slot + memoryOf(order) + memoryOf(value)
+  return {
+    ...bounds(documents),
+    push: (document, at) => {
+      const found = sortable(document)
+      const item = found === undefined ? undefined : { ...found, at }
+      inWindow.push(item)
+      if (item === undefined) return
+      weigh(bytesOf(item))
+      charge(sortCost)
+      values.add(item)
+    },
+    shift: () => {
+      const item = inWindow.shift()
+      if (item === undefined) return true
+      weigh(-bytesOf(item))
+      charge(sortCost)
+      values.remove(item)
+      return true
+    },
+    result: () => result(values)
+  }
+}
+
+// What it takes to find a value's place among others.
+const sortCost = 100
+
+const placed = (
+  name: string,
+  result: (values: SortedValues<Sortable>, n: number) => unknown
+): WindowParser =>
+(operand, window, context) => {
+  const hasN = name.endsWith("N")
+  const { n, output, sortBy } = { ...namesOf(operand, name, hasN ? ["output", "sortBy", "n"] : ["output", "sortBy"]) }
+  const count = hasN ? countOf(context.constant(n)) : 1
+  const directions = Result.getOrElse(parseSort(sortBy), rejectWith)
+  const read = context.parse(output)
+  return sortedBy(
+    parseBounds(window, context),
+    (document) => ({
+      order: Result.getOrElse(sortKeyOf(document, directions), reject),
+      value: read(document) ?? null
+    }),
+    (a, b) => compareKeys(a, b, directions),
+    (values) => result(values, count)
+  )
+}
+
+const sortedNumbers = (
+  window: unknown,
+  context: WindowContext,
+  read: Expression,
+  result: (numberAt: (part: number) => number | null) => unknown
+): WindowFunction =>
+  sortedBy(
+    parseBounds(window, context),
+    (document) => {
+      const value = read(document)
+      const double = isNumber(value) ? toDouble(value) : NaN
+      return Number.isNaN(double) ? undefined : { order: [double], value: double }
+    },
+    byValue,
+    (values) =>
+      result((part) => {
+        const found = values.at(percentilePlace(part, values.length))?.value
+        return typeof found === "number" ? found : null
+      })
+  )
+
+/** @internal */
+export const windowAccumulators: ReadonlyMap<string, WindowParser> = new Map<string, WindowParser>([
+  ["$sum", summarising(() => new Total(), (total) => total.sum())],
+  ["$avg", summarising(() => new Total(), (total) => total.mean())],
+  ["$count", (operand, window, context) =>
+    isDocument(operand) && Object.keys(operand).length === 0
+      ? ofPlaces((_, from, to) => to - from, window, context)
+      : reject("$count of a window takes an empty document")],
+  ["$min", summarising(() => new Extreme(-1), ({ value }) => value)],
+  ["$max", summarising(() => new Extreme(1), ({ value }) => value)],
+  ["$stdDevPop", summarising(() => new Deviation(), (deviation) => deviation.ofPopulation())],
+  ["$stdDevSamp", summarising(() => new Deviation(), (deviation) => deviation.ofSample())],
+  ["$first", (operand, window, context) => {
+    const read = context.parse(operand)
+    return ofPlaces((documents, from, to) => from < to ? read(documents[from]) : null, window, context)
+  }],
+  ["$last", (operand, window, context) => {
+    const read = context.parse(operand)
+    return ofPlaces((documents, from, to) => from < to ? read(documents[to - 1]) : null, window, context)
+  }],
+  ["$firstN", (operand, window, context) => {
+    const { n, read } = someOf(operand, "$firstN", context)
+    return ofPlaces((documents, from, to) => valuesIn(documents, read, from, Math.min(to, from + n)), window, context)
+  }],
+  ["$lastN", (operand, window, context) => {
+    const { n, read } = someOf(operand, "$lastN", context)
+    return ofPlaces((documents, from, to) => valuesIn(documents, read, Math.max(from, to - n), to), window, context)
+  }],
+  ["$push", (operand, window, context) => pushed(parseBounds(window, context), context.parse(operand))],
+  ["$addToSet", (operand, window, context) => addedToSet(parseBounds(window, context), context.parse(operand))],
+  ["$minN", (operand, window, context) => {
+    const { n, read } = someOf(operand, "$minN", context)
+    return sortedBy(parseBounds(window, context), present(read), byValue, (values) => valuesOf(values.first(n)))
+  }],
+  ["$maxN", (operand, window, context) => {
+    const { n, read } = someOf(operand, "$maxN", context)
+    return sortedBy(
+      parseBounds(window, context),
+      present(read),
+      byValue,
+      (values) => valuesOf(values.last(n).toReversed())
+    )
+  }],
+  ["$top", placed("$top", (values) => values.first(1)[0]?.value ?? null)],
+  ["$bottom", placed("$bottom", (values) => values.last(1)[0]?.value ?? null)],
+  ["$topN", placed("$topN", (values, n) => valuesOf(values.first(n)))],
+  ["$bottomN", placed("$bottomN", (values, n) => valuesOf(values.last(n)))],
+  ["$median", (operand, window, context) => {
+    const { input, method } = namesOf(operand, "$median", ["input", "method"])
+    checkMethod(method)
+    return sortedNumbers(window, context, context.parse(input), (numberAt) => numberAt(0.5))
+  }],
+  ["$percentile", (operand, window, context) => {
+    const { input, method, p } = namesOf(operand, "$percentile", ["input", "method", "p"])
+    checkMethod(method)
+    const parts = partsOfPercentile(context.constant(p))
+    return sortedNumbers(window, context, context.parse(input), (numberAt) => parts.map(numberAt))
+  }]
+])

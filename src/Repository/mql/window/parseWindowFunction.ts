@@ -1,0 +1,51 @@
+/**
+ * Parses the window functions of `$setWindowFields`.
+ */
+import * as Result from "effect/Result"
+import type { Direction } from "../../bson/path.ts"
+import { isArray, isDocument } from "../../bson/value.ts"
+import type { ExpressionContext } from "../expression/expression.ts"
+import { parseExpression } from "../expression/parseExpression.ts"
+import { beginEvaluation } from "../limits/costBudget.ts"
+import { reject, rejectWith } from "../limits/queryProblem.ts"
+import { windowAccumulators } from "./accumulatedWindow.ts"
+import { orderFunctions } from "./orderFunctions.ts"
+import { rateFunctions } from "./rateFunctions.ts"
+import type { WindowFunction } from "./window.ts"
+
+/**
+ * Parses the function of a field, `{ $sum: "$n", window: { documents: [-1, 0] } }`. May throw.
+ *
+ * @internal
+ */
+export const parseWindowFunction = (
+  field: string,
+  given: unknown,
+  sort: ReadonlyArray<Direction>,
+  context: ExpressionContext
+): WindowFunction => {
+  const { window, ...functions } = isDocument(given) ? given : {}
+  const [name = "", ...others] = Object.keys(functions)
+  const parser = functionParsers.get(name)
+  if (parser === undefined || others.length > 0) {
+    return reject(`"${field}" of $setWindowFields needs exactly one window function`)
+  }
+  const parse = (expression: unknown) => Result.getOrElse(parseExpression(expression, context), rejectWith)
+  const constant = (expression: unknown): unknown => {
+    if (readsFields(expression)) return reject(`${name} needs a value that is the same for all documents`)
+    beginEvaluation()
+    return parse(expression)({})
+  }
+  return parser(functions[name], window, { sort, parse, constant })
+}
+
+// internal
+
+const functionParsers = new Map([...windowAccumulators, ...orderFunctions, ...rateFunctions])
+
+const readsFields = (expression: unknown): boolean =>
+  typeof expression === "string"
+    ? expression.startsWith("$")
+    : isArray(expression)
+    ? expression.some(readsFields)
+    : isDocument(expression) && !Object.hasOwn(expression, "$literal") && Object.values(expression).some(readsFields)
