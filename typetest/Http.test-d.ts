@@ -13,6 +13,7 @@ import {
   Resource,
   Service,
   ServiceError,
+  Tokens,
   type Translations
 } from "appkernel"
 import {
@@ -191,6 +192,21 @@ describe("KernelEngine", () => {
     >()
     const api = KernelApi.make("limited").register(User).enableRateLimits()
     expectTypeOf(KernelClient.make(api)).toEqualTypeOf<typeof limited>()
+  })
+
+  it("knows of a call that credentials may be missing, wrong, or too often wrong, and that it may be denied", () => {
+    const secured = KernelClient.make(KernelApi.make("secured").register(User).enableSecurity())
+    type Secured = Effect.Success<typeof secured>
+    expectTypeOf<Effect.Error<ReturnType<Secured["users"]["get"]>>>().toEqualTypeOf<
+      | Effect.Error<ReturnType<Client["users"]["get"]>>
+      | HttpError.Unauthorized
+      | HttpError.Forbidden
+      | HttpError.TooManyRequests
+    >()
+    const tokens = KernelClient.make(KernelEngine.make("tokens").register(Tokens.service))
+    type SignIns = Effect.Success<typeof tokens>["tokens"]
+    expectTypeOf<HttpError.TooManyRequests>().toExtend<Effect.Error<ReturnType<SignIns["token"]>>>()
+    expectTypeOf<HttpError.TooManyRequests>().not.toExtend<Effect.Error<ReturnType<SignIns["revoke"]>>>()
   })
 
   it("needs a store, and fails to start with what it says", () => {

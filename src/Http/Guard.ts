@@ -15,14 +15,14 @@ import type * as Endpoint from "./Endpoint.ts"
 import { responses } from "./HttpError.ts"
 
 /**
- * The check of credentials. Every endpoint of an API with security can answer with `Unauthorized`: where credentials are
- * needed and missing, and where they are wrong.
+ * The check of credentials. Every endpoint of an API with security can answer with `Unauthorized`, where credentials are needed
+ * and missing, and where they are wrong; and with `TooManyRequests`, where too many were.
  *
  * @category models
  * @since 0.1.0
  */
 export class Authentication extends HttpApiMiddleware.Service<Authentication>()("appkernel/Guard/Authentication", {
-  error: responses.Unauthorized
+  error: [responses.Unauthorized, responses.TooManyRequests]
 }) {}
 
 /**

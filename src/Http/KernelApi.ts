@@ -49,7 +49,8 @@ export interface KernelApi<
   ) => KernelApi<Id, Groups | Registration.GroupOf<T, Methods[number], Name>, Registered | Entry<Name, T>, Guards>
   /**
    * Describes that callers prove who they are and that rules say what they may do: every endpoint can answer with
-   * `Unauthorized`, and those that may deny something with `Forbidden`. An engine of this description has security enabled.
+   * `Unauthorized`, and with `TooManyRequests` after too many wrong credentials; those that may deny something also with
+   * `Forbidden`. An engine of this description has security enabled.
    */
   readonly enableSecurity: () => KernelApi<Id, Groups, Registered, Guards | "security">
   /**

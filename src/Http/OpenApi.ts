@@ -12,6 +12,7 @@ import * as EffectOpenApi from "effect/http-api/OpenApi"
 import type * as Model from "../Model/Model.ts"
 import type { AccessPolicy } from "./AccessPolicy.ts"
 import { Tags } from "./description/tags.ts"
+import { RateLimiting } from "./Guard.ts"
 import * as KernelConfig from "./KernelConfig.ts"
 import { entriesByOperation, withAccess } from "./openapi/access.ts"
 import { entriesOf } from "./openapi/entries.ts"
@@ -185,6 +186,8 @@ export interface Options {
    * provided to the service, and to `bearer` where that is unknown.
    */
   readonly securitySchemes?: { readonly [name: string]: SecurityScheme } | undefined
+  /** Whether a check of credentials may be refused after failed attempts (429). Defaults to whether `basic` is a scheme. */
+  readonly slowsSignIns?: boolean | undefined
   /** Whether what the policy lets nobody do, see or set is left out. Defaults to false: the document says so. */
   readonly omitsUnreachable?: boolean | undefined
 }
@@ -234,6 +237,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const fields = isSecured ? fieldRules(resources, entries, omits) : noFieldRules
   const schemes = isSecured ? options.securitySchemes ?? bearer : {}
   const requirements = Object.keys(schemes).map((name) => ({ [name]: [] }))
+  const slowsSignIns = options.slowsSignIns ?? Object.values(schemes).some(({ scheme }) => scheme === "basic")
   const schemas = Schemas.make(api, resources, parametersOf(registrations.flatMap(({ calls }) => calls)), fields)
   const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
   const { complete, components: open, generated: made, ignored, known, declaredOf } = schemas.finish(generated)
@@ -252,7 +256,8 @@ export const make = ({ api: described, policy, registrations }: Source, options:
     ),
     (item, path) =>
       Json.mapValues(Json.nodeOf(item), (value, method) => {
-        const { name, tags } = details.get(`${method} ${path}`) ?? { name: `${method} ${path}`, tags: [] }
+        const { isLimited, name, tags } = details.get(`${method} ${path}`) ??
+          { name: `${method} ${path}`, tags: [], isLimited: false }
         const operation = Json.mapSchemas(withParameters(Json.nodeOf(value), declaredOf(`${method} ${path}`)), complete)
         const resource = resources.find((resource) => isBelow(resource, path))
         const context = resource === undefined ? undefined : {
@@ -266,7 +271,10 @@ export const make = ({ api: described, policy, registrations }: Source, options:
         )
         return ordered(withAccess(
           {
-            ...withErrorResponses(isStrict.has(`${method} ${path}`) ? close(completed) : completed),
+            ...withErrorResponses(
+              isStrict.has(`${method} ${path}`) ? close(completed) : completed,
+              isLimited || slowsSignIns ? [] : ["429"]
+            ),
             summary: completed["summary"] ?? summaryOf(name),
             tags: tags.length === 0 ? operation["tags"] : tags
           },
@@ -308,6 +316,8 @@ export const make = ({ api: described, policy, registrations }: Source, options:
 interface Detail {
   readonly name: string
   readonly tags: ReadonlyArray<string>
+  /** Whether it is limited how often it is called, whatever the credentials are. */
+  readonly isLimited: boolean
 }
 
 /** What the generator does not carry over, by method and path. */
@@ -320,26 +330,31 @@ const detailsOf = (api: HttpApi.Top): ReadonlyMap<string, Detail> => {
       const own = Context.getOrElse(endpoint.annotations, Tags, () => [])
       const first = Context.getOrElse(group.annotations, Tags, () => [])
       const tags = [...new Set([...first, ...own])]
-      details.set(`${endpoint.method.toLowerCase()} ${path}`, { name: endpoint.identifier, tags })
+      const isLimited = endpoint.middlewares.has(RateLimiting) ||
+        Array.from(endpoint.error).some(({ ast }) => ast.context?.annotations?.["httpApiStatus"] === 429)
+      details.set(`${endpoint.method.toLowerCase()} ${path}`, { name: endpoint.identifier, tags, isLimited })
     }
   })
   return details
 }
 
-/** Describes each status, and types a body without a schema as an object. */
-const withErrorResponses = (operation: Json.Node): Json.Node => {
+/** Describes each status but those that there are none of, and types a body without a schema as an object. */
+const withErrorResponses = (operation: Json.Node, without: ReadonlyArray<string>): Json.Node => {
   const known = Json.mapBodies(operation, (schema) => Object.keys(schema).length === 0 ? { type: "object" } : schema)
   return {
     ...known,
-    responses: Json.mapValues(Json.nodeOf(known["responses"]), (response, status) => {
-      const { description, ...rest } = Json.nodeOf(response)
-      return {
-        description: describeStatus(status, String(description)),
-        ...(status === "500" ? { headers: { "X-Request-Id": requestId } } : {}),
-        ...(status === "429" ? { headers: { "Retry-After": retryAfter } } : {}),
-        ...rest
+    responses: Json.mapValues(
+      Json.omitBy(Json.nodeOf(known["responses"]), (status) => without.includes(status)),
+      (response, status) => {
+        const { description, ...rest } = Json.nodeOf(response)
+        return {
+          description: describeStatus(status, String(description)),
+          ...(status === "500" ? { headers: { "X-Request-Id": requestId } } : {}),
+          ...(status === "429" ? { headers: { "Retry-After": retryAfter } } : {}),
+          ...rest
+        }
       }
-    })
+    )
   }
 }
 

@@ -31,6 +31,8 @@ import type { CurrentUser } from "../Security/CurrentUser.ts"
 import { Anonymous } from "../Security/Permission.ts"
 import type { CredentialsInvalid } from "../Security/SecurityError.ts"
 import * as SignIns from "../Security/SignIns.ts"
+import { TooManyRequests } from "./HttpError.ts"
+import { tooManyRequests } from "./messages/message.ts"
 import * as Service from "./Service.ts"
 import { ServiceError } from "./ServiceError.ts"
 
@@ -69,19 +71,6 @@ export class InvalidRequest extends ServiceError<InvalidRequest>()("invalid_requ
 export class UnsupportedGrantType extends ServiceError<UnsupportedGrantType>()("unsupported_grant_type", {
   status: 400,
   message: "The grant_type must be password or refresh_token"
-}) {}
-
-/**
- * Occurs when there were too many failed attempts for the account from this address, or from the address: see
- * `SignInAttempts`. A retry is answered after `retry_after` seconds.
- *
- * @category errors
- * @since 0.1.0
- */
-export class TooManyAttempts extends ServiceError<TooManyAttempts>()("TooManyAttempts", {
-  status: 429,
-  message: "There were too many failed attempts to sign in",
-  fields: { retry_after: Schema.Int }
 }) {}
 
 /**
@@ -169,7 +158,7 @@ export const service = Service.make("TokenService")
     payload: Grant,
     form: true,
     success: TokenResponse,
-    error: [InvalidGrant, InvalidRequest, UnsupportedGrantType, TooManyAttempts],
+    error: [InvalidGrant, InvalidRequest, UnsupportedGrantType, TooManyRequests],
     summary: "Sign in, or renew the tokens of a sign-in",
     description:
       "With `grant_type` `password`: `username` and `password`. With `refresh_token`: `refresh_token`, which "
@@ -226,10 +215,10 @@ const granted = Effect.fnUntraced(function*(grant: typeof Grant.Type) {
 const authenticated = (login: string, password: Redacted.Redacted<string>) =>
   Effect.flatMap(Passwords, ({ verify }) => verify(login, password)).pipe(
     Effect.catchTag("CredentialsInvalid", (error) => refused(error)),
-    Effect.catchTag("TooManyAttempts", ({ retryAfter }) => {
-      const seconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
-      return Effect.andThen(withHeader("retry-after", String(seconds)), new TooManyAttempts({ retry_after: seconds }))
-    })
+    Effect.catchTag(
+      "TooManyAttempts",
+      ({ retryAfter }) => Effect.fail(tooManyRequests("errors.TooManyAttempts", Duration.toMillis(retryAfter)))
+    )
   )
 
 /** Why credentials are refused is for the log. */

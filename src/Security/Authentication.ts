@@ -43,6 +43,8 @@ export interface Scheme {
   readonly word: string | undefined
   /** The entry in `WWW-Authenticate`, without its realm. */
   readonly challenge: Challenge
+  /** Whether `verify` may fail with `TooManyAttempts`: the OpenAPI document then has 429. */
+  readonly slowsGuesses: boolean
   /**
    * The user that the credentials prove. Fails with `CredentialsInvalid` if they prove nobody, with `CredentialsUnchecked` if
    * they can't be checked at the moment, and with `TooManyAttempts` if a guess is not checked: see `SignInAttempts`, which
@@ -104,12 +106,15 @@ export interface Challenge {
  * @since 0.1.0
  */
 export const make = (
-  parts: Omit<Scheme, typeof typeId | "word"> & {
+  parts: Omit<Scheme, typeof typeId | "word" | "slowsGuesses"> & {
     /** See {@link Scheme}. Defaults to none. */
     readonly word?: string | undefined
+    /** See {@link Scheme}. Defaults to false. */
+    readonly slowsGuesses?: boolean | undefined
   }
 ): Scheme => ({
   ...parts,
+  slowsGuesses: parts.slowsGuesses === true,
   [typeId]: typeId,
   header: parts.header.toLowerCase(),
   word: parts.word?.toLowerCase()
@@ -148,6 +153,7 @@ export const basic = (passwords: Passwords["Service"]): Scheme =>
     header: "authorization",
     word: "basic",
     challenge: { scheme: "Basic", parameters: { charset: "UTF-8" } },
+    slowsGuesses: true,
     verify: (credentials) => {
       const pair = pairOf(Redacted.value(credentials))
       return pair === undefined
@@ -202,8 +208,9 @@ export const provided: Effect.Effect<ReadonlyArray<Scheme>> = Effect.map(Effect.
   const passwords = Context.getOrUndefined(context, Passwords)
   const keys = Context.getOrUndefined(context, ApiKeys)
   if (jwt !== undefined) schemes.set("bearer", bearer(jwt))
-  if (passwords !== undefined) schemes.set("basic", basic(passwords))
-  if (keys !== undefined) schemes.set("apiKey", apiKey(keys))
+  const own = (scheme: Scheme): Scheme => jwt === undefined ? scheme : ofOwnUsers(scheme, jwt)
+  if (passwords !== undefined) schemes.set("basic", own(basic(passwords)))
+  if (keys !== undefined) schemes.set("apiKey", own(apiKey(keys)))
   for (const [key, scheme] of context.mapUnsafe) {
     if (key.startsWith(`${typeId}/`)) schemes.set(scheme.id, scheme)
   }
@@ -213,6 +220,19 @@ export const provided: Effect.Effect<ReadonlyArray<Scheme>> = Effect.map(Effect.
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** An account with an id as users of another issuer have them proves none of these. */
+const ofOwnUsers = (scheme: Scheme, { isForeign }: Jwt["Service"]): Scheme => ({
+  ...scheme,
+  verify: (credentials) =>
+    Effect.flatMap(
+      scheme.verify(credentials),
+      (user) =>
+        isForeign(user.subject)
+          ? Effect.fail(new CredentialsInvalid({ reason: "account" }))
+          : Effect.succeed(user)
+    )
+})
 
 /** What keeps the service from checking credentials is for the log. */
 const unlessInvalid = (error: Refusal | Error): Refusal =>

@@ -150,6 +150,11 @@ export class Jwt extends Context.Service<Jwt, {
    */
   readonly sign: (content: TokenContent) => Effect.Effect<Redacted.Redacted<string>, KeysInvalid>
   /**
+   * Whether a subject is one that users of another issuer have: `<issuer>|<sub>`. No other credentials prove it: not those of an
+   * account that has such an id.
+   */
+  readonly isForeign: (subject: string) => boolean
+  /**
    * The user that a token proves. Fails with `CredentialsInvalid` if it proves nobody, and with `IssuerUnavailable` if the
    * keys of its issuer can't be fetched.
    */
@@ -324,6 +329,7 @@ const makeOf = Effect.fn("Jwt.make")(
     const keys = opened.find((one) => one.keys !== undefined)?.keys
     return Jwt.of({
       application,
+      isForeign: (subject) => isForeign(opened, subject),
       verify,
       sign: Effect.fn("Jwt.sign")(function*(content) {
         if (keys?.privateKey === undefined) {
@@ -348,6 +354,10 @@ const makeOf = Effect.fn("Jwt.make")(
     })
   }
 )
+
+/** Whether a subject names a user of an issuer whose subjects are not ours. */
+const isForeign = (issuers: ReadonlyArray<{ readonly prefix: string }>, subject: string): boolean =>
+  issuers.some(({ prefix }) => prefix !== "" && subject.startsWith(prefix))
 
 const noApplication =
   "which application is it? Start the service by engine.launch or engine.test, or use Jwt.layerWith({ application })"

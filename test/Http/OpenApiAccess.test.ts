@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Validator as DocumentValidator } from "@seriousme/openapi-schema-validator"
 import { Effect, Schema } from "effect"
 import * as OpenApi from "../../src/Http/OpenApi.ts"
-import { Anonymous, CurrentSubject, KernelEngine, Model, Resource, Role, Service } from "../../src/index.ts"
+import { Anonymous, CurrentSubject, KernelEngine, Model, Resource, Role, Service, Tokens } from "../../src/index.ts"
 
 class Supplier extends Model.Class<Supplier>()("Supplier", { name: Schema.String, phone: Schema.String }) {}
 
@@ -55,6 +55,24 @@ describe("OpenApi, of a service with access control", () => {
       OpenApi.make(KernelEngine.make("x").register(Products), { title: "", version: "" }),
       "components.securitySchemes"
     )
+  })
+
+  it("has 429 where guesses of credentials are slowed, and where an operation says so", () => {
+    const statusesIn = (signsIn: boolean, schemes: { readonly [name: string]: OpenApi.SecurityScheme }) => {
+      const all = KernelEngine.make("x").register(Products).register(Clock)
+      const secured = (signsIn ? all.register(Tokens.service) : all).enableSecurity()
+      const { paths } = OpenApi.make(secured, { title: "x", version: "1", securitySchemes: schemes })
+      return Object.entries(paths).flatMap(([path, item]) =>
+        Object.entries(item).map(([method, { responses }]) =>
+          [`${method} ${path}`, Object.keys(Object(responses)).includes("429")] as const
+        )
+      )
+    }
+    const bearer = { type: "http", scheme: "bearer" } as const
+    const basic = { type: "http", scheme: "basic" } as const
+    assert.deepStrictEqual(statusesIn(false, { bearer }).filter(([, isLimited]) => isLimited), [])
+    assert.deepStrictEqual(statusesIn(false, { bearer, basic }).filter(([, isLimited]) => !isLimited), [])
+    assert.deepStrictEqual(statusesIn(true, { bearer }).filter(([, isLimited]) => isLimited), [["post /token", true]])
   })
 
   it("says who may call an operation, and nothing of what rules compare", () => {

@@ -5,7 +5,8 @@ import { TestClock } from "effect/testing"
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
 import { vi } from "vitest"
-import { Jwt, Keys } from "../../src/index.ts"
+import { Accounts, ApiKeys, EmbeddedStore, Jwt, Keys } from "../../src/index.ts"
+import { provided } from "../../src/Security/Authentication.ts"
 import { freshKeys, issuerServer, mint, shop, type Signer, signerOf, trusting, verify } from "../support/tokens.ts"
 
 const start = Date.UTC(2026, 0, 1)
@@ -52,6 +53,39 @@ describe("Issuers that are trusted", () => {
         ["https://login.example|U1", "U1"]
       )
     }).pipe(Effect.scoped))
+
+  it.effect("have subjects that no token, password or API key of an account proves", () =>
+    Effect.gen(function*() {
+      const jwt = yield* Jwt.Jwt
+      const keys = yield* ApiKeys.ApiKeys
+      const schemes = yield* provided
+      const outcome = (id: string, credentials: string | Redacted.Redacted<string>) =>
+        schemes.find((scheme) => scheme.id === id)!
+          .verify(typeof credentials === "string" ? Redacted.make(credentials) : credentials).pipe(
+            Effect.map(({ subject }) => subject),
+            Effect.catchTag("CredentialsInvalid", ({ reason }) => Effect.succeed(reason))
+          )
+      for (const [owner, token, other] of [["U1", "U1", "U1"], [`${issuer}|U1`, "claims", "account"]] as const) {
+        assert.strictEqual(yield* outcome("bearer", yield* jwt.sign({ subject: owner })), token)
+        assert.strictEqual(yield* outcome("apiKey", (yield* keys.generate({ owner })).key), other)
+        assert.strictEqual(
+          yield* outcome("basic", Buffer.from(`${encodeURIComponent(owner)}:p`).toString("base64")),
+          other
+        )
+      }
+    }).pipe(Effect.provide(
+      Layer.mergeAll(
+        Jwt.layerWith({ application: "shop", issuers: [Jwt.local, Jwt.discovered({ issuer })] }),
+        ApiKeys.layer,
+        // Whoever has the name has the account of this id.
+        Layer.succeed(
+          Accounts.Passwords,
+          Accounts.Passwords.of({
+            verify: (login) => Effect.succeed({ subject: decodeURIComponent(login), roles: [], claims: {} })
+          })
+        )
+      ).pipe(Layer.provideMerge([freshKeys("EdDSA"), FetchHttpClient.layer, EmbeddedStore.layerMemory]))
+    )))
 
   it.effect("give no roles, unless it is said where they are", () =>
     Effect.gen(function*() {

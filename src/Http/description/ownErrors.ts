@@ -1,15 +1,16 @@
 import type * as Schema from "effect/Schema"
+import { responses, TooManyRequests } from "../HttpError.ts"
 import { responseOf, type ServiceError, serviceErrorTypeId } from "../ServiceError.ts"
 import { isUpstreamStatuses, type UpstreamError, upstreamResponseOf, upstreamStatusesTypeId } from "../UpstreamError.ts"
 
 /**
- * What an operation, an action or a hook declares that it fails with: an error of the application, or the statuses of failed
- * calls to other services.
+ * What an operation, an action or a hook declares that it fails with: an error of the application, the statuses of failed calls
+ * to other services, or that it limits how often it is called.
  *
  * @category models
  * @since 0.1.0
  */
-export type OwnError = ServiceError.Any | UpstreamError.Statuses
+export type OwnError = ServiceError.Any | UpstreamError.Statuses | typeof TooManyRequests
 
 /**
  * One or several of them.
@@ -20,12 +21,12 @@ export type OwnError = ServiceError.Any | UpstreamError.Statuses
 export type OwnErrors = OwnError | ReadonlyArray<OwnError>
 
 /**
- * The application's errors among them.
+ * The errors among them that a handler fails with.
  *
  * @category models
  * @since 0.1.0
  */
-export type ClassOf<E> = Extract<EachOf<E>, ServiceError.Any>
+export type ClassOf<E> = Extract<EachOf<E>, ServiceError.Any | typeof TooManyRequests>
 
 /**
  * The schemas of their responses.
@@ -34,7 +35,9 @@ export type ClassOf<E> = Extract<EachOf<E>, ServiceError.Any>
  * @since 0.1.0
  */
 export type ResponseOf<E> =
-  | ([ClassOf<E>] extends [never] ? never : ServiceError.Response<ClassOf<E>>)
+  | ([Extract<EachOf<E>, ServiceError.Any>] extends [never] ? never
+    : ServiceError.Response<Extract<EachOf<E>, ServiceError.Any>>)
+  | ([Extract<EachOf<E>, typeof TooManyRequests>] extends [never] ? never : (typeof responses)["TooManyRequests"])
   | ([Extract<EachOf<E>, UpstreamError.Statuses>] extends [never] ? never : UpstreamError.Response)
 
 /** @internal */
@@ -47,6 +50,7 @@ export const listOf = (errors: OwnErrors): ReadonlyArray<OwnError> => isOne(erro
  */
 export const responsesOf = (errors: ReadonlyArray<OwnError>): ReadonlyArray<Schema.Top> => [
   ...classesIn(errors).map(responseOf),
+  ...(errors.some(isTooManyRequests) ? [responses.TooManyRequests] : []),
   ...Array.from(upstreamStatusesIn(errors), upstreamResponseOf)
 ]
 
@@ -56,7 +60,7 @@ export const responsesOf = (errors: ReadonlyArray<OwnError>): ReadonlyArray<Sche
  * @internal
  */
 export const classesIn = (errors: ReadonlyArray<OwnError>): ReadonlyArray<ServiceError.Any> =>
-  errors.filter((error): error is ServiceError.Any => !isUpstreamStatuses(error))
+  errors.filter((error): error is ServiceError.Any => serviceErrorTypeId in error)
 
 /**
  * The statuses of failed calls among them.
@@ -72,4 +76,7 @@ export const upstreamStatusesIn = (errors: ReadonlyArray<OwnError>): ReadonlySet
 
 type EachOf<E> = E extends ReadonlyArray<infer One> ? One : E
 
-const isOne = (errors: OwnErrors): errors is OwnError => serviceErrorTypeId in errors || isUpstreamStatuses(errors)
+const isOne = (errors: OwnErrors): errors is OwnError =>
+  serviceErrorTypeId in errors || isUpstreamStatuses(errors) || isTooManyRequests(errors)
+
+const isTooManyRequests = (error: OwnErrors): error is typeof TooManyRequests => error === TooManyRequests

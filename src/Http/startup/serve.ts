@@ -126,12 +126,12 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
   }
   const rateLimits = limitsOf(parts.rateLimits, yield* configuredRateLimits)
   if (openApi !== undefined) {
-    // Limits of the configuration alone, and those of failed sign-ins, are in the document, and not in the types.
-    const isLimited = rateLimits !== undefined || access?.schemes.some(({ id }) => id === "basic") === true
-    const api = isLimited ? parts.api.middleware(RateLimiting) : parts.api
+    // Limits of the configuration alone are in the document, and not in the types.
+    const api = rateLimits === undefined ? parts.api : parts.api.middleware(RateLimiting)
     const policy = AccessPolicy.make(all, access !== undefined)
     const securitySchemes = securitySchemesOf(access?.schemes ?? [], registrations, openApi.servers)
-    const options = { limits, securitySchemes, ...openApi }
+    const slowsSignIns = access?.schemes.some((scheme) => scheme.slowsGuesses) === true
+    const options = { limits, securitySchemes, slowsSignIns, ...openApi }
     const document = OpenApi.make({ api, registrations, policy }, options)
     const ownDocument = access === undefined || openApi.perCaller !== true ? undefined : yield* callerDocument({
       registrations: all,

@@ -64,7 +64,9 @@ export const makeVerifier = (options: {
     })
     const roles = issuer.roles === undefined ? [] : rolesOf(payload, issuer.roles)
     const { exp = NaN, sub } = payload
-    if (typeof sub !== "string" || sub === "" || roles === undefined || !Number.isFinite(exp)) {
+    const isOthers = issuer.prefix === "" &&
+      options.issuers.some(({ prefix }) => prefix !== "" && sub?.startsWith(prefix) === true)
+    if (typeof sub !== "string" || sub === "" || isOthers || roles === undefined || !Number.isFinite(exp)) {
       return yield* refused("claims")
     }
     const user: CurrentUser["Service"] = { subject: issuer.prefix + sub, roles, claims: payload }
