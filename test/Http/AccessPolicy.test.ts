@@ -2,6 +2,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as AccessPolicy from "../../src/Http/AccessPolicy.ts"
 import * as KernelEngine from "../../src/Http/KernelEngine.ts"
@@ -24,7 +25,7 @@ class User extends Model.Class<User>()("User", { id: Model.id({ prefix: "U" }), 
 const Orders = Resource.make(Order, { methods: ["GET", "POST", "DELETE"] })
   .action("cancel", { method: "POST", require: [Role("support"), CurrentSubject] }, () => Effect.void)
   .action("ship", { method: "POST" }, () => Effect.void)
-  .restrict((me) => ($) => $.tenant.equals(String(me.claims["tenant"])))
+  .restrict((me) => ($) => $.tenant.in([me.claims["tenant"]].filter(Predicate.isString)))
   .grant(Role("buyer"), {
     methods: ["GET", "POST"],
     rows: (me) => ($) => $.customer.equals(me.subject),
@@ -46,10 +47,10 @@ const engine = KernelEngine.make("shop")
 
 const expected = `| Endpoint | Who | Documents | Left behind | Hidden | Read-only |
 | --- | --- | --- | --- | --- | --- |
-| GET /api/orders | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$eq":"‹tenant›"}} | a condition that follows from the caller and {"tenant":{"$eq":"‹tenant›"}} | cost | state |
-| POST /api/orders | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$eq":"‹tenant›"}} | a condition that follows from the caller and {"tenant":{"$eq":"‹tenant›"}} | cost | state |
+| GET /api/orders | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
+| POST /api/orders | buyer | {"customer":{"$eq":"‹subject›"}} and {"tenant":{"$in":["‹tenant›"]}} | a condition that follows from the caller and {"tenant":{"$in":["‹tenant›"]}} | cost | state |
 | DELETE /api/orders | nobody | - | - | - | - |
-| POST /api/orders/:id/cancel | support, or the subject itself | {"tenant":{"$eq":"‹tenant›"}} | {"tenant":{"$eq":"‹tenant›"}} | - | - |
+| POST /api/orders/:id/cancel | support, or the subject itself | {"tenant":{"$in":["‹tenant›"]}} | {"tenant":{"$in":["‹tenant›"]}} | - | - |
 | POST /api/orders/:id/ship | nobody | - | - | - | - |
 | GET /users | everybody | all | all | - | - |
 | GET /payments/methods | everybody | - | - | - | - |

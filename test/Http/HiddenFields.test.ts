@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import { Anonymous, KernelApi, KernelEngine, Model, Resource, Role } from "../../src/index.ts"
+import { Effect, Redacted, Schema } from "effect"
+import { Anonymous, Jwt, KernelApi, KernelEngine, Model, Resource, Role } from "../../src/index.ts"
+import { shop } from "../support/tokens.ts"
 
 class Address extends Model.Class<Address>()("Address", { city: Schema.String, phone: Schema.String }) {}
 
@@ -58,4 +59,51 @@ describe("a typed client", () => {
       )
       assert.include(error.message, "a rule hides margin, which is not described as hidden")
     }))
+})
+
+class Terms extends Model.Class<Terms>()("Terms", { text: Schema.String, code: Schema.String }) {}
+
+class Deal extends Model.Class<Deal>()("Deal", {
+  id: Model.id({ prefix: "D" }),
+  name: Schema.String,
+  sure: Terms,
+  maybe: Terms.pipe(Model.optional)
+}) {}
+
+describe("somebody who may not read", () => {
+  it.effect("learns from no write whether a nested model is stored whose required part they can't write", () =>
+    Effect.gen(function*() {
+      const Deals = Resource.make(Deal, { methods: ["GET", "PUT", "PATCH"] })
+        .grant(Role("writer"), { methods: ["PUT", "PATCH"], readOnly: ["sure.code", "maybe.code"] })
+        .grant(Role("seller"), { methods: ["GET", "PUT", "PATCH"], readOnly: ["sure.code", "maybe.code"] })
+      const { baseUrl, repositories } = yield* KernelEngine.make("deals").register(Deals).enableSecurity().test()
+      const { sign } = yield* Jwt.Jwt
+      const terms = new Terms({ text: "net", code: "a" })
+      yield* repositories.deals.bulkInsert([
+        new Deal({ id: "D1", name: "with", sure: terms, maybe: terms }),
+        new Deal({ id: "D2", name: "without", sure: terms })
+      ])
+      /** The statuses of the documents with and without the nested model. */
+      const statuses = Effect.fnUntraced(function*(role: string, method: "PUT" | "PATCH", part: object) {
+        const authorization = `Bearer ${Redacted.value(yield* sign({ subject: "A", roles: [role] }))}`
+        return yield* Effect.forEach(["D1", "D2"], (id) =>
+          Effect.promise(async () => {
+            const response = await fetch(`${baseUrl}/deals/${id}`, {
+              method,
+              headers: { authorization, "content-type": "application/json" },
+              body: JSON.stringify({ ...(method === "PUT" ? { name: "x", sure: { text: "new" } } : {}), ...part })
+            })
+            return response.status
+          }))
+      })
+      const [maybe, sure] = [{ maybe: { text: "new" } }, { sure: { text: "new" } }]
+      assert.deepStrictEqual(yield* statuses("writer", "PUT", maybe), [403, 403])
+      assert.deepStrictEqual(yield* statuses("writer", "PATCH", maybe), [403, 403])
+      // Every document has this one.
+      assert.deepStrictEqual(yield* statuses("writer", "PUT", sure), [200, 200])
+      assert.deepStrictEqual(yield* statuses("writer", "PATCH", sure), [200, 200])
+      // Somebody who sees the documents knows.
+      assert.deepStrictEqual(yield* statuses("seller", "PUT", maybe), [200, 400])
+      assert.deepStrictEqual(yield* statuses("seller", "PATCH", maybe), [200, 400])
+    }).pipe(Effect.provide(shop("EdDSA"))))
 })

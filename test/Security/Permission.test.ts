@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Resource from "../../src/Http/Resource.ts"
 import * as Model from "../../src/Model/Model.ts"
@@ -135,7 +136,7 @@ describe("Permission", () => {
   it.effect("a restriction limits every rule, and callers without credentials reach nothing", () =>
     Effect.gen(function*() {
       const orders = resource
-        .restrict((me) => Effect.succeed(($) => $.state.equals(String(me.claims["tenant"]))))
+        .restrict((me) => Effect.succeed(($) => $.state.in([me.claims["tenant"]].filter(Predicate.isString))))
         .require(Permission.Anonymous)
         .grant(Permission.Role("a"), {
           rows: () => ($) => $.cost.greaterThan(3),
@@ -143,10 +144,10 @@ describe("Permission", () => {
         })
       const found = yield* held(orders, "GET", { ...caller("U1", "a"), claims: { tenant: "T" } })
       assert.deepStrictEqual(found.map(({ check, rows }) => [rows, check]), [
-        [{ state: { $eq: "T" } }, { state: { $eq: "T" } }],
+        [{ state: { $in: ["T"] } }, { state: { $in: ["T"] } }],
         [
-          { $and: [{ cost: { $gt: 3 } }, { state: { $eq: "T" } }] },
-          { $and: [{ cost: { $lt: 9 } }, { state: { $eq: "T" } }] }
+          { $and: [{ cost: { $gt: 3 } }, { state: { $in: ["T"] } }] },
+          { $and: [{ cost: { $lt: 9 } }, { state: { $in: ["T"] } }] }
         ]
       ])
       assert.deepStrictEqual(yield* held(orders, "GET", undefined), [])

@@ -60,9 +60,8 @@ export const makeAuthorizer = (
   registrations: ReadonlyArray<RuledModel>,
   roles: { readonly [role: string]: ReadonlyArray<string> }
 ): Authorizer => {
-  const withIncluded = includedRoles(roles)
-  const callerOf = (user: Caller | undefined) =>
-    Option.fromUndefinedOr(user === undefined ? undefined : withIncluded(user))
+  const asCaller = callersOf(roles)
+  const callerOf = (user: Caller | undefined) => Option.fromUndefinedOr(user === undefined ? undefined : asCaller(user))
   return {
     unruled: (handler) =>
       Effect.withFiber((fiber) => {
@@ -234,19 +233,44 @@ const documentOf = (
 }
 
 /**
- * A caller with the roles that theirs include, and those that these include.
+ * Callers as rules see them: with the roles that theirs include, and those that these include, and without claims that are
+ * `null`, which would match what has no value.
  *
  * @internal
  */
-export const includedRoles = (
+export const callersOf = (
   roles: { readonly [role: string]: ReadonlyArray<string> }
 ): (user: Caller) => Caller => {
   const table = new Map(Object.entries(roles))
-  if (table.size === 0) return (user) => user
-  return (user) => {
-    const all = new Set(user.roles)
+  const withIncluded = (own: ReadonlyArray<string>): ReadonlyArray<string> => {
+    if (table.size === 0) return own
+    const all = new Set(own)
     // A set is iterated with what is added on the way.
     for (const role of all) for (const included of table.get(role) ?? []) all.add(included)
-    return all.size === user.roles.length ? user : { ...user, roles: [...all] }
+    return all.size === own.length ? own : [...all]
   }
+  return (user) => {
+    const roles = withIncluded(user.roles)
+    const hasNone = !hasNull(user.claims)
+    return roles === user.roles && hasNone
+      ? user
+      : { ...user, roles, claims: hasNone ? user.claims : withoutNulls(user.claims) }
+  }
+}
+
+const hasNull = (value: unknown): boolean => {
+  if (typeof value !== "object") return false
+  if (value === null) return true
+  for (const key in value) if (hasNull(Reflect.get(value, key))) return true
+  return false
+}
+
+const withoutNulls = (values: object): { readonly [name: string]: unknown } =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => value === null ? [] : [[name, withoutNullsIn(value)]])
+  )
+
+const withoutNullsIn = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.flatMap((item: unknown) => item === null ? [] : [withoutNullsIn(item)])
+  return typeof value === "object" && value !== null ? withoutNulls(value) : value
 }

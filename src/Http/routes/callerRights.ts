@@ -5,7 +5,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { Rules } from "../../Security/Grant.ts"
 import { heldBy } from "../../Security/introspection.ts"
 import type { Caller, Failure } from "../../Security/Permission.ts"
-import { includedRoles } from "./authorization.ts"
+import { callersOf } from "./authorization.ts"
 import { subjectsOf, withAllData } from "./callerAccess.ts"
 
 /**
@@ -14,11 +14,11 @@ import { subjectsOf, withAllData } from "./callerAccess.ts"
  *
  * @internal
  */
-export const rightsOf = (
+export const heldNumbers = (
   registrations: ReadonlyArray<{ readonly rules: Rules; readonly model?: Model.Any | undefined }>,
   roles: { readonly [role: string]: ReadonlyArray<string> }
 ) => {
-  const withIncluded = includedRoles(roles)
+  const asCaller = callersOf(roles)
   const ruled = registrations.map(({ model, rules }) => ({
     model,
     rules,
@@ -29,7 +29,7 @@ export const rightsOf = (
     user: Caller | undefined,
     request: HttpServerRequest.HttpServerRequest
   ): Effect.fn.Return<ReadonlyArray<ReadonlyArray<number>>, Failure> {
-    const caller = Option.fromUndefinedOr(user === undefined ? undefined : withIncluded(user))
+    const caller = Option.fromUndefinedOr(user === undefined ? undefined : asCaller(user))
     return yield* withAllData(Effect.forEach(ruled, ({ model, numbers, rules, subjects }) => {
       const held = heldBy(rules, numbers, {
         caller,

@@ -9,7 +9,7 @@ import { Denied } from "../../Security/Permission.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import * as File from "../openapi/cachedFile.ts"
-import { rightsOf } from "../routes/callerRights.ts"
+import { heldNumbers } from "../routes/callerRights.ts"
 import type { ServedResource, ServedService } from "../routes/served.ts"
 
 /**
@@ -24,7 +24,7 @@ export const callerDocument = Effect.fnUntraced(function*({ documentOf, onNobody
   readonly documentOf: (policy: AccessPolicy.AccessPolicy) => OpenApi.Document
   readonly onNobody: Effect.Effect<HttpServerResponse.HttpServerResponse>
 }) {
-  const heldBy = rightsOf(registrations, roles)
+  const heldBy = heldNumbers(registrations, roles)
   const policyOf = (held: ReadonlyArray<ReadonlyArray<number>>) =>
     AccessPolicy.make(
       registrations.map((registration, i) => ({

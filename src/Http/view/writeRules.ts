@@ -100,6 +100,8 @@ interface Tree extends ReadonlyMap<string, Node> {}
 interface Node {
   /** Whether the caller does not see it, or nothing of what it is part of. */
   readonly isHidden: boolean
+  /** Whether every stored document has it. */
+  readonly isAlwaysStored: boolean
   readonly isUnwritable: boolean
   /** The model that `inner` is about. */
   readonly nested: ModelLike | undefined
@@ -107,7 +109,13 @@ interface Node {
   readonly inner: Tree
 }
 
-const treeOf = (model: ModelLike, hidden: FieldNames, unwritable: FieldNames, isUnseen: boolean): Tree => {
+const treeOf = (
+  model: ModelLike,
+  hidden: FieldNames,
+  unwritable: FieldNames,
+  isUnseen: boolean,
+  isParentStored = true
+): Tree => {
   const tree = new Map<string, Node>()
   for (const key of new Set([...hidden, ...unwritable].map((name) => name.split(".", 1)[0] ?? ""))) {
     // The framework sets the other fields, and ignores what is sent for them.
@@ -116,14 +124,15 @@ const treeOf = (model: ModelLike, hidden: FieldNames, unwritable: FieldNames, is
     const isTaken = hidden.includes(key) || model[modelTypeId][key]?.omitted === true
     const isHidden = isTaken || isUnseen
     const isUnwritable = unwritable.includes(key)
+    const isAlwaysStored = isParentStored && isRequiredInput(model, key)
     const isList = isModelList(model, key)
     // Nobody can say which items of a list that they don't see are the previous ones.
     const hiddenWithin = isTaken || isUnseen && isList ? [] : under(hidden, key)
     const inner: Tree = nested === undefined || isHidden && isUnwritable
       ? new Map()
-      : treeOf(nested, hiddenWithin, under(unwritable, key), isHidden)
+      : treeOf(nested, hiddenWithin, under(unwritable, key), isHidden, isAlwaysStored)
     if (isTaken || isUnwritable || inner.size > 0) {
-      tree.set(key, { isHidden, isUnwritable, nested, isList, inner })
+      tree.set(key, { isHidden, isAlwaysStored, isUnwritable, nested, isList, inner })
     }
   }
   return tree
@@ -169,10 +178,12 @@ const sentInOneOf = (
 }
 
 const touchesIn = (tree: Tree, changes: Values): boolean =>
-  Array.from(tree).some(([key, { inner, isUnwritable }]) => {
+  Array.from(tree).some(([key, node]) => {
+    const { inner, isHidden, isUnwritable } = node
     const change = changes[key]
-    return change !== undefined &&
-      (isUnwritable || inner.size > 0 && (isPlainObject(change) ? touchesIn(inner, change) : true))
+    if (change === undefined) return false
+    return isUnwritable ||
+      inner.size > 0 && (!isPlainObject(change) || touchesIn(inner, change) || isHidden && lacksPart(node, change))
   })
 
 // -----------------------------------------------------------------------------
@@ -231,13 +242,20 @@ const keepWithin = (
 ): unknown => {
   const isMerged = !node.isList && isPlainObject(sent)
   // Whether something of a hidden value would be lost depends on the value.
-  if (node.isHidden && !state.isInsert && !isMerged) deny(state, name)
+  if (node.isHidden && !state.isInsert && (!isMerged || lacksPart(node, sent))) deny(state, name)
   if (node.isList) return keepInList(node, sent, stored, name, state)
   const previous = stored ?? undefined
   if (isPlainObject(sent)) return keepIn(node.inner, sent, previous, mode, `${name}.`, state)
   if (previous !== undefined) deny(state, name)
   return sent
 }
+
+/** Whether a required part is not sent that only a stored value has. The answer would tell whether there is one. */
+const lacksPart = ({ inner, isAlwaysStored, nested }: Node, sent: Values): boolean =>
+  !isAlwaysStored && nested !== undefined &&
+  Array.from(inner).some(([key, { isHidden, isUnwritable }]) =>
+    (isHidden || isUnwritable) && isRequiredInput(nested, key) && (sent[key] ?? undefined) === undefined
+  )
 
 const keepInList = (node: Node, sent: unknown, stored: unknown, name: string, state: State): unknown => {
   const previous = Array.isArray(stored) ? stored.filter((item: unknown) => (item ?? undefined) !== undefined) : []

@@ -100,6 +100,9 @@ export const callerRulesContract = (name: string, store: FreshStore) =>
           const caller = yield* as([role])
           assert.deepStrictEqual(JSON.parse((yield* caller("GET", "/notes")).text)._items, [], role)
           assert.strictEqual((yield* caller("GET", "/notes/N3")).status, 404)
+          const unsaid = yield* as([role], { team: null })
+          assert.deepStrictEqual(JSON.parse((yield* unsaid("GET", "/notes")).text)._items, [], `${role} of null`)
+          assert.strictEqual((yield* unsaid("GET", "/notes/N3")).status, 404)
         }
         const blue = yield* as(["member"], { team: "blue" })
         assert.match((yield* blue("GET", "/notes")).text, /N2/u)
