@@ -59,7 +59,7 @@ export const linkedEndpoints = (
 ]
 
 /**
- * The links of a resource's documents: `self` with the registered methods, `collection`, and one for each action with
+ * The links of a resource's documents: `self` with the registered methods, `collection` where it has `GET`, and one for each action with
  * its method and argument names. A caller's links list only what the caller has a right to. Empty if the registration
  * disables links. Of an action that takes the model itself, fields that `view` hides are not among the arguments.
  *
@@ -90,7 +90,7 @@ export const ofResource = (resource: LinkedResource, view?: Pick<ModelView, "rul
   // A caller has the same rights in all requests with the same rules.
   const byRights = new WeakMap<Rights, CallerLinks>()
   return {
-    all: { of: linksTo(resource, view, everything, true), dependOnDocument: false, tag: () => "" },
+    all: { of: linksTo(resource, view, everything, readIndex >= 0), dependOnDocument: false, tag: () => "" },
     by: (rights) => {
       const before = byRights.get(rights)
       if (before !== undefined) return before

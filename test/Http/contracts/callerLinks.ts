@@ -9,6 +9,7 @@ class Task extends Model.Class<Task>()("Task", {
   id: Model.id({ prefix: "T" }),
   owner: Schema.String,
   state: Schema.String.pipe(Model.withDefault(() => "open")),
+  assignee: Schema.String.pipe(Model.optional),
   ...Model.versioned
 }) {}
 
@@ -33,6 +34,7 @@ const Tasks = Resource.make(Task, { methods: ["GET", "POST", "PUT", "PATCH", "DE
   .action("reopen", { method: "POST", success: Schema.String }, (task) => Effect.succeed(task.id))
   .action("file", { method: "POST", success: Schema.String, require: ofOpenTasks }, (task) => Effect.succeed(task.id))
   .grant(Role("editor"), { methods: "PATCH", rows: () => ($) => $.state.notEquals("done") })
+  .grant(Role("planner"), { methods: ["PATCH", "DELETE"], rows: () => ($) => $.assignee.isMissing() })
   .grant(Role("reader"), { methods: "GET" })
   .grant(Role("owner"), {
     methods: ["GET", "PUT", "PATCH"],
@@ -50,7 +52,9 @@ const Tasks = Resource.make(Task, { methods: ["GET", "POST", "PUT", "PATCH", "DE
 const Board = Service.make("BoardService")
   .operation("tasks", { success: Schema.Array(Task), require: Anonymous }, () => Effect.succeed([task("ann", "open")]))
 
-const task = (owner: string, state: string) => new Task({ id: `T-${owner}-${state}`, owner, state, version: 1 })
+/** The tasks of Bob are assigned. */
+const task = (owner: string, state: string) =>
+  new Task({ id: `T-${owner}-${state}`, owner, state, ...(owner === "bob" ? { assignee: "sue" } : {}), version: 1 })
 
 const all = ["ann", "bob"].flatMap((owner) => ["open", "done"].map((state) => ({ owner, state })))
 
@@ -78,6 +82,7 @@ const roles = [
   "closer",
   "guest",
   "editor",
+  "planner",
   "admin"
 ] as const
 
@@ -92,6 +97,7 @@ const allowed = (
   const has = (...any: ReadonlyArray<typeof roles[number]>) => any.some((role) => held.includes(role))
   const isHelped = has("helper") && (owner === subject || owner === "bob")
   const isOwn = has("owner") && owner === subject
+  const isPlanned = has("planner") && owner !== "bob"
   const reads = has("admin", "reader") || isOwn || isHelped || has("creator") && state === "open"
   const readsSome = has("admin", "reader", "owner", "creator", "helper")
   const isAddressed = reads || !readsSome
@@ -99,8 +105,8 @@ const allowed = (
     GET: reads,
     POST: has("admin", "creator"),
     PUT: has("admin", "clerk") || isOwn,
-    PATCH: has("admin") || isOwn || isHelped || has("editor") && state !== "done",
-    DELETE: has("admin") || has("remover") && state === "done",
+    PATCH: has("admin") || isOwn || isHelped || isPlanned || has("editor") && state !== "done",
+    DELETE: has("admin") || isPlanned || has("remover") && state === "done",
     collection: readsSome,
     close: has("closer") && isAddressed,
     show: has("guest", "reader") && isAddressed,
@@ -241,12 +247,19 @@ export const callerLinksContract = (name: string, store: FreshStore, runs: numbe
         const { as } = yield* started(store)
         const callers = Schema.Struct({
           subject: Schema.Literals(["ann", "bob", "eve"]),
-          held: Schema.UniqueArray(Schema.Literals(roles))
+          held: Schema.UniqueArray(Schema.Literals(roles)),
+          fields: Schema.Literals(["owner", "state", "assignee", "version"])
         })
         const checked = yield* Arbitrary.checkEffect(
           Arbitrary.schema(callers),
-          Effect.fnUntraced(function*({ held, subject }) {
+          Effect.fnUntraced(function*({ fields, held, subject }) {
             const caller = yield* as(subject, held)
+            const listing = yield* caller("GET", `/tasks?sort_by=id&fields=${fields}`)
+            // What is not shown decides as well.
+            for (const item of listing.body._items ?? []) {
+              const one = all.find(({ owner, state }) => item.id === `T-${owner}-${state}`)!
+              assert.strictEqual(listed(item), allowed(subject, held, one, true), `${held.join()} ${fields}`)
+            }
             for (const one of all) {
               const path = `/tasks/T-${one.owner}-${one.state}`
               const expected = allowed(subject, held, one, false)

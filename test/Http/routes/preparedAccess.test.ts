@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Binary, Long, ObjectId, UUID } from "bson"
+import { Effect, Schema } from "effect"
+import { ruledModel } from "../../../src/Http/routes/callerAccess.ts"
 import { preparedAccess } from "../../../src/Http/routes/preparedAccess.ts"
+import { served } from "../../../src/Http/routes/served.ts"
+import { Anonymous, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
 import type { Filter } from "../../../src/Repository/DocumentStore.ts"
 
 const prepared = () =>
@@ -47,4 +51,57 @@ describe("preparedAccess", () => {
     assert.notStrictEqual(access(user, heldWith({ _id: Long.fromNumber(7) })), first)
     assert.notStrictEqual(access(user, heldWith({ _id: new Binary(new Uint8Array(16)) })), first)
   })
+
+  describe("of a resource", () => {
+    it("is the same while the same rules are held, and has the fields and links of these", () => {
+      const { access, rule } = ofNotes()
+      const hiding = access(user, [rule.everybody])
+      assert.strictEqual(access(user, [rule.everybody]), hiding)
+      assert.deepStrictEqual(hiding.view?.read.map(({ fields }) => fields?.hide), [["cost"]])
+      // GET, PUT and the action.
+      assert.deepStrictEqual(hiding.rights, [true, false, false])
+      const both = access(user, [rule.everybody, rule.editor])
+      assert.deepStrictEqual(both.view?.read.map(({ fields }) => fields?.hide), [["cost"], undefined])
+      assert.deepStrictEqual(both.rights, [true, rule.editor.rows, rule.editor.rows])
+      const again = access(user, [rule.everybody])
+      assert.notStrictEqual(again, both)
+      assert.deepStrictEqual([again.view, again.rights], [hiding.view, hiding.rights])
+    })
+
+    it("is that of nobody for callers without credentials, and not for others", () => {
+      const { access, rule } = ofNotes()
+      const open = access(undefined, [rule.everybody])
+      assert.strictEqual(access(undefined, [rule.everybody]), open)
+      const ann = access(user, [rule.everybody, rule.editor])
+      assert.strictEqual(access(undefined, [rule.everybody]), open)
+      assert.strictEqual(access(user, [rule.everybody, rule.editor]), ann)
+      const bob = access({ ...user, subject: "bob" }, [rule.everybody, { ...rule.editor, rows: { owner: "bob" } }])
+      assert.deepStrictEqual(bob.rights?.[1], { owner: "bob" })
+      assert.deepStrictEqual(ann.rights?.[1], { owner: "ann" })
+    })
+  })
 })
+
+class Note extends Model.Class<Note>()("Note", { id: Model.id(), owner: Schema.String, cost: Schema.Int }) {}
+
+const Notes = Resource.make(Note, { methods: ["GET", "PUT"] })
+  .action("close", { method: "POST" }, () => Effect.void)
+  .grant(Anonymous, { methods: "GET", hide: ["cost"] })
+  .grant(Role("editor"), { rows: (me) => ($) => $.owner.equals(me.subject) })
+
+/** The access to the documents, and what is held by each rule. */
+const ofNotes = () => {
+  const [registration] = KernelEngine.make("notes").register(Notes).registrations
+  const resource = served(registration!, [Notes])
+  if (resource._tag !== "Resource") return assert.fail("it is a resource")
+  const ruled = ruledModel(resource)
+  const access = preparedAccess({ ruled, links: ruled.links, isOwn: new Set([0, 1]), name: "GET", isCall: false })
+  const rows = { owner: "ann" }
+  return {
+    access,
+    rule: {
+      everybody: { id: 0, rows: undefined, check: undefined, fields: resource.rules.grants[0]?.fields },
+      editor: { id: 1, rows, check: rows, fields: undefined }
+    }
+  }
+}
