@@ -5,18 +5,33 @@ import StoreReporter from "./test/support/storeReporter.ts"
 // Workers and the programs that tests start load compiled code, not sources.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled")
 
+// They measure turns of the loop, or what a program does in a time: no file before them may leave anything in the process.
+const measuring = [
+  "test/Repository/EmbeddedStoreLong*.test.ts",
+  "test/Repository/EmbeddedStoreHostile.test.ts",
+  "test/Repository/HostilePipelines*.test.ts",
+  "test/Repository/storage/memory/shardedMap.test.ts"
+]
+
+// The package imports itself by its name: from its sources.
+const resolved = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditions: ["source"] } } }
+
+const timeouts = { testTimeout: 30_000, hookTimeout: 30_000 }
+
 export default defineConfig({
-  // The package imports itself by its name: from its sources.
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source"] } },
   test: {
-    include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/mongoGlobalSetup.ts"],
     reporters: ["default", new StoreReporter()],
     // One more than the default, which leaves a processor to the main thread. With more, tests that measure turns get longer ones.
     maxWorkers: "100%",
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    projects: [
+      // The files of a worker share what they load, which is compiled and warm for most of them.
+      {
+        ...resolved,
+        test: { ...timeouts, name: "tests", include: ["test/**/*.test.ts"], exclude: measuring, isolate: false }
+      },
+      { ...resolved, test: { ...timeouts, name: "measurements", include: measuring } }
+    ],
     coverage: { provider: "v8", include: ["src/**"], reporter: ["text-summary"] }
   }
 })

@@ -3,5 +3,12 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source"] } },
-  test: { include: [".examples/**/run.test.ts"], exclude: [], testTimeout: 30_000 }
+  test: {
+    include: [".examples/**/run.test.ts"],
+    exclude: [],
+    // Each loads the package: once for a worker, not once for an example.
+    isolate: false,
+    maxWorkers: "100%",
+    testTimeout: 30_000
+  }
 })
