@@ -2,9 +2,10 @@
  * Applies MongoDB's updates to a document. An update is applied completely or not at all.
  */
 import * as Result from "effect/Result"
-import { normalise } from "../../bson/normalise.ts"
+import { maxDepth } from "../../bson/limits.ts"
+import { dateOf, normalise } from "../../bson/normalise.ts"
 import { isArrayIndex, segmentsOf } from "../../bson/path.ts"
-import { isArray, isIdentical } from "../../bson/value.ts"
+import { isArray, isDocument, isIdentical } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { matchedItem } from "../filter/matchedItem.ts"
@@ -170,7 +171,8 @@ const apply = (
   for (const change of changes) {
     const { operand, operator, path } = change
     const segments = segmentsOf(path)
-    const value = changedValue(change, document, locate(document, segments))
+    const before = locate(document, segments)
+    const value = changedValue(change, document, before)
     if (Result.isFailure(value)) return Result.fail(value.failure)
     if (value.success === noChange) continue
     const target = operator === "$rename" ? segmentsOf(String(operand)) : segments
@@ -180,19 +182,32 @@ const apply = (
       if (!isAssigned || !(id === undefined || isIdentical(value.success, id))) {
         return Result.fail(rejected("_id can't change"))
       }
-      id = value.success
+      id ??= value.success
       continue
     }
     if (operator === "$unset" || operator === "$rename") changed = removeAt(changed, segments)
-    if (operator !== "$unset") changed = assignAt(changed, target, value.success)
+    else if ("value" in before && before.value !== undefined && isIdentical(value.success, before.value)) continue
+    if (operator === "$unset") continue
+    if (isTooDeep(value.success, target.length)) return Result.fail(rejected(tooDeep))
+    changed = assignAt(changed, target, ownValue(value.success))
   }
-  if (changed === document && id === document["_id"]) return Result.succeed(undefined)
-  const normalised = Result.mapError(normalise(id === undefined ? changed : { _id: id, ...changed }), rejected)
-  return Result.map(
-    changes.some(({ path }) => mayPadArray(path)) ? Result.flatMap(normalised, checkSize) : normalised,
-    (result) => isIdentical(result, document) ? undefined : result
-  )
+  if (id !== document["_id"]) changed = Object.freeze({ _id: id, ...changed })
+  if (changed === document) return Result.succeed(undefined)
+  return changes.some(({ path }) => mayPadArray(path)) ? checkSize(changed) : Result.succeed(changed)
 }
+
+/** Whether a value that is so many levels below a document has more levels than a document may have. */
+const isTooDeep = (value: unknown, level: number): boolean => {
+  if (typeof value !== "object" || value === null) return false
+  const parts = isArray(value) ? value : isDocument(value) ? Object.values(value) : undefined
+  return parts !== undefined && (level > maxDepth || parts.some((part) => isTooDeep(part, level + 1)))
+}
+
+const tooDeep = `nested more than ${maxDepth} levels deep`
+
+/** A value that no other document has, since a date can be changed in place. */
+const ownValue = (value: unknown): unknown =>
+  value instanceof Date ? dateOf(value.getTime()) : isArray(value) ? Object.freeze(value) : value
 
 // Whether an update may pad an array and so make a document much larger than the update.
 const mayPadArray = (path: string): boolean =>

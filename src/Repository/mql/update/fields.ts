@@ -30,8 +30,9 @@ export const locate = (document: Document, segments: Segments): Target => {
 }
 
 /**
- * A copy of the document with another value at a path that {@link locate} finds not to be blocked. Missing documents on
- * the way are made, and a short array is padded with `null`.
+ * A copy of a normalised document with another normalised value at a path that {@link locate} finds not to be blocked. It
+ * shares with the document what is not on the way. Missing documents on the way are made, and a short array is padded with
+ * `null`.
  *
  * @internal
  */
@@ -58,7 +59,7 @@ const assignField = (document: Document, segments: Segments, at: number, value: 
     segment,
     at + 1 === segments.length ? value : assign(fieldOf(document, segment), segments, at + 1, value)
   )
-  return copy
+  return Object.freeze(copy)
 }
 
 const assign = (node: unknown, segments: Segments, at: number, value: unknown): unknown => {
@@ -67,7 +68,7 @@ const assign = (node: unknown, segments: Segments, at: number, value: unknown): 
   const items = [...node]
   while (items.length < index) items.push(null)
   items[index] = at + 1 === segments.length ? value : assign(node[index], segments, at + 1, value)
-  return items
+  return Object.freeze(items)
 }
 
 const removeField = (document: Document, segments: Segments, at: number): Document => {
@@ -76,13 +77,13 @@ const removeField = (document: Document, segments: Segments, at: number): Docume
   const copy: { [key: string]: unknown } = { ...document }
   if (at + 1 === segments.length) delete copy[segment]
   else setField(copy, segment, remove(document[segment], segments, at + 1))
-  return copy
+  return Object.freeze(copy)
 }
 
 const remove = (node: unknown, segments: Segments, at: number): unknown => {
   if (isDocument(node)) return removeField(node, segments, at)
   const index = Number(segments[at])
   return isArray(node) && index < node.length
-    ? node.with(index, at + 1 === segments.length ? null : remove(node[index], segments, at + 1))
+    ? Object.freeze(node.with(index, at + 1 === segments.length ? null : remove(node[index], segments, at + 1)))
     : node
 }
