@@ -27,7 +27,7 @@ export interface Folder {
   readonly rooms: { readonly [name: string]: Room }
 }
 
-const drivers = ["mongodb", "lmdb", "re2js"]
+const drivers = ["mongodb", "lmdb", "re2js", "robust-predicates"]
 
 export const folders: { readonly [name: string]: Folder } = {
   Model: {
@@ -52,7 +52,8 @@ export const folders: { readonly [name: string]: Folder } = {
       "mql/limits": { on: ["bson"] },
       "mql/execution": { on: ["mql/limits"] },
       "mql/text": { on: ["mql/limits"] },
-      "mql/predicate": { on: ["mql/text"] },
+      "mql/geo": { on: ["mql/limits"] },
+      "mql/predicate": { on: ["mql/text", "mql/geo"] },
       "mql/dates": { on: ["mql/limits"] },
       "mql/expression": { on: ["mql/predicate", "mql/dates"] },
       "mql/filter": { on: ["mql/expression"] },

@@ -131,8 +131,8 @@ export const expireAfter = (duration: Duration.Input): Index => ({
 })
 
 /**
- * Finds documents by location: the field holds GeoJSON. MongoDB supports it; the embedded store fails with
- * `Unsupported`.
+ * Finds documents by location: the field holds GeoJSON, or a pair of longitude and latitude. Its values are checked when they are
+ * written. `$geoWithin` and `$geoIntersects` use the index, `$near`, `$nearSphere` and `$geoNear` need it.
  *
  * @category constructors
  * @since 0.1.0

@@ -45,10 +45,10 @@
  *
  * Known differences from MongoDB:
  *
- * - These are unsupported, and fail with `Unsupported`: `$where`, `$function`, `$accumulator`, `$jsonSchema`, geographic and
+ * - These are unsupported, and fail with `Unsupported`: `$where`, `$function`, `$accumulator`, `$jsonSchema`,
  *   bitwise filters, `$out`, `$merge` and `$documents`, `$lookup` with a pipeline, `$push`,
  *   `$addToSet` and `$pullAll` on a path with `$`, a path that creates a nested document named like a property of every
- *   JavaScript object (`constructor`, `toString`), positional projections, collations, geographic, hashed and wildcard
+ *   JavaScript object (`constructor`, `toString`), positional projections, collations, hashed and wildcard
  *   indexes, text indexes with other fields, and validators of collections.
  * - A text index has no language: it has no stop words and no stemming, like MongoDB's with the language `none`. The
  *   `language` of a document has no effect.

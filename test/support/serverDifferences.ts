@@ -32,6 +32,7 @@ const secantus = {
     calls: /\$setWindowFields/
   },
   pipelineUpdates: "It accepts an empty $set, and array filters, in an update by a pipeline, which MongoDB rejects.",
+  geography: "It takes longitude and latitude for coordinates of the plane, and fails to build some 2dsphere indexes.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify.",
   farDates: {
     what: "It takes no dates before the year 1 and after 9999.",

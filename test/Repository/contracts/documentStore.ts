@@ -7,6 +7,7 @@ import { changesContract } from "./documentStore/changes.ts"
 import { concurrencyContract } from "./documentStore/concurrency.ts"
 import { filterContract } from "./documentStore/filters.ts"
 import { findOneAndContract } from "./documentStore/findOneAnd.ts"
+import { geoContract } from "./documentStore/geo.ts"
 import { indexContract } from "./documentStore/indexes.ts"
 import { languageContract } from "./documentStore/language.ts"
 import { modelContract } from "./documentStore/model.ts"
@@ -37,6 +38,7 @@ export const documentStoreContract = <E>(
     languageContract(it, differs)
     changesContract(it, differs)
     windowContract(it, differs)
+    geoContract(it, differs)
     indexContract(it)
     valueContract(it)
     findOneAndContract(it, differs)

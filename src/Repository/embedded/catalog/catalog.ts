@@ -6,6 +6,7 @@ import { encodeComponent, numberOfRecord, recordIdOf } from "../../bson/keyEncod
 import { type Direction, isArrayIndex, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document, IndexDescription } from "../../DocumentStore.ts"
+import { type IndexKind, isIndexKind } from "../../mql/geo/cells.ts"
 import type { TextField } from "../../mql/text/textSearch.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 import { isText, normalised } from "../../store/indexDefinition.ts"
@@ -33,6 +34,8 @@ export interface Index {
   readonly traits: KeyTraits
   /** The filter of a partial index. */
   readonly part: Part | undefined
+  /** The kinds of the paths that are locations. */
+  readonly kinds: ReadonlyArray<IndexKind | undefined>
   /** The fields of a text index. */
   readonly text: ReadonlyArray<TextField> | undefined
   /** Whether the index contains all documents; until then it is maintained by writes, but not read. */
@@ -83,6 +86,7 @@ export const makeIndex = (number: number, description: IndexDescription): Index 
     text: isText(description)
       ? directions.map(({ path }) => ({ path, weight: weights[path.join(".")] ?? 1 }))
       : undefined,
+    kinds: Object.values(description.key).map((kind) => isIndexKind(kind) ? kind : undefined),
     traits: { multikey: false, inexact: false },
     isReady: false
   }
@@ -96,6 +100,13 @@ export const makeIndex = (number: number, description: IndexDescription): Index 
  */
 export const isSearchable = (index: Index): boolean =>
   index.isReady && index.text === undefined && !index.directions.some(({ path }) => path.some(isArrayIndex))
+
+/**
+ * Whether an index is for locations. It contains only the documents that have one.
+ *
+ * @internal
+ */
+export const isGeographic = ({ kinds }: Index): boolean => kinds.some((kind) => kind !== undefined)
 
 /**
  * The text index of a collection, if it has a complete one.

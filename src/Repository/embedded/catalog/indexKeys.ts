@@ -5,8 +5,11 @@ import * as Result from "effect/Result"
 import { encodeComponent, invert, limitLength } from "../../bson/keyEncoding.ts"
 import { existsAt, keysOf } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"
+import { locationKeys } from "../../mql/geo/location.ts"
+import { beginEvaluation } from "../../mql/limits/costBudget.ts"
+import { catchRejection } from "../../mql/limits/queryProblem.ts"
 import { indexedWords, type TextField } from "../../mql/text/textSearch.ts"
-import type { Index } from "./catalog.ts"
+import { type Index, isGeographic } from "./catalog.ts"
 
 /** @internal */
 export interface Entries {
@@ -33,6 +36,7 @@ const none: Entries = { keys: new Set(), multikey: false, inexact: false }
  */
 export const entriesOf = (index: Index, document: Document, documentKey: string): Result.Result<Entries, string> => {
   if (index.part?.holds(document) === false) return Result.succeed(none)
+  if (isGeographic(index)) return geographicEntries(index, document, documentKey)
   if (index.text !== undefined) return Result.succeed(textEntries(document, index.text, documentKey))
   if (index.description.sparse === true && !index.directions.some(({ path }) => existsAt(document, path))) {
     return Result.succeed(none)
@@ -71,3 +75,49 @@ const textEntries = (document: Document, fields: ReadonlyArray<TextField>, docum
   multikey: true,
   inexact: false
 })
+
+// No cell has this component.
+const noLocation: ReadonlySet<string> = new Set(["\0"])
+
+/** The entries of an index with locations: each cell of the locations with each key of the other paths. */
+const geographicEntries = (
+  { directions, kinds, paths }: Index,
+  document: Document,
+  documentKey: string
+): Result.Result<Entries, string> => {
+  beginEvaluation()
+  const located = catchRejection(() =>
+    directions.map(({ path }, i) => {
+      const kind = kinds[i]
+      return kind === undefined ? undefined : locationKeys(document, path, kind)
+    })
+  )
+  if (Result.isFailure(located)) {
+    return Result.fail(`no entry for the index of ${paths.join(", ")}: ${located.failure.text}`)
+  }
+  if (!located.success.some((keys) => keys !== undefined && keys.size > 0)) return Result.succeed(none)
+  const others = directions.filter((_, i) => kinds[i] === undefined)
+  return Result.map(keysOf(document, others.map(({ path }) => path)), ({ keys, multiple }) => {
+    const notes = { inexact: false }
+    const all = keys.flatMap((values) => {
+      let at = 0
+      let texts: ReadonlyArray<string> = [""]
+      for (const [i, { descending }] of directions.entries()) {
+        const cells = located.success[i]
+        if (cells === undefined) {
+          const component = encodeComponent(values[at++], notes)
+          texts = texts.map((text) => text + (descending ? invert(component) : component))
+        } else {
+          const some = Array.from(cells.size === 0 ? noLocation : cells)
+          texts = texts.flatMap((text) => some.map((cell) => text + cell))
+        }
+      }
+      return texts
+    })
+    return {
+      keys: new Set(all.map((key) => limitLength(key, notes) + documentKey)),
+      multikey: multiple || all.length > 1,
+      inexact: notes.inexact
+    }
+  })
+}

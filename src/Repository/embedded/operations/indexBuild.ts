@@ -11,7 +11,8 @@ import * as Semaphore from "effect/Semaphore"
 import { beginStep, isStepDone } from "../../../internal/stepBudget.ts"
 import { normalise } from "../../bson/normalise.ts"
 import type { DocumentStore, IndexDescription } from "../../DocumentStore.ts"
-import { type Problem, toError, unsupported } from "../../mql/limits/queryProblem.ts"
+import { isIndexKind } from "../../mql/geo/cells.ts"
+import { type Problem, rejected, toError, unsupported } from "../../mql/limits/queryProblem.ts"
 import type { DuplicateKey, StoreError, StoreUnavailable } from "../../RepositoryError.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 import { missingIndexesOf } from "../../store/indexDefinition.ts"
@@ -238,13 +239,19 @@ const frozen = (description: IndexDescription): IndexDescription =>
     }
 
 /** Why this store can't build an index, if it can't. */
-const problemOf = ({ key, partialFilterExpression }: IndexDescription): Problem | undefined => {
+const problemOf = ({ key, partialFilterExpression, unique }: IndexDescription): Problem | undefined => {
   const kinds = Object.values(key)
-  const kind = kinds.find((kind) => typeof kind === "string" && kind !== "text")
+  const kind = kinds.find((kind) => typeof kind === "string" && kind !== "text" && !isIndexKind(kind))
   if (kind !== undefined) return unsupported(`an index of kind "${kind}"`)
   if (Object.keys(key).some((path) => path.split(".").includes("$**"))) return unsupported("an index over all fields")
   if (kinds.includes("text") && !kinds.every((kind) => kind === "text")) {
     return unsupported("a text index with other fields")
+  }
+  if (kinds.some(isIndexKind)) {
+    if (unique === true) return unsupported("a unique index of locations")
+    if (kinds.includes("2d") && (kinds[0] !== "2d" || kinds.filter(isIndexKind).length > 1)) {
+      return rejected("a 2d index has one location, as its first field")
+    }
   }
   const part = partialFilterExpression === undefined ? undefined : parsePart(partialFilterExpression)
   return part !== undefined && Result.isFailure(part) ? part.failure : undefined

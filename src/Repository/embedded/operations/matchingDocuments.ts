@@ -17,9 +17,10 @@ import type { StoredDocument } from "../planner/candidates.ts"
 import { scan } from "../planner/planExecutor.ts"
 import { type Plan, planOf } from "../planner/queryPlan.ts"
 import { countEntries } from "../planner/rangeScan.ts"
+import { nearbyDocuments, nearProblem } from "./nearDocuments.ts"
 
 /**
- * Parses a filter for a collection, whose text index decides about `$text`.
+ * Parses a filter for a collection, whose indexes decide about `$text` and `$near`.
  *
  * @internal
  */
@@ -27,8 +28,15 @@ export const parseFilterOf = (
   catalog: Catalog,
   name: string,
   filter: unknown,
-  context: ExpressionContext
-): Result.Result<Filter, Problem> => parseFilter(filter, { ...context, texts: textIndexOf(catalog.get(name))?.text })
+  context: ExpressionContext,
+  canBeNear = true
+): Result.Result<Filter, Problem> => {
+  const collection = catalog.get(name)
+  const parsed = parseFilter(filter, { ...context, texts: textIndexOf(collection)?.text, canBeNear })
+  if (Result.isFailure(parsed) || parsed.success.near === undefined) return parsed
+  const problem = nearProblem(collection, parsed.success.near)
+  return problem === undefined ? parsed : Result.fail(problem)
+}
 
 /**
  * The documents of a collection that match a filter, sorted if required.
@@ -49,6 +57,11 @@ export const findSource = (
 ): BatchIterator<StoredDocument> => {
   const collection = catalog.get(name)
   if (collection === undefined) return () => ended
+  const { near } = filter
+  if (near !== undefined && sort.length === 0) {
+    const read = (ring: Filter) => findSource(store, catalog, name, { ...ring, near: undefined })
+    return nearbyDocuments(filter, near, read, wanted, memory ?? makeMemory(sortTooLarge))
+  }
   const plan = planOf(collection, filter.constraints, sort, filter.search?.words)
   const scanned = scan(store, collection, plan, filter, {
     end: () => catalog.endOfRecords(collection),

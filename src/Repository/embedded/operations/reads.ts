@@ -109,7 +109,7 @@ const findDocuments = (
   if (!isCount(skip) || !isCount(limit ?? 0)) {
     return Result.fail(rejected("skip and limit must be whole numbers from 0"))
   }
-  const filter = parseFilterOf(catalog, name, options.filter ?? {}, { now })
+  const filter = parseFilterOf(catalog, name, options.filter ?? {}, { now }, onMatches === undefined)
   if (Result.isFailure(filter)) return Result.fail(filter.failure)
   const { search } = filter.success
   const directions = sort === undefined ? unsorted : parseSort(sort, search !== undefined)
@@ -165,7 +165,7 @@ const count = (
   Effect.map(
     readAll(context.store, "count", options?.timeLimit, (now) =>
       Result.map(
-        parseFilterOf(context.catalog, name, filter, { now }),
+        parseFilterOf(context.catalog, name, filter, { now }, false),
         (parsed) => countMatches(context, name, parsed)
       )),
     sumOf

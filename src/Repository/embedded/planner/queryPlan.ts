@@ -4,6 +4,7 @@
  * A plan is a superset of the matches: the filter is still evaluated for each document. Plans are chosen by rules, without
  * statistics: a unique index whose paths all have values, then the index with the most equalities, ranges and order.
  */
+import * as Result from "effect/Result"
 import {
   beginning,
   bound,
@@ -18,9 +19,12 @@ import type { Direction } from "../../bson/path.ts"
 import { Rank, rankOf } from "../../bson/value.ts"
 import { type LazySequence, sequenceOf } from "../../mql/execution/batchIterator.ts"
 import type { Constraint } from "../../mql/filter/constraints.ts"
+import { covering, type IndexKind, spansOf } from "../../mql/geo/cells.ts"
+import { beginEvaluation } from "../../mql/limits/costBudget.ts"
+import { catchRejection } from "../../mql/limits/queryProblem.ts"
 import type { Range } from "../../storage/orderedStore.ts"
 import { everything } from "../../storage/orderedStore.ts"
-import { type Collection, type Index, isSearchable, textIndexOf } from "../catalog/catalog.ts"
+import { type Collection, type Index, isGeographic, isSearchable, textIndexOf } from "../catalog/catalog.ts"
 import { isIdDescending, wordKey } from "../catalog/indexKeys.ts"
 import { Choice } from "./choice.ts"
 
@@ -61,7 +65,7 @@ interface Candidate {
 // With more keys, a scan of the index is cheaper than a lookup of each.
 const maxKeys = 100_000
 
-const worth = { unique: 1000, equality: 10, range: 5, order: 6 }
+const worth = { unique: 1000, equality: 10, range: 5, location: 7, order: 6, ring: 500 }
 
 /**
  * Chooses the plan for a filter's constraints and a sort. With `words`, every match contains one of them.
@@ -141,6 +145,21 @@ const beginningsAt = (constraints: ReadonlyArray<Constraint>, path: string): Rea
   return [{ from, to: from }, { from: expressions, to: expressions }]
 }
 
+// The cells of the first area that the constraints have at a path.
+const spansAt = (constraints: ReadonlyArray<Constraint>, path: string, kind: IndexKind): ReadonlyArray<Bounds> => {
+  for (const constraint of constraints) {
+    if (constraint.kind !== "area" || constraint.path !== path) continue
+    beginEvaluation()
+    const cells = Result.getOrUndefined(catchRejection(() => covering(kind, constraint.area, maxCells)))
+    if (cells !== undefined) return spansOf(cells)
+  }
+  return []
+}
+
+const maxCells = 24
+
+const isRing = (constraint: Constraint): boolean => constraint.kind === "area" && constraint.isRing === true
+
 const isSparseMiss = ({ description, paths }: Index, constraints: ReadonlyArray<Constraint>): boolean =>
   description.sparse === true &&
   !constraints.some((constraint) => paths.includes(constraint.path) && isPresent(constraint))
@@ -149,6 +168,7 @@ const isSparseMiss = ({ description, paths }: Index, constraints: ReadonlyArray<
 const isPresent = (constraint: Constraint): boolean =>
   constraint.kind === "exists"
   || constraint.kind === "begins"
+  || constraint.kind === "area"
   || (constraint.kind === "in"
     ? constraint.values.every((value) => value !== null)
     : constraint.value !== null && rankOf(constraint.value) !== Rank.minKey && rankOf(constraint.value) !== Rank.maxKey)
@@ -179,6 +199,7 @@ const ofIndex = (
   if (sort[0]?.path.join(".") !== begins && !constraints.some(({ path }) => path === begins)) return undefined
   const { multikey } = index.traits
   let spans: ReadonlyArray<Bounds> = []
+  let isLocated = false
   const constants = new Set<string>()
   const used: Array<string> = []
   const choices: Array<Choice> = []
@@ -186,6 +207,12 @@ const ofIndex = (
     // Two paths into one array: different items may meet the constraints, so only the first path is used.
     if (multikey && used.some((other) => firstSegment(other) === firstSegment(path))) break
     const descending = index.directions[i]?.descending === true
+    const kind = index.kinds[i]
+    if (kind !== undefined) {
+      spans = spansAt(constraints, path, kind)
+      isLocated = spans.length > 0
+      break
+    }
     const values = valuesAt(constraints, path)
     if (values === undefined) {
       const bounds = boundsAt(constraints, path, multikey)
@@ -197,6 +224,8 @@ const ofIndex = (
     if (values.length === 1) constants.add(path)
     choices.push(new Choice(values, descending))
   }
+  // Other documents are not in the index.
+  if (!isLocated && isGeographic(index)) return undefined
   const order = orderOf(index, sort, constants, areIdsInOrder)
   const isUsed = used.length > 0 || spans.length > 0
   if (!isUsed && order === undefined) return undefined
@@ -205,7 +234,7 @@ const ofIndex = (
   return {
     plan: () => planBy(index, { used, choices, spans }, isFullKey && !multikey, { sort, order }),
     worth: (isFullKey ? worth.unique : 0) + used.length * worth.equality
-      + (spans.length === 0 ? 0 : worth.range)
+      + (isLocated ? (constraints.some(isRing) ? worth.ring : worth.location) : spans.length === 0 ? 0 : worth.range)
       + (order === undefined ? 0 : worth.order)
   }
 }
@@ -289,7 +318,7 @@ const orderOf = (
   areIdsInOrder: boolean
 ): "up" | "down" | undefined => {
   const { description, directions, paths, traits } = index
-  if (sort.length === 0 || traits.multikey || traits.inexact) return undefined
+  if (sort.length === 0 || traits.multikey || traits.inexact || isGeographic(index)) return undefined
   let way: "up" | "down" | undefined
   let at = 0
   for (const { descending, path } of sort) {

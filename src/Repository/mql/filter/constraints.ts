@@ -3,12 +3,14 @@
  */
 import { isArray, Rank, rankOf } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
+import type { Area } from "../geo/cells.ts"
 import { isOperatorDocument } from "../predicate/comparison.ts"
 import { literalPrefix } from "../text/regularExpression.ts"
 
 /**
  * A condition that every match meets, as an index can use it. `in` is equality with one of the values, no two of which are equal; `least` and `most`
- * are bounds, exclusive if `isStrict`; `begins` is a literal prefix of a text.
+ * are bounds, exclusive if `isStrict`; `begins` is a literal prefix of a text; `area` contains a part of a location,
+ * and is one of several areas that are read one after the other if `isRing`.
  *
  * @internal
  */
@@ -17,6 +19,7 @@ export type Constraint =
   | { readonly kind: "least" | "most"; readonly path: string; readonly value: unknown; readonly isStrict: boolean }
   | { readonly kind: "begins"; readonly path: string; readonly text: string }
   | { readonly kind: "exists"; readonly path: string }
+  | { readonly kind: "area"; readonly path: string; readonly area: Area; readonly isRing?: boolean }
 
 /**
  * The constraints of one operator; `options` are those of a `$regex`.

@@ -7,6 +7,8 @@ import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type ExpressionContext, isTruthy } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
+import { parseGeoIntersects, parseGeoWithin } from "../geo/geoFilter.ts"
+import { type Near, parseNear } from "../geo/near.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { type Condition, equal, isOperatorDocument, isValueCondition } from "../predicate/comparison.ts"
 import { parseTextSearch, type TextSearch } from "../text/textSearch.ts"
@@ -33,6 +35,7 @@ export interface Clause {
  */
 export class FilterParser {
   search: TextSearch | undefined = undefined
+  near: Near | undefined = undefined
   /** Whether there is an expression. */
   isComputed = false
   /** The number of filters, fields and operators. */
@@ -131,7 +134,8 @@ export class FilterParser {
     if (name !== "$comment" && name !== "$options") this.conditions += 1
     // Whatever is done for each of them is done once for those that are equal.
     const operand = name === "$in" && isArray(given) ? new DifferentValues(given) : given
-    const test = fieldOperators.get(name)?.(operand, siblings) ?? this.#nested(name, operand) ?? rejectOperator(name)
+    const test = fieldOperators.get(name)?.(operand, siblings) ?? this.#nested(name, operand)
+      ?? this.#location(path, name, siblings, isRequired) ?? rejectOperator(name)
     if (isRequired) {
       for (const value of equalitiesOf(name, operand)) this.equalities.push([path, value])
       this.constraints.push(...constraintsOf(path, name, operand, siblings["$options"]))
@@ -150,6 +154,40 @@ export class FilterParser {
       }
       case "$all":
         return this.#all(operand)
+      default:
+        return undefined
+    }
+  }
+
+  /** An operator on locations; `undefined` for any other name. */
+  #location(path: string, name: string, siblings: Document, isRequired: boolean): FieldTest | undefined {
+    switch (name) {
+      case "$geoWithin":
+      case "$within":
+      case "$geoIntersects": {
+        this.isComputed = true
+        const { area, test } = name === "$geoIntersects"
+          ? parseGeoIntersects(siblings[name])
+          : parseGeoWithin(siblings[name])
+        if (isRequired) this.constraints.push({ kind: "area", path, area })
+        return onItems(test)
+      }
+      case "$near":
+      case "$nearSphere": {
+        this.isComputed = true
+        if (!isRequired || this.near !== undefined) {
+          return reject(`${name} can be used once, and not in $or, $nor, $not or $elemMatch`)
+        }
+        this.near = parseNear(path, name, siblings)
+        this.constraints.push({ kind: "area", path, area: this.near.areaBetween(this.near.least, this.near.most) })
+        // A document is tested by the nearest of its locations.
+        return onValue(always)
+      }
+      case "$minDistance":
+      case "$maxDistance":
+        return Object.hasOwn(siblings, "$near") || Object.hasOwn(siblings, "$nearSphere")
+          ? onValue(always)
+          : reject(`${name} needs a $near or a $nearSphere`)
       default:
         return undefined
     }
@@ -182,10 +220,6 @@ export class FilterParser {
 const unsupportedOperators = new Set([
   "$where",
   "$jsonSchema",
-  "$near",
-  "$nearSphere",
-  "$geoWithin",
-  "$geoIntersects",
   "$bitsAllSet",
   "$bitsAnySet",
   "$bitsAllClear",
@@ -197,6 +231,8 @@ const rejectOperator = (name: string): never =>
   unsupportedOperators.has(name)
     ? rejectWith(unsupported(name))
     : reject(`${name} is no operator that can be used here`)
+
+const always = () => true
 
 const never = () => false
 

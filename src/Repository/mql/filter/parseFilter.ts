@@ -5,8 +5,9 @@ import * as Result from "effect/Result"
 import { isOrdinaryKey, normalise } from "../../bson/normalise.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
+import { distanceTest, type Near } from "../geo/near.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, reject, rejected } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, reject, rejected, rejectWith } from "../limits/queryProblem.ts"
 import { type Condition, equal } from "../predicate/comparison.ts"
 import type { TextField, TextSearch } from "../text/textSearch.ts"
 import type { Constraint } from "./constraints.ts"
@@ -34,6 +35,8 @@ export interface Filter {
   readonly isComputed: boolean
   /** The text search of a filter with `$text`. */
   readonly search?: Search | undefined
+  /** The search by distance of a filter with `$near` or `$nearSphere`, which orders the matches. */
+  readonly near?: Near | undefined
 }
 
 /**
@@ -56,6 +59,8 @@ export interface Search {
 export interface FilterContext extends ExpressionContext {
   /** The fields of the collection's text index; without them, `$text` is rejected. */
   readonly texts?: ReadonlyArray<TextField> | undefined
+  /** Whether matches can be put in the order of their distance; otherwise `$near` is rejected. */
+  readonly canBeNear?: boolean
 }
 
 /** @internal */
@@ -73,8 +78,15 @@ export const parseFilter = (
 
 const parse = (filter: Document, context: FilterContext): Filter => {
   const parser = new FilterParser(context)
-  const { itemConditions, test } = parser.filter(filter, true)
-  const { conditions, constraints, equalities, isComputed, search, size } = parser
+  const { itemConditions, test: conditionsTest } = parser.filter(filter, true)
+  const { conditions, constraints, equalities, isComputed, near, search, size } = parser
+  if (near !== undefined && context.canBeNear !== true) {
+    rejectWith(
+      rejected("$near and $nearSphere can't be used here", "in a pipeline, use $geoNear as its first stage")
+    )
+  }
+  if (near !== undefined && search !== undefined) reject("$near and $nearSphere can't be used with $text")
+  const test = near === undefined ? conditionsTest : every([conditionsTest, distanceTest(near)])
   const parsed: Filter = {
     matches: isComputed
       ? (document) => {
@@ -89,7 +101,8 @@ const parse = (filter: Document, context: FilterContext): Filter => {
     isEquality: false,
     missingField: conditions === 1 ? missingFieldOf(constraints) : undefined,
     itemConditions,
-    relativeCost: relativeCostOf(size)
+    relativeCost: relativeCostOf(size),
+    near
   }
   if (search === undefined) return parsed
   return context.texts === undefined

@@ -1,0 +1,137 @@
+/**
+ * Finds documents in the order of their distance from a point, by an index.
+ *
+ * The search goes outwards in rings: each is read by the cells of the index that cover it, and sorted. So a search for the nearest
+ * few reads few documents. A document that moves during the search is returned at most once.
+ */
+import * as Result from "effect/Result"
+import type { Direction } from "../../bson/path.ts"
+import { type BatchIterator, emptyStep, ended, mapEach } from "../../mql/execution/batchIterator.ts"
+import { sorted } from "../../mql/execution/mergeSort.ts"
+import type { Filter } from "../../mql/filter/parseFilter.ts"
+import type { Near, Nearest } from "../../mql/geo/near.ts"
+import { beginEvaluation } from "../../mql/limits/costBudget.ts"
+import { catchRejection, type Problem, rejected } from "../../mql/limits/queryProblem.ts"
+import type { Memory } from "../../mql/limits/sizeLimits.ts"
+import { type Collection, isSearchable } from "../catalog/catalog.ts"
+import { RecordSet, type StoredDocument } from "../planner/candidates.ts"
+
+/** @internal */
+export interface NearbyDocument extends StoredDocument {
+  readonly nearest: Nearest
+}
+
+/**
+ * Reads the documents that match a filter.
+ *
+ * @internal
+ */
+export type ReadMatches = (filter: Filter) => BatchIterator<StoredDocument>
+
+/**
+ * Why a collection can't be searched by distance, if it can't: there is no index for it.
+ *
+ * @internal
+ */
+export const nearProblem = (collection: Collection | undefined, { kinds, path }: Near): Problem | undefined =>
+  // A collection that is not there has no index either, and nothing to find.
+  collection === undefined || collection.indexes.some((index) =>
+      isSearchable(index) && index.paths.some((other, i) =>
+        other === path && kinds.some((kind) => kind === index.kinds[i])
+      )
+    )
+    ? undefined
+    : rejected(`a search by distance needs an index of kind ${
+      kinds.map((kind) => `"${kind}"`).join(" or ")
+    } of "${path}"`)
+
+/**
+ * The documents that match a filter with `near`, the nearest one first.
+ *
+ * @internal
+ */
+export const nearbyDocuments = (
+  filter: Filter,
+  near: Near,
+  read: ReadMatches,
+  wanted: number,
+  memory: Memory
+): BatchIterator<NearbyDocument> => {
+  const end = Math.min(near.most, near.farthest)
+  const visited = new RecordSet()
+  let from = near.least
+  let width = near.farthest * firstWidth
+  let count = 0
+  let ring: BatchIterator<NearbyDocument> | undefined
+  let isLast = false
+  return () => {
+    if (ring === undefined) {
+      if (isLast || from > near.most) return ended
+      const to = Math.min(from + width, end)
+      isLast = to >= end
+      ring = ringOf({ filter, near, read, wanted, memory }, { from, to, isLast })
+      from = to
+    }
+    const found = ring()
+    if (Result.isFailure(found)) return found
+    if (found.success === undefined) {
+      ring = undefined
+      width *= growthAfter(count)
+      count = 0
+      return emptyStep
+    }
+    count += found.success.length
+    return Result.succeed(found.success.filter(({ recordId }) => visited.add(recordId)))
+  }
+}
+
+// internal
+
+// Of the farthest distance: about 200 metres on the Earth.
+const firstWidth = 1e-5
+
+const growthAfter = (count: number): number => count === 0 ? 4 : count < 100 ? 2 : count < 1000 ? 1 : 0.5
+
+interface Search {
+  readonly filter: Filter
+  readonly near: Near
+  readonly read: ReadMatches
+  readonly wanted: number
+  readonly memory: Memory
+}
+
+interface Ring {
+  readonly from: number
+  readonly to: number
+  /** Whether it includes its end. */
+  readonly isLast: boolean
+}
+
+const ringOf = (
+  { filter, memory, near, read, wanted }: Search,
+  { from, isLast, to }: Ring
+): BatchIterator<NearbyDocument> => {
+  const area = near.areaBetween(from, to)
+  const ofRing: Filter = {
+    ...filter,
+    constraints: [{ kind: "area", path: near.path, area, isRing: true }, ...filter.constraints]
+  }
+  const nearby = mapEach(read(ofRing), (found) =>
+    Result.map(
+      catchRejection(() => {
+        beginEvaluation()
+        return near.nearest(found.document)
+      }),
+      (nearest): NearbyDocument | undefined =>
+        nearest !== undefined && nearest.distance >= from &&
+          (nearest.distance < to || (isLast && nearest.distance <= to))
+          ? { ...found, nearest }
+          : undefined
+    ))
+  return sorted(nearby, ({ nearest: { distance } }) => ({ distance }), byDistance, wanted, memory, sizeOf)
+}
+
+const byDistance: ReadonlyArray<Direction> = [{ path: ["distance"], descending: false }]
+
+// A document takes more bytes in memory than on disk; one that is in memory anyway only takes a slot in the list.
+const sizeOf = ({ bytes = 0 }: NearbyDocument): number => 150 + 2 * bytes
