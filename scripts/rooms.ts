@@ -128,7 +128,7 @@ export const folders: { readonly [name: string]: Folder } = {
       logger: { on: ["server"], modules: ["KernelLogger"] },
       policies: { on: ["contract"], modules: ["AccessPolicy"] },
       openapi: { on: ["query", "policies"] },
-      Tokens: { on: ["contract"], modules: ["Tokens"] },
+      Tokens: { on: ["contract", "messages"], modules: ["Tokens"] },
       documents: { on: ["openapi"], modules: ["Documentation", "OpenApi"] },
       routes: { on: ["response"] },
       startup: { on: ["routes", "documents", "logger", "Tokens"] }

@@ -127,19 +127,20 @@ export const make = (
  * @category constructors
  * @since 0.1.0
  */
-export const bearer = (jwt: Jwt["Service"]): Scheme =>
-  make({
+export const bearer = (jwt: Jwt["Service"]): Scheme => {
+  const whileLive = (user: CurrentUser["Service"]) =>
+    Effect.matchEffect(isLiveIn(jwt.application, user), {
+      onFailure: refuse,
+      onSuccess: (isLive) => isLive ? Effect.succeed(user) : refuse(new CredentialsInvalid({ reason: "revoked" }))
+    })
+  return make({
     id: "bearer",
     header: "authorization",
     word: "bearer",
     challenge: { scheme: "Bearer", invalid: { error: "invalid_token" } },
-    verify: (token) =>
-      Effect.flatMap(jwt.verify(token), (user) =>
-        Effect.flatMap(
-          isLiveIn(jwt.application, user),
-          (isCurrent) => isCurrent ? Effect.succeed(user) : Effect.fail(new CredentialsInvalid({ reason: "revoked" }))
-        )).pipe(Effect.mapError(unlessInvalid))
+    verify: (token) => Effect.matchEffect(jwt.verify(token), { onFailure: refuse, onSuccess: whileLive })
   })
+}
 
 /**
  * A name and a password (RFC 7617), in UTF-8, in the header `Authorization`. A name has no colon, a password may have some.
@@ -233,6 +234,8 @@ const ofOwnUsers = (scheme: Scheme, { isForeign }: Jwt["Service"]): Scheme => ({
           : Effect.succeed(user)
     )
 })
+
+const refuse = (error: Refusal | Error): Effect.Effect<never, Refusal> => Effect.fail(unlessInvalid(error))
 
 /** What keeps the service from checking credentials is for the log. */
 const unlessInvalid = (error: Refusal | Error): Refusal =>

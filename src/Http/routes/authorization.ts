@@ -260,9 +260,7 @@ export const callersOf = (
 
 const hasNull = (value: unknown): boolean => {
   if (typeof value !== "object") return false
-  if (value === null) return true
-  for (const key in value) if (hasNull(Reflect.get(value, key))) return true
-  return false
+  return value === null || (Array.isArray(value) ? value : Object.values(value)).some(hasNull)
 }
 
 const withoutNulls = (values: object): { readonly [name: string]: unknown } =>
