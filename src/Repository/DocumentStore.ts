@@ -11,6 +11,7 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
 import type {
+  CollationOptions,
   Counted,
   Document,
   Filter,
@@ -21,7 +22,9 @@ import type {
   IndexChanges,
   IndexDescription,
   InsertManyResult,
+  QueryOptions,
   ReadOptions,
+  ReplaceOptions,
   TakeOptions,
   Update,
   UpdateManyOptions,
@@ -65,7 +68,7 @@ export class DocumentStore extends Context.Service<DocumentStore, {
   /** Streams the matching documents. They are read as the stream is pulled. */
   readonly stream: (collection: string, options: FindOptions) => Stream.Stream<Document, ReadError>
   /** Counts the matching documents, exactly. */
-  readonly count: (collection: string, filter: Filter, options?: ReadOptions) => Effect.Effect<number, ReadError>
+  readonly count: (collection: string, filter: Filter, options?: QueryOptions) => Effect.Effect<number, ReadError>
   /**
    * Estimates the number of documents from metadata, without reading the documents. In a transaction it is the
    * {@link count} of all documents.
@@ -79,7 +82,7 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     collection: string,
     path: string,
     filter: Filter,
-    options?: ReadOptions
+    options?: QueryOptions
   ) => Effect.Effect<ReadonlyArray<unknown>, ReadError>
   /**
    * Inserts a document, which has to have an `_id`. Fails with `DuplicateKey` when its `_id`, or its key in a unique index,
@@ -101,7 +104,7 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     collection: string,
     filter: Filter,
     document: Document,
-    options?: { readonly upsert?: boolean | undefined }
+    options?: ReplaceOptions
   ) => Effect.Effect<UpdateResult, StoreError>
   /** Applies update operators, or a pipeline, to the first matching document. */
   readonly updateOne: (
@@ -144,14 +147,22 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     options?: FindOneAndDeleteOptions
   ) => Effect.Effect<Document | undefined, ReadError>
   /** Removes the first matching document. Returns 0 or 1. */
-  readonly deleteOne: (collection: string, filter: Filter) => Effect.Effect<number, ReadError>
+  readonly deleteOne: (
+    collection: string,
+    filter: Filter,
+    options?: CollationOptions
+  ) => Effect.Effect<number, ReadError>
   /** Removes every matching document. Returns their number. */
-  readonly deleteMany: (collection: string, filter: Filter) => Effect.Effect<number, ReadError>
+  readonly deleteMany: (
+    collection: string,
+    filter: Filter,
+    options?: CollationOptions
+  ) => Effect.Effect<number, ReadError>
   /** Streams the results of a pipeline. They are read as the stream is pulled. */
   readonly aggregate: (
     collection: string,
     pipeline: ReadonlyArray<Document>,
-    options?: ReadOptions
+    options?: QueryOptions
   ) => Stream.Stream<Document, ReadError>
   /**
    * Runs an effect in a transaction. All operations of the effect and of its child fibers on this store are committed, or

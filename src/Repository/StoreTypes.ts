@@ -81,12 +81,77 @@ export interface ReadOptions {
 }
 
 /**
+ * How texts compare: MongoDB's collation. It decides which texts are equal and in which order they are, in filters, sorts,
+ * groups and expressions alike; it never applies to names of fields and to patterns. Without a collation texts compare by
+ * their code points.
+ *
+ * The embedded store compares by `Intl.Collator`, as if `normalization` were true. It fails with `Unsupported` for what
+ * `Intl` can't do: strengths of 4 and 5, a `caseLevel` beside a strength other than 1, `maxVariable: "space"` with an
+ * `alternate` of `shifted`, another `backwards` than the locale's.
+ *
+ * ```ts check
+ * import { Effect } from "effect"
+ * import { DocumentStore } from "appkernel/Repository"
+ *
+ * const withoutCase = { locale: "en", strength: 2 } as const
+ *
+ * export const program = Effect.gen(function*() {
+ *   const store = yield* DocumentStore.DocumentStore
+ *   // Finds "Peter", "peter" and "PETER".
+ *   return yield* store.find("people", { filter: { name: "peter" }, sort: { name: 1 }, collation: withoutCase })
+ * })
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Collation {
+  /** A language and a country, `en` or `fr_CA`, or with a kind `de@collation=phonebook`; `simple` compares code points. */
+  readonly locale: string
+  /** Ignores accents and case with 1, case with 2, and neither with 3. Defaults to 3. */
+  readonly strength?: 1 | 2 | 3 | 4 | 5 | undefined
+  /** Whether strength 1 compares case. Defaults to false. */
+  readonly caseLevel?: boolean | undefined
+  /** Which of texts that differ in case come first. Defaults to the locale's rule. */
+  readonly caseFirst?: "upper" | "lower" | "off" | undefined
+  /** Whether digits compare as numbers, so that "10" comes after "9". Defaults to false. */
+  readonly numericOrdering?: boolean | undefined
+  /** Whether punctuation and spaces count (`non-ignorable`) or not (`shifted`). Defaults to the locale's rule. */
+  readonly alternate?: "non-ignorable" | "shifted" | undefined
+  /** What `shifted` ignores: punctuation and spaces, or spaces only. Defaults to `punct`. */
+  readonly maxVariable?: "punct" | "space" | undefined
+  /** Whether accents compare from the end of a text. Defaults to the locale's rule. */
+  readonly backwards?: boolean | undefined
+  /** Whether different spellings of a character by combining marks are brought into one form first. Defaults to false. */
+  readonly normalization?: boolean | undefined
+}
+
+/**
+ * The option of every operation that compares texts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CollationOptions {
+  /** How texts compare. Defaults to their code points. */
+  readonly collation?: Collation | undefined
+}
+
+/**
+ * Options of a read by a filter or a pipeline.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface QueryOptions extends ReadOptions, CollationOptions {}
+
+/**
  * The documents to read. Without options, the complete collection is read in no particular order.
  *
  * @category models
  * @since 0.1.0
  */
-export interface FindOptions extends ReadOptions {
+export interface FindOptions extends QueryOptions {
   readonly filter?: Filter | undefined
   readonly sort?: SearchSort | undefined
   /** The number of documents to skip. Defaults to 0. */
@@ -138,6 +203,11 @@ export interface IndexDescription {
   readonly weights?: { readonly [path: string]: number } | undefined
   /** The language of a text index. `none` disables stemming and stop words. Defaults to `english`. */
   readonly defaultLanguage?: string | undefined
+  /**
+   * How the texts in the index compare: a unique index refuses those that are equal by it. Only queries with the same
+   * collation use the index for texts. Defaults to their code points.
+   */
+  readonly collation?: Collation | undefined
 }
 
 /**
@@ -185,7 +255,7 @@ export interface InsertManyResult {
  * @category models
  * @since 0.1.0
  */
-export interface UpdateManyOptions {
+export interface UpdateManyOptions extends CollationOptions {
   /**
    * The filters of the `$[name]` placeholders in paths. The paths of a filter begin with the name of its placeholder:
    * `{ "name.price": { $gt: 5 } }`. Each filter has to be used, and each placeholder has to have a filter.
@@ -207,12 +277,23 @@ export interface UpdateOneOptions extends UpdateManyOptions {
 }
 
 /**
+ * Options of `replaceOne`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ReplaceOptions extends CollationOptions {
+  /** Whether to insert the document when none matches. Defaults to false. */
+  readonly upsert?: boolean | undefined
+}
+
+/**
  * Options of `findOneAndDelete`.
  *
  * @category models
  * @since 0.1.0
  */
-export interface FindOneAndDeleteOptions {
+export interface FindOneAndDeleteOptions extends CollationOptions {
   /** The first matching document in this order is chosen. Defaults to an arbitrary one. */
   readonly sort?: Sort | undefined
   readonly projection?: Document | undefined

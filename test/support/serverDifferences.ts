@@ -33,6 +33,7 @@ const secantus = {
   },
   pipelineUpdates: "It accepts an empty $set, and array filters, in an update by a pipeline, which MongoDB rejects.",
   geography: "It takes longitude and latitude for coordinates of the plane, and fails to build some 2dsphere indexes.",
+  collation: "It knows few rules of languages, checks no collation, and applies them to simple filters and sorts only.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify.",
   farDates: {
     what: "It takes no dates before the year 1 and after 9999.",

@@ -7,6 +7,7 @@
  */
 import type { Binary, ObjectId, Timestamp } from "bson"
 import * as crypto from "node:crypto"
+import type { Collator } from "./collator.ts"
 import { type BsonNumber, residue, toDouble } from "./number.ts"
 import { bytesOf, documentOf, Rank, rankOf } from "./value.ts"
 
@@ -69,20 +70,23 @@ const { latin1Slice } = Buffer.prototype
 const latin1 = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.length)
 
 /**
- * Encodes a value as a component of an ascending key.
+ * Encodes a value as a component of an ascending key. With a collator, texts that it takes for equal have the same
+ * component, and so may others, whose order it keeps.
  *
  * @internal
  */
-export const encodeComponent = (value: unknown, notes: KeyNotes): string => {
+export const encodeComponent = (value: unknown, notes: KeyNotes, collator?: Collator): string => {
   const rank = rankOf(value)
-  return tag(rank) + payload(rank, value, notes)
+  return tag(rank) + payload(rank, value, notes, collator)
 }
 
 // The casts follow from the rank.
-const payload = (rank: Rank, value: unknown, notes: KeyNotes): string => {
+const payload = (rank: Rank, value: unknown, notes: KeyNotes, collator: Collator | undefined): string => {
   switch (rank) {
     case Rank.string:
-      return terminated(value as string)
+      if (collator === undefined) return terminated(value as string)
+      notes.inexact = true
+      return collator.keyOf(value as string)
     case Rank.number:
       return number(value as BsonNumber, notes)
     case Rank.boolean:
@@ -94,11 +98,11 @@ const payload = (rank: Rank, value: unknown, notes: KeyNotes): string => {
     case Rank.document:
       return `${
         Object.entries(documentOf(value as object))
-          .map(([name, field]) => `${tag(rankOf(field))}${terminated(name)}${encodeComponent(field, notes)}`)
+          .map(([name, field]) => `${tag(rankOf(field))}${terminated(name)}${encodeComponent(field, notes, collator)}`)
           .join("")
       }\0`
     case Rank.array:
-      return `${(value as ReadonlyArray<unknown>).map((item) => encodeComponent(item, notes)).join("")}\0`
+      return `${(value as ReadonlyArray<unknown>).map((item) => encodeComponent(item, notes, collator)).join("")}\0`
     case Rank.binary: {
       const bytes = bytesOf(value as Binary)
       return uint32(bytes.length) + String.fromCharCode((value as Binary).sub_type) + latin1(bytes)
@@ -124,12 +128,12 @@ const payload = (rank: Rank, value: unknown, notes: KeyNotes): string => {
  *
  * @internal
  */
-export const bound = (value: unknown): string => {
+export const bound = (value: unknown, collator?: Collator): string => {
   const rank = rankOf(value)
   return rank === Rank.number
     // The cast follows from the rank. The bytes after the double distinguish numbers with the same nearest double.
     ? tag(rank) + double(toDouble(value as BsonNumber))
-    : encodeComponent(value, { inexact: false })
+    : encodeComponent(value, { inexact: false }, collator)
 }
 
 /**

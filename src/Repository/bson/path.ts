@@ -10,6 +10,7 @@
  */
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
+import type { Collator } from "./collator.ts"
 import { compare, fieldOf, isArray, isDocument, setField } from "./value.ts"
 
 /** @internal */
@@ -199,12 +200,14 @@ const unwrap = (value: unknown): unknown => value instanceof Opaque ? value.valu
 export interface Direction {
   readonly path: Segments
   readonly descending: boolean
+  /** How texts compare, unless by their code points. */
+  readonly collator?: Collator | undefined
 }
 
 /** @internal */
 export const compareKeys = (a: KeyValues, b: KeyValues, directions: ReadonlyArray<Direction>): number => {
   for (let i = 0; i < directions.length; i++) {
-    const order = compare(a[i], b[i])
+    const order = compare(a[i], b[i], directions[i]?.collator?.compareTexts)
     if (order !== 0) return directions[i]?.descending === true ? -order : order
   }
   return 0

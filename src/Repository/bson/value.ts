@@ -146,26 +146,34 @@ const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff
 const compareBytes = (a: Uint8Array, b: Uint8Array): number => Buffer.compare(a, b)
 
 /**
- * MongoDB's order of two normalised values: by type, then by value. Documents compare field by field (type, name, value),
- * arrays item by item. `undefined` orders before `null`.
+ * The order of two texts.
  *
  * @internal
  */
-export const compare = (a: unknown, b: unknown): number => {
+export type CompareTexts = (a: string, b: string) => number
+
+/**
+ * MongoDB's order of two normalised values: by type, then by value. Documents compare field by field (type, name, value),
+ * arrays item by item. `undefined` orders before `null`. Texts compare by their code points, or as a collation says; names
+ * of fields always by their code points.
+ *
+ * @internal
+ */
+export const compare = (a: unknown, b: unknown, texts: CompareTexts = compareStrings): number => {
   if (a === b) return 0
-  if (typeof a === "string" && typeof b === "string") return compareStrings(a, b)
+  if (typeof a === "string" && typeof b === "string") return texts(a, b)
   if (typeof a === "number" && typeof b === "number") return compareNumbers(a, b)
   const [rankA, rankB] = [rankOf(a), rankOf(b)]
-  return rankA === rankB ? compareWithin(rankA, a, b) : rankA - rankB
+  return rankA === rankB ? compareWithin(rankA, a, b, texts) : rankA - rankB
 }
 
 // The casts follow from the rank, which both values share.
-const compareWithin = (rank: Rank, a: unknown, b: unknown): number => {
+const compareWithin = (rank: Rank, a: unknown, b: unknown, texts: CompareTexts): number => {
   switch (rank) {
     case Rank.number:
       return compareNumbers(a as BsonNumber, b as BsonNumber)
     case Rank.string:
-      return compareStrings(a as string, b as string)
+      return texts(a as string, b as string)
     case Rank.boolean:
       return Number(a) - Number(b)
     case Rank.date:
@@ -173,9 +181,9 @@ const compareWithin = (rank: Rank, a: unknown, b: unknown): number => {
     case Rank.objectId:
       return compareBytes((a as ObjectId).id, (b as ObjectId).id)
     case Rank.array:
-      return compareItems(a as ReadonlyArray<unknown>, b as ReadonlyArray<unknown>)
+      return compareItems(a as ReadonlyArray<unknown>, b as ReadonlyArray<unknown>, texts)
     case Rank.document:
-      return compareFields(Object.entries(documentOf(a as object)), Object.entries(documentOf(b as object)))
+      return compareFields(Object.entries(documentOf(a as object)), Object.entries(documentOf(b as object)), texts)
     case Rank.binary:
       return compareBinary(a as Binary, b as Binary)
     case Rank.timestamp:
@@ -193,21 +201,25 @@ const compareWithin = (rank: Rank, a: unknown, b: unknown): number => {
   }
 }
 
-const compareItems = (a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>): number => {
+const compareItems = (a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>, texts: CompareTexts): number => {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
-    const order = compare(a[i], b[i])
+    const order = compare(a[i], b[i], texts)
     if (order !== 0) return order
   }
   return a.length - b.length
 }
 
-const compareFields = (a: ReadonlyArray<[string, unknown]>, b: ReadonlyArray<[string, unknown]>): number => {
+const compareFields = (
+  a: ReadonlyArray<[string, unknown]>,
+  b: ReadonlyArray<[string, unknown]>,
+  texts: CompareTexts
+): number => {
   for (const [i, [nameA, valueA]] of a.entries()) {
     const other = b[i]
     if (other === undefined) return 1
     const [nameB, valueB] = other
-    const order = rankOf(valueA) - rankOf(valueB) || compareStrings(nameA, nameB) || compare(valueA, valueB)
+    const order = rankOf(valueA) - rankOf(valueB) || compareStrings(nameA, nameB) || compare(valueA, valueB, texts)
     if (order !== 0) return order
   }
   return a.length - b.length

@@ -1,7 +1,10 @@
 /**
- * A set of BSON values by MongoDB's equality: 1 and a `Decimal128` of 1 are one value.
+ * A set of BSON values by MongoDB's equality: 1 and a `Decimal128` of 1 are one value, and so are texts that a collation takes
+ * for equal.
  */
 import type { ObjectId } from "bson"
+import type { Collator } from "./collator.ts"
+import { EqualTexts } from "./equalTexts.ts"
 import { encodeComponent } from "./keyEncoding.ts"
 import { toDouble } from "./number.ts"
 import { equals, isNumber, Rank, rankOf } from "./value.ts"
@@ -14,13 +17,16 @@ export class ValueSet {
   // By their bytes.
   readonly #objectIds = new Set<string>()
   readonly #others = new Map<string, Array<unknown>>()
+  readonly #alike: EqualTexts | undefined
   #hasOtherNumbers = false
 
-  constructor(values: Iterable<unknown> = []) {
+  constructor(values: Iterable<unknown> = [], collator?: Collator) {
+    if (collator !== undefined) this.#alike = new EqualTexts(collator)
     for (const value of values) this.add(value)
   }
 
-  has(value: unknown): boolean {
+  has(given: unknown): boolean {
+    const value = this.#alike === undefined ? given : this.#alike.find(given)
     if (typeof value === "string") return this.#texts.has(value)
     if (typeof value === "number") {
       return this.#numbers.has(value) || (this.#hasOtherNumbers && hasEqual(this.#others.get(keyOf(value)), value))
@@ -36,7 +42,8 @@ export class ValueSet {
   }
 
   /** Adds a value; returns whether it is new. */
-  add(value: unknown): boolean {
+  add(given: unknown): boolean {
+    const value = this.#alike === undefined ? given : this.#alike.add(given)
     if (typeof value === "string") {
       const { size } = this.#texts
       return this.#texts.add(value).size > size
@@ -67,10 +74,11 @@ export class ValueSet {
  * @internal
  */
 export class DifferentValues {
-  readonly set = new ValueSet()
+  readonly set: ValueSet
   readonly list: ReadonlyArray<unknown>
 
-  constructor(values: ReadonlyArray<unknown>) {
+  constructor(values: ReadonlyArray<unknown>, collator?: Collator) {
+    this.set = new ValueSet([], collator)
     this.list = values.filter((value) => this.set.add(value))
   }
 }

@@ -2,8 +2,9 @@
  * Converts index descriptions from and to the form of MongoDB's driver.
  */
 import type { IndexDescription as DriverIndex, IndexDescriptionInfo, IndexDirection } from "mongodb"
-import type { IndexDescription } from "../DocumentStore.ts"
+import type { Collation, IndexDescription } from "../DocumentStore.ts"
 import { normalised } from "../store/indexDefinition.ts"
+import { toDriverCollation } from "./collation.ts"
 
 /**
  * Encodes a description for the driver's `createIndexes`.
@@ -11,8 +12,17 @@ import { normalised } from "../store/indexDefinition.ts"
  * @internal
  */
 export const toDriverIndex = (description: IndexDescription): DriverIndex => {
-  const { defaultLanguage, expireAfterSeconds, key, name, partialFilterExpression, sparse, unique, weights } =
-    normalised(description)
+  const {
+    collation,
+    defaultLanguage,
+    expireAfterSeconds,
+    key,
+    name,
+    partialFilterExpression,
+    sparse,
+    unique,
+    weights
+  } = normalised(description)
   return {
     name,
     // The driver's type lists only the kinds that it knows; the server decides which exist.
@@ -22,7 +32,8 @@ export const toDriverIndex = (description: IndexDescription): DriverIndex => {
     ...expireAfterSeconds === undefined ? {} : { expireAfterSeconds },
     ...partialFilterExpression === undefined ? {} : { partialFilterExpression: { ...partialFilterExpression } },
     ...weights === undefined ? {} : { weights: { ...weights } },
-    ...defaultLanguage === undefined ? {} : { default_language: defaultLanguage }
+    ...defaultLanguage === undefined ? {} : { default_language: defaultLanguage },
+    ...collation === undefined ? {} : { collation: toDriverCollation(collation) }
   }
 }
 
@@ -49,5 +60,7 @@ export const fromDriverIndex = (info: IndexDescriptionInfo): IndexDescription =>
     expireAfterSeconds: info.expireAfterSeconds,
     partialFilterExpression: info.partialFilterExpression,
     weights: info.weights,
-    defaultLanguage: info.default_language
+    defaultLanguage: info.default_language,
+    // The server completes it by the defaults of the locale.
+    collation: info["collation"] as Collation | undefined
   })

@@ -3,24 +3,25 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import type { ClientSession, FindCursor, UpdateResult as DriverUpdateResult } from "mongodb"
 import { setImmediate } from "node:timers/promises"
 import type {
   Document,
-  Filter,
   FindOneAndDeleteOptions,
   FindOneAndReplaceOptions,
   FindOptions,
   IndexDescription,
   InsertManyResult,
+  QueryOptions,
   UpdateManyOptions,
   UpdateResult
 } from "../DocumentStore.ts"
 import { DuplicateKey, QueryRejected, type ReadError } from "../RepositoryError.ts"
 import type { StoreOperations } from "../store/transactionRunner.ts"
+import { collationOf } from "./collation.ts"
 import * as mongo from "./driverCall.ts"
+import { byId, withNulls } from "./filterForm.ts"
 
 /** @internal */
 export const makeMongoOperations = (
@@ -84,7 +85,7 @@ const readOperations = (context: OperationContext): Pick<StoreOperations, Read> 
     findAndCount: (collection, options) =>
       Effect.all({
         documents: find(collection, options),
-        total: count(collection, options.filter ?? {}, { timeLimit: options.timeLimit })
+        total: count(collection, options.filter ?? {}, { timeLimit: options.timeLimit, collation: options.collation })
         // The calls of a transaction can't overlap.
       }, { concurrency: isTransaction ? 1 : 2 }),
     stream: streamer(context),
@@ -104,7 +105,7 @@ const readOperations = (context: OperationContext): Pick<StoreOperations, Read> 
             _.distinct(
               path,
               filter,
-              mongo.withSignal({ ...filterOptions, ...mongo.limits(options?.timeLimit) }, signal)
+              mongo.withSignal({ ...filterOptions, ...queryOptions(options) }, signal)
             )
         ),
     aggregate: aggregator(context)
@@ -115,7 +116,7 @@ const counter =
   ({ call, filterOptions }: OperationContext): StoreOperations["count"] => (collection, filter, options) =>
     mongo.read(
       call("count", collection, options?.timeLimit),
-      (_, signal) => _.countDocuments(filter, { ...filterOptions, ...mongo.limits(options?.timeLimit), signal })
+      (_, signal) => _.countDocuments(filter, { ...filterOptions, ...queryOptions(options), signal })
     )
 
 const finder = ({ call, filterOptions }: OperationContext): StoreOperations["find"] => (collection, options) =>
@@ -154,7 +155,7 @@ const aggregator =
       (_, signal) =>
         _.aggregate<Document>([...pipeline], {
           ...filterOptions,
-          ...mongo.limits(options?.timeLimit),
+          ...queryOptions(options),
           batchSize: streamBatchSize,
           signal
         }),
@@ -189,7 +190,7 @@ const updateOperations = (
           _.replaceOne(
             withNulls(filter),
             document,
-            mongo.withSignal({ ...participation, upsert: options?.upsert ?? false }, signal)
+            mongo.withSignal({ ...participation, ...collationOf(options), upsert: options?.upsert ?? false }, signal)
           )
       ),
       updateResult
@@ -265,19 +266,19 @@ const findAndModifyOperations = (
 const deleteOperations = (
   { call, filterOptions }: OperationContext
 ): Pick<StoreOperations, "deleteOne" | "deleteMany"> => ({
-  deleteOne: (collection, filter) =>
+  deleteOne: (collection, filter, options) =>
     Effect.map(
       mongo.remove(
         call("deleteOne", collection),
-        (_, signal) => _.deleteOne(filter, mongo.withSignal(filterOptions, signal))
+        (_, signal) => _.deleteOne(filter, mongo.withSignal({ ...filterOptions, ...collationOf(options) }, signal))
       ),
       (result) => result.deletedCount
     ),
-  deleteMany: (collection, filter) =>
+  deleteMany: (collection, filter, options) =>
     Effect.map(
       mongo.remove(
         call("deleteMany", collection),
-        (_, signal) => _.deleteMany(filter, mongo.withSignal(filterOptions, signal))
+        (_, signal) => _.deleteMany(filter, mongo.withSignal({ ...filterOptions, ...collationOf(options) }, signal))
       ),
       (result) => result.deletedCount
     )
@@ -304,14 +305,17 @@ const limited = <A, E>(
     : Effect.fail(new QueryRejected({ operation: "find", detail: `limit must be a whole number from 0, not ${limit}` }))
 }
 
-const findOptions = ({ projection, skip, sort, timeLimit }: FindOptions) => ({
-  ...mongo.limits(timeLimit),
+const queryOptions = (options: QueryOptions = {}) => ({ ...mongo.limits(options.timeLimit), ...collationOf(options) })
+
+const findOptions = ({ projection, skip, sort, ...options }: FindOptions) => ({
+  ...queryOptions(options),
   ...projection === undefined ? {} : { projection },
   ...skip === undefined ? {} : { skip },
   ...sort === undefined ? {} : { sort }
 })
 
-const updateOptions = ({ arrayFilters: filters, let: variables }: UpdateManyOptions = {}) => ({
+const updateOptions = ({ arrayFilters: filters, let: variables, ...options }: UpdateManyOptions = {}) => ({
+  ...collationOf(options),
   ...filters === undefined || filters.length === 0 ? {} : { arrayFilters: filters.map(withNulls) },
   ...variables === undefined ? {} : { let: variables }
 })
@@ -331,7 +335,8 @@ const taken = (
       : cursor.close().then(() => [])
   })
 
-const deleteOptions = ({ projection, sort }: FindOneAndDeleteOptions) => ({
+const deleteOptions = ({ projection, sort, ...options }: FindOneAndDeleteOptions) => ({
+  ...collationOf(options),
   ...projection === undefined ? {} : { projection },
   ...sort === undefined ? {} : { sort }
 })
@@ -341,30 +346,6 @@ const replaceOptions = (options: FindOneAndReplaceOptions) => ({
   returnDocument: options.returnDocument ?? "before",
   upsert: options.upsert ?? false
 })
-
-// An identifier from outside may be an object whose keys are operators.
-const byId = (id: unknown): Filter => ({
-  _id: Predicate.isObject(id) && !(id instanceof Date) && !("_bsontype" in id) ? { $eq: id } : id
-})
-
-// The option `keepUndefined` would apply to the update, too, which is sent in the same command as its filter.
-const withNulls = (filter: Filter): Filter => {
-  const replace = (value: unknown): unknown =>
-    value === undefined
-      ? null
-      : Array.isArray(value)
-      ? value.map(replace)
-      : isPlainObject(value)
-      ? withNulls(value)
-      : value
-  return Object.fromEntries(Object.entries(filter).map(([key, value]) => [key, replace(value)]))
-}
-
-const isPlainObject = (value: unknown): value is Document => {
-  if (typeof value !== "object" || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
-}
 
 const updateResult = (result: DriverUpdateResult): UpdateResult => ({
   matchedCount: result.matchedCount,

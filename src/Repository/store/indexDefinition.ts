@@ -5,6 +5,7 @@ import { EJSON } from "bson"
 import * as Result from "effect/Result"
 import type { IndexDescription } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
+import { shortened } from "./collationDefinition.ts"
 
 /**
  * A description in canonical form: without defaults, its keys in a fixed order.
@@ -14,6 +15,7 @@ import { QueryRejected } from "../RepositoryError.ts"
 export const normalised = (description: IndexDescription): IndexDescription => {
   const { defaultLanguage, expireAfterSeconds, key, name, partialFilterExpression, sparse, unique } = description
   const weights = weightsOf(description).filter(([, weight]) => weight !== 1)
+  const collation = shortened(description.collation)
   return {
     name,
     key: { ...key },
@@ -23,7 +25,8 @@ export const normalised = (description: IndexDescription): IndexDescription => {
     ...expireAfterSeconds === undefined ? {} : { expireAfterSeconds },
     ...partialFilterExpression === undefined ? {} : { partialFilterExpression },
     ...weights.length === 0 ? {} : { weights: Object.fromEntries(weights) },
-    ...defaultLanguage === undefined || defaultLanguage === standardLanguage ? {} : { defaultLanguage }
+    ...defaultLanguage === undefined || defaultLanguage === standardLanguage ? {} : { defaultLanguage },
+    ...collation === undefined ? {} : { collation }
   }
 }
 
@@ -45,6 +48,12 @@ const keyOf = (description: IndexDescription): ReadonlyArray<unknown> => [
 const conditionOf = ({ partialFilterExpression }: IndexDescription): string =>
   partialFilterExpression === undefined ? "" : EJSON.stringify(partialFilterExpression)
 
+// Some locales always normalise, which a server tells, and which changes hardly any order.
+const collationOf = ({ collation }: IndexDescription): unknown => ({
+  ...shortened(collation),
+  normalization: undefined
+})
+
 // A collection can have only one index of an identity.
 const identityOf = (description: IndexDescription): string =>
   isText(description)
@@ -53,7 +62,8 @@ const identityOf = (description: IndexDescription): string =>
       keyOf(description),
       description.unique === true,
       description.sparse === true,
-      conditionOf(description)
+      conditionOf(description),
+      collationOf(description)
     ])
 
 const definitionOf = (description: IndexDescription): string => {
@@ -62,7 +72,8 @@ const definitionOf = (description: IndexDescription): string => {
     keyOf(description),
     weightsOf(description),
     [unique, sparse, expireAfterSeconds, defaultLanguage],
-    conditionOf(description)
+    conditionOf(description),
+    collationOf(description)
   ])
 }
 
@@ -136,6 +147,9 @@ const problemOf = (description: IndexDescription): string | undefined => {
   if (wrong !== undefined) return `"${wrong[0]}" can't be indexed by ${wrong[1]}`
   if (sparse === true && partialFilterExpression !== undefined) return `the index "${name}" is both sparse and partial`
   if (unique === true && isText(description)) return `the text index "${name}" can't be unique`
+  if (shortened(description.collation) !== undefined && (isText(description) || isIdentifier(description))) {
+    return `the index "${name}" can't have a collation: that takes other fields than _id, and no text index`
+  }
   const isExpiring = expireAfterSeconds !== undefined
   if (isExpiring && (fields.length > 1 || isIdentifier(description) || typeof fields[0]?.[1] === "string")) {
     return `the index "${name}" can't make documents expire: that takes one field other than _id`

@@ -287,7 +287,7 @@ const delegatingOperations = (
     effect((_) => _.findOneAndReplace(collection, filter, document, options), "findOneAndReplace"),
   findOneAndDelete: (collection, filter, options) =>
     effect((_) => _.findOneAndDelete(collection, filter, options), "findOneAndDelete"),
-  deleteOne: (collection, filter) => effect((_) => _.deleteOne(collection, filter), "deleteOne"),
-  deleteMany: (collection, filter) => effect((_) => _.deleteMany(collection, filter), "deleteMany"),
+  deleteOne: (collection, filter, options) => effect((_) => _.deleteOne(collection, filter, options), "deleteOne"),
+  deleteMany: (collection, filter, options) => effect((_) => _.deleteMany(collection, filter, options), "deleteMany"),
   aggregate: (collection, pipeline, options) => stream((_) => _.aggregate(collection, pipeline, options), "aggregate")
 })

@@ -4,6 +4,9 @@ import type { DocumentStore } from "../../../src/Repository/DocumentStore.ts"
 import { asMongo, type Differs } from "../../support/serverDifferences.ts"
 import { aggregateContract } from "./documentStore/aggregates.ts"
 import { changesContract } from "./documentStore/changes.ts"
+import { collatedIndexContract } from "./documentStore/collatedIndexes.ts"
+import { collatedLanguageContract } from "./documentStore/collatedLanguage.ts"
+import { collationContract } from "./documentStore/collation.ts"
 import { concurrencyContract } from "./documentStore/concurrency.ts"
 import { filterContract } from "./documentStore/filters.ts"
 import { findOneAndContract } from "./documentStore/findOneAnd.ts"
@@ -40,6 +43,9 @@ export const documentStoreContract = <E>(
     windowContract(it, differs)
     geoContract(it, differs)
     indexContract(it)
+    collationContract(it, differs)
+    if (!differs("collation")) collatedLanguageContract(it)
+    collatedIndexContract(it, differs)
     valueContract(it)
     findOneAndContract(it, differs)
     aggregateContract(it, differs)

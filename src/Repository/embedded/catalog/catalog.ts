@@ -2,16 +2,19 @@
  * The catalog of the embedded store: its collections and indexes, in the committed and in the pending state.
  */
 import * as Result from "effect/Result"
-import { encodeComponent, numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
+import { collationVersion, type Collator } from "../../bson/collator.ts"
+import { encodeComponent } from "../../bson/keyEncoding.ts"
 import { type Direction, isArrayIndex, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
-import type { Document, IndexDescription } from "../../DocumentStore.ts"
+import type { Collation, Document, IndexDescription } from "../../DocumentStore.ts"
 import { type IndexKind, isIndexKind } from "../../mql/geo/cells.ts"
+import { parseCollation } from "../../mql/text/collation.ts"
 import type { TextField } from "../../mql/text/textSearch.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 import { isText, normalised } from "../../store/indexDefinition.ts"
 import { Counter, type Counting } from "./documentCounter.ts"
 import { parsePart, type Part } from "./partialIndex.ts"
+import { type RecordIds, recordIdsOf } from "./recordIds.ts"
 
 /**
  * Properties of the keys of an index. Once set, they stay set, even if the documents that caused them are removed.
@@ -32,6 +35,8 @@ export interface Index {
   readonly paths: ReadonlyArray<string>
   readonly directions: ReadonlyArray<Direction>
   readonly traits: KeyTraits
+  /** How its texts compare, unless by their code points. */
+  readonly collator: Collator | undefined
   /** The filter of a partial index. */
   readonly part: Part | undefined
   /** The kinds of the paths that are locations. */
@@ -40,6 +45,8 @@ export interface Index {
   readonly text: ReadonlyArray<TextField> | undefined
   /** Whether the index contains all documents; until then it is maintained by writes, but not read. */
   readonly isReady: boolean
+  /** Whether its keys follow other rules of comparison than those of this process, so that it has to be built again. */
+  readonly isOutdated: boolean
 }
 
 /** @internal */
@@ -74,21 +81,24 @@ export const makeIndex = (number: number, description: IndexDescription): Index 
     descending: direction === -1
   }))
   const { partialFilterExpression, weights = {} } = description
+  // An unreadable collation can't occur, nor an unreadable filter: they were parsed when the index was created.
+  const collator = Result.getOrThrowWith(parseCollation(description.collation), ({ text }) => new Error(text))
   return {
     number,
     description,
     paths: Object.keys(description.key),
     directions,
-    // An unreadable filter can't occur: it was parsed when the index was created.
+    collator,
     part: partialFilterExpression === undefined
       ? undefined
-      : Result.getOrThrowWith(parsePart(partialFilterExpression), ({ text }) => new Error(text)),
+      : Result.getOrThrowWith(parsePart(partialFilterExpression, collator), ({ text }) => new Error(text)),
     text: isText(description)
       ? directions.map(({ path }) => ({ path, weight: weights[path.join(".")] ?? 1 }))
       : undefined,
     kinds: Object.values(description.key).map((kind) => isIndexKind(kind) ? kind : undefined),
     traits: { multikey: false, inexact: false },
-    isReady: false
+    isReady: false,
+    isOutdated: false
   }
 }
 
@@ -137,6 +147,7 @@ const toDocument = ({ identifiers, indexes, name, number }: Collection): Documen
     ...description.partialFilterExpression === undefined ? {} : { part: description.partialFilterExpression },
     ...description.weights === undefined ? {} : { weights: Object.entries(description.weights) },
     ...description.defaultLanguage === undefined ? {} : { defaultLanguage: description.defaultLanguage },
+    ...description.collation === undefined ? {} : { collation: description.collation, collationVersion },
     isReady,
     ...traits
   }))
@@ -149,15 +160,19 @@ const traitsOf = (document: Document): KeyTraits => ({
 
 const fromDocument = (document: Document): Collection => ({
   ...makeCollection(String(document["name"]), Number(document["number"]), traitsOf(document)),
-  indexes: listAt(document, "indexes").filter(isDocument).map((index) => ({
-    ...makeIndex(Number(index["number"]), descriptionOf(index)),
-    traits: traitsOf(index),
-    isReady: index["isReady"] === true
-  }))
+  indexes: listAt(document, "indexes").filter(isDocument).map((index) => {
+    const isOutdated = index["collation"] !== undefined && index["collationVersion"] !== collationVersion
+    return {
+      ...makeIndex(Number(index["number"]), descriptionOf(index)),
+      traits: traitsOf(index),
+      isReady: index["isReady"] === true && !isOutdated,
+      isOutdated
+    }
+  })
 })
 
 const descriptionOf = (index: Document): IndexDescription => {
-  const { defaultLanguage, expireAfterSeconds, part, weights } = index
+  const { collation, defaultLanguage, expireAfterSeconds, part, weights } = index
   return normalised({
     name: String(index["name"]),
     key: Object.fromEntries(
@@ -173,7 +188,9 @@ const descriptionOf = (index: Document): IndexDescription => {
     weights: weights === undefined
       ? undefined
       : Object.fromEntries(pairsOf(index, "weights").map(([path, weight]) => [path, Number(weight)])),
-    defaultLanguage: typeof defaultLanguage === "string" ? defaultLanguage : undefined
+    defaultLanguage: typeof defaultLanguage === "string" ? defaultLanguage : undefined,
+    // Stored as it was described.
+    collation: collation as Collation | undefined
   })
 }
 
@@ -352,38 +369,6 @@ export class Catalog {
 
 // Every write updates each counter.
 const maxCounters = 8
-
-/**
- * Assigns record ids, by the number of the collection.
- *
- * @internal
- */
-export interface RecordIds {
-  /** Assigns the next record id. */
-  readonly next: (collection: number) => string
-  /** The record id that would be next. */
-  readonly end: (collection: number) => string
-}
-
-/** Aborted jobs do not return their ids: a reused id could collide with a restored record. */
-const recordIdsOf = (store: KeyValue, collections: Iterable<Collection>): RecordIds => {
-  const nexts = new Map<number, number>()
-  for (const { number } of collections) {
-    store.documents(number).scanKeys({ ...everything, reverse: true }, (recordId) => {
-      nexts.set(number, numberOfRecord(recordId) + 1)
-      return false
-    })
-  }
-  const end = (collection: number) => nexts.get(collection) ?? 0
-  return {
-    next: (collection) => {
-      const next = end(collection)
-      nexts.set(collection, next + 1)
-      return recordIdOf(next)
-    },
-    end: (collection) => recordIdOf(end(collection))
-  }
-}
 
 // The number of writes to a collection, and its counters.
 interface Activity {

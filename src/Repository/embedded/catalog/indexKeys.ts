@@ -2,6 +2,7 @@
  * Computes the entries of a document in an index.
  */
 import * as Result from "effect/Result"
+import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent, invert, limitLength } from "../../bson/keyEncoding.ts"
 import { existsAt, keysOf } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -29,6 +30,40 @@ export const isIdDescending = ({ directions }: Index): boolean => directions.at(
 const none: Entries = { keys: new Set(), multikey: false, inexact: false }
 
 /**
+ * Whether no two documents can have the same key in an index. In one with a collation, different texts may have the same.
+ *
+ * @internal
+ */
+export const hasUniqueKeys = ({ collator, description }: Index): boolean =>
+  description.unique === true && collator === undefined
+
+/**
+ * What the keys of a document end in.
+ *
+ * @internal
+ */
+export const suffixOf = (index: Index, documentKey: string): string =>
+  hasUniqueKeys(index) ? "" : isIdDescending(index) ? invert(documentKey) : documentKey
+
+/**
+ * Whether two documents have equal values in an index with a collation.
+ *
+ * @internal
+ */
+export const haveEqualValues = (index: Index, document: Document, other: Document): boolean => {
+  if (index.collator === undefined) return false
+  const texts = new EqualTexts(index.collator)
+  const valuesOf = (document: Document, replace: (value: unknown) => unknown): ReadonlyArray<string> =>
+    Result.match(keysOf(document, index.directions.map(({ path }) => path)), {
+      onSuccess: ({ keys }) =>
+        keys.map((values) => values.map((value) => encodeComponent(replace(value), { inexact: false })).join("")),
+      onFailure: () => []
+    })
+  const known = new Set(valuesOf(document, texts.add))
+  return valuesOf(other, texts.find).some((values) => known.has(values))
+}
+
+/**
  * The entries of a document in an index. Their keys end in the identifier, except in a unique index, where equal values
  * must have the same key.
  *
@@ -41,7 +76,8 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
   if (index.description.sparse === true && !index.directions.some(({ path }) => existsAt(document, path))) {
     return Result.succeed(none)
   }
-  const suffix = index.description.unique === true ? "" : isIdDescending(index) ? invert(documentKey) : documentKey
+  const { collator } = index
+  const suffix = suffixOf(index, documentKey)
   return Result.map(keysOf(document, index.directions.map(({ path }) => path)), ({ keys, multiple }) => {
     const notes = { inexact: false }
     return {
@@ -49,7 +85,9 @@ export const entriesOf = (index: Index, document: Document, documentKey: string)
         limitLength(
           index.directions
             .map(({ descending }, i) =>
-              descending ? invert(encodeComponent(values[i], notes)) : encodeComponent(values[i], notes)
+              descending
+                ? invert(encodeComponent(values[i], notes, collator))
+                : encodeComponent(values[i], notes, collator)
             )
             .join(""),
           notes
@@ -81,7 +119,7 @@ const noLocation: ReadonlySet<string> = new Set(["\0"])
 
 /** The entries of an index with locations: each cell of the locations with each key of the other paths. */
 const geographicEntries = (
-  { directions, kinds, paths }: Index,
+  { collator, directions, kinds, paths }: Index,
   document: Document,
   documentKey: string
 ): Result.Result<Entries, string> => {
@@ -105,7 +143,7 @@ const geographicEntries = (
       for (const [i, { descending }] of directions.entries()) {
         const cells = located.success[i]
         if (cells === undefined) {
-          const component = encodeComponent(values[at++], notes)
+          const component = encodeComponent(values[at++], notes, collator)
           texts = texts.map((text) => text + (descending ? invert(component) : component))
         } else {
           const some = Array.from(cells.size === 0 ? noLocation : cells)

@@ -2,8 +2,9 @@
  * Partial indexes: which documents they contain, and which queries can use them because they match no other documents.
  */
 import * as Result from "effect/Result"
+import { type Collator, type Order, orderOf } from "../../bson/collator.ts"
 import { normalise } from "../../bson/normalise.ts"
-import { compare, isArray, isDocument, Rank, rankOf } from "../../bson/value.ts"
+import { isArray, isDocument, Rank, rankOf } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { Constraint } from "../../mql/filter/constraints.ts"
 import { parseFilter } from "../../mql/filter/parseFilter.ts"
@@ -22,14 +23,17 @@ export interface Part {
  *
  * @internal
  */
-export const parsePart = (filter: unknown): Result.Result<Part, Problem> =>
+export const parsePart = (filter: unknown, collator?: Collator): Result.Result<Part, Problem> =>
   Result.flatMap(
     Result.mapError(normalise(filter, true), rejected),
     (normalised) =>
       Result.flatMap(
-        Result.flatMap(conditionsOf(normalised), (all) => Result.all(all.map(parseCondition))),
+        Result.flatMap(
+          conditionsOf(normalised),
+          (all) => Result.all(all.map((condition) => parseCondition(condition, collator)))
+        ),
         (conditions) =>
-          Result.map(parseFilter(normalised, { now: 0 }), ({ matches }) => ({
+          Result.map(parseFilter(normalised, { now: 0, collator }), ({ matches }) => ({
             holds: matches,
             isImpliedBy: (constraints) => conditions.every((isImplied) => isImplied(constraints))
           }))
@@ -57,7 +61,10 @@ const operators = new Set([...bounds, "$eq", "$in", "$type"])
 
 type Implied = (constraints: ReadonlyArray<Constraint>) => boolean
 
-const parseCondition = ([path, operand]: Condition): Result.Result<Implied, Problem> => {
+const parseCondition = (
+  [path, operand]: Condition,
+  collator: Collator | undefined
+): Result.Result<Implied, Problem> => {
   const used = isOperatorDocument(operand) ? Object.keys(operand) : []
   const unknown = used.find((operator) => !operators.has(operator))
   if (unknown !== undefined) return Result.fail(unsupported(`a partial index with ${unknown}`))
@@ -65,7 +72,7 @@ const parseCondition = ([path, operand]: Condition): Result.Result<Implied, Prob
     return Result.fail(unsupported("a partial index with an $exists other than true"))
   }
   // Parsed as a condition on a single field, so that it can be tested with a value.
-  return Result.map(parseFilter({ [field]: operand }, { now: 0 }), ({ constraints: needed, matches }) => {
+  return Result.map(parseFilter({ [field]: operand }, { now: 0, collator }), ({ constraints: needed, matches }) => {
     const isMetBy = (value: unknown): boolean =>
       // A document that matches `null` may also lack the field.
       matches({ [field]: value }) && (rankOf(value) !== Rank.null || matches({}))
@@ -74,14 +81,15 @@ const parseCondition = ([path, operand]: Condition): Result.Result<Implied, Prob
     return (constraints) => {
       const given = constraints.filter((constraint) => constraint.path === path)
       return given.some((constraint) => constraint.kind === "in" && constraint.values.every(isMetBy))
-        || (isBounded && needed.every((need) => given.some((constraint) => implies(constraint, need))))
+        || (isBounded &&
+          needed.every((need) => given.some((constraint) => implies(constraint, need, orderOf(collator)))))
     }
   })
 }
 
 const field = "value"
 
-const implies = (given: Constraint, needed: Constraint): boolean => {
+const implies = (given: Constraint, needed: Constraint, { compare }: Order): boolean => {
   if (needed.kind === "exists") {
     return given.kind === "exists" || ((given.kind === "least" || given.kind === "most") && isOrdinary(given.value))
   }

@@ -13,7 +13,7 @@ import type { Encoded, KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog, Collection, Index, KeyTraits } from "../catalog/catalog.ts"
 import { type Entries, entriesOf } from "../catalog/indexKeys.ts"
 import type { StoredDocument } from "../planner/candidates.ts"
-import { duplicateKey, isTaken } from "./uniqueIndex.ts"
+import { duplicateKey, isTaken, isTakenAlike } from "./uniqueIndex.ts"
 
 /**
  * A document that is validated and encoded.
@@ -152,7 +152,12 @@ export class DocumentWriter {
         : entriesBefore(index, previous.document, key)
       const added = Array.from(entries.keys).filter((entry) => !before.has(entry))
       const removed = Array.from(before).filter((entry) => !entries.keys.has(entry))
-      if (index.description.unique === true && isTaken(this.#store.entries(index.number), added, previous?.recordId)) {
+      const recordId = previous?.recordId
+      const isDuplicate = index.description.unique === true && (index.collator === undefined
+        ? isTaken(this.#store.entries(index.number), added, recordId)
+        // A document with the same key may have other values than before.
+        : isTakenAlike(this.#store, collection, index, { document, key }, entries.keys, recordId))
+      if (isDuplicate) {
         return Result.fail(duplicateKey(collection, index))
       }
       return Result.succeed({ index, added, removed, entries })

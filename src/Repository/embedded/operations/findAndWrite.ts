@@ -140,7 +140,9 @@ const writeById = <A, D extends DuplicateKey>(
     ))
 }
 
-const idKeyOf = ({ constraints }: Filter): string | undefined => {
+const idKeyOf = ({ collator, constraints }: Filter): string | undefined => {
+  // Several identifiers may be equal.
+  if (collator !== undefined) return undefined
   const id = constraints.find((constraint) => constraint.kind === "in" && constraint.path === "_id")
   return id?.kind === "in" && id.values.length === 1 ? documentKey(id.values[0]) : undefined
 }

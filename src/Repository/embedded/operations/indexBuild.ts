@@ -13,6 +13,7 @@ import { normalise } from "../../bson/normalise.ts"
 import type { DocumentStore, IndexDescription } from "../../DocumentStore.ts"
 import { isIndexKind } from "../../mql/geo/cells.ts"
 import { type Problem, rejected, toError, unsupported } from "../../mql/limits/queryProblem.ts"
+import { parseCollation } from "../../mql/text/collation.ts"
 import type { DuplicateKey, StoreError, StoreUnavailable } from "../../RepositoryError.ts"
 import { everything, type KeyValue } from "../../storage/orderedStore.ts"
 import { missingIndexesOf } from "../../store/indexDefinition.ts"
@@ -93,10 +94,23 @@ const recover = Effect.fnUntraced(function*(context: IndexContext): Effect.fn.Re
   for (const collection of Array.from(catalog.all)) {
     for (const index of collection.indexes) {
       if (!index.isReady) yield* drop(context, collection.name, index)
-      else if (index.description.expireAfterSeconds !== undefined) yield* beginExpiry
+      if (index.isOutdated) yield* rebuild(context, collection.name, index)
+      if (index.isReady && index.description.expireAfterSeconds !== undefined) yield* beginExpiry
     }
   }
 })
+
+/** Installs an index again whose keys followed the rules of another version of `Intl`. */
+const rebuild = (
+  context: IndexContext,
+  name: string,
+  { description }: Index
+): Effect.Effect<void, StoreUnavailable> =>
+  Effect.catchTag(
+    install(context, name, description),
+    ["DuplicateKey", "QueryRejected", "QueryTimeout", "Unsupported"],
+    (error) => Effect.logWarning(`The index "${description.name}" of "${name}" can't be built by newer rules`, error)
+  )
 
 /** The numbers of dropped indexes that still have entries. */
 const halfDropped = ({ catalog, store }: IndexContext): Result.Result<ReadonlyArray<number>, StoreUnavailable> =>
@@ -239,7 +253,9 @@ const frozen = (description: IndexDescription): IndexDescription =>
     }
 
 /** Why this store can't build an index, if it can't. */
-const problemOf = ({ key, partialFilterExpression, unique }: IndexDescription): Problem | undefined => {
+const problemOf = ({ collation, key, partialFilterExpression, unique }: IndexDescription): Problem | undefined => {
+  const collator = parseCollation(collation)
+  if (Result.isFailure(collator)) return collator.failure
   const kinds = Object.values(key)
   const kind = kinds.find((kind) => typeof kind === "string" && kind !== "text" && !isIndexKind(kind))
   if (kind !== undefined) return unsupported(`an index of kind "${kind}"`)
@@ -253,6 +269,6 @@ const problemOf = ({ key, partialFilterExpression, unique }: IndexDescription): 
       return rejected("a 2d index has one location, as its first field")
     }
   }
-  const part = partialFilterExpression === undefined ? undefined : parsePart(partialFilterExpression)
+  const part = partialFilterExpression === undefined ? undefined : parsePart(partialFilterExpression, collator.success)
   return part !== undefined && Result.isFailure(part) ? part.failure : undefined
 }

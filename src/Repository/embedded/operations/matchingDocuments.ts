@@ -62,7 +62,7 @@ export const findSource = (
     const read = (ring: Filter) => findSource(store, catalog, name, { ...ring, near: undefined })
     return nearbyDocuments(filter, near, read, wanted, memory ?? makeMemory(sortTooLarge))
   }
-  const plan = planOf(collection, filter.constraints, sort, filter.search?.words)
+  const plan = planOf(collection, filter.constraints, sort, filter.search?.words, filter.collator)
   const scanned = scan(store, collection, plan, filter, {
     end: () => catalog.endOfRecords(collection),
     wanted: plan.isOrdered ? wanted : Infinity,
@@ -97,7 +97,7 @@ export const countEntriesOf = (
   filter: Filter
 ): BatchIterator<number> | undefined => {
   if (!filter.isEquality || filter.isEmpty) return undefined
-  const plan = planOf(collection, filter.constraints, [])
+  const plan = planOf(collection, filter.constraints, [], undefined, filter.collator)
   if (plan.kind !== "scan" || plan.covered?.length !== filter.constraints.length) return undefined
   const end = () => catalog.endOfRecords(collection)
   return whileIndexed(catalog, collection, plan, countEntries(store, collection, plan, filter, end))

@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import { documentKey } from "../../bson/keyEncoding.ts"
 import { normalise, normaliseOperand } from "../../bson/normalise.ts"
 import { segmentsOf } from "../../bson/path.ts"
-import type { Document, DocumentStore, FindOptions } from "../../DocumentStore.ts"
+import type { CollationOptions, Document, DocumentStore, FindOptions } from "../../DocumentStore.ts"
 import { distinctValues } from "../../mql/aggregation/distinct.ts"
 import { parsePipeline, splitLeadingFind } from "../../mql/aggregation/pipeline.ts"
 import { type BatchIterator, mapChunks, mapEach, retaining, slice } from "../../mql/execution/batchIterator.ts"
@@ -18,6 +18,7 @@ import { makeMemory, type Memory } from "../../mql/limits/sizeLimits.ts"
 import { computes, parseProjection } from "../../mql/projection/parseProjection.ts"
 import { parseSort } from "../../mql/projection/sortSpec.ts"
 import { parseScoredProjection } from "../../mql/projection/textScore.ts"
+import { parseCollation } from "../../mql/text/collation.ts"
 import type { ReadError } from "../../RepositoryError.ts"
 import type { KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog } from "../catalog/catalog.ts"
@@ -55,7 +56,7 @@ export const makeEmbeddedReads = (store: KeyValue, catalog: Catalog): EmbeddedRe
     estimatedCount: (name) =>
       Effect.map(collect(store, "estimatedCount", () => Result.succeed(countMatches(context, name, matchAll))), sumOf),
     distinct: (name, path, filter, options) =>
-      readAll(store, "distinct", options?.timeLimit, (now) => distinct(context, name, path, filter, now)),
+      readAll(store, "distinct", options?.timeLimit, (now) => distinct(context, name, path, filter, now, options)),
     aggregate: (name, pipeline, options) =>
       readStream(
         store,
@@ -63,7 +64,9 @@ export const makeEmbeddedReads = (store: KeyValue, catalog: Catalog): EmbeddedRe
         options?.timeLimit,
         Effect.withFiber((fiber) => {
           const random = fiber.getRef(Random.Random)
-          return Effect.succeed((now) => aggregate(context, name, pipeline, now, () => random.nextDoubleUnsafe()))
+          return Effect.succeed((now) =>
+            aggregate(context, name, pipeline, now, () => random.nextDoubleUnsafe(), options)
+          )
         })
       )
   }
@@ -109,16 +112,19 @@ const findDocuments = (
   if (!isCount(skip) || !isCount(limit ?? 0)) {
     return Result.fail(rejected("skip and limit must be whole numbers from 0"))
   }
-  const filter = parseFilterOf(catalog, name, options.filter ?? {}, { now }, onMatches === undefined)
+  const collator = parseCollation(options.collation)
+  if (Result.isFailure(collator)) return Result.fail(collator.failure)
+  const values = { now, collator: collator.success }
+  const filter = parseFilterOf(catalog, name, options.filter ?? {}, values, onMatches === undefined)
   if (Result.isFailure(filter)) return Result.fail(filter.failure)
   const { search } = filter.success
-  const directions = sort === undefined ? unsorted : parseSort(sort, search !== undefined)
+  const directions = sort === undefined ? unsorted : parseSort(sort, collator.success, search !== undefined)
   if (Result.isFailure(directions)) return Result.fail(directions.failure)
   const project = projection === undefined
     ? Result.succeed(undefined)
     : search === undefined
-    ? parseProjection(projection, { now }, filter.success)
-    : parseScoredProjection(projection, { now }, search)
+    ? parseProjection(projection, values, filter.success)
+    : parseScoredProjection(projection, values, search)
   if (Result.isFailure(project)) return Result.fail(project.failure)
   const wanted = limit === undefined ? Infinity : skip + limit
   const matching = findSource(store, catalog, name, filter.success, directions.success, wanted, onMatches, memory)
@@ -139,7 +145,7 @@ const findAndCount = (
   ...[name, options]: Parameters<EmbeddedReads["findAndCount"]>
 ): ReturnType<EmbeddedReads["findAndCount"]> =>
   Effect.suspend(() => {
-    const { filter = {}, limit, take, timeLimit } = options
+    const { collation, filter = {}, limit, take, timeLimit } = options
     // A sort reads all matches, so they need not be counted again.
     let counted: number | undefined
     const onMatches = (matches: number) => {
@@ -154,7 +160,7 @@ const findAndCount = (
     )
     return Effect.flatMap(found, (documents) =>
       counted === undefined
-        ? Effect.map(count(context, name, filter, { timeLimit }), (total) => ({ documents, total }))
+        ? Effect.map(count(context, name, filter, { timeLimit, collation }), (total) => ({ documents, total }))
         : Effect.succeed({ documents, total: counted }))
   })
 
@@ -165,10 +171,23 @@ const count = (
   Effect.map(
     readAll(context.store, "count", options?.timeLimit, (now) =>
       Result.map(
-        parseFilterOf(context.catalog, name, filter, { now }, false),
+        filterOf(context, name, filter, now, options, false),
         (parsed) => countMatches(context, name, parsed)
       )),
     sumOf
+  )
+
+const filterOf = (
+  { catalog }: ReadContext,
+  name: string,
+  filter: unknown,
+  now: number,
+  options: CollationOptions | undefined,
+  canBeNear = true
+): Result.Result<Filter, Problem> =>
+  Result.flatMap(
+    parseCollation(options?.collation),
+    (collator) => parseFilterOf(catalog, name, filter, { now, collator }, canBeNear)
   )
 
 const countMatches = ({ catalog, store }: ReadContext, name: string, filter: Filter): BatchIterator<number> =>
@@ -179,13 +198,14 @@ const distinct = (
   name: string,
   path: string,
   filter: unknown,
-  now: number
+  now: number,
+  options: CollationOptions | undefined
 ): Result.Result<BatchIterator<unknown>, Problem> =>
   path === "" || path.startsWith("$")
     ? Result.fail(rejected(`"${path}" is no path`))
     : Result.map(
-      parseFilterOf(context.catalog, name, filter, { now }),
-      (parsed) => distinctValues(documentsOf(context, name, parsed), segmentsOf(path))
+      filterOf(context, name, filter, now, options),
+      (parsed) => distinctValues(documentsOf(context, name, parsed), segmentsOf(path), parsed.collator)
     )
 
 const aggregate = (
@@ -193,8 +213,11 @@ const aggregate = (
   name: string,
   pipeline: ReadonlyArray<Document>,
   now: number,
-  random: () => number
+  random: () => number,
+  given: CollationOptions | undefined
 ): Result.Result<BatchIterator, Problem> => {
+  const collator = parseCollation(given?.collation)
+  if (Result.isFailure(collator)) return Result.fail(collator.failure)
   const stages = Result.map(
     Result.mapError(normalise({ pipeline }, true), rejected),
     (document) => Arr.ensure(document["pipeline"])
@@ -203,9 +226,12 @@ const aggregate = (
   const { options, rest } = splitLeadingFind(stages.success)
   const memory = makeMemory()
   const collection = (name: string) => documentsOf(context, name, matchAll)
-  const transform = parsePipeline(rest, { now, random, collection, memory })
+  const transform = parsePipeline(rest, { now, collator: collator.success, random, collection, memory })
   if (Result.isFailure(transform)) return Result.fail(transform.failure)
-  return Result.map(findDocuments(context, name, options, now, { memory }), transform.success)
+  return Result.map(
+    findDocuments(context, name, { ...options, collation: given?.collation }, now, { memory }),
+    transform.success
+  )
 }
 
 const documentsOf = ({ catalog, store }: ReadContext, name: string, filter: Filter): BatchIterator =>

@@ -6,13 +6,20 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Document, DocumentStore, FindOneAndReplaceOptions, UpdateResult } from "../../DocumentStore.ts"
+import type {
+  CollationOptions,
+  Document,
+  DocumentStore,
+  FindOneAndReplaceOptions,
+  UpdateResult
+} from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../../mql/expression/expression.ts"
 import { contextWith } from "../../mql/expression/letVariables.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import type { Problem } from "../../mql/limits/queryProblem.ts"
 import { parseProjection, type Projection } from "../../mql/projection/parseProjection.ts"
 import { parseSort } from "../../mql/projection/sortSpec.ts"
+import { parseCollation } from "../../mql/text/collation.ts"
 import { parseReplacement, parseUpdate, type Update } from "../../mql/update/applyUpdate.ts"
 import type { DuplicateKey, ReadError, StoreError } from "../../RepositoryError.ts"
 import type { WatchedKeyValue } from "../../storage/orderedStore.ts"
@@ -66,7 +73,14 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
         context,
         "replaceOne",
         name,
-        parseRequest(context, { operation: "replaceOne", name, filter, now, parse: () => parseReplacement(document) }),
+        parseRequest(context, {
+          operation: "replaceOne",
+          name,
+          filter,
+          now,
+          collation: options?.collation,
+          parse: () => parseReplacement(document)
+        }),
         updateResultOf,
         options?.upsert === true ? undefined : noUpdate
       )
@@ -83,6 +97,7 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
           filter,
           now,
           variables: options?.let,
+          collation: options?.collation,
           parse: (context) => parseUpdate(update, context, options?.arrayFilters)
         }),
         updateResultOf,
@@ -97,6 +112,7 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
         filter,
         now,
         variables: options?.let,
+        collation: options?.collation,
         parse: (context) => parseUpdate(update, context, options?.arrayFilters)
       })
       if (Result.isFailure(request)) return Effect.fail(request.failure)
@@ -120,6 +136,7 @@ const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> =>
         filter,
         now,
         variables: options.let,
+        collation: options.collation,
         parse: (context) => parseUpdate(update, context, options.arrayFilters)
       })
       return findAndChange(context, "findOneAndUpdate", name, request, options, now)
@@ -131,6 +148,7 @@ const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> =>
         name,
         filter,
         now,
+        collation: options.collation,
         parse: () => parseReplacement(document)
       })
       return findAndChange(context, "findOneAndReplace", name, request, options, now)
@@ -145,12 +163,16 @@ const deletions = (context: WriteContext): Pick<Store, Deletions> => {
   }
   return {
     findOneAndDelete: (name, filter, options = {}) =>
-      withFilter(context, "findOneAndDelete", name, filter, (parsed, now) => {
+      withFilter(context, "findOneAndDelete", name, filter, options, (parsed, now) => {
         const operation = "findOneAndDelete"
         const parsedOptions = runStep(
           store,
           operation,
-          () => Result.all([parseSort(options.sort ?? {}), resultProjection(options.projection, now)])
+          () =>
+            Result.all([
+              parseSort(options.sort ?? {}, parsed.collator),
+              resultProjection(options.projection, { now, collator: parsed.collator })
+            ])
         )
         if (Result.isFailure(parsedOptions)) return Effect.fail(parsedOptions.failure)
         const [sort, project] = parsedOptions.success
@@ -167,24 +189,26 @@ const deletions = (context: WriteContext): Pick<Store, Deletions> => {
           ({ document }) => document
         )
       }),
-    deleteOne: (name, filter) =>
+    deleteOne: (name, filter, options) =>
       withFilter(
         context,
         "deleteOne",
         name,
         filter,
+        options,
         (parsed) =>
           matching.onFirst<number>("deleteOne", name, { filter: parsed }, remove, {
             insert: () => Result.succeed(0),
             isFinal: true
           })
       ),
-    deleteMany: (name, filter) =>
+    deleteMany: (name, filter, options) =>
       withFilter(
         context,
         "deleteMany",
         name,
         filter,
+        options,
         (parsed) => Effect.map(matching.onEach<1>("deleteMany", name, parsed, remove), (removed) => removed.length)
       )
   }
@@ -204,7 +228,7 @@ interface Change {
 /** Computes the result of an operation from a change. It runs before the write, which it prevents when it fails. */
 type ResultOf<A> = (change: Change) => Result.Result<A, Problem>
 
-interface UnparsedRequest {
+interface UnparsedRequest extends CollationOptions {
   readonly operation: string
   /** The name of the collection. */
   readonly name: string
@@ -217,24 +241,33 @@ interface UnparsedRequest {
 
 const parseRequest = (
   { catalog, store }: WriteContext,
-  { filter, name, now, operation, parse, variables }: UnparsedRequest
+  { collation, filter, name, now, operation, parse, variables }: UnparsedRequest
 ): Result.Result<ChangeRequest, ReadError> =>
-  runStep(store, operation, () =>
-    Result.flatMap(contextWith(variables, { now }), (context) =>
-      Result.flatMap(
-        parseFilterOf(catalog, name, filter, context),
-        (parsed) => Result.map(parse(context), (update) => ({ filter: parsed, update }))
-      )))
+  runStep(
+    store,
+    operation,
+    () =>
+      Result.flatMap(parseCollation(collation), (collator) =>
+        Result.flatMap(contextWith(variables, { now, collator }), (context) =>
+          Result.flatMap(
+            parseFilterOf(catalog, name, filter, context),
+            (parsed) =>
+              Result.map(parse(context), (update) => ({ filter: parsed, update }))
+          )))
+  )
 
 const withFilter = <A>(
   { catalog, store }: WriteContext,
   operation: string,
   name: string,
   filter: unknown,
+  options: CollationOptions | undefined,
   use: (filter: Filter, now: number) => Effect.Effect<A, ReadError>
 ): Effect.Effect<A, ReadError> =>
   withNow((now) => {
-    const parsed = runStep(store, operation, () => parseFilterOf(catalog, name, filter, { now }))
+    const parsed = runStep(store, operation, () =>
+      Result.flatMap(parseCollation(options?.collation), (collator) =>
+        parseFilterOf(catalog, name, filter, { now, collator })))
     return Result.isSuccess(parsed) ? use(parsed.success, now) : Effect.fail(parsed.failure)
   })
 
@@ -302,11 +335,12 @@ const findAndChange = (
   now: number
 ): Effect.Effect<Document | undefined, StoreError> => {
   const { store } = context
-  const parsed = Result.all([
-    request,
-    runStep(store, operation, () => parseSort(sort ?? {})),
-    runStep(store, operation, () => resultProjection(projection, now))
-  ])
+  const parsed = Result.flatMap(request, (request) =>
+    Result.all([
+      Result.succeed(request),
+      runStep(store, operation, () => parseSort(sort ?? {}, request.filter.collator)),
+      runStep(store, operation, () => resultProjection(projection, { now, collator: request.filter.collator }))
+    ]))
   if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
   const [{ filter, update }, directions, project] = parsed.success
   return Effect.map(
@@ -337,10 +371,10 @@ interface DocumentResult {
 
 const resultProjection = (
   projection: Document | undefined,
-  now: number
+  context: ExpressionContext
 ): Result.Result<(document: Document | undefined) => Result.Result<DocumentResult, Problem>, Problem> =>
   Result.map(
-    projection === undefined ? Result.succeed(undefined) : parseProjection(projection, { now }),
+    projection === undefined ? Result.succeed(undefined) : parseProjection(projection, context),
     (project: Projection | undefined) => (document) =>
       document === undefined
         ? Result.succeed({})

@@ -1,4 +1,5 @@
 import { isStepDone, spend } from "../../../internal/stepBudget.ts"
+import type { Collator } from "../../bson/collator.ts"
 import { encodeComponent, invert } from "../../bson/keyEncoding.ts"
 import type { LazySequence } from "../../mql/execution/batchIterator.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"
@@ -13,11 +14,13 @@ import { everything } from "../../storage/orderedStore.ts"
 export class Choice implements LazySequence<string> {
   readonly #values: ReadonlyArray<unknown>
   readonly #isDescending: boolean
+  readonly #collator: Collator | undefined
   #sorted: ReadonlyArray<string> | undefined
   readonly #known = new MemoryTable<true>()
   #next = 0
 
-  constructor(values: ReadonlyArray<unknown>, isDescending: boolean) {
+  constructor(values: ReadonlyArray<unknown>, isDescending: boolean, collator?: Collator) {
+    this.#collator = collator
     this.#values = values
     this.#isDescending = isDescending
     if (values.length <= few) this.#sorted = values.map((_, i) => this.componentAt(i)).toSorted()
@@ -29,7 +32,7 @@ export class Choice implements LazySequence<string> {
 
   /** The component of the value at a place, whatever its order. */
   componentAt(i: number): string {
-    const text = encodeComponent(this.#values[i], { inexact: false })
+    const text = encodeComponent(this.#values[i], { inexact: false }, this.#collator)
     return this.#isDescending ? invert(text) : text
   }
 

@@ -5,6 +5,7 @@
  * statistics: a unique index whose paths all have values, then the index with the most equalities, ranges and order.
  */
 import * as Result from "effect/Result"
+import type { Collator } from "../../bson/collator.ts"
 import {
   beginning,
   bound,
@@ -25,7 +26,7 @@ import { catchRejection } from "../../mql/limits/queryProblem.ts"
 import type { Range } from "../../storage/orderedStore.ts"
 import { everything } from "../../storage/orderedStore.ts"
 import { type Collection, type Index, isGeographic, isSearchable, textIndexOf } from "../catalog/catalog.ts"
-import { isIdDescending, wordKey } from "../catalog/indexKeys.ts"
+import { hasUniqueKeys, isIdDescending, wordKey } from "../catalog/indexKeys.ts"
 import { Choice } from "./choice.ts"
 
 /** @internal */
@@ -68,22 +69,25 @@ const maxKeys = 100_000
 const worth = { unique: 1000, equality: 10, range: 5, location: 7, order: 6, ring: 500 }
 
 /**
- * Chooses the plan for a filter's constraints and a sort. With `words`, every match contains one of them.
+ * Chooses the plan for a filter's constraints and a sort, whose texts compare by the collator. With `words`, every match
+ * contains one of them.
  *
  * @internal
  */
 export const planOf = (
   collection: Collection,
-  constraints: ReadonlyArray<Constraint>,
+  given: ReadonlyArray<Constraint>,
   sort: ReadonlyArray<Direction>,
-  words?: ReadonlyArray<string>
+  words?: ReadonlyArray<string>,
+  collator?: Collator
 ): Plan => {
   const { traits: { inexact } } = collection.identifiers
-  let best = ofIndex(collection.identifiers, constraints, sort, !inexact)
+  let best = ofIndex(collection.identifiers, constraintsFor(collection.identifiers, given, collator), sort, !inexact)
   if (best !== undefined && best.worth >= worth.unique) return best.plan()
   const texts = words === undefined ? undefined : textIndexOf(collection)
   if (texts !== undefined && words !== undefined) return byWords(texts, words, sort)
   for (const index of collection.indexes) {
+    const constraints = constraintsFor(index, given, collator)
     // No plan is better than a single entry.
     const entry = entryOf(index, constraints)
     if (entry !== undefined) return { kind: "entries", index, keys: sequenceOf([entry]), isOrdered: true }
@@ -92,6 +96,37 @@ export const planOf = (
   }
   return best?.plan() ?? { kind: "all", isOrdered: sort.length === 0 }
 }
+
+/**
+ * The constraints that an index can use. Those about texts need the collation of the index. Its keys tell texts apart only
+ * roughly, so documents and lists with equal keys may be in any order, and a literal beginning of a text is no range.
+ */
+const constraintsFor = (
+  index: Index,
+  constraints: ReadonlyArray<Constraint>,
+  collator: Collator | undefined
+): ReadonlyArray<Constraint> => {
+  if (index.collator === undefined && collator === undefined) return constraints
+  const isSame = index.collator?.name === collator?.name
+  return constraints.filter((constraint) => {
+    switch (constraint.kind) {
+      case "exists":
+      case "area":
+        return true
+      // Patterns compare by code points in every collation.
+      case "begins":
+        return index.collator === undefined
+      case "in":
+        return isSame || constraint.values.every(hasNoText)
+      default:
+        return hasNoText(constraint.value) || (isSame && typeof constraint.value === "string")
+    }
+  })
+}
+
+const hasNoText = (value: unknown): boolean => !textual.has(rankOf(value))
+
+const textual: ReadonlySet<Rank> = new Set([Rank.string, Rank.document, Rank.array])
 
 // The smallest list of values that the constraints allow at a path.
 const valuesAt = (constraints: ReadonlyArray<Constraint>, path: string): ReadonlyArray<unknown> | undefined => {
@@ -116,19 +151,23 @@ interface Bounds {
 }
 
 // The range of keys at a path. Only values of the bounds' own type match.
-const boundsAt = (constraints: ReadonlyArray<Constraint>, path: string, isMultikey: boolean): Bounds | undefined => {
+const boundsAt = (
+  constraints: ReadonlyArray<Constraint>,
+  path: string,
+  { collator, traits }: Index
+): Bounds | undefined => {
   const bounds = constraints.flatMap((constraint) => {
     if (constraint.path !== path || (constraint.kind !== "least" && constraint.kind !== "most")) return []
     const rank = rankOf(constraint.value)
     // `MinKey` and `MaxKey` compare with values of all types.
     if (rank === Rank.minKey || rank === Rank.maxKey) return []
     return constraint.kind === "least"
-      ? [{ from: bound(constraint.value), to: rankBound(rank) }]
-      : [{ from: rankBound(rank), to: bound(constraint.value) }]
+      ? [{ from: bound(constraint.value, collator), to: rankBound(rank) }]
+      : [{ from: rankBound(rank), to: bound(constraint.value, collator) }]
   })
   const [first, ...others] = bounds
   // In a multikey index, different items of an array may meet the two bounds, so only one is used.
-  if (first === undefined || isMultikey) return first
+  if (first === undefined || traits.multikey) return first
   return others.reduce((all, { from, to }) => ({
     from: from > all.from ? from : all.from,
     // A prefix of another bound includes more keys.
@@ -178,7 +217,7 @@ const isUsable = (index: Index, constraints: ReadonlyArray<Constraint>): boolean
 
 // The only entry of a unique index that a match can have, if all its paths have one value.
 const entryOf = (index: Index, constraints: ReadonlyArray<Constraint>): string | undefined => {
-  if (constraints.length === 0 || index.description.unique !== true || index.traits.multikey) return undefined
+  if (constraints.length === 0 || !hasUniqueKeys(index) || index.traits.multikey) return undefined
   let entry = ""
   for (const [i, path] of index.paths.entries()) {
     const values = valuesAt(constraints, path)
@@ -215,14 +254,14 @@ const ofIndex = (
     }
     const values = valuesAt(constraints, path)
     if (values === undefined) {
-      const bounds = boundsAt(constraints, path, multikey)
+      const bounds = boundsAt(constraints, path, index)
       const found = bounds === undefined ? beginningsAt(constraints, path) : [bounds]
       spans = descending ? found.map(({ from, to }) => ({ from: invert(to), to: invert(from) })).toReversed() : found
       break
     }
     used.push(path)
     if (values.length === 1) constants.add(path)
-    choices.push(new Choice(values, descending))
+    choices.push(new Choice(values, descending, index.collator))
   }
   // Other documents are not in the index.
   if (!isLocated && isGeographic(index)) return undefined
@@ -230,7 +269,7 @@ const ofIndex = (
   const isUsed = used.length > 0 || spans.length > 0
   if (!isUsed && order === undefined) return undefined
   if (!isUsable(index, constraints)) return undefined
-  const isFullKey = index.description.unique === true && used.length === index.paths.length
+  const isFullKey = hasUniqueKeys(index) && used.length === index.paths.length
   return {
     plan: () => planBy(index, { used, choices, spans }, isFullKey && !multikey, { sort, order }),
     worth: (isFullKey ? worth.unique : 0) + used.length * worth.equality
@@ -319,6 +358,8 @@ const orderOf = (
 ): "up" | "down" | undefined => {
   const { description, directions, paths, traits } = index
   if (sort.length === 0 || traits.multikey || traits.inexact || isGeographic(index)) return undefined
+  // No index is in the order of a collation.
+  if (index.collator !== undefined || sort.some(({ collator }) => collator !== undefined)) return undefined
   let way: "up" | "down" | undefined
   let at = 0
   for (const { descending, path } of sort) {

@@ -30,7 +30,8 @@ import {
   TransactionConflict,
   type TransactionPolicy
 } from "../../store/transactionRunner.ts"
-import { Catalog, type Collection, type Index, type RecordIds } from "../catalog/catalog.ts"
+import { Catalog, type Collection, type Index } from "../catalog/catalog.ts"
+import type { RecordIds } from "../catalog/recordIds.ts"
 import { DocumentWriter, mergeTraits, writeCost } from "../operations/documentWriter.ts"
 import { makeEmbeddedReads } from "../operations/reads.ts"
 import { makeEmbeddedWrites } from "../operations/writes.ts"

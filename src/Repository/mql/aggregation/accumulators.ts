@@ -3,6 +3,7 @@
  * result needs.
  */
 import * as Result from "effect/Result"
+import { type Collator, type Order, orderOf } from "../../bson/collator.ts"
 import { compareKeys, type KeyValues, sortKeyOf } from "../../bson/path.ts"
 import { isDocument } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
@@ -74,18 +75,22 @@ export const parseAccumulations = (
 
 type Make = (operand: unknown, context: ExpressionContext) => Result.Result<Accumulator, Problem>
 
+interface ValueState {
+  readonly add: (value: unknown) => void
+  readonly result: () => unknown
+}
+
 /** An accumulator over one value of each document. */
-const ofValues =
-  (start: (group: GroupOf) => { readonly add: (value: unknown) => void; readonly result: () => unknown }): Make =>
-  (operand, context) =>
-    Result.map(parseExpression(operand, context), (read) => (group) => {
-      const { add, result } = start(group)
-      return { add: (document) => add(read(document)), result }
-    })
+const ofValues = (start: (group: GroupOf, collator: Collator | undefined) => ValueState): Make => (operand, context) =>
+  Result.map(parseExpression(operand, context), (read) => (group) => {
+    const { add, result } = start(group, context.collator)
+    return { add: (document) => add(read(document)), result }
+  })
 
 /** Retains at most one value. */
-const ofOne = (isBetter: (value: unknown, kept: unknown) => boolean): Make =>
-  ofValues(({ weigh }) => {
+const ofOne = (better: (order: Order) => (value: unknown, kept: unknown) => boolean): Make =>
+  ofValues(({ weigh }, collator) => {
+    const isBetter = better(orderOf(collator))
     let kept: unknown
     let isKept = false
     return {
@@ -125,8 +130,8 @@ const ofAll = (result: (values: Array<unknown>) => unknown): Make =>
 // The bytes of an array slot.
 const slot = 16
 
-const $addToSet = ofValues(({ weigh }) => {
-  const known = new ValueSet()
+const $addToSet = ofValues(({ weigh }, collator) => {
+  const known = new ValueSet([], collator)
   const values: Array<unknown> = []
   return {
     add: (value) => {
@@ -210,11 +215,11 @@ const chosen = (
 
 const all = (values: ReadonlyArray<unknown>): unknown => values
 
-const someValues = (choice: (input: Expression) => Choice): Make => (operand, context) =>
+const someValues = (choice: (input: Expression, order: Order) => Choice): Make => (operand, context) =>
   isDocument(operand) && Object.hasOwn(operand, "input") && Object.hasOwn(operand, "n")
     ? Result.map(
       Result.all([parseExpression(operand["input"], context), parseExpression(operand["n"], context)]),
-      ([input, n]) => chosen(choice(input), n, all)
+      ([input, n]) => chosen(choice(input, orderOf(context.collator)), n, all)
     )
     : Result.fail(rejected("an input and n are needed"))
 
@@ -226,13 +231,13 @@ const placed = (isFirst: boolean): Make =>
   }))
 
 const largest = (sign: 1 | -1): Make =>
-  someValues((input) => ({
+  someValues((input, order) => ({
     candidate: (document) => {
       const value = input(document)
       return isNothing(value) ? undefined : { order: [value], value }
     },
     best: (candidates, n) => {
-      const values = inOrder(candidates.map(({ value }) => value), sign === 1 ? -1 : 1)
+      const values = inOrder(candidates.map(({ value }) => value), sign === 1 ? -1 : 1, order)
       return values.slice(0, n).map((value) => ({ order: [value], value }))
     }
   }))
@@ -240,7 +245,7 @@ const largest = (sign: 1 | -1): Make =>
 const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand, context) => {
   const { n = 1, output, sortBy } = isDocument(operand) ? { ...operand } : {}
   const parsed = Result.all([
-    parseSort(sortBy),
+    parseSort(sortBy, context.collator),
     parseExpression(output, context),
     parseExpression(isSingle ? 1 : n, context)
   ])
@@ -283,10 +288,10 @@ const accumulators = new Map<string, Make>([
   ["$sum", summed(() => new Total(), (total) => total.sum())],
   ["$avg", summed(() => new Total(), (total) => total.mean())],
   ["$count", (_, context) => summed(() => new Total(), (total) => total.sum())(1, context)],
-  ["$min", ofOne(isExtreme(-1))],
-  ["$max", ofOne(isExtreme(1))],
-  ["$first", ofOne(() => false)],
-  ["$last", ofOne(() => true)],
+  ["$min", ofOne((order) => isExtreme(-1, order))],
+  ["$max", ofOne((order) => isExtreme(1, order))],
+  ["$first", ofOne(() => () => false)],
+  ["$last", ofOne(() => () => true)],
   ["$push", ofAll((values) => values)],
   ["$addToSet", $addToSet],
   ["$mergeObjects", $mergeObjects],

@@ -15,14 +15,14 @@ import { type Partition, partitioned } from "./partitions.ts"
 import type { StageParser } from "./stageContext.ts"
 
 /** @internal */
-export const parseDensify: StageParser = (operand, { memory }) =>
+export const parseDensify: StageParser = (operand, context) =>
   Result.map(catchRejection(() => read(operand)), (densify) => {
     const { field, partitionFields } = densify
     return partitioned(
       (document) =>
         partitionFields.map((path) => isDocument(document) ? valueAt(document, segmentsOf(path)) ?? null : null),
       [{ path: segmentsOf(field), descending: false }],
-      memory,
+      context,
       (partitions) => densified(partitions, densify)
     )
   })

@@ -2,6 +2,7 @@
  * `distinct`: the different values of documents at a path.
  */
 import * as Result from "effect/Result"
+import type { Collator } from "../../bson/collator.ts"
 import { forEachValue, type Segments } from "../../bson/path.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import { type BatchIterator, mapChunks } from "../execution/batchIterator.ts"
@@ -11,8 +12,12 @@ import { type BatchIterator, mapChunks } from "../execution/batchIterator.ts"
  *
  * @internal
  */
-export const distinctValues = (documents: BatchIterator, path: Segments): BatchIterator<unknown> => {
-  const known = new ValueSet()
+export const distinctValues = (
+  documents: BatchIterator,
+  path: Segments,
+  collator: Collator | undefined
+): BatchIterator<unknown> => {
+  const known = new ValueSet([], collator)
   return mapChunks(documents, (some) => {
     const fresh: Array<unknown> = []
     const add = (value: unknown) => {

@@ -28,7 +28,7 @@ export const parseFill: StageParser = (operand, context) =>
         return isFilled ? result : withValue(result, path, compute(document))
       }, document)
     if (byOrder.length === 0) return (source) => mapEach(source, computing(setValues))
-    const sort = sortBy === undefined ? [] : Result.getOrElse(parseSort(sortBy), rejectWith)
+    const sort = sortBy === undefined ? [] : Result.getOrElse(parseSort(sortBy, context.collator), rejectWith)
     if (sort.length === 0) return reject("$fill with a method needs a sortBy")
     if (byOrder.some(({ method }) => method === "linear") && sort.length > 1) {
       return reject("$fill with the method linear needs a sortBy of one field")
@@ -36,7 +36,7 @@ export const parseFill: StageParser = (operand, context) =>
     return partitioned(
       partitionKey(partitionBy, partitionByFields, context),
       sort,
-      context.memory,
+      context,
       function*(partitions) {
         for (const partition of partitions) {
           const filled = byOrder.map(({ method, path }) =>

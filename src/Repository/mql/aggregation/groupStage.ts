@@ -3,9 +3,11 @@
  * towards the memory budget of the pipeline.
  */
 import * as Result from "effect/Result"
+import { type Collator, orderOf } from "../../bson/collator.ts"
+import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
 import type { Direction } from "../../bson/path.ts"
-import { compare, isArray, isDocument, setField } from "../../bson/value.ts"
+import { isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, concat, consumeThen, ended, mapEach, releasing } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
@@ -26,6 +28,7 @@ export const parseGroup: StageParser = (operand, context) => {
   if (Result.isFailure(key)) return Result.fail(key.failure)
   return Result.map(parseAccumulations("$group", fields, context), (accumulations) => (source) => {
     const groups = new Map<string, Group>()
+    const textOf = textsOf(context.collator)
     return consumeThen(source, (document) =>
       problemIn(() => {
         const value = key.success(document)
@@ -43,7 +46,8 @@ export const parseGroup: StageParser = (operand, context) => {
 
 /** @internal */
 export const parseBucketAuto: StageParser = (operand, context) => {
-  const { memory } = context
+  const { collator, memory } = context
+  const { equals } = orderOf(collator)
   const { buckets, granularity, groupBy, output = { count: { $sum: 1 } } } = isDocument(operand) ? { ...operand } : {}
   if (granularity !== undefined) return Result.fail(unsupported("$bucketAuto with a granularity"))
   if (typeof buckets !== "number" || !Number.isInteger(buckets) || buckets < 1 || !isDocument(output)) {
@@ -68,10 +72,10 @@ export const parseBucketAuto: StageParser = (operand, context) => {
         checkSize
       )
     // An array is as good a key as any, and not each of its items.
-    const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), byKey, Infinity, memory)
+    const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), byKey(collator), Infinity, memory)
     const full = mapEach(inOrder, ({ document, key }): Result.Result<Document | undefined, Problem> => {
       const isFull = bucket !== undefined && made < buckets && bucket.size >= Math.max(1, Math.round(total / buckets))
-      const done = isFull && bucket !== undefined && compare(bucket.last, key) !== 0 ? end(bucket, key) : noDocument
+      const done = isFull && bucket !== undefined && !equals(bucket.last, key) ? end(bucket, key) : noDocument
       if (bucket === undefined || done !== noDocument) {
         made += 1
         bucket = { group: new Group(key, accumulations, memory, 0), last: key, size: 0 }
@@ -101,9 +105,13 @@ const parseKey = (expression: unknown, context: ExpressionContext): Result.Resul
     return read(document) ?? null
   })
 
-const textOf = (key: unknown): string => {
-  charge(sizeOfValue(key))
-  return encodeComponent(key, { inexact: false })
+/** Gives equal keys the same text. */
+const textsOf = (collator: Collator | undefined): (key: unknown) => string => {
+  const texts = collator === undefined ? undefined : new EqualTexts(collator)
+  return (key) => {
+    charge(sizeOfValue(key))
+    return encodeComponent(texts === undefined ? key : texts.add(key), { inexact: false })
+  }
 }
 
 const problemIn = (run: () => void): Problem | undefined => {
@@ -158,7 +166,9 @@ interface Bucket {
   size: number
 }
 
-const byKey: ReadonlyArray<Direction> = [{ path: ["key"], descending: false }]
+const byKey = (collator: Collator | undefined): ReadonlyArray<Direction> => [
+  { path: ["key"], descending: false, collator }
+]
 
 const noDocument: Result.Result<Document | undefined, Problem> = Result.succeed(undefined)
 

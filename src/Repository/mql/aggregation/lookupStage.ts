@@ -2,6 +2,8 @@
  * `$lookup` and `$graphLookup` without pipelines, as hash joins: the joined collection is held in memory by its values.
  */
 import * as Result from "effect/Result"
+import type { Collator } from "../../bson/collator.ts"
+import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
 import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, withValue } from "../../bson/path.ts"
@@ -104,22 +106,28 @@ const matches = (filter: Filter, document: Document): boolean => {
   return filter.matches(document)
 }
 
-const textOf = (value: unknown): string => {
-  charge(20 + sizeOfValue(value))
-  return encodeComponent(value ?? null, { inexact: false })
+/** Gives equal values the same text: the first function one that may be new, the second one that is looked for. */
+const textsOf = (collator: Collator | undefined) => {
+  const texts = collator === undefined ? undefined : new EqualTexts(collator)
+  const textOf = (replace: ((value: unknown) => unknown) | undefined) => (value: unknown): string => {
+    charge(20 + sizeOfValue(value))
+    return encodeComponent((replace === undefined ? value : replace(value)) ?? null, { inexact: false })
+  }
+  return { textOfNew: textOf(texts?.add), textOf: textOf(texts?.find) }
 }
 
 /** Builds the hash table of the joined collection, then continues with a function that looks a value up in it. */
 const withOthers = (
   from: string,
   path: string,
-  { collection, memory }: StageContext,
+  { collator, collection, memory }: StageContext,
   next: (others: (value: unknown) => ReadonlyArray<Document>) => BatchIterator
 ): BatchIterator => {
   const known = new Map<string, Array<Document>>()
+  const { textOf, textOfNew } = textsOf(collator)
   const add = (other: Document): Problem | undefined => {
     beginEvaluation()
-    const texts = catchRejection(() => new Set(valuesAt(other, path).map(textOf)))
+    const texts = catchRejection(() => new Set(valuesAt(other, path).map(textOfNew)))
     if (Result.isFailure(texts)) return texts.failure
     let bytes = memoryOf(other)
     for (const text of texts.success) {

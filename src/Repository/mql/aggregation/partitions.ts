@@ -3,16 +3,16 @@
  */
 import * as Result from "effect/Result"
 import { isStepDone, spend } from "../../../internal/stepBudget.ts"
+import { orderOf } from "../../bson/collator.ts"
 import type { Direction } from "../../bson/path.ts"
-import { compare } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, consumeThen, ended, mapEach } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
 import type { Expression } from "../expression/expression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { catchRejection } from "../limits/queryProblem.ts"
-import { checkSize, type Memory, memoryOf } from "../limits/sizeLimits.ts"
-import type { Transform } from "./stageContext.ts"
+import { checkSize, memoryOf } from "../limits/sizeLimits.ts"
+import type { StageContext, Transform } from "./stageContext.ts"
 
 /**
  * Documents with the same key, in the order of the sort.
@@ -33,7 +33,7 @@ export interface Partition {
 export const partitioned = (
   key: Expression,
   sort: ReadonlyArray<Direction>,
-  memory: Memory,
+  { collator, memory }: Pick<StageContext, "collator" | "memory">,
   make: (partitions: ReadonlyArray<Partition>) => Iterable<Document | undefined>
 ): Transform =>
 (source) => {
@@ -41,13 +41,16 @@ export const partitioned = (
     beginEvaluation()
     return catchRejection(() => ({ key: key(document) ?? null, document }))
   })
-  const directions = [byKey, ...sort.map(({ descending, path }) => ({ path: ["document", ...path], descending }))]
+  // An array is as good a key as any, and not each of its items.
+  const byKey: Direction = { path: ["key"], descending: false, collator }
+  const directions = [byKey, ...sort.map((direction) => ({ ...direction, path: ["document", ...direction.path] }))]
+  const { equals } = orderOf(collator)
   const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), directions, Infinity, memory)
   const partitions: Array<{ readonly key: unknown; readonly documents: Array<Document> }> = []
   let held = 0
   return consumeThen(inOrder, ({ document, key }) => {
     const last = partitions.at(-1)
-    if (last !== undefined && compare(last.key, key) === 0) last.documents.push(document)
+    if (last !== undefined && equals(last.key, key)) last.documents.push(document)
     else partitions.push({ key, documents: [document] })
     const bytes = memoryOf(document)
     held += bytes
@@ -56,9 +59,6 @@ export const partitioned = (
 }
 
 // internal
-
-// An array is as good a key as any, and not each of its items.
-const byKey: Direction = { path: ["key"], descending: false }
 
 const maxPerStep = 128
 

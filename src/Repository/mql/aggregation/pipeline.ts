@@ -4,9 +4,10 @@
  */
 import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
+import { orderOf } from "../../bson/collator.ts"
 import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
-import { compare, isArray, isDocument, isNumber, rankOf, setField } from "../../bson/value.ts"
+import { isArray, isDocument, isNumber, rankOf, setField } from "../../bson/value.ts"
 import type { Document, FindOptions, Sort } from "../../DocumentStore.ts"
 import {
   type BatchIterator,
@@ -23,7 +24,7 @@ import {
 import { sorted } from "../execution/mergeSort.ts"
 import { parseFilter } from "../filter/parseFilter.ts"
 import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
-import { makeSize, type Memory, memoryOf } from "../limits/sizeLimits.ts"
+import { makeSize, memoryOf } from "../limits/sizeLimits.ts"
 import { documentStages } from "../projection/documentStages.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { parseDensify } from "./densifyStage.ts"
@@ -103,7 +104,7 @@ const parseStage = (
   const [name = "", ...others] = Object.keys(stage)
   if (others.length > 0 || name === "") return Result.fail(rejected("a stage must have exactly one field"))
   const operand = stage[name]
-  if (name === "$sort") return parseSortStage(operand, limitIn(next), context.memory)
+  if (name === "$sort") return parseSortStage(operand, limitIn(next), context)
   const document = documentStages.get(name)
   if (document !== undefined) {
     return Result.map(document(operand, context), (project): Transform => (source) => mapEach(source, project))
@@ -125,8 +126,12 @@ const parseMatch: StageParser = (operand, context) =>
 
 const matchCost = 50
 
-const parseSortStage = (operand: unknown, limit: number, memory: Memory): Result.Result<Transform, Problem> =>
-  Result.flatMap(parseSort(operand), (directions) =>
+const parseSortStage = (
+  operand: unknown,
+  limit: number,
+  { collator, memory }: StageContext
+): Result.Result<Transform, Problem> =>
+  Result.flatMap(parseSort(operand, collator), (directions) =>
     directions.length === 0
       ? Result.fail(rejected("$sort needs at least one field"))
       : Result.succeed((source) => sorted(source, (document) => document, directions, limit, memory)))
@@ -199,6 +204,7 @@ const parseBucket: StageParser = (operand, context) => {
   if (!isArray(boundaries) || boundaries.length < 2 || groupBy === undefined || !isDocument(output)) {
     return Result.fail(rejected("$bucket needs a groupBy and at least two boundaries"))
   }
+  const { compare } = orderOf(context.collator)
   const [first, last] = [boundaries[0], boundaries.at(-1)]
   if (boundaries.some((boundary, i) => i > 0 && !(compare(boundaries[i - 1], boundary) < 0))) {
     return Result.fail(rejected("the boundaries of $bucket must be in order"))

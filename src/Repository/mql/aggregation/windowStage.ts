@@ -24,14 +24,14 @@ export const parseSetWindowFields: StageParser = (operand, context) =>
     if (!isDocument(output) || Object.keys(others).length > 0) {
       return reject("$setWindowFields needs an output, and takes a partitionBy and a sortBy")
     }
-    const sort = sortBy === undefined ? [] : Result.getOrElse(parseSort(sortBy), rejectWith)
+    const sort = sortBy === undefined ? [] : Result.getOrElse(parseSort(sortBy, context.collator), rejectWith)
     const key = Result.getOrElse(parseExpression(partitionBy, context), rejectWith)
     const fields = Object.entries(output).map(([path, given]): Field => ({
       path,
       make: parseWindowFunction(path, given, sort, context)
     }))
     const withFields = settingFields(fields)
-    return partitioned(partitionOf(key), sort, context.memory, function*(partitions) {
+    return partitioned(partitionOf(key), sort, context, function*(partitions) {
       for (const { documents } of partitions) yield* windowed(documents, fields, withFields, context.memory)
     })
   })

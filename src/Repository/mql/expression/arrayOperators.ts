@@ -2,13 +2,15 @@
  * The expression operators on arrays. They charge their cost before they do the work.
  */
 import * as Result from "effect/Result"
+import { type Collator, type Order, orderOf } from "../../bson/collator.ts"
 import { compareKeys, type Direction, segmentsOf, sortKeyOf } from "../../bson/path.ts"
-import { compare, equals, isDocument } from "../../bson/value.ts"
+import { isDocument } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
 import {
   binary,
+  collated,
   isNothing,
   listOf,
   named,
@@ -74,21 +76,27 @@ const $range = variadic(2, 3, ([from, to, by = 1], name) => {
 const chargeSearch = (list: ReadonlyArray<unknown>, value: unknown): void =>
   charge(list.length + (typeof value === "object" ? sizeOfValue(list) : typeof value === "string" ? list.length : 0))
 
-const $in = binary((value, given, name) => {
-  const list = listOf(name, given)
-  chargeSearch(list, value)
-  for (let i = 0; i < list.length; i++) if (equals(list[i], value)) return true
-  return false
+const $in = collated((collator) => {
+  const { equals } = orderOf(collator)
+  return binary((value, given, name) => {
+    const list = listOf(name, given)
+    chargeSearch(list, value)
+    for (let i = 0; i < list.length; i++) if (equals(list[i], value)) return true
+    return false
+  })
 })
 
-const $indexOfArray = variadic(2, 4, ([given, value, from = 0, to = Infinity], name) => {
-  if (isNothing(given)) return null
-  const list = listOf(name, given)
-  chargeSearch(list, value)
-  const [start, end] = [wholeOf(name, from), to === Infinity ? Infinity : wholeOf(name, to)]
-  if (start < 0 || end < 0) return reject(`${name} needs places from 0`)
-  for (let i = start; i < list.length && i < end; i++) if (equals(list[i], value)) return i
-  return -1
+const $indexOfArray = collated((collator) => {
+  const { equals } = orderOf(collator)
+  return variadic(2, 4, ([given, value, from = 0, to = Infinity], name) => {
+    if (isNothing(given)) return null
+    const list = listOf(name, given)
+    chargeSearch(list, value)
+    const [start, end] = [wholeOf(name, from), to === Infinity ? Infinity : wholeOf(name, to)]
+    if (start < 0 || end < 0) return reject(`${name} needs places from 0`)
+    for (let i = start; i < list.length && i < end; i++) if (equals(list[i], value)) return i
+    return -1
+  })
 })
 
 /**
@@ -130,10 +138,15 @@ const countOf = (name: string, value: unknown): number => {
   return n >= 1 ? n : reject(`${name} needs a whole number from 1`)
 }
 
-const some = (take: (items: ReadonlyArray<unknown>, n: number) => unknown): OperatorParser =>
-  named(["input", "n"], [], ({ input, n }, name) => {
-    const count = countOf(name, n)
-    return isNothing(input) ? null : take(listOf(name, input), count)
+type Take = (items: ReadonlyArray<unknown>, n: number, order: Order) => unknown
+
+const some = (take: Take): OperatorParser =>
+  collated((collator) => {
+    const order = orderOf(collator)
+    return named(["input", "n"], [], ({ input, n }, name) => {
+      const count = countOf(name, n)
+      return isNothing(input) ? null : take(listOf(name, input), count, order)
+    })
   })
 
 /**
@@ -141,7 +154,11 @@ const some = (take: (items: ReadonlyArray<unknown>, n: number) => unknown): Oper
  *
  * @internal
  */
-export const inOrder = (items: ReadonlyArray<unknown>, sign: 1 | -1): ReadonlyArray<unknown> => {
+export const inOrder = (
+  items: ReadonlyArray<unknown>,
+  sign: 1 | -1,
+  { compare }: Order
+): ReadonlyArray<unknown> => {
   chargeSort(items)
   return [...items].toSorted((a, b) => sign * compare(a, b))
 }
@@ -151,26 +168,30 @@ const chargeSort = (items: ReadonlyArray<unknown>): void =>
 
 const withoutNothing = (items: ReadonlyArray<unknown>) => items.filter((item) => !isNothing(item))
 
-const $sortArray: OperatorParser = (operand, { parse }, name) => {
+const $sortArray: OperatorParser = (operand, { collator, parse }, name) => {
   const { input, sortBy } = { ...namesOf(operand, name, ["input", "sortBy"]) }
   const list = parse(input)
   const sort = sortBy === 1 || sortBy === -1
-    ? (items: ReadonlyArray<unknown>) => inOrder(items, sortBy)
-    : sortingBy(sortBy)
+    ? (items: ReadonlyArray<unknown>) => inOrder(items, sortBy, orderOf(collator))
+    : sortingBy(sortBy, collator)
   return (document) => {
     const value = list(document)
     return isNothing(value) ? null : sort(listOf(name, value))
   }
 }
 
-const sortingBy = (sortBy: unknown): (items: ReadonlyArray<unknown>) => ReadonlyArray<unknown> => {
+const sortingBy = (
+  sortBy: unknown,
+  collator: Collator | undefined
+): (items: ReadonlyArray<unknown>) => ReadonlyArray<unknown> => {
   const fields = isDocument(sortBy) ? Object.entries(sortBy) : []
   if (fields.length === 0 || fields.some(([, direction]) => direction !== 1 && direction !== -1)) {
     return reject("$sortArray needs 1, -1 or fields to sort by")
   }
   const directions = fields.map(([path, direction]): Direction => ({
     path: segmentsOf(path),
-    descending: direction === -1
+    descending: direction === -1,
+    collator
   }))
   return (items) => {
     chargeSort(items)
@@ -197,7 +218,7 @@ export const arrayOperators: OperatorParsers = {
   $last: itemAt(-1),
   $firstN: some((items, n) => part(items, 0, n)),
   $lastN: some((items, n) => part(items, items.length - n, items.length)),
-  $minN: some((items, n) => inOrder(withoutNothing(items), 1).slice(0, n)),
-  $maxN: some((items, n) => inOrder(withoutNothing(items), -1).slice(0, n)),
+  $minN: some((items, n, order) => inOrder(withoutNothing(items), 1, order).slice(0, n)),
+  $maxN: some((items, n, order) => inOrder(withoutNothing(items), -1, order).slice(0, n)),
   $sortArray
 }

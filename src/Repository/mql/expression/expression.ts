@@ -6,6 +6,7 @@
  */
 import type { Timestamp } from "bson"
 import { spend } from "../../../internal/stepBudget.ts"
+import type { Collator } from "../../bson/collator.ts"
 import { type BsonNumber, toDouble } from "../../bson/number.ts"
 import { isArray, isDocument, isNumber, Rank, rankOf, tagOf } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -33,6 +34,8 @@ export interface ExpressionContext {
   readonly now: number
   /** Variables beside MongoDB's own. */
   readonly variables?: { readonly [name: string]: Variable } | undefined
+  /** How texts compare, unless by their code points. */
+  readonly collator?: Collator | undefined
 }
 
 /** @internal */
@@ -41,6 +44,7 @@ export interface Parser {
   readonly parse: (expression: unknown) => Expression
   /** A parser for expressions that can use these variables, too. */
   readonly within: (variables: { readonly [name: string]: Variable }) => Parser
+  readonly collator: Collator | undefined
 }
 
 /**
@@ -97,6 +101,15 @@ export const unary =
     const value = parse(argumentsOf(operand, name, 1, 1)[0])
     return (document) => compute(value(document), name)
   }
+
+/**
+ * An operator that compares values by the collation of its expression.
+ *
+ * @internal
+ */
+export const collated =
+  (make: (collator: Collator | undefined) => OperatorParser): OperatorParser => (operand, parser, name) =>
+    make(parser.collator)(operand, parser, name)
 
 /** @internal */
 export const binary = (

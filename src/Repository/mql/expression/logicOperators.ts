@@ -1,13 +1,15 @@
 /**
  * The expression operators that compare, combine conditions and choose.
  */
-import { compare, fieldOf, isArray, isDocument, isNumber } from "../../bson/value.ts"
+import { orderOf } from "../../bson/collator.ts"
+import { fieldOf, isArray, isDocument, isNumber } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
 import {
   argumentsOf,
   binary,
+  collated,
   constant,
   type Expression,
   isNothing,
@@ -21,10 +23,13 @@ import {
 } from "./expression.ts"
 
 const comparison = (test: (order: number) => unknown): OperatorParser =>
-  binary((left, right) => {
-    // A comparison reads at most the size of the smaller value; the left one's is an estimate.
-    if (typeof left === typeof right) charge(sizeOfValue(left) / 4)
-    return test(compare(left, right))
+  collated((collator) => {
+    const { compare } = orderOf(collator)
+    return binary((left, right) => {
+      // A comparison reads at most the size of the smaller value; the left one's is an estimate.
+      if (typeof left === typeof right) charge(sizeOfValue(left) / 4)
+      return test(compare(left, right))
+    })
   })
 
 const conditions = (operand: unknown, name: string, parse: (expression: unknown) => Expression) =>

@@ -116,7 +116,8 @@ const makeParser = (context: ExpressionContext): Parser => {
       const [first] = Object.keys(expression)
       return first?.startsWith("$") === true ? operation(first, expression, parser) : fields(expression, parser)
     },
-    within: (more) => makeParser({ ...context, variables: { ...context.variables, ...more } })
+    within: (more) => makeParser({ ...context, variables: { ...context.variables, ...more } }),
+    collator: context.collator
   }
   const reference = (text: string): Expression => {
     if (!text.startsWith("$")) return constant(text)

@@ -1,10 +1,12 @@
 /**
  * The expression operators that take arrays for sets. They charge their cost before they do the work.
  */
+import type { Collator } from "../../bson/collator.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import { charge } from "../limits/costBudget.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
 import {
+  collated,
   isNothing,
   isTruthy,
   listOf,
@@ -17,33 +19,45 @@ import {
 type Lists = ReadonlyArray<ReadonlyArray<unknown>>
 
 /** A set of the values; building it takes time linear in their number and size. */
-const setOf = (values: ReadonlyArray<unknown>): ValueSet => {
-  chargeSet(values)
-  return new ValueSet(values)
+const setOf = (values: ReadonlyArray<unknown>, collator: Collator | undefined): ValueSet => {
+  chargeSet(values, collator)
+  return new ValueSet(values, collator)
 }
 
-const chargeSet = (values: ReadonlyArray<unknown>): void => charge(40 * values.length + sizeOfValue(values))
+// A collation searches for a text among those before.
+const chargeSet = (values: ReadonlyArray<unknown>, collator: Collator | undefined): void =>
+  charge((collator === undefined ? 40 : 40 + 40 * Math.log2(values.length + 1)) * values.length + sizeOfValue(values))
 
 /** Each of these values once. */
-const unique = (values: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
-  chargeSet(values)
-  const known = new ValueSet()
+const unique = (values: ReadonlyArray<unknown>, collator: Collator | undefined): ReadonlyArray<unknown> => {
+  chargeSet(values, collator)
+  const known = new ValueSet([], collator)
   return values.filter((value) => known.add(value))
 }
 
-const combining = (least: number, most: number, combine: (lists: Lists) => unknown): OperatorParser =>
-  variadic(
-    least,
-    most,
-    (values, name) => values.some(isNothing) ? null : combine(values.map((value) => listOf(name, value)))
+type Combine<A> = (lists: Lists, collator: Collator | undefined) => A
+
+const combining = (least: number, most: number, combine: Combine<unknown>): OperatorParser =>
+  collated((collator) =>
+    variadic(
+      least,
+      most,
+      (values, name) => values.some(isNothing) ? null : combine(values.map((value) => listOf(name, value)), collator)
+    )
   )
 
-const comparing = (most: number, compare: (lists: Lists) => boolean): OperatorParser =>
-  variadic(2, most, (values, name) => compare(values.map((value) => listOf(name, value))))
+const comparing = (most: number, compare: Combine<boolean>): OperatorParser =>
+  collated((collator) =>
+    variadic(2, most, (values, name) => compare(values.map((value) => listOf(name, value)), collator))
+  )
 
-const isSubset = (part: ReadonlyArray<unknown> = [], superset: ReadonlyArray<unknown> = []): boolean => {
-  chargeSet(part)
-  const known = setOf(superset)
+const isSubset = (
+  part: ReadonlyArray<unknown> = [],
+  superset: ReadonlyArray<unknown> = [],
+  collator: Collator | undefined
+): boolean => {
+  chargeSet(part, collator)
+  const known = setOf(superset, collator)
   return part.every((value) => known.has(value))
 }
 
@@ -61,20 +75,21 @@ const quantified = (test: (items: ReadonlyArray<unknown>) => boolean): OperatorP
 
 /** @internal */
 export const setOperators: OperatorParsers = {
-  $setUnion: combining(0, Infinity, (lists) => unique(allOf(lists))),
-  $setIntersection: combining(0, Infinity, ([first = [], ...others]) => {
-    const sets = others.map(setOf)
-    return unique(first).filter((value) => sets.every((set) => set.has(value)))
+  $setUnion: combining(0, Infinity, (lists, collator) => unique(allOf(lists), collator)),
+  $setIntersection: combining(0, Infinity, ([first = [], ...others], collator) => {
+    const sets = others.map((other) => setOf(other, collator))
+    return unique(first, collator).filter((value) => sets.every((set) => set.has(value)))
   }),
-  $setDifference: combining(2, 2, ([first = [], second = []]) => {
-    const others = setOf(second)
-    return unique(first).filter((value) => !others.has(value))
+  $setDifference: combining(2, 2, ([first = [], second = []], collator) => {
+    const others = setOf(second, collator)
+    return unique(first, collator).filter((value) => !others.has(value))
   }),
   $setEquals: comparing(
     Infinity,
-    ([first, ...others]) => others.every((other) => isSubset(first, other) && isSubset(other, first))
+    ([first, ...others], collator) =>
+      others.every((other) => isSubset(first, other, collator) && isSubset(other, first, collator))
   ),
-  $setIsSubset: comparing(2, ([part, superset]) => isSubset(part, superset)),
+  $setIsSubset: comparing(2, ([part, superset], collator) => isSubset(part, superset, collator)),
   $allElementsTrue: quantified((items) => items.every(isTruthy)),
   $anyElementTrue: quantified((items) => items.some(isTruthy))
 }

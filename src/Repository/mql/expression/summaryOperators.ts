@@ -2,13 +2,22 @@
  * Sums, means and other summaries of values: as expressions over arrays, and for the accumulators.
  */
 import { divide } from "../../bson/arithmetic.ts"
+import { type Order, orderOf } from "../../bson/collator.ts"
 import { type BsonNumber, toDouble } from "../../bson/number.ts"
-import { compare, isArray, isNumber } from "../../bson/value.ts"
+import { isArray, isNumber } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
 import { plus } from "./arithmeticOperators.ts"
-import { isNothing, listOf, named, type OperatorParser, type OperatorParsers, variadic } from "./expression.ts"
+import {
+  collated,
+  isNothing,
+  listOf,
+  named,
+  type OperatorParser,
+  type OperatorParsers,
+  variadic
+} from "./expression.ts"
 
 /**
  * The sum and the mean of numbers; other values are ignored. Doubles are summed in twice their precision.
@@ -156,7 +165,7 @@ export const checkMethod = (method: unknown): void => {
  *
  * @internal
  */
-export const isExtreme = (sign: 1 | -1) => (value: unknown, kept: unknown): boolean =>
+export const isExtreme = (sign: 1 | -1, { compare }: Order) => (value: unknown, kept: unknown): boolean =>
   !isNothing(value) && (isNothing(kept) || compare(value, kept) * sign > 0)
 
 // internal
@@ -170,13 +179,14 @@ const ofArguments = (summarise: (values: ReadonlyArray<unknown>) => unknown): Op
     return summarise(items)
   })
 
-const extreme = (sign: 1 | -1): OperatorParser => {
-  const isBetter = isExtreme(sign)
-  return ofArguments((values) => {
-    charge(sizeOfValue(values) / 4)
-    return values.reduce((best, value) => isBetter(value, best) ? value : best, null)
+const extreme = (sign: 1 | -1): OperatorParser =>
+  collated((collator) => {
+    const isBetter = isExtreme(sign, orderOf(collator))
+    return ofArguments((values) => {
+      charge(sizeOfValue(values) / 4)
+      return values.reduce((best, value) => isBetter(value, best) ? value : best, null)
+    })
   })
-}
 
 const summed = <A extends { readonly add: (value: unknown) => void }>(
   start: () => A,

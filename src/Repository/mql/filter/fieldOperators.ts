@@ -1,6 +1,7 @@
 /**
  * The operators on fields that have no conditions in them.
  */
+import type { Collator } from "../../bson/collator.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { equal, hasSize, isTrue, matchesPattern, oneOf, ordered, remainder } from "../predicate/comparison.ts"
@@ -8,22 +9,23 @@ import { ofType } from "../predicate/types.ts"
 import { type FieldTest, not, onItems, onValue } from "./fieldTest.ts"
 
 /**
- * Parses an operand; `siblings` are all operators on the field. Rejects invalid operands.
+ * Parses an operand, whose texts compare by the collator; `siblings` are all operators on the field. Rejects invalid
+ * operands.
  *
  * @internal
  */
-export type FieldOperator = (operand: unknown, siblings: Document) => FieldTest
+export type FieldOperator = (operand: unknown, siblings: Document, collator: Collator | undefined) => FieldTest
 
 /** @internal */
 export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map<string, FieldOperator>([
-  ["$eq", (operand) => onItems(equal(operand))],
-  ["$ne", (operand) => not(onItems(equal(operand)))],
-  ["$gt", (operand) => onItems(ordered("$gt")(operand))],
-  ["$gte", (operand) => onItems(ordered("$gte")(operand))],
-  ["$lt", (operand) => onItems(ordered("$lt")(operand))],
-  ["$lte", (operand) => onItems(ordered("$lte")(operand))],
-  ["$in", (operand) => onItems(oneOf(operand))],
-  ["$nin", (operand) => not(onItems(oneOf(operand)))],
+  ["$eq", (operand, _, collator) => onItems(equal(operand, collator))],
+  ["$ne", (operand, _, collator) => not(onItems(equal(operand, collator)))],
+  ["$gt", (operand, _, collator) => onItems(ordered("$gt")(operand, collator))],
+  ["$gte", (operand, _, collator) => onItems(ordered("$gte")(operand, collator))],
+  ["$lt", (operand, _, collator) => onItems(ordered("$lt")(operand, collator))],
+  ["$lte", (operand, _, collator) => onItems(ordered("$lte")(operand, collator))],
+  ["$in", (operand, _, collator) => onItems(oneOf(operand, collator))],
+  ["$nin", (operand, _, collator) => not(onItems(oneOf(operand, collator)))],
   ["$regex", (operand, siblings) => onItems(matchesPattern(operand, siblings["$options"]))],
   ["$options", (_, siblings) => Object.hasOwn(siblings, "$regex") ? always : reject("$options needs a $regex")],
   ["$exists", (operand) => isTrue(operand) ? exists : isMissing],

@@ -133,8 +133,9 @@ export class FilterParser {
     this.size += 1
     if (name !== "$comment" && name !== "$options") this.conditions += 1
     // Whatever is done for each of them is done once for those that are equal.
-    const operand = name === "$in" && isArray(given) ? new DifferentValues(given) : given
-    const test = fieldOperators.get(name)?.(operand, siblings) ?? this.#nested(name, operand)
+    const { collator } = this.#context
+    const operand = name === "$in" && isArray(given) ? new DifferentValues(given, collator) : given
+    const test = fieldOperators.get(name)?.(operand, siblings, collator) ?? this.#nested(name, operand)
       ?? this.#location(path, name, siblings, isRequired) ?? rejectOperator(name)
     if (isRequired) {
       for (const value of equalitiesOf(name, operand)) this.equalities.push([path, value])
@@ -194,7 +195,7 @@ export class FilterParser {
   }
 
   #negation(operand: unknown): FieldTest {
-    if (operand instanceof RegExp) return not(onItems(equal(operand)))
+    if (operand instanceof RegExp) return not(onItems(equal(operand, undefined)))
     return isOperatorDocument(operand)
       ? not(this.operators("", operand, false))
       : reject("$not needs operators or a regular expression")
@@ -203,7 +204,7 @@ export class FilterParser {
   #all(operand: unknown): FieldTest {
     if (!isArray(operand)) return reject("$all needs an array")
     const tests = operand.map((item) => {
-      if (!isOperatorDocument(item)) return onItems(equal(item))
+      if (!isOperatorDocument(item)) return onItems(equal(item, this.#context.collator))
       if (Object.keys(item).some((key) => key !== "$elemMatch")) {
         return reject("$all can't contain operators other than $elemMatch")
       }

@@ -2,6 +2,7 @@
  * Parses MongoDB's filters: rejects invalid ones before the first document is read, and extracts what an index can use.
  */
 import * as Result from "effect/Result"
+import type { Collator } from "../../bson/collator.ts"
 import { isOrdinaryKey, normalise } from "../../bson/normalise.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
@@ -26,6 +27,8 @@ export interface Filter {
   readonly isEmpty: boolean
   /** Whether it only compares fields with texts, numbers or booleans: its constraints say all of it. */
   readonly isEquality: boolean
+  /** How texts compare, unless by their code points. */
+  readonly collator: Collator | undefined
   /** The field that it requires to be null or missing, if that is its only condition. */
   readonly missingField?: string | undefined
   readonly itemConditions: ItemConditions
@@ -68,7 +71,7 @@ export const parseFilter = (
   filter: unknown,
   context: FilterContext
 ): Result.Result<Filter, Problem> => {
-  const equality = equalityFilter(filter)
+  const equality = equalityFilter(filter, context.collator)
   if (equality !== undefined) return Result.succeed(equality)
   return Result.flatMap(
     Result.mapError(normalise(filter, true), rejected),
@@ -95,6 +98,7 @@ const parse = (filter: Document, context: FilterContext): Filter => {
       }
       : test,
     isComputed,
+    collator: context.collator,
     constraints,
     equalities,
     isEmpty: conditions === 0,
@@ -116,7 +120,7 @@ const missingFieldOf = ([constraint]: ReadonlyArray<Constraint>): string | undef
     : undefined
 
 /** The fast path for filters that compare top-level fields with scalars, such as `{ _id }`; else `undefined`. */
-const equalityFilter = (filter: unknown): Filter | undefined => {
+const equalityFilter = (filter: unknown, collator: Collator | undefined): Filter | undefined => {
   if (!isOwnDocument(filter)) return undefined
   const fields: Array<readonly [string, unknown]> = []
   for (const path of Object.keys(filter)) {
@@ -124,7 +128,7 @@ const equalityFilter = (filter: unknown): Filter | undefined => {
     if (!isScalar(value) || !isOrdinaryKey(path) || path.startsWith("$") || path.includes(".")) return undefined
     fields.push([path, value])
   }
-  return new EqualityFilter(fields)
+  return new EqualityFilter(fields, collator)
 }
 
 const isOwnDocument = (value: unknown): value is { readonly [key: string]: unknown } =>
@@ -145,15 +149,19 @@ class EqualityFilter implements Filter {
   readonly isEquality = true
   readonly relativeCost: number
   readonly isComputed = false
-  constructor(fields: Filter["equalities"]) {
+  readonly collator: Collator | undefined
+  constructor(fields: Filter["equalities"], collator: Collator | undefined) {
+    this.collator = collator
     this.equalities = fields
     this.constraints = fields.map(([path, value]) => ({ kind: "in", path, values: [value] }))
-    this.matches = every(fields.map(([path, value]) => testAt(path, onItems(equal(value)))))
+    this.matches = every(fields.map(([path, value]) => testAt(path, onItems(equal(value, collator)))))
     this.isEmpty = fields.length === 0
     this.relativeCost = relativeCostOf(1 + 2 * fields.length)
   }
   get itemConditions(): ItemConditions {
-    const conditions = this.equalities.map(([path, value]) => itemConditionsOf(path, onItems(equal(value))))
+    const conditions = this.equalities.map(([path, value]) =>
+      itemConditionsOf(path, onItems(equal(value, this.collator)))
+    )
     return (path) => conditions.flatMap((conditionsAt) => conditionsAt(path))
   }
 }
@@ -167,7 +175,7 @@ const relativeCostOf = (size: number): number => Math.max(1, size / ordinarySize
  *
  * @internal
  */
-export const matchAll: Filter = new EqualityFilter([])
+export const matchAll: Filter = new EqualityFilter([], undefined)
 
 const isScalar = (value: unknown): boolean =>
   typeof value === "string" ? value.isWellFormed() : typeof value === "number" || typeof value === "boolean"

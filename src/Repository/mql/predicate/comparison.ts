@@ -3,8 +3,9 @@
  * that don't backtrack.
  */
 import * as Result from "effect/Result"
+import { type Collator, orderOf } from "../../bson/collator.ts"
 import { toDouble } from "../../bson/number.ts"
-import { compare, equals, isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
+import { equals, isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -18,11 +19,11 @@ import { compilePattern, compileRegExp, type Pattern } from "../text/regularExpr
 export type Condition = (value: unknown) => boolean
 
 /**
- * Parses the operand of an operator. Rejects invalid operands.
+ * Parses the operand of an operator, whose texts compare by the collator. Rejects invalid operands.
  *
  * @internal
  */
-export type ConditionParser = (operand: unknown) => Condition
+export type ConditionParser = (operand: unknown, collator: Collator | undefined) => Condition
 
 const never: Condition = () => false
 
@@ -36,21 +37,18 @@ const matching = (pattern: Result.Result<Pattern, string>, same: Condition): Con
  *
  * @internal
  */
-export const equal: ConditionParser = (operand) =>
+export const equal: ConditionParser = (operand, collator) =>
   operand instanceof RegExp
     ? matching(compileRegExp(operand), (value) => equals(value, operand))
-    : isEqualTo(operand)
+    : isEqualTo(operand, collator)
 
-const isEqualTo = (operand: unknown): Condition => {
-  switch (rankOf(operand)) {
-    case Rank.null:
-      return (value) => value === undefined || value === null
-    case Rank.string:
-    case Rank.boolean:
-      return (value) => value === operand
-    default:
-      return (value) => value !== undefined && equals(value, operand)
-  }
+const isEqualTo: ConditionParser = (operand, collator) => {
+  const { equals } = orderOf(collator)
+  const rank = rankOf(operand)
+  if (rank === Rank.null) return (value) => value === undefined || value === null
+  return rank === Rank.boolean || (rank === Rank.string && collator === undefined)
+    ? (value) => value === operand
+    : (value) => value !== undefined && equals(value, operand)
 }
 
 /**
@@ -58,13 +56,14 @@ const isEqualTo = (operand: unknown): Condition => {
  *
  * @internal
  */
-export const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte"): ConditionParser => (operand) => {
+export const ordered = (operator: "$gt" | "$gte" | "$lt" | "$lte"): ConditionParser => (operand, collator) => {
+  const { compare } = orderOf(collator)
   const rank = rankOf(operand)
   const orEqual = operator === "$gte" || operator === "$lte"
   const less = operator === "$lt" || operator === "$lte"
   if (rank === Rank.regularExpression) return reject(`${operator} can't take a regular expression`)
-  if (rank === Rank.null) return orEqual ? equal(null) : never
-  if (isNaN(operand)) return orEqual ? equal(operand) : never
+  if (rank === Rank.null) return orEqual ? equal(null, collator) : never
+  if (isNaN(operand)) return orEqual ? equal(operand, collator) : never
   const beyond = less ? Rank.maxKey : Rank.minKey
   const meets = (order: number) => (less ? order < 0 : order > 0) || (orEqual && order === 0)
   const general: Condition = (value) =>
@@ -94,13 +93,13 @@ const isNaN = (value: unknown): boolean => isNumber(value) && Number.isNaN(toDou
  *
  * @internal
  */
-export const oneOf: ConditionParser = (operand) => {
-  const different = isArray(operand) ? new DifferentValues(operand) : operand
+export const oneOf: ConditionParser = (operand, collator) => {
+  const different = isArray(operand) ? new DifferentValues(operand, collator) : operand
   if (!(different instanceof DifferentValues)) return reject("$in and $nin need an array")
   const { list, set } = different
   if (list.some(isOperatorDocument)) return reject("$in and $nin can't contain operators")
   // `null` also equals a missing value, and a regular expression the texts that it matches.
-  const others = list.filter((item) => item === null || item instanceof RegExp).map(equal)
+  const others = list.filter((item) => item === null || item instanceof RegExp).map((item) => equal(item, collator))
   return others.length === 0
     ? (value) => value !== undefined && set.has(value)
     : (value) => (value !== undefined && set.has(value)) || others.some((test) => test(value))
@@ -125,7 +124,7 @@ export const isOperatorDocument = (value: unknown): value is Document => {
 export const matchesPattern = (regex: unknown, options: unknown = ""): Condition => {
   if (typeof options !== "string") return reject("$options needs a text")
   if (regex instanceof RegExp) {
-    return options === "" ? equal(regex) : matching(compilePattern(regex.source, options), never)
+    return options === "" ? equal(regex, undefined) : matching(compilePattern(regex.source, options), never)
   }
   return typeof regex === "string"
     ? matching(compilePattern(regex, options), (value) => value instanceof RegExp && value.source === regex)
@@ -137,7 +136,7 @@ export const isTrue = (value: unknown): boolean =>
   value !== false && value !== null && value !== undefined && !(isNumber(value) && toDouble(value) === 0)
 
 /** @internal */
-export const hasSize: ConditionParser = (operand) => {
+export const hasSize = (operand: unknown): Condition => {
   const size = isNumber(operand) ? toDouble(operand) : -1
   return Number.isInteger(size) && size >= 0
     ? (value) => isArray(value) && value.length === size
@@ -149,7 +148,7 @@ export const hasSize: ConditionParser = (operand) => {
  *
  * @internal
  */
-export const remainder: ConditionParser = (operand) => {
+export const remainder = (operand: unknown): Condition => {
   if (!isArray(operand) || operand.length !== 2 || !operand.every(isNumber)) {
     return reject("$mod needs an array of a divisor and a remainder")
   }

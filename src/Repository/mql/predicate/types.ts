@@ -4,14 +4,14 @@
 import { toDouble } from "../../bson/number.ts"
 import { isArray, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { reject } from "../limits/queryProblem.ts"
-import type { Condition, ConditionParser } from "./comparison.ts"
+import type { Condition } from "./comparison.ts"
 
 /**
  * The operator `$type`.
  *
  * @internal
  */
-export const ofType: ConditionParser = (operand) => {
+export const ofType = (operand: unknown): Condition => {
   const wanted = isArray(operand) ? operand : [operand]
   if (wanted.length === 0) return reject(unknownType)
   const tests = wanted.map((type) => typeTest(type) ?? reject(unknownType))

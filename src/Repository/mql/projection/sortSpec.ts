@@ -2,6 +2,7 @@
  * Parses sort specifications.
  */
 import * as Result from "effect/Result"
+import type { Collator } from "../../bson/collator.ts"
 import { type Direction, segmentsOf } from "../../bson/path.ts"
 import { isDocument } from "../../bson/value.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
@@ -12,7 +13,11 @@ import { byScore, isScore } from "./textScore.ts"
  *
  * @internal
  */
-export const parseSort = (sort: unknown, isSearch = false): Result.Result<ReadonlyArray<Direction>, Problem> => {
+export const parseSort = (
+  sort: unknown,
+  collator: Collator | undefined,
+  isSearch = false
+): Result.Result<ReadonlyArray<Direction>, Problem> => {
   if (!isDocument(sort)) return Result.fail(rejected("a sort must be a document"))
   const entries = Object.entries(sort)
   const wrong = entries.find(([path, value]) =>
@@ -20,7 +25,9 @@ export const parseSort = (sort: unknown, isSearch = false): Result.Result<Readon
   )
   return wrong === undefined
     ? Result.succeed(
-      entries.map(([path, value]) => isScore(value) ? byScore : { path: segmentsOf(path), descending: value === -1 })
+      entries.map(([path, value]) =>
+        isScore(value) ? byScore : { path: segmentsOf(path), descending: value === -1, collator }
+      )
     )
     : Result.fail(rejected(`"${wrong[0]}" must be sorted by 1 or -1`))
 }

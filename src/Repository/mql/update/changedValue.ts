@@ -3,8 +3,9 @@
  */
 import * as Result from "effect/Result"
 import { add, integerOf, multiply } from "../../bson/arithmetic.ts"
+import { type Collator, orderOf } from "../../bson/collator.ts"
 import { childOf, compareKeys, segmentsOf } from "../../bson/path.ts"
-import { compare, isArray, isDocument, isNumber, tagOf } from "../../bson/value.ts"
+import { isArray, isDocument, isNumber, tagOf } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
@@ -22,7 +23,7 @@ export const noChange = Symbol("noChange")
  * @internal
  */
 export const changedValue = (
-  { operand, operator, path }: Change,
+  { collator, operand, operator, path }: Change,
   document: Document,
   target: Target
 ): Result.Result<unknown, Problem> => {
@@ -32,6 +33,7 @@ export const changedValue = (
       : Result.fail(rejected(`"${path}" can't be made: "${target.blockedAt}" has no such fields`))
   }
   const { value } = target
+  const { compare } = orderOf(collator)
   if (value === undefined && removing.has(operator)) return unchanged
   switch (operator) {
     case "$inc":
@@ -54,7 +56,7 @@ export const changedValue = (
     case "$pull":
     case "$pullAll":
       return value === undefined || isArray(value)
-        ? changedArray(operator, value ?? [], operand)
+        ? changedArray({ collator, operand, operator }, value ?? [])
         : Result.fail(rejected(`${operator} needs an array at "${path}"`))
     default:
       return Result.succeed(operand)
@@ -98,34 +100,39 @@ const bitwise = (path: string, value: unknown, bits: Bits): Result.Result<unknow
 }
 
 const changedArray = (
-  operator: string,
-  array: ReadonlyArray<unknown>,
-  operand: unknown
+  { collator, operand, operator }: Omit<Change, "path">,
+  array: ReadonlyArray<unknown>
 ): Result.Result<ReadonlyArray<unknown>, Problem> => {
   // The parser of each operator has made its operand.
-  if (operator === "$push") return push(array, operand as Push)
+  if (operator === "$push") return push(array, operand as Push, collator)
   if (operator === "$pull") return Result.succeed(array.filter((item) => !(operand as ItemTest)(item)))
   if (operator === "$pop") return Result.succeed(operand === 1 ? array.slice(0, -1) : array.slice(1))
   if (operand instanceof ValueSet) return Result.succeed(array.filter((item) => !operand.has(item)))
   const items = isArray(operand) ? operand : []
-  const known = new ValueSet(array)
+  const known = new ValueSet(array, collator)
   return Result.succeed([...array, ...items.filter((item) => known.add(item))])
 }
 
 const push = (
   array: ReadonlyArray<unknown>,
-  { items, position, slice, sort }: Push
+  { items, position, slice, sort }: Push,
+  collator: Collator | undefined
 ): Result.Result<ReadonlyArray<unknown>, Problem> => {
   const all = array.toSpliced(position ?? array.length, 0, ...items)
   return Result.map(
-    sort === undefined ? Result.succeed(all) : inOrder(all, sort),
+    sort === undefined ? Result.succeed(all) : inOrder(all, sort, collator),
     (ordered) => slice === undefined ? ordered : slice < 0 ? ordered.slice(slice) : ordered.slice(0, slice)
   )
 }
 
-const inOrder = (items: ReadonlyArray<unknown>, sort: unknown): Result.Result<ReadonlyArray<unknown>, Problem> => {
+const inOrder = (
+  items: ReadonlyArray<unknown>,
+  sort: unknown,
+  collator: Collator | undefined
+): Result.Result<ReadonlyArray<unknown>, Problem> => {
+  const { compare } = orderOf(collator)
   if (sort === 1 || sort === -1) return Result.succeed(items.toSorted((a, b) => sort * compare(a, b)))
-  return Result.map(parseSort(sort), (directions) => {
+  return Result.map(parseSort(sort, collator), (directions) => {
     // Unlike the sort of a find, this one compares whole arrays.
     const keyed = items.map((item) => ({
       item,

@@ -3,6 +3,7 @@
  */
 import { Timestamp } from "bson"
 import * as Result from "effect/Result"
+import type { Collator } from "../../bson/collator.ts"
 import { maxDepth } from "../../bson/limits.ts"
 import { dateOf } from "../../bson/normalise.ts"
 import { conflictingPath, segmentsOf } from "../../bson/path.ts"
@@ -25,6 +26,8 @@ export interface Change {
   readonly operator: string
   readonly path: string
   readonly operand: unknown
+  /** How texts compare, unless by their code points. */
+  readonly collator: Collator | undefined
 }
 
 /**
@@ -51,7 +54,7 @@ export const readChanges = (
       if (problem !== undefined) return Result.fail(problem)
       const operand = read(given, context)
       if (Result.isFailure(operand)) return Result.fail(operand.failure)
-      changes.push({ operator, path, operand: operand.success })
+      changes.push({ operator, path, operand: operand.success, collator: context.collator })
     }
   }
   const used = new Set(changes.flatMap(({ path }) => segmentsOf(path).map(filterName)))
@@ -98,8 +101,8 @@ const asIs: Reader = Result.succeed
 const numeric: Reader = (operand) =>
   isNumber(operand) ? Result.succeed(operand) : Result.fail(rejected("$inc and $mul need a number"))
 
-const listed: Reader = (operand) =>
-  isArray(operand) ? Result.succeed(new ValueSet(operand)) : Result.fail(rejected("$pullAll needs an array"))
+const listed: Reader = (operand, { collator }) =>
+  isArray(operand) ? Result.succeed(new ValueSet(operand, collator)) : Result.fail(rejected("$pullAll needs an array"))
 
 /**
  * The operand of a `$push`.
@@ -116,7 +119,7 @@ export interface Push {
 const isModified = (operand: unknown): operand is Document =>
   isDocument(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
 
-const pushed: Reader = (operand) => {
+const pushed: Reader = (operand, { collator }) => {
   if (!isModified(operand)) {
     return Result.succeed<Push>({ items: [operand], position: undefined, slice: undefined, sort: undefined })
   }
@@ -127,7 +130,7 @@ const pushed: Reader = (operand) => {
   if (!isWholeOrMissing($position) || !isWholeOrMissing($slice)) {
     return Result.fail(rejected("$push needs whole numbers as its $position and its $slice"))
   }
-  const sort = $sort === undefined || $sort === 1 || $sort === -1 ? Result.succeed([]) : parseSort($sort)
+  const sort = $sort === undefined || $sort === 1 || $sort === -1 ? Result.succeed([]) : parseSort($sort, collator)
   return Result.map(sort, (): Push => ({ items: $each, position: $position, slice: $slice, sort: $sort }))
 }
 
@@ -154,7 +157,7 @@ export type ItemTest = (item: unknown) => boolean
 const pulled: Reader = (operand, context): Result.Result<ItemTest, Problem> =>
   isDocument(operand)
     ? parseItemCondition(operand, context)
-    : catchRejection(() => equal(operand))
+    : catchRejection(() => equal(operand, context.collator))
 
 /**
  * The operand of a `$bit`: its operations in their order.

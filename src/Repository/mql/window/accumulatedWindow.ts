@@ -2,10 +2,12 @@
  * The accumulators of windows: those of `$group`, over the documents in a window.
  */
 import * as Result from "effect/Result"
+import { type Collator, orderOf } from "../../bson/collator.ts"
+import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
 import { toDouble } from "../../bson/number.ts"
 import { compareKeys, sortKeyOf } from "../../bson/path.ts"
-import { compare, isDocument, isNumber } from "../../bson/value.ts"
+import { isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type Expression, isNothing, namesOf, wholeOf } from "../expression/expression.ts"
 import {
@@ -46,22 +48,27 @@ export const summarising =
 
 class Extreme implements Summary<Extreme> {
   value: unknown = null
-  readonly #sign: 1 | -1
+  readonly #isBetter: ReturnType<typeof isExtreme>
 
-  constructor(sign: 1 | -1) {
-    this.#sign = sign
+  constructor(isBetter: ReturnType<typeof isExtreme>) {
+    this.#isBetter = isBetter
   }
 
   add(value: unknown): void {
-    if (isExtreme(this.#sign)(value, this.value)) this.value = value
+    if (this.#isBetter(value, this.value)) this.value = value
   }
 
   with(later: Extreme): Extreme {
-    const both = new Extreme(this.#sign)
+    const both = new Extreme(this.#isBetter)
     both.add(this.value)
     both.add(later.value)
     return both
   }
+}
+
+const extreme = (sign: 1 | -1): WindowParser => (operand, window, context) => {
+  const isBetter = isExtreme(sign, orderOf(context.collator))
+  return summarising(() => new Extreme(isBetter), ({ value }) => value)(operand, window, context)
 }
 
 /** A function that reads the documents in the window when it is asked. */
@@ -119,7 +126,13 @@ const pushed = (bounds: Bounds, read: Expression): WindowFunction => ({ document
   }
 }
 
-const addedToSet = (bounds: Bounds, read: Expression): WindowFunction => ({ documents, weigh }) => {
+const addedToSet = (
+  bounds: Bounds,
+  read: Expression,
+  collator: Collator | undefined
+): WindowFunction =>
+({ documents, weigh }) => {
+  const alike = collator === undefined ? undefined : new EqualTexts(collator)
   const texts = new Fifo<string | undefined>()
   const known = new Map<string, { readonly value: unknown; count: number }>()
   return {
@@ -128,7 +141,7 @@ const addedToSet = (bounds: Bounds, read: Expression): WindowFunction => ({ docu
       const value = read(document)
       if (value === undefined) return texts.push(undefined)
       charge(sizeOfValue(value))
-      const text = encodeComponent(value, { inexact: false })
+      const text = encodeComponent(alike === undefined ? value : alike.add(value), { inexact: false })
       texts.push(text)
       const before = known.get(text)
       weigh(slot)
@@ -172,9 +185,12 @@ const valuesOf = (sortables: ReadonlyArray<Sortable>): ReadonlyArray<unknown> =>
   return sortables.map(({ value }) => value)
 }
 
-type Order = (a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>) => number
+type CompareOrders = (a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>) => number
 
-const byValue: Order = ([a], [b]) => compare(a, b)
+const byValue = (collator: Collator | undefined): CompareOrders => {
+  const { compare } = orderOf(collator)
+  return ([a], [b]) => compare(a, b)
+}
 
 /** Values that are there, sorted by themselves. */
 const present = (read: Expression) => (document: Document): Omit<Sortable, "at"> | undefined => {
@@ -185,7 +201,7 @@ const present = (read: Expression) => (document: Document): Omit<Sortable, "at">
 const sortedBy = (
   bounds: Bounds,
   sortable: (document: Document) => Omit<Sortable, "at"> | undefined,
-  order: Order,
+  order: CompareOrders,
   result: (values: SortedValues<Sortable>) => unknown
 ): WindowFunction =>
 ({ documents, weigh }) => {
@@ -226,7 +242,7 @@ const placed = (
   const hasN = name.endsWith("N")
   const { n, output, sortBy } = { ...namesOf(operand, name, hasN ? ["output", "sortBy", "n"] : ["output", "sortBy"]) }
   const count = hasN ? countOf(context.constant(n)) : 1
-  const directions = Result.getOrElse(parseSort(sortBy), rejectWith)
+  const directions = Result.getOrElse(parseSort(sortBy, context.collator), rejectWith)
   const read = context.parse(output)
   return sortedBy(
     parseBounds(window, context),
@@ -252,7 +268,7 @@ const sortedNumbers = (
       const double = isNumber(value) ? toDouble(value) : NaN
       return Number.isNaN(double) ? undefined : { order: [double], value: double }
     },
-    byValue,
+    byValue(undefined),
     (values) =>
       result((part) => {
         const found = values.at(percentilePlace(part, values.length))?.value
@@ -268,8 +284,8 @@ export const windowAccumulators: ReadonlyMap<string, WindowParser> = new Map<str
     isDocument(operand) && Object.keys(operand).length === 0
       ? ofPlaces((_, from, to) => to - from, window, context)
       : reject("$count of a window takes an empty document")],
-  ["$min", summarising(() => new Extreme(-1), ({ value }) => value)],
-  ["$max", summarising(() => new Extreme(1), ({ value }) => value)],
+  ["$min", extreme(-1)],
+  ["$max", extreme(1)],
   ["$stdDevPop", summarising(() => new Deviation(), (deviation) => deviation.ofPopulation())],
   ["$stdDevSamp", summarising(() => new Deviation(), (deviation) => deviation.ofSample())],
   ["$first", (operand, window, context) => {
@@ -289,17 +305,25 @@ export const windowAccumulators: ReadonlyMap<string, WindowParser> = new Map<str
     return ofPlaces((documents, from, to) => valuesIn(documents, read, Math.max(from, to - n), to), window, context)
   }],
   ["$push", (operand, window, context) => pushed(parseBounds(window, context), context.parse(operand))],
-  ["$addToSet", (operand, window, context) => addedToSet(parseBounds(window, context), context.parse(operand))],
+  [
+    "$addToSet",
+    (operand, window, context) => addedToSet(parseBounds(window, context), context.parse(operand), context.collator)
+  ],
   ["$minN", (operand, window, context) => {
     const { n, read } = someOf(operand, "$minN", context)
-    return sortedBy(parseBounds(window, context), present(read), byValue, (values) => valuesOf(values.first(n)))
+    return sortedBy(
+      parseBounds(window, context),
+      present(read),
+      byValue(context.collator),
+      (values) => valuesOf(values.first(n))
+    )
   }],
   ["$maxN", (operand, window, context) => {
     const { n, read } = someOf(operand, "$maxN", context)
     return sortedBy(
       parseBounds(window, context),
       present(read),
-      byValue,
+      byValue(context.collator),
       (values) => valuesOf(values.last(n).toReversed())
     )
   }],

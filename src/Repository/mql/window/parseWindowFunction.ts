@@ -36,7 +36,7 @@ export const parseWindowFunction = (
     beginEvaluation()
     return parse(expression)({})
   }
-  return parser(functions[name], window, { sort, parse, constant })
+  return parser(functions[name], window, { sort, parse, constant, collator: context.collator })
 }
 
 // internal

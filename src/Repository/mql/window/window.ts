@@ -1,6 +1,7 @@
 /**
  * What a window function is: a window slides over the documents of a partition, and the function follows it.
  */
+import type { Collator } from "../../bson/collator.ts"
 import type { Direction } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { Expression } from "../expression/expression.ts"
@@ -63,6 +64,8 @@ export interface WindowContext {
   readonly parse: (expression: unknown) => Expression
   /** The value of an expression without fields; anything else is rejected. May throw. */
   readonly constant: (expression: unknown) => unknown
+  /** How texts compare, unless by their code points. */
+  readonly collator: Collator | undefined
 }
 
 /**

@@ -19,7 +19,7 @@ const planned = (collection: Collection, filter: Filter, sort: Sort = {}) => {
   const plan = planOf(
     collection,
     Result.getOrThrow(parseFilter(filter, { now: 0 })).constraints,
-    Result.getOrThrow(parseSort(sort))
+    Result.getOrThrow(parseSort(sort, undefined))
   )
   const places = plan.kind === "all" ? 1 : plan.kind === "scan" ? plan.ranges.length : plan.keys.length
   const where = plan.kind === "all" ? "all" : plan.index.description.name

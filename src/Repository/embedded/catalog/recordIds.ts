@@ -1,0 +1,42 @@
+/**
+ * Assigns the ids of records, which order like the insertions.
+ */
+import { numberOfRecord, recordIdOf } from "../../bson/keyEncoding.ts"
+import { everything, type KeyValue } from "../../storage/orderedStore.ts"
+
+/**
+ * Assigns record ids, by the number of the collection.
+ *
+ * @internal
+ */
+export interface RecordIds {
+  /** Assigns the next record id. */
+  readonly next: (collection: number) => string
+  /** The record id that would be next. */
+  readonly end: (collection: number) => string
+}
+
+/**
+ * The record ids of the collections with these numbers. Aborted jobs do not return their ids: a reused id could collide with
+ * a restored record.
+ *
+ * @internal
+ */
+export const recordIdsOf = (store: KeyValue, collections: Iterable<{ readonly number: number }>): RecordIds => {
+  const nexts = new Map<number, number>()
+  for (const { number } of collections) {
+    store.documents(number).scanKeys({ ...everything, reverse: true }, (recordId) => {
+      nexts.set(number, numberOfRecord(recordId) + 1)
+      return false
+    })
+  }
+  const end = (collection: number) => nexts.get(collection) ?? 0
+  return {
+    next: (collection) => {
+      const next = end(collection)
+      nexts.set(collection, next + 1)
+      return recordIdOf(next)
+    },
+    end: (collection) => recordIdOf(end(collection))
+  }
+}
