@@ -6,9 +6,12 @@
 import type * as ByteSize from "effect/ByteSize"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpMethod from "effect/http/HttpMethod"
+import * as UrlParams from "effect/http/UrlParams"
+import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import type * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
@@ -331,10 +334,15 @@ export const make = (upstream: Upstream, url: string): RequestWrapper => {
     (method: HttpMethod.HttpMethod) => <S extends Schema.Top = never>(options: SendOptions<S> = {}): Result<S> => {
       const { as, headers, pathExtension, payload } = options
       const send = (body: HttpBody.HttpBody) => {
-        const request = HttpClientRequest.make(method)(extendedUrl(url, pathExtension), {
-          ...(headers === undefined ? {} : { headers }),
+        // The headers of the body are added when it is sent.
+        const request = HttpClientRequest.makeWith(
+          method,
+          extendedUrl(url, pathExtension),
+          UrlParams.empty,
+          Option.none(),
+          headers === undefined ? Headers.empty : Headers.fromInput(headers),
           body
-        })
+        )
         return reading(as)(upstream.exchange.run(request, optionsOf(options, 3_000), received))
       }
       if (payload === undefined) return send(HttpBody.empty)

@@ -1,4 +1,4 @@
-import * as Undici from "@effect/platform-node/Undici"
+import { Agent } from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
 import { HttpClientFactory } from "appkernel"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Schedule, Scope } from "effect"
@@ -116,7 +116,7 @@ describe("HttpClientFactory", () => {
   it.live("ends calls that take longer than its time to close, those that wait included", () =>
     Effect.gen(function*() {
       const service = yield* holding
-      const dispatcher = new Undici.Agent()
+      const dispatcher = new Agent()
       const options = { shutdownTimeout: "100 millis", maxConnections: 1, poolTimeout: "1 minute" } as const
       for (const own of [{}, { dispatcher }]) {
         const scope = yield* Scope.make()

@@ -50,6 +50,24 @@ export const bodyOf = (payload: unknown): Effect.Effect<HttpBody.HttpBody, Unsen
 }
 
 /**
+ * The headers of a request with those of its body.
+ *
+ * @internal
+ */
+export const withBodyHeaders = (
+  headers: { readonly [name: string]: string },
+  body: HttpBody.HttpBody
+): { readonly [name: string]: string } => {
+  if (body._tag === "Empty") return headers
+  const { contentLength, contentType } = body
+  return {
+    ...headers,
+    ...(contentType === undefined || "content-type" in headers ? {} : { "content-type": contentType }),
+    ...(contentLength === undefined ? {} : { "content-length": String(contentLength) })
+  }
+}
+
+/**
  * Sends a stream. If it fails, so does the call, which then tells nothing about the service.
  *
  * @internal

@@ -13,7 +13,7 @@ import type { RawAnswer } from "./transport.ts"
  *
  * @internal
  */
-export const acceptedEncodings = "gzip, deflate"
+export const baseHeaders: { readonly [name: string]: string } = { "accept-encoding": "gzip, deflate" }
 
 /**
  * The ways to read a body.

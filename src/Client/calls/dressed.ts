@@ -6,7 +6,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { Credentials } from "../Credentials.ts"
+import { baseHeaders } from "./compression.ts"
 import type { CallError, CallOptions, Exchange } from "./exchange.ts"
 
 interface Headers {
@@ -26,20 +28,24 @@ export interface Dress {
 /** @internal */
 export const dressed = (exchange: Exchange, { credentials, getHeaders, headers }: Dress): Exchange => {
   const shared = lowerCased(headers)
+  /** Without headers of the proxy, they differ by the language only. */
+  const byLanguage = new BoundedCache<Headers>(20)
+  const defaultsIn = (language: string) =>
+    byLanguage.getOrMake(language, () => ({ ...baseHeaders, "accept-language": language, ...shared }))
   const dress = <A, E, R>(
     options: CallOptions,
     call: (options: CallOptions) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | CallError, R> =>
     Effect.withFiber((fiber) => {
-      const callWith = (own: Headers) =>
-        call({
-          ...options,
-          credentials: options.credentials ?? credentials,
-          defaultHeaders: { "accept-language": languageOf(fiber), ...shared, ...own, ...options.defaultHeaders }
-        })
+      const defaults = defaultsIn(languageOf(fiber))
+      const callWith = (defaultHeaders: Headers) =>
+        call({ ...options, credentials: options.credentials ?? credentials, defaultHeaders })
       return getHeaders === undefined
-        ? callWith(noHeaders)
-        : exchange.prepared(Effect.flatMap(getHeaders, (own) => callWith(lowerCased(own))), options.upstream)
+        ? callWith(defaults)
+        : exchange.prepared(
+          Effect.flatMap(getHeaders, (own) => callWith({ ...defaults, ...lowerCased(own) })),
+          options.upstream
+        )
     })
   return {
     prepared: exchange.prepared,
@@ -51,8 +57,6 @@ export const dressed = (exchange: Exchange, { credentials, getHeaders, headers }
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const noHeaders: Headers = {}
 
 const lowerCased = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

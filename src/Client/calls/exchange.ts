@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import * as Headers from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -11,12 +12,14 @@ import * as HttpTraceContext from "effect/http/HttpTraceContext"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
+import { BoundedCache } from "../../internal/boundedCache.ts"
 import type { Admission } from "../breaker/admission.ts"
 import * as CircuitBreaker from "../CircuitBreaker.ts"
 import type { CircuitOpenError, RequestHandlingException } from "../ClientError.ts"
 import type * as Credentials from "../Credentials.ts"
 import { serviceOf, urlWithin } from "./address.ts"
-import { acceptedEncodings, type Decoded, decoded } from "./compression.ts"
+import { withBodyHeaders } from "./bodies.ts"
+import { baseHeaders, type Decoded, decoded } from "./compression.ts"
 import { type Credentialed, makeCredentialed } from "./credentialed.ts"
 import { failureBy, markSent } from "./failures.ts"
 import { headersForOtherOrigin, maxRedirects, redirectOf, withoutBodyHeaders } from "./redirects.ts"
@@ -37,7 +40,7 @@ export interface CallOptions {
   readonly readTimeout: number
   /** The time to send the body, in milliseconds. Defaults to that of the configuration. */
   readonly writeTimeout?: number | undefined
-  /** Headers that the request may replace, by names in lower case. */
+  /** Headers that the request may replace, by names in lower case. Defaults to {@link baseHeaders}. */
   readonly defaultHeaders?: { readonly [name: string]: string } | undefined
   /** Those of the call. They are sent to the root's origin only. */
   readonly credentials?: Credentials.Credentials | undefined
@@ -62,8 +65,6 @@ export interface Answer {
   readonly status: number
   /** By names in lower case. */
   readonly headers: RawHeaders
-  /** The URL that answered, after redirects. */
-  readonly url: URL
   /** The whole body. Fails with `InvalidAnswer` if it is larger than `maxResponseSize`. */
   readonly bytes: Effect.Effect<Uint8Array, RequestHandlingException>
   /** {@link bytes} as text. */
@@ -120,10 +121,18 @@ export const makeExchange = (
   breaker: CircuitBreaker.CircuitBreaker | undefined
 ): Exchange => {
   const { origin } = new URL(root)
+  /** Nobody changes a parsed URL. */
+  const located = new BoundedCache<URL | undefined>(16)
+  const locate = (address: string) => located.getOrMake(address, () => urlWithin(root, address))
   const credentialed = makeCredentialed(origin, (request) => {
     const options = { upstream: serviceOf(request.url), readTimeout: Infinity }
     return Effect.flatMap(
-      received(shared, (opened) => send(shared, origin, request, options, noCredentials, opened, undefined), options),
+      received(
+        shared,
+        (opened) =>
+          send(shared, (address) => urlWithin(origin, address), request, options, noCredentials, opened, undefined),
+        options
+      ),
       ({ bytes, headers, status }) => responseOf(request, options.upstream, status, headers, bytes)
     )
   })
@@ -156,7 +165,7 @@ export const makeExchange = (
       made(request, options, (request, admission) =>
         closing((opened) =>
           Effect.flatMap(
-            send(shared, root, request, options, credentialed, opened, admission),
+            send(shared, locate, request, options, credentialed, opened, admission),
             (located) =>
               Effect.flatMap(
                 accepted(shared, located, options),
@@ -174,7 +183,7 @@ export const makeExchange = (
           Effect.flatMap(
             received(
               shared,
-              (opened) => send(shared, root, request, options, credentialed, opened, admission),
+              (opened) => send(shared, locate, request, options, credentialed, opened, admission),
               options
             ),
             ({ bytes, headers, status }) =>
@@ -198,12 +207,11 @@ export const makeExchange = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** An answer, and the URL that it is from. */
+/** An answer whose body is not decompressed. */
 interface Located {
   readonly raw: RawAnswer
   readonly status: number
   readonly headers: RawHeaders
-  readonly url: URL
 }
 
 /** Takes the current try of a call: it has one at a time. */
@@ -238,18 +246,18 @@ const noCredentials: Credentialed = (_, request, execute) => execute(request)
 /** Sends a request and follows redirects. */
 const send = (
   shared: Shared,
-  root: string,
+  locate: (address: string) => URL | undefined,
   request: HttpClientRequest.HttpClientRequest,
   options: CallOptions,
   credentialed: Credentialed,
   opened: Opened,
   admission: Admission | undefined
 ): Effect.Effect<Located, CallError> => {
-  const within = urlWithin(root, request.url)
+  const within = locate(request.url)
   const url = request.urlParams.params.length === 0 ? within : Option.getOrUndefined(HttpClientRequest.toUrl(request))
   if (within === undefined || url === undefined) return Effect.fail(failureBy(options.upstream, "InvalidRequest"))
   const sendWith = (trace: Message["headers"] | undefined) => {
-    const { credentials, defaultHeaders, upstream } = options
+    const { credentials, defaultHeaders = baseHeaders, upstream } = options
     const limits = {
       pool: shared.poolTimeout,
       connect: shared.connectTimeout,
@@ -258,7 +266,9 @@ const send = (
       isWritePerPart: options.isWritePerPart === true
     }
     const execute = ({ body, headers: own, method }: HttpClientRequest.HttpClientRequest) => {
-      const headers = { "accept-encoding": acceptedEncodings, ...defaultHeaders, ...trace, ...own }
+      const headers = trace === undefined && own === Headers.empty
+        ? defaultHeaders
+        : { ...defaultHeaders, ...trace, ...own }
       return follow(shared, { method, url, headers, upstream, limits, admission }, body, 0, opened)
     }
     return credentials === undefined
@@ -266,12 +276,11 @@ const send = (
       : credentialed(credentials, request, (request) => Effect.flatMap(execute(request), settled), upstream)
   }
   const { method } = request
-  const attributes = { "http.request.method": method, "server.address": url.host }
   return Effect.withFiber((fiber) =>
     isTraced(fiber)
       ? Effect.useSpan(
         `http.client ${method}`,
-        { kind: "client", attributes },
+        { kind: "client", attributes: { "http.request.method": method, "server.address": url.host } },
         (span) =>
           Effect.tap(
             sendWith(HttpTraceContext.toHeaders(span)),
@@ -319,7 +328,7 @@ const follow = (
   return Effect.flatMap(sent, (raw) => {
     const redirect = redirectOf(raw.status, raw.headers, head)
     if (redirect === undefined) {
-      return Effect.succeed({ raw, status: raw.status, headers: raw.headers, url: head.url })
+      return Effect.succeed({ raw, status: raw.status, headers: raw.headers })
     }
     raw.close()
     if (redirects >= maxRedirects) return Effect.fail(failureBy(head.upstream, "TooManyRedirects"))
@@ -343,23 +352,13 @@ const follow = (
   })
 }
 
-const withBodyHeaders = (headers: Message["headers"], body: HttpBody.HttpBody): Message["headers"] => {
-  if (body._tag === "Empty") return headers
-  const { contentLength, contentType } = body
-  return {
-    ...headers,
-    ...(contentType === undefined || "content-type" in headers ? {} : { "content-type": contentType }),
-    ...(contentLength === undefined ? {} : { "content-length": String(contentLength) })
-  }
-}
-
 /** The answer, if its status is 2xx. */
 const accepted = (
   { maxResponseSize }: Shared,
-  { raw, url }: Located,
+  { raw }: Located,
   { upstream }: CallOptions
 ): Effect.Effect<Answer, RequestHandlingException> => {
-  const answer = new Received(raw, url, upstream, maxResponseSize)
+  const answer = new Received(raw, upstream, maxResponseSize)
   return raw.status >= 200 && raw.status < 300
     ? Effect.succeed(answer)
     : Effect.flatMap(Effect.option(answer.text), (text) => rejected(raw, Option.getOrUndefined(text), upstream))
@@ -369,14 +368,12 @@ const accepted = (
 class Received implements Answer {
   readonly status: number
   readonly headers: RawHeaders
-  readonly url: URL
   readonly #body: Decoded
   readonly #maxBytes: number
 
-  constructor(raw: RawAnswer, url: URL, upstream: string, maxBytes: number) {
+  constructor(raw: RawAnswer, upstream: string, maxBytes: number) {
     this.status = raw.status
     this.headers = raw.headers
-    this.url = url
     this.#body = decoded(raw, upstream)
     this.#maxBytes = maxBytes
   }

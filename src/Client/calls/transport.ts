@@ -41,7 +41,7 @@ export type Body = Exclude<Undici.Dispatcher.DispatchOptions["body"], undefined>
 export interface Message {
   readonly method: string
   readonly url: URL
-  readonly headers: { [name: string]: string }
+  readonly headers: { readonly [name: string]: string }
   readonly body: Body
   /** The name of the service, for errors. */
   readonly upstream: string
@@ -149,7 +149,7 @@ class Call implements Undici.Dispatcher.DispatchHandler, Expiring, Waiting, Refu
     this.#wire.deadlines.set(this, limits.connect)
     // Errors come to `onResponseError`.
     connection.dispatcher.dispatch({
-      origin: url.origin,
+      origin: this.origin,
       path: url.pathname + url.search,
       method,
       headers,

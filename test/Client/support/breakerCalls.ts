@@ -1,6 +1,6 @@
 /** Calls through a circuit breaker, for tests. */
 import { Cause, Deferred, Effect, Exit, Fiber, Option, References } from "effect"
-import { CircuitBreaker } from "../../../src/index.ts"
+import type { CircuitBreaker } from "../../../src/index.ts"
 
 export type Outcome = CircuitBreaker.Outcome
 
