@@ -216,7 +216,7 @@ export class DocumentStore extends Context.Service<DocumentStore, {
   /**
    * Installs a JSON schema (MongoDB's `$jsonSchema`) as the validator of written documents. `undefined` removes the
    * validator. Stored documents are not validated. A rejected write fails with a `QueryRejected` that names the fields and
-   * the rules, never the values. Fails with `Unsupported` if the store has no validators.
+   * the rules, never the values.
    */
   readonly setValidator: (
     collection: string,

@@ -45,11 +45,11 @@
  *
  * Known differences from MongoDB:
  *
- * - These are unsupported, and fail with `Unsupported`: `$where`, `$function`, `$accumulator`, `$jsonSchema`,
- *   bitwise filters, `$out`, `$merge` and `$documents`, `$lookup` with a pipeline, `$push`,
+ * - These are unsupported, and fail with `Unsupported`: `$where`, `$function`, `$accumulator`,
+ *   `$out`, `$merge` and `$documents`, `$lookup` with a pipeline, `$push`,
  *   `$addToSet` and `$pullAll` on a path with `$`, a path that creates a nested document named like a property of every
  *   JavaScript object (`constructor`, `toString`), positional projections, collations, hashed and wildcard
- *   indexes, text indexes with other fields, and validators of collections.
+ *   indexes, and text indexes with other fields.
  * - A text index has no language: it has no stop words and no stemming, like MongoDB's with the language `none`. The
  *   `language` of a document has no effect.
  * - Regular expressions have RE2's syntax: no look-around, no back references, and no option `x`. `$` matches only at the very

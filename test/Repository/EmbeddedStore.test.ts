@@ -566,7 +566,6 @@ for (
         const { store, things } = yield* withThings
         const calls = {
           $where: store.find(things, { filter: { $where: "true" } }),
-          $bitsAllSet: store.count(things, { n: { $bitsAllSet: 1 } }),
           $function: store.count(things, { $expr: { $function: { body: "return true", args: [], lang: "js" } } }),
           $out: Stream.runDrain(store.aggregate(things, [{ $out: "others" }])),
           $merge: Stream.runDrain(store.aggregate(things, [{ $merge: { into: "others" } }])),
@@ -576,8 +575,7 @@ for (
           "a text index with other fields": store.createIndexes(things, [{ name: "t", key: { n: 1, text: "text" } }]),
           "a partial index with $or": store.createIndexes(things, [
             { name: "t", key: { n: 1 }, partialFilterExpression: { $or: [{ n: 1 }, { n: 2 }] } }
-          ]),
-          "a rule for all documents of a collection": store.setValidator(things, { required: ["n"] })
+          ])
         }
         for (const [feature, call] of Object.entries<Effect.Effect<unknown, { readonly _tag: string }>>(calls)) {
           const error = yield* Effect.flip(call)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Exit, Fiber, Layer, Logger, Redacted, Result, Scope, Stream, Tracer } from "effect"
+import { ConfigProvider, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope, Stream, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import { createServer, type Server, type Socket } from "node:net"
 import { inspect } from "node:util"
@@ -122,57 +122,6 @@ onMongo("MongoStore / mongodb", (layer, server) => {
         yield* store.replaceOne("bad", { _id: 1 }, { text: "text" }, { upsert: true })
         const error = yield* Effect.flip(run(store))
         assert.propertyVal(error, "_tag", "QueryRejected")
-      }))
-
-    it.effect("rejects documents that break a collection's schema, and names fields and rules without values", () =>
-      Effect.gen(function*() {
-        const store = yield* DocumentStore
-        const schema = {
-          bsonType: "object",
-          required: ["name"],
-          properties: { name: { bsonType: "string", minLength: 2 }, n: { properties: { x: { bsonType: "number" } } } }
-        }
-        const rejected = (operation: string, rules: string) => ({
-          _tag: "QueryRejected",
-          operation,
-          detail: `the document does not fulfil the rules of its collection: ${rules}`
-        })
-        yield* store.setValidator("strict", schema)
-        assert.deepStrictEqual(
-          factsOf(yield* Effect.flip(store.insertOne("strict", { _id: 1 }))),
-          rejected("insertOne", "name (required)")
-        )
-        yield* store.insertOne("strict", { _id: 1, name: "fine" })
-        const long = { $set: { name: canary[0], n: { x: canary } } }
-        assert.deepStrictEqual(
-          factsOf(yield* Effect.flip(store.updateOne("strict", { _id: 1 }, long))),
-          rejected("updateOne", "name (minLength), n.x (bsonType)")
-        )
-        const several = [{ _id: 2, name: "fine", n: { x: canary } }, { _id: 3, name: "fine" }]
-        const { failures, insertedCount } = yield* store.insertMany("strict", several, { ordered: false })
-        assert.deepStrictEqual(
-          failures.map(({ error, index }) => [index, factsOf(error)]),
-          [[0, rejected("insertMany", "n.x (bsonType)")]]
-        )
-        assert.strictEqual(insertedCount, 1)
-      }))
-
-    it.effect("sets, changes and removes a collection's schema, also of a missing collection", () =>
-      Effect.gen(function*() {
-        const store = yield* DocumentStore
-        const refused = (_id: number) => Effect.map(Effect.result(store.insertOne("rule", { _id })), Result.isFailure)
-        yield* store.setValidator("rule", undefined)
-        assert.isFalse(yield* refused(1))
-        yield* store.setValidator("rule", { required: ["name"] })
-        assert.isTrue(yield* refused(2))
-        yield* store.setValidator("rule", { required: ["other"] }, { action: "warn" })
-        assert.isFalse(yield* refused(2))
-        yield* store.setValidator("rule", { required: ["name"] }, { action: "error" })
-        assert.isTrue(yield* refused(3))
-        yield* store.setValidator("rule", undefined)
-        assert.isFalse(yield* refused(3))
-        const error = yield* Effect.flip(store.setValidator("rule", { bsonType: "nothing" }))
-        assert.strictEqual(error._tag, "QueryRejected")
       }))
   })
 

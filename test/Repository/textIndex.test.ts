@@ -145,13 +145,6 @@ const textIndexContract = <E>(name: string, layer: Layer.Layer<DocumentStore, E>
           { ...documents[2], score: 1.1 }
         ])
       }))
-
-    it.effect("does not support $jsonSchema", () =>
-      Effect.gen(function*() {
-        const { name, store } = yield* withTexts
-        assert.strictEqual((yield* Effect.flip(store.setValidator(name, { required: ["a"] })))._tag, "Unsupported")
-        yield* store.setValidator(name, undefined)
-      }))
   })
 
 textIndexContract("memory", EmbeddedStore.layerMemory)

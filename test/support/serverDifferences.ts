@@ -34,6 +34,10 @@ const secantus = {
   pipelineUpdates: "It accepts an empty $set, and array filters, in an update by a pipeline, which MongoDB rejects.",
   geography: "It takes longitude and latitude for coordinates of the plane, and fails to build some 2dsphere indexes.",
   collation: "It knows few rules of languages, checks no collation, and applies them to simple filters and sorts only.",
+  schemaFieldOrder: "It takes items with the same fields in another order for different ones in a JSON schema.",
+  schemaDecimals: "It does not compare decimals with other numbers in a JSON schema.",
+  malformedSchemas: "It accepts malformed operands of the keywords of a JSON schema, which MongoDB rejects.",
+  sampleRate: "It does not know $sampleRate as a filter.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify.",
   farDates: {
     what: "It takes no dates before the year 1 and after 9999.",

@@ -2,6 +2,7 @@
  * Explains the validation errors of MongoDB without the values of the document.
  */
 import * as Predicate from "effect/Predicate"
+import { type BrokenRule, describeBroken } from "../../internal/brokenRules.ts"
 
 /**
  * The server's error code `DocumentValidationFailure`.
@@ -10,21 +11,12 @@ import * as Predicate from "effect/Predicate"
  */
 export const brokenRuleCode = 121
 
-// A document may break any number of rules; the message is bounded.
-const maxRules = 20
-
 /**
- * The rules that a document breaks, as `errInfo` of the server's error has them: `name (required), age (minimum)`.
+ * The rules that a document breaks, as `errInfo` of the server's error has them.
  *
  * @internal
  */
-export const brokenRules = (errInfo: unknown): string => {
-  const rules = Array.from(new Set(rulesOf(at(errInfo, "details"), [])))
-  return rules.length === 0
-    ? "the document does not fulfil the rules of its collection"
-    : `the document does not fulfil the rules of its collection: ${rules.slice(0, maxRules).join(", ")}`
-      + (rules.length > maxRules ? ", …" : "")
-}
+export const brokenRules = (errInfo: unknown): string => describeBroken(rulesOf(at(errInfo, "details"), []))
 
 const at = (value: unknown, key: string): unknown => Predicate.isObject(value) ? Reflect.get(value, key) : undefined
 
@@ -35,9 +27,7 @@ const listAt = (value: unknown, key: string): ReadonlyArray<unknown> => {
 
 type Path = ReadonlyArray<string>
 
-const named = (path: Path, rule: string): string => path.length === 0 ? rule : `${path.join(".")} (${rule})`
-
-const rulesOf = (details: unknown, path: Path): ReadonlyArray<string> => {
+const rulesOf = (details: unknown, path: Path): ReadonlyArray<BrokenRule> => {
   const rule = at(details, "operatorName")
   const inside = (key: string, name: string) =>
     listAt(details, key).flatMap((property) => allRulesOf(property, [...path, String(at(property, name))]))
@@ -49,13 +39,13 @@ const rulesOf = (details: unknown, path: Path): ReadonlyArray<string> => {
     case "items":
       return allRulesOf(details, [...path, String(at(details, "itemIndex"))])
     case "required":
-      return listAt(details, "missingProperties").map((name) => named([...path, String(name)], rule))
+      return listAt(details, "missingProperties").map((name) => ({ path: [...path, String(name)], keyword: rule }))
     case "additionalProperties":
-      return listAt(details, rule).map((name) => named([...path, String(name)], rule))
+      return listAt(details, rule).map((name) => ({ path: [...path, String(name)], keyword: rule }))
     default:
-      return typeof rule === "string" ? [named(path, rule)] : []
+      return typeof rule === "string" ? [{ path, keyword: rule }] : []
   }
 }
 
-const allRulesOf = (holder: unknown, path: Path): ReadonlyArray<string> =>
+const allRulesOf = (holder: unknown, path: Path): ReadonlyArray<BrokenRule> =>
   listAt(holder, "details").flatMap((inner) => rulesOf(inner, path))

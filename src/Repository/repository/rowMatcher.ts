@@ -64,7 +64,7 @@ const unsuitable = (operator: string): string =>
 const unsuitableOperator = (filter: unknown): string | undefined =>
   isDocument(filter)
     ? firstOf(Object.entries(filter), ([key, operand]) =>
-      key === "$text"
+      key === "$text" || key === "$sampleRate"
         ? key
         : key === "$expr"
         ? unsuitableExpression(operand)

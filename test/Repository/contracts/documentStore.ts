@@ -18,6 +18,7 @@ import { pipelineContract } from "./documentStore/pipelines.ts"
 import { pipelineUpdateContract } from "./documentStore/pipelineUpdates.ts"
 import { readContract } from "./documentStore/reads.ts"
 import { refusalContract } from "./documentStore/refusals.ts"
+import { schemaContract } from "./documentStore/schemas.ts"
 import { transactionContract } from "./documentStore/transactions.ts"
 import { updateContract } from "./documentStore/updates.ts"
 import { valueContract } from "./documentStore/values.ts"
@@ -51,5 +52,6 @@ export const documentStoreContract = <E>(
     aggregateContract(it, differs)
     concurrencyContract(it)
     transactionContract(it)
+    schemaContract(it, differs)
     modelContract(it)
   })

@@ -18,7 +18,6 @@ describe("a rule", () => {
     ["$near", { place: { $near: [0, 0] } }],
     ["$geoWithin", { lines: { $elemMatch: { place: { $geoWithin: {} } } } }],
     ["$where", { $where: "true" }],
-    ["$jsonSchema", { $or: [{ $jsonSchema: {} }] }],
     ["$rand", { $expr: { $lt: ["$rank", { $multiply: [{ $rand: {} }, 2] }] } }],
     ["$$NOW", { $expr: { $lt: ["$at", "$$NOW"] } }],
     ["$sampleRate", { $sampleRate: 0.5 }],

@@ -15,6 +15,7 @@ import { isText, normalised } from "../../store/indexDefinition.ts"
 import { Counter, type Counting } from "./documentCounter.ts"
 import { parsePart, type Part } from "./partialIndex.ts"
 import { type RecordIds, recordIdsOf } from "./recordIds.ts"
+import { parseValidator, type Validator } from "./validator.ts"
 
 /**
  * Properties of the keys of an index. Once set, they stay set, even if the documents that caused them are removed.
@@ -56,6 +57,7 @@ export interface Collection {
   /** The index of `_id`. */
   readonly identifiers: Index
   readonly indexes: ReadonlyArray<Index>
+  readonly validator?: Validator | undefined
 }
 
 /** @internal */
@@ -132,7 +134,7 @@ const keyOf = (name: string): string => collectionPrefix + encodeComponent(name,
 
 const countersKey = "counters"
 
-const toDocument = ({ identifiers, indexes, name, number }: Collection): Document => ({
+const toDocument = ({ identifiers, indexes, name, number, validator }: Collection): Document => ({
   name,
   number,
   ...identifiers.traits,
@@ -150,7 +152,8 @@ const toDocument = ({ identifiers, indexes, name, number }: Collection): Documen
     ...description.collation === undefined ? {} : { collation: description.collation, collationVersion },
     isReady,
     ...traits
-  }))
+  })),
+  ...validator === undefined ? {} : { validator: { jsonSchema: validator.jsonSchema, action: validator.action } }
 })
 
 const traitsOf = (document: Document): KeyTraits => ({
@@ -168,8 +171,19 @@ const fromDocument = (document: Document): Collection => ({
       isReady: index["isReady"] === true && !isOutdated,
       isOutdated
     }
-  })
+  }),
+  validator: validatorOf(document["validator"])
 })
+
+const validatorOf = (stored: unknown): Validator | undefined => {
+  const { action, jsonSchema } = isDocument(stored) ? { ...stored } : {}
+  if (!isDocument(jsonSchema)) return undefined
+  // An unreadable schema can't occur: it was parsed when it was installed.
+  return Result.getOrThrowWith(
+    parseValidator(jsonSchema, { action: action === "warn" ? action : "error" }),
+    ({ text }) => new Error(text)
+  )
+}
 
 const descriptionOf = (index: Document): IndexDescription => {
   const { collation, defaultLanguage, expireAfterSeconds, part, weights } = index

@@ -68,19 +68,31 @@ interface IndexChange {
   readonly entries: Entries
 }
 
+/**
+ * Logs a warning.
+ *
+ * @internal
+ */
+export type Warn = (text: string) => void
+
 /** @internal */
 export class DocumentWriter {
   readonly #store: KeyValue
   readonly #catalog: Catalog
 
-  constructor(store: KeyValue, catalog: Catalog) {
+  readonly #warn: Warn
+
+  constructor(store: KeyValue, catalog: Catalog, warn: Warn) {
     this.#store = store
     this.#catalog = catalog
+    this.#warn = warn
   }
 
   /** Inserts a document with the next record id. */
   insert(collection: Collection, prepared: Prepared): Result.Result<void, DuplicateKey | Problem> {
     const identifiers = this.#store.entries(collection.number)
+    const problem = this.#problemOf(collection, prepared)
+    if (problem !== undefined) return Result.fail(problem)
     if (identifiers.has(prepared.key)) return Result.fail(duplicateKey(collection, collection.identifiers))
     const changes = this.#changes(collection, prepared, undefined)
     if (Result.isFailure(changes)) return Result.fail(changes.failure)
@@ -95,6 +107,8 @@ export class DocumentWriter {
     prepared: Prepared,
     previous: StoredDocument
   ): Result.Result<void, DuplicateKey | Problem> {
+    const problem = this.#problemOf(collection, prepared)
+    if (problem !== undefined) return Result.fail(problem)
     return Result.map(
       this.#changes(collection, prepared, previous),
       (changes) => this.#apply(collection, prepared, previous, changes)
@@ -129,6 +143,14 @@ export class DocumentWriter {
       this.#applyTo(recordId, change)
       if (mergeTraits(index.traits, change.entries)) this.#catalog.save(collection)
     })
+  }
+
+  /** Why the validator of a collection rejects a document; instead, it may only warn. */
+  #problemOf({ name, validator }: Collection, { document }: Prepared): Problem | undefined {
+    const problem = validator?.problemOf(document)
+    if (problem === undefined || validator?.action !== "warn") return problem
+    this.#warn(`A document was written to "${name}" with a warning: ${problem.text}`)
+    return undefined
   }
 
   #changes(

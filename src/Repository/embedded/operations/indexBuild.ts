@@ -28,7 +28,7 @@ import { failureOf, maxPerJob } from "./writeJob.ts"
 /** @internal */
 export type Indexing = Pick<
   DocumentStore["Service"],
-  "createIndexes" | "listIndexes" | "syncIndexes" | "dropIndexes" | "setValidator"
+  "createIndexes" | "listIndexes" | "syncIndexes" | "dropIndexes"
 >
 
 /**
@@ -67,12 +67,7 @@ export const makeIndexing = Effect.fnUntraced(function*(
           : Effect.fail(toError(problem, "syncIndexes"))
       }),
     dropIndexes: (name, names) => oneAtATime.withPermit(dropIndexes(name, names)),
-    listIndexes: (name) => Effect.sync(() => installedIn(context, name)),
-    setValidator: (_, jsonSchema) =>
-      jsonSchema === undefined
-        // There is no validator to remove.
-        ? Effect.void
-        : Effect.fail(toError(unsupported("a rule for all documents of a collection"), "setValidator"))
+    listIndexes: (name) => Effect.sync(() => installedIn(context, name))
   }
 })
 

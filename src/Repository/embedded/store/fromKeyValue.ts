@@ -9,6 +9,7 @@ import { DocumentWriter } from "../operations/documentWriter.ts"
 import { makeIndexing } from "../operations/indexBuild.ts"
 import { makeEmbeddedReads } from "../operations/reads.ts"
 import { makeExpiry } from "../operations/ttl.ts"
+import { makeValidators } from "../operations/validators.ts"
 import { makeEmbeddedWrites } from "../operations/writes.ts"
 import { makeGate, makeTransactionPolicy } from "../transaction/optimisticTransaction.ts"
 import { makeVersions } from "../transaction/snapshots.ts"
@@ -27,16 +28,18 @@ export const fromKeyValue = (
     const gate = makeGate(versions.store)
     const { store: gated } = gate
     const catalog = new Catalog(gated)
-    const writer = new DocumentWriter(gated, catalog)
+    const log = Effect.runForkWith(yield* Effect.context<never>())
+    const warn = (text: string): void => void log(Effect.logWarning(text))
+    const writer = new DocumentWriter(gated, catalog, warn)
     const indexing = yield* makeIndexing(gated, catalog, writer, yield* makeExpiry(gated, catalog, writer))
     const { operations, outside, transaction } = makeTransactional(
       { ...makeEmbeddedReads(gated, catalog), ...makeEmbeddedWrites(gated, catalog, writer) },
-      makeTransactionPolicy(versions, gate, catalog)
+      makeTransactionPolicy(versions, gate, catalog, warn)
     )
     return DocumentStore.of({
       description: `the embedded store in ${location}`,
       ...operations,
       transaction,
-      ...outside(indexing)
+      ...outside({ ...indexing, ...makeValidators(gated, catalog) })
     })
   })

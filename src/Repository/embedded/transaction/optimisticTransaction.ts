@@ -32,7 +32,7 @@ import {
 } from "../../store/transactionRunner.ts"
 import { Catalog, type Collection, type Index } from "../catalog/catalog.ts"
 import type { RecordIds } from "../catalog/recordIds.ts"
-import { DocumentWriter, mergeTraits, writeCost } from "../operations/documentWriter.ts"
+import { DocumentWriter, mergeTraits, type Warn, writeCost } from "../operations/documentWriter.ts"
 import { makeEmbeddedReads } from "../operations/reads.ts"
 import { makeEmbeddedWrites } from "../operations/writes.ts"
 import type { Snapshot, Versions } from "./snapshots.ts"
@@ -77,12 +77,17 @@ export const makeGate = (store: SteppedKeyValue & WatchedKeyValue): Gate => {
  *
  * @internal
  */
-export const makeTransactionPolicy = ({ open, store }: Versions, gate: Gate, catalog: Catalog): TransactionPolicy => {
+export const makeTransactionPolicy = (
+  { open, store }: Versions,
+  gate: Gate,
+  catalog: Catalog,
+  warn: Warn
+): TransactionPolicy => {
   const retryOnConflict = makeRetry()
   const exclusive = Semaphore.makeUnsafe(1)
 
   const begin = (isExclusive: boolean): TransactionAttempt => {
-    const overlay = new TransactionBuffer(store, catalog, open())
+    const overlay = new TransactionBuffer(store, catalog, open(), warn)
     // An exclusive transaction has closed the gate, which would block its own commit.
     const { writeInSteps } = isExclusive ? store : gate.store
     const end = Effect.sync(() => overlay.close())
@@ -154,7 +159,7 @@ class TransactionBuffer {
   readonly #encoded = new WeakMap<Document, Encoded>()
   #isBroken = false
 
-  constructor(store: KeyValue, catalog: Catalog, snapshot: Snapshot) {
+  constructor(store: KeyValue, catalog: Catalog, snapshot: Snapshot, warn: Warn) {
     this.#store = store
     this.#catalog = catalog
     this.#snapshot = snapshot
@@ -162,7 +167,7 @@ class TransactionBuffer {
     this.#names = new TransactionCatalog(tables, catalog.committed)
     this.operations = {
       ...makeEmbeddedReads(tables, this.#names),
-      ...makeEmbeddedWrites(tables, this.#names, new DocumentWriter(tables, this.#names))
+      ...makeEmbeddedWrites(tables, this.#names, new DocumentWriter(tables, this.#names, warn))
     }
   }
 

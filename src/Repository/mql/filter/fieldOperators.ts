@@ -4,6 +4,7 @@
 import type { Collator } from "../../bson/collator.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
+import { testsBits } from "../predicate/bits.ts"
 import { equal, hasSize, isTrue, matchesPattern, oneOf, ordered, remainder } from "../predicate/comparison.ts"
 import { ofType } from "../predicate/types.ts"
 import { type FieldTest, not, onItems, onValue } from "./fieldTest.ts"
@@ -31,6 +32,10 @@ export const fieldOperators: ReadonlyMap<string, FieldOperator> = new Map<string
   ["$exists", (operand) => isTrue(operand) ? exists : isMissing],
   ["$size", (operand) => onValue(hasSize(operand))],
   ["$mod", (operand) => onItems(remainder(operand))],
+  ["$bitsAllSet", (operand) => onItems(testsBits("$bitsAllSet")(operand))],
+  ["$bitsAnySet", (operand) => onItems(testsBits("$bitsAnySet")(operand))],
+  ["$bitsAllClear", (operand) => onItems(testsBits("$bitsAllClear")(operand))],
+  ["$bitsAnyClear", (operand) => onItems(testsBits("$bitsAnyClear")(operand))],
   ["$type", (operand) => onItems(ofType(operand))],
   ["$comment", () => always]
 ])

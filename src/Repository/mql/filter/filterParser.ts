@@ -11,6 +11,7 @@ import { parseGeoIntersects, parseGeoWithin } from "../geo/geoFilter.ts"
 import { type Near, parseNear } from "../geo/near.ts"
 import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { type Condition, equal, isOperatorDocument, isValueCondition } from "../predicate/comparison.ts"
+import { parseJsonSchema } from "../schema/jsonSchema.ts"
 import { parseTextSearch, type TextSearch } from "../text/textSearch.ts"
 import { type Constraint, constraintsOf, equalitiesOf } from "./constraints.ts"
 import { fieldOperators } from "./fieldOperators.ts"
@@ -36,7 +37,7 @@ export interface Clause {
 export class FilterParser {
   search: TextSearch | undefined = undefined
   near: Near | undefined = undefined
-  /** Whether there is an expression. */
+  /** Whether there is an expression or a JSON schema. */
   isComputed = false
   /** The number of filters, fields and operators. */
   size = 0
@@ -84,6 +85,10 @@ export class FilterParser {
         return this.#branches(operator, operand, isRequired)
       case "$expr":
         return this.#expression(operand)
+      case "$sampleRate":
+        return this.#expression({ $sampleRate: operand })
+      case "$jsonSchema":
+        return this.#schema(operand)
       default:
         return rejectOperator(operator)
     }
@@ -120,6 +125,12 @@ export class FilterParser {
     this.conditions += 1
     const compute = Result.getOrElse(parseExpression(expression, this.#context), rejectWith)
     return { test: (document) => isTruthy(compute(document)), itemConditions: noItemConditions }
+  }
+
+  #schema(schema: unknown): Clause {
+    this.isComputed = true
+    this.conditions += 1
+    return { test: parseJsonSchema(schema).accepts, itemConditions: noItemConditions }
   }
 
   #field(path: string, operand: unknown, isRequired: boolean): Clause {
@@ -218,18 +229,8 @@ export class FilterParser {
 
 // internal
 
-const unsupportedOperators = new Set([
-  "$where",
-  "$jsonSchema",
-  "$bitsAllSet",
-  "$bitsAnySet",
-  "$bitsAllClear",
-  "$bitsAnyClear",
-  "$sampleRate"
-])
-
 const rejectOperator = (name: string): never =>
-  unsupportedOperators.has(name)
+  name === "$where"
     ? rejectWith(unsupported(name))
     : reject(`${name} is no operator that can be used here`)
 

@@ -18,7 +18,7 @@ import { type ItemConditions, itemConditionsOf } from "./matchedItem.ts"
 
 /** @internal */
 export interface Filter {
-  /** Tests a document. It may throw if {@link Filter.isComputed}: an expression rejects what it can't compute. */
+  /** Tests a document. It may throw if {@link Filter.isComputed}: it rejects what it can't compute. */
   readonly matches: (document: Document) => boolean
   readonly constraints: ReadonlyArray<Constraint>
   /** The equality conditions that every match meets: an upsert inserts their values. */
@@ -34,7 +34,7 @@ export interface Filter {
   readonly itemConditions: ItemConditions
   /** The cost of a test relative to an ordinary filter; 1 for those. */
   readonly relativeCost: number
-  /** Whether it contains an expression, which may take long for one document. */
+  /** Whether it contains an expression or a JSON schema, which may take long for one document. */
   readonly isComputed: boolean
   /** The text search of a filter with `$text`. */
   readonly search?: Search | undefined

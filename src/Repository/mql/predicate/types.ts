@@ -53,6 +53,10 @@ const types: ReadonlyArray<readonly [name: string, code: number | undefined, tes
   ["date", 9, ofRank(Rank.date)],
   ["null", 10, (value) => value === null],
   ["regex", 11, ofRank(Rank.regularExpression)],
+  // Deprecated types, which are not stored.
+  ["dbPointer", 12, () => false],
+  ["symbol", 14, () => false],
+  ["javascriptWithScope", 15, () => false],
   ["javascript", 13, ofRank(Rank.code)],
   ["int", 16, isInt32],
   ["timestamp", 17, ofRank(Rank.timestamp)],

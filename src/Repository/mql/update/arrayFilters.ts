@@ -41,7 +41,9 @@ export const parseArrayFilters = (
     if (filters.has(name)) return Result.fail(rejected(`there are several array filters named "${name}"`))
     const filter = parseFilter(normalised.success, context)
     if (Result.isFailure(filter)) return Result.fail(filter.failure)
-    if (filter.success.isComputed) return Result.fail(rejected("$expr can't be used in an array filter"))
+    if (filter.success.isComputed) {
+      return Result.fail(rejected("neither $expr nor $jsonSchema can be used in an array filter"))
+    }
     filters.set(name, filter.success)
   }
   return Result.succeed(filters)

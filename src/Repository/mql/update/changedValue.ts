@@ -8,7 +8,8 @@ import { childOf, compareKeys, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber, tagOf } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { type Problem, rejected } from "../limits/queryProblem.ts"
+import { beginEvaluation } from "../limits/costBudget.ts"
+import { catchRejection, type Problem, rejected } from "../limits/queryProblem.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { locate, type Target } from "./fields.ts"
 import type { Bits, Change, ItemTest, Push } from "./parseUpdate.ts"
@@ -105,7 +106,12 @@ const changedArray = (
 ): Result.Result<ReadonlyArray<unknown>, Problem> => {
   // The parser of each operator has made its operand.
   if (operator === "$push") return push(array, operand as Push, collator)
-  if (operator === "$pull") return Result.succeed(array.filter((item) => !(operand as ItemTest)(item)))
+  if (operator === "$pull") {
+    return catchRejection(() => {
+      beginEvaluation()
+      return array.filter((item) => !(operand as ItemTest)(item))
+    })
+  }
   if (operator === "$pop") return Result.succeed(operand === 1 ? array.slice(0, -1) : array.slice(1))
   if (operand instanceof ValueSet) return Result.succeed(array.filter((item) => !operand.has(item)))
   const items = isArray(operand) ? operand : []

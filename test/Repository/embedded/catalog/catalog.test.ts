@@ -20,7 +20,7 @@ it.effect("Catalog / embedded: does not reuse a record id freed by an aborted jo
     yield* Effect.scoped(Effect.gen(function*() {
       const store = yield* keyValueLmdb.make(folder)
       const catalog = new Catalog(store)
-      const writer = new DocumentWriter(store, catalog)
+      const writer = new DocumentWriter(store, catalog, () => {})
       const insert = (_id: string) =>
         Result.getOrThrow(writer.insert(catalog.ensure("things"), Result.getOrThrow(prepare(store, { _id }))))
       const givenUp = yield* Effect.exit(store.write("test", () => {

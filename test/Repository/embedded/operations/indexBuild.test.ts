@@ -13,7 +13,7 @@ describe("embeddedIndexing", () => {
       const unfinished = makeIndex(7, { name: "n", key: { n: 1 }, unique: true })
       const before = new Catalog(store)
       yield* store.write("test", () => {
-        const writer = new DocumentWriter(store, before)
+        const writer = new DocumentWriter(store, before, () => {})
         for (let i = 0; i < 300; i++) {
           const prepared = Result.getOrThrow(prepare(store, { _id: i, n: i }))
           // The first half was there before the index.
@@ -28,7 +28,7 @@ describe("embeddedIndexing", () => {
       }
       assert.strictEqual(entries(), 150)
       const catalog = new Catalog(store)
-      const indexing = yield* makeIndexing(store, catalog, new DocumentWriter(store, catalog), Effect.void)
+      const indexing = yield* makeIndexing(store, catalog, new DocumentWriter(store, catalog, () => {}), Effect.void)
       assert.deepStrictEqual(yield* indexing.listIndexes("things"), [])
       assert.strictEqual(entries(), 0)
       yield* indexing.createIndexes("things", [unfinished.description])

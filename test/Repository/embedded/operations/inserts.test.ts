@@ -33,7 +33,7 @@ describe("embeddedInsert", () => {
     }
     const watched = makeVersions(counting).store
     const catalog = new Catalog(watched)
-    const writing = makeEmbeddedWrites(watched, catalog, new DocumentWriter(watched, catalog))
+    const writing = makeEmbeddedWrites(watched, catalog, new DocumentWriter(watched, catalog, () => {}))
     const { failures, insertedCount } = yield* writing.insertMany("things", documents, { ordered: false })
     return { failures, insertedCount, most }
   })

@@ -318,7 +318,7 @@ describe("indexUse", () => {
     const { looks, store: counted } = counting(yield* keyValueMemory.make)
     const { store } = makeVersions(counted)
     const catalog = new Catalog(store)
-    const writer = new DocumentWriter(store, catalog)
+    const writer = new DocumentWriter(store, catalog, () => {})
     const indexing = yield* makeIndexing(store, catalog, writer, Effect.void)
     yield* indexing.createIndexes("things", more)
     const writing = makeEmbeddedWrites(store, catalog, writer)

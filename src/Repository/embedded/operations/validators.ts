@@ -1,0 +1,47 @@
+/**
+ * Installs and removes the validators of collections.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { normalise } from "../../bson/normalise.ts"
+import type { Document, DocumentStore, ValidatorOptions } from "../../DocumentStore.ts"
+import { type Problem, rejected, toError } from "../../mql/limits/queryProblem.ts"
+import type { KeyValue } from "../../storage/orderedStore.ts"
+import type { Catalog } from "../catalog/catalog.ts"
+import { parseValidator, type Validator } from "../catalog/validator.ts"
+
+/** @internal */
+export const makeValidators = (store: KeyValue, catalog: Catalog): Pick<DocumentStore["Service"], "setValidator"> => ({
+  setValidator: (name, jsonSchema, options) =>
+    Effect.flatMap(
+      Effect.suspend(() =>
+        Effect.fromResult(Result.mapError(validatorOf(jsonSchema, options), (problem) => toError(problem, operation)))
+      ),
+      (validator) =>
+        validator === undefined && catalog.get(name) === undefined
+          ? Effect.void
+          : store.write(operation, () => install(catalog, name, validator))
+    )
+})
+
+// internal
+
+const operation = "setValidator"
+
+const validatorOf = (
+  jsonSchema: Document | undefined,
+  options: ValidatorOptions | undefined
+): Result.Result<Validator | undefined, Problem> =>
+  jsonSchema === undefined
+    ? Result.succeed(undefined)
+    : Result.flatMap(
+      Result.mapError(normalise(jsonSchema), rejected),
+      (normalised) => parseValidator(normalised, options)
+    )
+
+/** For jobs. */
+const install = (catalog: Catalog, name: string, validator: Validator | undefined): void => {
+  const collection = catalog.ensure(name)
+  // A transaction that has begun notices the change by the new list.
+  catalog.save({ ...collection, indexes: [...collection.indexes], validator })
+}

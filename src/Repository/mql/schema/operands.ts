@@ -1,0 +1,93 @@
+/**
+ * The operands of keywords. Each function rejects an operand that its keyword does not take, and returns `undefined` if the
+ * keyword is not given.
+ */
+import { type BsonNumber, toDouble } from "../../bson/number.ts"
+import { isArray, isDocument, isNumber, setField } from "../../bson/value.ts"
+import { DifferentValues } from "../../bson/valueSet.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { charge } from "../limits/costBudget.ts"
+import { reject } from "../limits/queryProblem.ts"
+import type { Keywords } from "./rule.ts"
+
+/** @internal */
+export const countIn = (keywords: Keywords, keyword: string): number | undefined => {
+  const given = keywords[keyword]
+  if (given === undefined) return undefined
+  const count = isNumber(given) ? toDouble(given) : NaN
+  return Number.isSafeInteger(count) && count >= 0
+    ? count
+    : reject(`${keyword} of $jsonSchema needs a whole number from 0`)
+}
+
+/** @internal */
+export const numberIn = (keywords: Keywords, keyword: string): BsonNumber | undefined => {
+  const given = keywords[keyword]
+  return given === undefined || isNumber(given) ? given : reject(`${keyword} of $jsonSchema needs a number`)
+}
+
+/** @internal */
+export const flagIn = (keywords: Keywords, keyword: string): boolean | undefined => {
+  const given = keywords[keyword]
+  return given === undefined || typeof given === "boolean"
+    ? given
+    : reject(`${keyword} of $jsonSchema is either true or false`)
+}
+
+/** @internal */
+export const textIn = (keywords: Keywords, keyword: string): string | undefined => {
+  const given = keywords[keyword]
+  return given === undefined || typeof given === "string" ? given : reject(`${keyword} of $jsonSchema needs a text`)
+}
+
+/** @internal */
+export const fieldsIn = (keywords: Keywords, keyword: string): Document | undefined => {
+  const given = keywords[keyword]
+  return given === undefined || isDocument(given) ? given : reject(`${keyword} of $jsonSchema needs a document`)
+}
+
+/**
+ * At least one item, if the keyword is given.
+ *
+ * @internal
+ */
+export const listIn = (keywords: Keywords, keyword: string): ReadonlyArray<unknown> | undefined => {
+  const given = keywords[keyword]
+  return given === undefined || (isArray(given) && given.length > 0)
+    ? given
+    : reject(`${keyword} of $jsonSchema needs an array of at least one item`)
+}
+
+/** @internal */
+export const namesOf = (given: unknown, keyword: string): ReadonlyArray<string> => {
+  const names = isArray(given) ? given.filter((name) => typeof name === "string") : []
+  return isArray(given) && names.length > 0 && names.length === given.length && new Set(names).size === names.length
+    ? names
+    : reject(`${keyword} of $jsonSchema needs an array of different texts, at least one`)
+}
+
+/** @internal */
+export const differentIn = (keywords: Keywords, keyword: string): DifferentValues | undefined => {
+  const given = listIn(keywords, keyword)
+  if (given === undefined) return undefined
+  const different = new DifferentValues(given.map(unordered))
+  return different.list.length === given.length ? different : reject(`${keyword} of $jsonSchema needs different values`)
+}
+
+/**
+ * A value whose documents have their fields in the order of their names: in a JSON schema, the order does not matter.
+ *
+ * @internal
+ */
+export const unordered = (value: unknown): unknown => {
+  if (isArray(value)) {
+    charge(value.length)
+    return value.map(unordered)
+  }
+  if (!isDocument(value)) return value
+  const sorted: { [key: string]: unknown } = {}
+  const names = Object.keys(value).toSorted()
+  charge(4 * names.length)
+  for (const name of names) setField(sorted, name, unordered(value[name]))
+  return sorted
+}
