@@ -2,7 +2,6 @@
  * `$lookup` and `$graphLookup` without pipelines, as hash joins: the joined collection is held in memory by its values.
  */
 import * as Result from "effect/Result"
-import type { Collator } from "../../bson/collator.ts"
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
 import { toDouble } from "../../bson/number.ts"
@@ -106,14 +105,10 @@ const matches = (filter: Filter, document: Document): boolean => {
   return filter.matches(document)
 }
 
-/** Gives equal values the same text: the first function one that may be new, the second one that is looked for. */
-const textsOf = (collator: Collator | undefined) => {
-  const texts = collator === undefined ? undefined : new EqualTexts(collator)
-  const textOf = (replace: ((value: unknown) => unknown) | undefined) => (value: unknown): string => {
-    charge(20 + sizeOfValue(value))
-    return encodeComponent((replace === undefined ? value : replace(value)) ?? null, { inexact: false })
-  }
-  return { textOfNew: textOf(texts?.add), textOf: textOf(texts?.find) }
+/** Gives values the same text that are equal once their texts are replaced. */
+const textBy = (replace: ((value: unknown) => unknown) | undefined) => (value: unknown): string => {
+  charge(20 + sizeOfValue(value))
+  return encodeComponent((replace === undefined ? value : replace(value)) ?? null, { inexact: false })
 }
 
 /** Builds the hash table of the joined collection, then continues with a function that looks a value up in it. */
@@ -124,7 +119,8 @@ const withOthers = (
   next: (others: (value: unknown) => ReadonlyArray<Document>) => BatchIterator
 ): BatchIterator => {
   const known = new Map<string, Array<Document>>()
-  const { textOf, textOfNew } = textsOf(collator)
+  const equalTexts = collator === undefined ? undefined : new EqualTexts(collator)
+  const [textOf, textOfNew] = [textBy(equalTexts?.find), textBy(equalTexts?.add)]
   const add = (other: Document): Problem | undefined => {
     beginEvaluation()
     const texts = catchRejection(() => new Set(valuesAt(other, path).map(textOfNew)))
