@@ -125,7 +125,8 @@ it.layer(EmbeddedStore.layerMemory)("queries", (it) => {
         if (first === undefined) return
         const after = texts(yield* all)
         const second = yield* store.updateMany(name, filter, update)
-        assert.strictEqual(second.modifiedCount, 0)
+        // MongoDB counts an item that $unset makes null again.
+        if (!Object.hasOwn(update, "$unset")) assert.strictEqual(second.modifiedCount, 0)
         assert.deepStrictEqual(texts(yield* all), after)
       }),
     options

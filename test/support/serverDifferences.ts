@@ -61,6 +61,8 @@ const secantus = {
   },
   deviations: { what: "It sums up squares for a standard deviation, and loses digits.", calls: /\$stdDev/ },
   partsOfMilliseconds: { what: "It cuts a date's fraction, which MongoDB rounds.", calls: /\$(add|subtract)/ },
+  typedDirections: "It takes only an int for a direction of $sort and $sortArray.",
+  bitsOfLongs: "It makes an int of a long by $bit.",
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }
 

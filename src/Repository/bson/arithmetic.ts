@@ -2,7 +2,20 @@
  * Arithmetic on BSON's numbers: exact for integers and decimals, and in the widest type of its operands.
  */
 import { Decimal128, Long } from "bson"
-import { align, type BsonNumber, type Exact, exactOf, fromLong, isDecimal, toDouble } from "./number.ts"
+import {
+  align,
+  type BsonNumber,
+  doubleOf,
+  type Exact,
+  exactOf,
+  isDecimal,
+  isDouble,
+  isInt,
+  isLong,
+  longOf,
+  made,
+  toDouble
+} from "./number.ts"
 
 /**
  * The sum in the wider of the two types; `undefined` when it overflows a 64-bit integer.
@@ -24,8 +37,7 @@ export const multiply = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =
   combine(
     a,
     b,
-    // Integers have no negative zero.
-    (x, y) => Number.isInteger(x) && Number.isInteger(y) ? x * y + 0 : x * y,
+    (x, y) => x * y,
     (x, y) => ({ digits: x.digits * y.digits, exponent: x.exponent + y.exponent })
   )
 
@@ -35,9 +47,14 @@ export const multiply = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =
  * @internal
  */
 export const divide = (a: BsonNumber, b: BsonNumber): BsonNumber => {
-  if (!isDecimal(a) && !isDecimal(b)) return toDouble(a) / toDouble(b)
+  if (!isDecimal(a) && !isDecimal(b)) return doubleOf(toDouble(a) / toDouble(b))
   const [x, y] = [exactOf(a), exactOf(b)]
-  if (x === undefined || y === undefined) return decimalOfDouble(toDouble(a) / toDouble(b))
+  if (x === undefined || y === undefined) {
+    const double = toDouble(a) / toDouble(b)
+    return double === 0
+      ? Decimal128.fromString(Object.is(double, -0) ? "-0E-6176" : "0E-6176")
+      : decimalOfDouble(double)
+  }
   const shift = Math.max(0, 40 + y.digits.toString().length - x.digits.toString().length)
   const dividend = x.digits * 10n ** BigInt(shift)
   const exponent = x.exponent - y.exponent - shift
@@ -55,23 +72,19 @@ export const divide = (a: BsonNumber, b: BsonNumber): BsonNumber => {
  * @internal
  */
 export const remainder = (a: BsonNumber, b: BsonNumber): BsonNumber => {
-  if (typeof a === "number" && typeof b === "number") {
-    return Number.isInteger(a) && Number.isInteger(b)
-      ? a % b + 0
-      : a % b
-  }
   const decimal = isDecimal(a) || isDecimal(b)
+  if (!decimal) {
+    if (isDouble(a) || isDouble(b)) return doubleOf(toDouble(a) % toDouble(b))
+    // Integers have no negative zero.
+    if (isInt(a) && isInt(b)) return a % b + 0
+  }
   const [x, y] = [exactOf(a), exactOf(b)]
   if (x === undefined || y === undefined) {
-    const double = toDouble(a) % toDouble(b)
-    return decimal ? decimalOfDouble(double) : double
+    return decimalOfDouble(toDouble(a) % toDouble(b))
   }
   const [left, right, exponent] = align(x, y)
   const exact = { digits: left % right, exponent }
-  if (decimal) return decimalOf(exact)
-  return Number.isInteger(toDouble(a)) && Number.isInteger(toDouble(b))
-    ? integerOf(exact.digits * 10n ** BigInt(exponent)) ?? 0
-    : toDouble(a) % toDouble(b)
+  return decimal ? decimalOf(exact) : made(Long.fromBigInt(exact.digits * 10n ** BigInt(exponent)))
 }
 
 /** @internal */
@@ -84,32 +97,34 @@ export type Rounding = "halfEven" | "truncate" | "floor" | "ceil"
  * @internal
  */
 export const roundTo = (value: BsonNumber, places: number, rounding: Rounding): BsonNumber | undefined => {
-  if (typeof value === "number" && places === 0) return roundDouble(value, rounding)
+  if (isDouble(value) && places === 0) return doubleOf(roundDouble(toDouble(value), rounding))
   const exact = exactOf(value)
   if (exact === undefined || -exact.exponent <= places) return value
   const factor = 10n ** BigInt(-exact.exponent - places)
   const digits = quotient(exact.digits, factor, rounding)
   if (isDecimal(value)) return decimalOf({ digits, exponent: -places })
-  return typeof value === "number" ? Number(`${digits}e${-places}`) : integerOf(digits * 10n ** BigInt(-places))
+  if (isDouble(value)) return doubleOf(Number(`${digits}e${-places}`))
+  return integerOf(digits * 10n ** BigInt(-places), isLong(value))
 }
 
 /** @internal */
 export const negate = (value: BsonNumber): BsonNumber | undefined => multiply(value, -1)
 
 /**
- * The 64-bit integer; `undefined` if it has more bits.
+ * The integer with 32 bits, or with 64 if it has so many or is to be a `long`; `undefined` if it has more.
  *
  * @internal
  */
-export const integerOf = (value: bigint): number | Long | undefined =>
-  BigInt.asIntN(64, value) === value ? fromLong(Long.fromBigInt(value)) : undefined
+export const integerOf = (value: bigint, isLong: boolean): number | Long | undefined =>
+  !isLong && BigInt.asIntN(32, value) === value
+    ? Number(value)
+    : BigInt.asIntN(64, value) === value
+    ? made(Long.fromBigInt(value))
+    : undefined
 
 /** @internal */
 export const decimalOfDouble = (value: number): Decimal128 =>
   Decimal128.fromString(Number.isNaN(value) ? "NaN" : String(value))
-
-/** @internal */
-export const isInt32 = (value: unknown): value is number => typeof value === "number" && value === (value | 0)
 
 // internal
 
@@ -119,16 +134,24 @@ const combine = (
   doubles: (a: number, b: number) => number,
   exacts: (a: Exact, b: Exact) => Exact
 ): BsonNumber | undefined => {
-  const double = doubles(toDouble(a), toDouble(b))
-  const areNumbers = typeof a === "number" && typeof b === "number"
-  // A whole number beyond 32 bits that is no `Long` was stored as a double.
-  if (areNumbers && (Number.isSafeInteger(double) || !(isInt32(a) && isInt32(b)))) return double
-  const decimal = isDecimal(a) || isDecimal(b)
+  if (!isDecimal(a) && !isDecimal(b)) {
+    if (isDouble(a) || isDouble(b)) return doubleOf(doubles(toDouble(a), toDouble(b)))
+    if (isInt(a) && isInt(b)) {
+      // Integers have no negative zero.
+      const result = doubles(a, b) + 0
+      return isInt(result) ? result : Number.isSafeInteger(result) ? longOf(result) : exactInteger(a, b, exacts)
+    }
+    return exactInteger(a, b, exacts)
+  }
   const [x, y] = [exactOf(a), exactOf(b)]
-  if (x === undefined || y === undefined) return decimal ? Decimal128.fromString(String(double)) : double
-  if (!decimal && !(Number.isInteger(toDouble(a)) && Number.isInteger(toDouble(b)))) return double
-  const exact = exacts(x, y)
-  return decimal ? decimalOf(exact) : integerOf(exact.digits * 10n ** BigInt(exact.exponent))
+  return x === undefined || y === undefined
+    ? Decimal128.fromString(String(doubles(toDouble(a), toDouble(b))))
+    : decimalOf(exacts(x, y))
+}
+
+const exactInteger = (a: BsonNumber, b: BsonNumber, exacts: (a: Exact, b: Exact) => Exact): BsonNumber | undefined => {
+  const [x, y] = [exactOf(a), exactOf(b)]
+  return x === undefined || y === undefined ? undefined : integerOf(exacts(x, y).digits, true)
 }
 
 const decimalOf = ({ digits, exponent }: Exact): Decimal128 =>

@@ -8,6 +8,8 @@ import * as BSON from "bson"
 import type { Document } from "../DocumentStore.ts"
 import { maxDepth } from "./limits.ts"
 import { dateOf } from "./normalise.ts"
+import { doubleOf, made, plainNumber } from "./number.ts"
+import { isDocument, tagOf } from "./value.ts"
 
 /**
  * Decodes a document. It does not refer to the bytes, which may be overwritten afterwards. Throws what `bson` throws for
@@ -23,10 +25,51 @@ export const decodeDocument = (given: Uint8Array): Document => {
   const decoded = int32() === length ? fieldsTo(end, start, 1) : other
   if (length > maxHeld) lookInto(none)
   // Copied: binary values that `bson` decodes share the buffer.
-  return decoded === other ? BSON.deserialize(Uint8Array.prototype.slice.call(given, 0, length)) : decoded
+  if (decoded !== other) return decoded
+  const copy = Uint8Array.prototype.slice.call(given, 0, length)
+  hasSymbol = false
+  const document = BSON.deserialize(copy, { promoteLongs: false, promoteValues: false })
+  const typed = withTypes(document, tagOf(document) !== undefined)
+  return hasSymbol ? BSON.deserialize(copy) : typed
 }
 
 // internal
+
+// Symbols are deprecated, and no store here writes them. `bson` has to make texts of them while it recognises references.
+let hasSymbol = false
+
+/** Replaces the classes of numbers by those that are used here, in place: in references and code, by plain numbers. */
+const withTypes = <A extends object>(document: A, isPlain = false): A => {
+  for (const [key, value] of Object.entries(document)) {
+    if (typeof value !== "object" || value === null) continue
+    const replaced = isPlain ? plainNumber(typed(value, true)) : typed(value, false)
+    if (replaced === value) continue
+    Object.defineProperty(document, key, { value: replaced, enumerable: true, configurable: true, writable: true })
+  }
+  return document
+}
+
+const typed = (value: object, isPlain: boolean): unknown => {
+  // The casts follow from the tags.
+  switch (tagOf(value)) {
+    case "Int32":
+      return value.valueOf()
+    case "BSONSymbol":
+      hasSymbol = true
+      return value
+    case "Double":
+      return doubleOf((value as BSON.Double).value)
+    case "Long":
+      return made(value as BSON.Long)
+    case "DBRef":
+    case "Code":
+      return withTypes(value, true)
+    case undefined:
+      return Array.isArray(value) || isDocument(value) ? withTypes(value, isPlain) : value
+    default:
+      return value
+  }
+}
 
 // Returned instead of a value that `bson` must decode: other types, special names, malformed bytes.
 const other: unique symbol = Symbol("other")
@@ -100,7 +143,7 @@ const itemsTo = (last: number, slot: NameSlot, depth: number): ReadonlyArray<unk
 const valueOf = (type: number | undefined, slot: NameSlot, depth: number): unknown => {
   switch (type) {
     case 0x01:
-      return float64()
+      return doubleOf(float64())
     case 0x02:
       return text()
     case 0x03:
@@ -127,7 +170,7 @@ const valueOf = (type: number | undefined, slot: NameSlot, depth: number): unkno
     case 0x12: {
       const low = int32() >>> 0
       const high = int32()
-      return high >= -0x20_0000 && high < 0x20_0000 ? high * 0x1_0000_0000 + low : other
+      return made(new BSON.Long(low, high))
     }
     default:
       return other

@@ -1,11 +1,11 @@
 /**
  * Copies documents into the form in which they are stored: what BSON would make of them after writing and reading.
  */
-import { Binary, Long, UUID } from "bson"
+import { Binary, type Double, Long, UUID } from "bson"
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
 import { maxDepth } from "./limits.ts"
-import { fromLong } from "./number.ts"
+import { doubleOf, made } from "./number.ts"
 import { bytesOf, isStorableTag, setField, tagOf } from "./value.ts"
 
 /**
@@ -121,7 +121,7 @@ class Normaliser {
       case "undefined":
         return value
       case "bigint":
-        return fromLong(Long.fromBigInt(value))
+        return made(Long.fromBigInt(value))
       case "object":
         return value === null ? null : this.#object(value, depth)
       default:
@@ -153,9 +153,10 @@ class Normaliser {
   #tagged(value: object, tag: unknown): unknown {
     switch (tag) {
       case "Long":
-        return fromLong(value as Long)
-      case "Int32":
+        return made(value as Long)
       case "Double":
+        return doubleOf((value as Double).value)
+      case "Int32":
       case "BSONSymbol":
         return value.valueOf()
       case "BSONRegExp": {

@@ -1,13 +1,29 @@
 /**
- * BSON's numbers after reading: `number`, a `Long` beyond the safe integers, and `Decimal128`. Their order is exact
- * across the types.
+ * BSON's numbers and their types. A `number` is a 32-bit integer if it has such a value, else a double, as the driver writes
+ * it. A double with the value of a 32-bit integer is a `Double`, and a 64-bit integer is a `Long`. The order of numbers is
+ * exact across the types.
  */
-import { type Decimal128, Long } from "bson"
+import { type Decimal128, Double, Long } from "bson"
 
 /** @internal */
-export type BsonNumber = number | Long | Decimal128
+export type BsonNumber = number | Double | Long | Decimal128
 
 const tagOf = (value: BsonNumber): string | undefined => typeof value === "number" ? undefined : value._bsontype
+
+/**
+ * Whether a value is a 32-bit integer. These have no negative zero.
+ *
+ * @internal
+ */
+export const isInt = (value: unknown): value is number =>
+  typeof value === "number" && value === (value | 0) && (value !== 0 || !Object.is(value, -0))
+
+/** @internal */
+export const isLong = (value: BsonNumber): value is Long => tagOf(value) === "Long"
+
+/** @internal */
+export const isDouble = (value: BsonNumber): value is number | Double =>
+  typeof value === "number" ? !isInt(value) : tagOf(value) === "Double"
 
 /** @internal */
 export const isDecimal = (value: BsonNumber): value is Decimal128 => tagOf(value) === "Decimal128"
@@ -17,7 +33,58 @@ export const isDecimal = (value: BsonNumber): value is Decimal128 => tagOf(value
  *
  * @internal
  */
-export const toDouble = (value: BsonNumber): number => typeof value === "number" ? value : Number(value.toString())
+export const toDouble = (value: BsonNumber): number =>
+  typeof value === "number"
+    ? value
+    : isDecimal(value)
+    ? Number(value.toString())
+    : isLong(value)
+    ? value.toNumber()
+    : value.value
+
+/**
+ * The double with this value.
+ *
+ * @internal
+ */
+export const doubleOf = (value: number): number | Double => isInt(value) ? made(new Double(value)) : value
+
+/**
+ * The 64-bit integer with this value, which is exact as a double.
+ *
+ * @internal
+ */
+export const longOf = (value: number): Long => made(Long.fromNumber(value))
+
+/**
+ * Whether any `Double` or `Long` has been made or met; most programs have none, and need not look for them.
+ *
+ * @internal
+ */
+export const hasWrapped = (): boolean => wrapped
+
+let wrapped = false
+
+/** @internal */
+export const made = <A extends Double | Long>(number: A): A => {
+  wrapped = true
+  return number
+}
+
+/**
+ * A number as the driver reads it: a `number` unless it is a decimal, or an integer that is not exact as one.
+ *
+ * @internal
+ */
+export const plainNumber = <A>(value: A): A | number =>
+  // The casts follow from the tags.
+  typeof value !== "object" || value === null || !("_bsontype" in value) ?
+    value
+    : value._bsontype === "Long" ?
+    fromLong(value as unknown as Long) as A | number
+    : value._bsontype === "Double"
+    ? (value as unknown as Double).value
+    : value
 
 /**
  * A number as digits × 10^exponent, exactly.
@@ -36,7 +103,7 @@ export interface Exact {
  */
 export const exactOf = (value: BsonNumber): Exact | undefined => {
   if (typeof value === "number") return Number.isFinite(value) ? exactDouble(value) : undefined
-  if (!isDecimal(value)) return { digits: BigInt(value.toString()), exponent: 0 }
+  if (!isDecimal(value)) return { digits: isLong(value) ? value.toBigInt() : BigInt(value.value), exponent: 0 }
   const match = /^(-?)(\d*)(?:\.(\d*))?(?:E([+-]?\d+))?$/.exec(value.toString())
   if (match === null) return undefined
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match
@@ -71,6 +138,9 @@ export const align = (a: Exact, b: Exact): readonly [bigint, bigint, number] => 
 const compareDoubles = (a: number, b: number): number =>
   a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(Number.isNaN(b)) - Number(Number.isNaN(a))
 
+const isDoubleExactly = (value: BsonNumber): boolean =>
+  isDouble(value) || isInt(value) || (isLong(value) && Number.isSafeInteger(value.toNumber()))
+
 /**
  * The exact order of two numbers of any types. NaN is less than all others and equals itself.
  *
@@ -81,6 +151,7 @@ export const compareNumbers = (a: BsonNumber, b: BsonNumber): number => {
   // Rounding is monotonic, so different doubles decide.
   const rough = compareDoubles(toDouble(a), toDouble(b))
   if (rough !== 0) return rough
+  if (isDoubleExactly(a) && isDoubleExactly(b)) return 0
   const [x, y] = [exactOf(a), exactOf(b)]
   if (x === undefined || y === undefined) {
     if (x === y) return 0
@@ -99,7 +170,7 @@ export const compareNumbers = (a: BsonNumber, b: BsonNumber): number => {
  * @internal
  */
 export const residue = (value: BsonNumber): { readonly side: -1 | 1; readonly text: string } | undefined => {
-  if (typeof value === "number") return undefined
+  if (isDoubleExactly(value)) return undefined
   const exact = exactOf(value)
   const side = compareNumbers(value, toDouble(value))
   if (exact === undefined || side === 0) return undefined

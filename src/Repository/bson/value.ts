@@ -35,6 +35,7 @@ export type Rank = typeof Rank[keyof typeof Rank]
 // By tag, not `instanceof`: `bson` has a CommonJS and a module build, and each has its own classes.
 const rankByTag = new Map<unknown, Rank>([
   ["MinKey", Rank.minKey],
+  ["Double", Rank.number],
   ["Long", Rank.number],
   ["Decimal128", Rank.number],
   ["DBRef", Rank.document],

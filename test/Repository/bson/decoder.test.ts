@@ -3,6 +3,7 @@ import * as BSON from "bson"
 import { Arbitrary, Effect, Result, Schema } from "effect"
 import * as nodeAssert from "node:assert/strict"
 import { decodeDocument } from "../../../src/Repository/bson/decoder.ts"
+import { plainValue } from "../../../src/Repository/bson/plainDocument.ts"
 
 // As lmdb gives what it has read: in a buffer that is longer than it says, and overwritten with the next read.
 const shared = Buffer.alloc(1 << 20)
@@ -13,7 +14,7 @@ const decodeShared = (bytes: Uint8Array): unknown => {
   shared.set(bytes)
   Object.assign(shared, { length: bytes.length })
   try {
-    return decodeDocument(shared)
+    return plainValue(decodeDocument(shared))
   } finally {
     shared.fill(0xee)
   }

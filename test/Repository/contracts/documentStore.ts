@@ -14,6 +14,7 @@ import { geoContract } from "./documentStore/geo.ts"
 import { indexContract } from "./documentStore/indexes.ts"
 import { languageContract } from "./documentStore/language.ts"
 import { modelContract } from "./documentStore/model.ts"
+import { numberContract } from "./documentStore/numbers.ts"
 import { pipelineContract } from "./documentStore/pipelines.ts"
 import { pipelineUpdateContract } from "./documentStore/pipelineUpdates.ts"
 import { readContract } from "./documentStore/reads.ts"
@@ -48,6 +49,7 @@ export const documentStoreContract = <E>(
     if (!differs("collation")) collatedLanguageContract(it)
     collatedIndexContract(it, differs)
     valueContract(it)
+    numberContract(it, differs)
     findOneAndContract(it, differs)
     aggregateContract(it, differs)
     concurrencyContract(it)

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { beginStep } from "../../../internal/stepBudget.ts"
+import { plainValue } from "../../bson/plainDocument.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { BatchIterator } from "../../mql/execution/batchIterator.ts"
 import { type Problem, toError } from "../../mql/limits/queryProblem.ts"
@@ -97,7 +98,8 @@ export const readAll = <A>(
     const clock = fiber.getRef(Clock.Clock)
     const stopwatch = makeStopwatch(clock, timeLimit)
     stopwatch.start()
-    return collect(store, operation, () => open(clock.currentTimeMillisUnsafe()), stopwatch, taker)
+    const opened = () => Result.map(open(clock.currentTimeMillisUnsafe()), plainly)
+    return collect(store, operation, opened, stopwatch, taker)
   })
 
 /**
@@ -116,13 +118,17 @@ export const readStream = (
     Effect.withFiber((fiber) => {
       const clock = fiber.getRef(Clock.Clock)
       const stopwatch = makeStopwatch(clock, timeLimit)
-      const source = runStep(store, operation, () => make(clock.currentTimeMillisUnsafe()))
+      const source = runStep(store, operation, () => Result.map(make(clock.currentTimeMillisUnsafe()), plainly))
       return Result.isSuccess(source)
         ? Effect.succeed(pullFrom(store, operation, source.success, stopwatch))
         : Effect.fail(source.failure)
     })))
 
 // internal
+
+/** The same items with plain numbers. */
+const plainly = <A>(source: BatchIterator<A>): BatchIterator<A> => () =>
+  Result.map(source(), (items) => items === undefined ? undefined : plainValue(items))
 
 // A read of few steps needs no turn of the event loop.
 const stepsPerTurn = 2

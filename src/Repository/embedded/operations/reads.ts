@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import { documentKey } from "../../bson/keyEncoding.ts"
 import { normalise, normaliseOperand } from "../../bson/normalise.ts"
 import { segmentsOf } from "../../bson/path.ts"
+import { plainValue } from "../../bson/plainDocument.ts"
 import type { CollationOptions, Document, DocumentStore, FindOptions } from "../../DocumentStore.ts"
 import { distinctValues } from "../../mql/aggregation/distinct.ts"
 import { parsePipeline, splitLeadingFind } from "../../mql/aggregation/pipeline.ts"
@@ -39,7 +40,9 @@ export const makeEmbeddedReads = (store: KeyValue, catalog: Catalog): EmbeddedRe
   const context: ReadContext = { store, catalog }
   return {
     findById: (name, id) =>
-      Effect.suspend(() => Effect.fromResult(runStep(store, "findById", () => documentById(context, name, id)))),
+      Effect.suspend(() =>
+        Effect.fromResult(Result.map(runStep(store, "findById", () => documentById(context, name, id)), plainValue))
+      ),
     find: (name, options) =>
       options.limit === 0
         ? Effect.succeed([])

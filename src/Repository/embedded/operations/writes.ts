@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { plainValue } from "../../bson/plainDocument.ts"
 import type {
   CollationOptions,
   Document,
@@ -361,7 +362,7 @@ const noUpdate: UpdateResult = { matchedCount: 0, modifiedCount: 0 }
 const updateResultOf: ResultOf<UpdateResult> = ({ after, before, isModified }) =>
   Result.succeed(
     before === undefined
-      ? { ...noUpdate, upsertedId: after["_id"] }
+      ? { ...noUpdate, upsertedId: plainValue(after["_id"]) }
       : { matchedCount: 1, modifiedCount: Number(isModified) }
   )
 
@@ -379,6 +380,6 @@ const resultProjection = (
       document === undefined
         ? Result.succeed({})
         : project === undefined
-        ? Result.succeed({ document })
-        : Result.map(project(document), (document) => ({ document }))
+        ? Result.succeed({ document: plainValue(document) })
+        : Result.map(project(document), (document) => ({ document: plainValue(document) }))
   )

@@ -4,6 +4,7 @@
  */
 import * as Result from "effect/Result"
 import { type Collator, type Order, orderOf } from "../../bson/collator.ts"
+import { type BsonNumber, plainNumber } from "../../bson/number.ts"
 import { compareKeys, type KeyValues, sortKeyOf } from "../../bson/path.ts"
 import { isDocument } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
@@ -185,7 +186,7 @@ const chosen = (
   result: (values: ReadonlyArray<unknown>) => unknown
 ): Accumulator =>
 ({ key, weigh }) => {
-  const n = count(key)
+  const n = plainNumber(count(key))
   let kept: Array<Candidate> = []
   const cut = (n: number) => {
     kept = [...best(kept, n)]
@@ -268,7 +269,7 @@ const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand, context)
 }
 
 const quantiles =
-  (result: (quantiles: ReadonlyArray<number | null>) => unknown, parts?: ReadonlyArray<number>): Make =>
+  (result: (quantiles: ReadonlyArray<BsonNumber | null>) => unknown, parts?: ReadonlyArray<number>): Make =>
   (operand, context) =>
     Result.flatMap(
       catchRejection(() => {

@@ -3,7 +3,7 @@
  */
 import * as Result from "effect/Result"
 import { multiply } from "../../bson/arithmetic.ts"
-import { type BsonNumber, compareNumbers } from "../../bson/number.ts"
+import { type BsonNumber, compareNumbers, plainNumber } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
 import { compare, isArray, isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -73,7 +73,8 @@ const read = (operand: unknown): Densify => {
 const numberAfter = (step: BsonNumber) => (start: Value, steps: number): Value =>
   isNumber(start) ? plus(start, multiply(step, steps) ?? Infinity) : reject("$densify needs a unit for dates")
 
-const dateAfter = (step: BsonNumber, unit: unknown): (start: Value, steps: number) => Value => {
+const dateAfter = (given: BsonNumber, unit: unknown): (start: Value, steps: number) => Value => {
+  const step = plainNumber(given)
   const months = unit === "month" ? 1 : unit === "quarter" ? 3 : unit === "year" ? 12 : undefined
   const duration = unit === "week"
     ? 7 * millisecondsOf.day

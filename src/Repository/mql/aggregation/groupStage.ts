@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import { type Collator, orderOf } from "../../bson/collator.ts"
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
+import { plainNumber } from "../../bson/number.ts"
 import type { Direction } from "../../bson/path.ts"
 import { isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -48,7 +49,10 @@ export const parseGroup: StageParser = (operand, context) => {
 export const parseBucketAuto: StageParser = (operand, context) => {
   const { collator, memory } = context
   const { equals } = orderOf(collator)
-  const { buckets, granularity, groupBy, output = { count: { $sum: 1 } } } = isDocument(operand) ? { ...operand } : {}
+  const { buckets: given, granularity, groupBy, output = { count: { $sum: 1 } } } = isDocument(operand)
+    ? { ...operand }
+    : {}
+  const buckets = plainNumber(given)
   if (granularity !== undefined) return Result.fail(unsupported("$bucketAuto with a granularity"))
   if (typeof buckets !== "number" || !Number.isInteger(buckets) || buckets < 1 || !isDocument(output)) {
     return Result.fail(rejected("$bucketAuto needs a number of buckets from 1, and an output that is a document"))

@@ -2,19 +2,18 @@
  * The expression operators of arithmetic: numbers keep their types, and dates take part in sums and differences.
  */
 import { Long } from "bson"
-import {
-  add,
-  divide,
-  integerOf,
-  isInt32,
-  multiply,
-  negate,
-  remainder,
-  type Rounding,
-  roundTo
-} from "../../bson/arithmetic.ts"
+import { add, divide, integerOf, multiply, negate, remainder, type Rounding, roundTo } from "../../bson/arithmetic.ts"
 import { dateOf } from "../../bson/normalise.ts"
-import { type BsonNumber, compareNumbers, isDecimal, toDouble } from "../../bson/number.ts"
+import {
+  type BsonNumber,
+  compareNumbers,
+  doubleOf,
+  isDecimal,
+  isDouble,
+  isInt,
+  longOf,
+  toDouble
+} from "../../bson/number.ts"
 import { reject } from "../limits/queryProblem.ts"
 import {
   binary,
@@ -40,7 +39,7 @@ export const plus = (a: BsonNumber, b: BsonNumber): BsonNumber => add(a, b) ?? t
  * @internal
  */
 export const minus = (a: BsonNumber, b: BsonNumber): BsonNumber => {
-  if (typeof a === "number" && typeof b === "number") return a - b
+  if (isInt(a) && isInt(b) && isInt(a - b)) return a - b
   const negative = negate(b)
   return negative === undefined ? plus(add(a, 1) ?? a, Long.MAX_VALUE) : plus(a, negative)
 }
@@ -64,7 +63,7 @@ const $add = variadic(0, Infinity, (values, name) => {
   let sum: BsonNumber = 0
   let date: number | undefined
   for (const value of values) {
-    if (typeof value === "number" && typeof sum === "number" && Number.isSafeInteger(sum + value)) sum += value
+    if (isInt(value) && isInt(sum) && isInt(sum + value)) sum += value
     else if (isNothing(value)) return null
     else if (value instanceof Date) {
       if (date !== undefined) return reject("$add takes one date at most")
@@ -75,10 +74,10 @@ const $add = variadic(0, Infinity, (values, name) => {
 })
 
 const $subtract = binary((left, right, name) => {
-  if (typeof left === "number" && typeof right === "number") return left - right
+  if (isInt(left) && isInt(right) && isInt(left - right)) return left - right
   if (isNothing(left) || isNothing(right)) return null
   if (left instanceof Date) {
-    if (right instanceof Date) return left.getTime() - right.getTime()
+    if (right instanceof Date) return longOf(left.getTime() - right.getTime())
     return dateAt(left.getTime() - Math.round(toDouble(numberOf(name, right))))
   }
   return minus(numberOf(name, left), numberOf(name, right))
@@ -117,13 +116,13 @@ const whole = (mode: Rounding): OperatorParser =>
 const $abs = unary((value, name) => {
   if (isNothing(value)) return null
   const number = numberOf(name, value)
-  if (typeof number === "number") return Math.abs(number)
+  if (isDouble(number)) return doubleOf(Math.abs(toDouble(number)))
   return compareNumbers(number, 0) >= 0 ? number : negate(number) ?? reject("$abs leaves the 64-bit integers")
 })
 
 const integerAs = (name: string, value: unknown): bigint => {
   const number = numberOf(name, value)
-  return !isDecimal(number) && Number.isInteger(toDouble(number))
+  return !isDecimal(number) && !isDouble(number)
     ? BigInt(number.toString())
     : reject(`${name} needs integers`)
 }
@@ -137,10 +136,10 @@ const bitwise = (
     let result: number | Long = initial
     for (const value of values) {
       if (isNothing(value)) return null
-      if (isInt32(value) && isInt32(result)) result = ints(result, value)
+      if (isInt(value) && isInt(result)) result = ints(result, value)
       else {
         const bits = longs(BigInt(result.toString()), integerAs(name, value))
-        result = integerOf(BigInt.asIntN(64, bits)) ?? 0
+        result = integerOf(bits, true) ?? 0
       }
     }
     return result
@@ -162,6 +161,6 @@ export const arithmeticOperators: OperatorParsers = {
   $bitOr: bitwise(0, (a, b) => a | b, (a, b) => a | b),
   $bitXor: bitwise(0, (a, b) => a ^ b, (a, b) => a ^ b),
   $bitNot: unary((value, name) =>
-    isNothing(value) ? null : isInt32(value) ? ~value : integerOf(~integerAs(name, value)) ?? null
+    isNothing(value) ? null : isInt(value) ? ~value : integerOf(~integerAs(name, value), true) ?? null
   )
 }

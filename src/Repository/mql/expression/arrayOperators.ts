@@ -4,6 +4,7 @@
 import * as Result from "effect/Result"
 import { type Collator, type Order, orderOf } from "../../bson/collator.ts"
 import { compareKeys, type Direction, segmentsOf, sortKeyOf } from "../../bson/path.ts"
+import { plainValue } from "../../bson/plainDocument.ts"
 import { isDocument } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -169,8 +170,9 @@ const chargeSort = (items: ReadonlyArray<unknown>): void =>
 const withoutNothing = (items: ReadonlyArray<unknown>) => items.filter((item) => !isNothing(item))
 
 const $sortArray: OperatorParser = (operand, { collator, parse }, name) => {
-  const { input, sortBy } = { ...namesOf(operand, name, ["input", "sortBy"]) }
+  const { input, sortBy: given } = { ...namesOf(operand, name, ["input", "sortBy"]) }
   const list = parse(input)
+  const sortBy = plainValue(given)
   const sort = sortBy === 1 || sortBy === -1
     ? (items: ReadonlyArray<unknown>) => inOrder(items, sortBy, orderOf(collator))
     : sortingBy(sortBy, collator)

@@ -1,10 +1,10 @@
 /**
  * The expression operators that convert values from one BSON type to another.
  */
-import { Decimal128, Long, ObjectId, type Timestamp } from "bson"
+import { Decimal128, type Long, ObjectId, type Timestamp } from "bson"
 import * as Result from "effect/Result"
 import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
-import { type BsonNumber, exactOf, fromLong, isDecimal, toDouble } from "../../bson/number.ts"
+import { type BsonNumber, doubleOf, exactOf, isDecimal, longOf, toDouble } from "../../bson/number.ts"
 import { bytesOf, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { formatDate, isoFormat, parseDate } from "../dates/dateText.ts"
 import { utc } from "../dates/timeZone.ts"
@@ -84,18 +84,19 @@ const truncated = (value: BsonNumber, bits: 32 | 64, type: string): number | Lon
     : exact.digits / 10n ** BigInt(-exact.exponent)
   return bits === 32 && BigInt.asIntN(32, digits) !== digits
     ? reject(`${value.toString()} is beyond a value of the type ${type}`)
-    : integerOf(digits) ?? reject(`${value.toString()} is beyond a value of the type ${type}`)
+    : integerOf(digits, bits === 64) ?? reject(`${value.toString()} is beyond a value of the type ${type}`)
 }
 
 const toInteger = (value: unknown, bits: 32 | 64, type: string): number | Long => {
-  if (typeof value === "boolean") return Number(value)
+  if (typeof value === "boolean") return bits === 64 ? longOf(Number(value)) : Number(value)
   if (isNumber(value)) return truncated(value, bits, type)
-  if (value instanceof Date && bits === 64) return value.getTime()
+  if (value instanceof Date && bits === 64) return longOf(value.getTime())
   if (typeof value !== "string") return inconvertible(value, type)
   charge(value.length)
   if (!/^[+-]?\d{1,40}$/u.test(value)) return unreadable(value, type)
   const digits = BigInt(value.replace("+", ""))
-  return BigInt.asIntN(bits, digits) === digits ? fromLong(Long.fromBigInt(digits)) : unreadable(value, type)
+  if (BigInt.asIntN(bits, digits) !== digits) return unreadable(value, type)
+  return integerOf(digits, bits === 64) ?? unreadable(value, type)
 }
 
 const toDoubleValue = (value: unknown): number => {
@@ -108,6 +109,8 @@ const toDoubleValue = (value: unknown): number => {
     ? double
     : reject(`${value.toString()} is beyond a value of the type double`)
 }
+
+const toTypedDouble = (value: unknown): unknown => doubleOf(toDoubleValue(value))
 
 const toDecimal = (value: unknown): Decimal128 => {
   if (typeof value === "boolean") return decimalOfDouble(Number(value))
@@ -137,7 +140,7 @@ type Conversion = (value: unknown) => unknown
 
 // MongoDB's name and number of each type that values can be converted to.
 const conversions: ReadonlyArray<readonly [name: string, code: number, convert: Conversion]> = [
-  ["double", 1, toDoubleValue],
+  ["double", 1, toTypedDouble],
   ["string", 2, toText],
   ["objectId", 7, toObjectId],
   ["bool", 8, isTruthy],
@@ -170,7 +173,7 @@ const $convert: OperatorParser = (operand, { parse }, name) => {
   }
 }
 
-const ofTimestamp = (part: (timestamp: Timestamp) => number): OperatorParser =>
+const ofTimestamp = (part: (timestamp: Timestamp) => Long): OperatorParser =>
   unary((value, name) => {
     if (isNothing(value)) return null
     // The cast follows from the rank.
@@ -192,12 +195,12 @@ export const conversionOperators: OperatorParsers = {
   $toBool: converting(isTruthy),
   $toDate: converting(toDate),
   $toDecimal: converting(toDecimal),
-  $toDouble: converting(toDoubleValue),
+  $toDouble: converting(toTypedDouble),
   $toInt: converting((value) => toInteger(value, 32, "int")),
   $toLong: converting((value) => toInteger(value, 64, "long")),
   $toObjectId: converting(toObjectId),
   $toString: converting(toText),
   $binarySize,
-  $tsSecond: ofTimestamp((timestamp) => timestamp.t),
-  $tsIncrement: ofTimestamp((timestamp) => timestamp.i)
+  $tsSecond: ofTimestamp((timestamp) => longOf(timestamp.t)),
+  $tsIncrement: ofTimestamp((timestamp) => longOf(timestamp.i))
 }

@@ -1,7 +1,7 @@
 /**
  * The expression operators that read, make and move dates.
  */
-import { toDouble } from "../../bson/number.ts"
+import { longOf, toDouble } from "../../bson/number.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
 import {
   addMonths,
@@ -199,8 +199,8 @@ const $dateDiff = named(["startDate", "endDate", "unit"], ["timezone", "startOfW
   const kind = unitOf(name, unit)
   const start = kind === "week" ? startOfWeekFrom(name, values) : 0
   if (start === null) return null
-  return boundariesBefore(kind, timeFrom(name, endDate), zone, start)
-    - boundariesBefore(kind, timeFrom(name, startDate), zone, start)
+  const before = (date: unknown) => boundariesBefore(kind, timeFrom(name, date), zone, start)
+  return longOf(before(endDate) - before(startDate))
 })
 
 // Bins are counted from here, in the time zone.

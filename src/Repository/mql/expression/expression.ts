@@ -7,8 +7,8 @@
 import type { Timestamp } from "bson"
 import { spend } from "../../../internal/stepBudget.ts"
 import type { Collator } from "../../bson/collator.ts"
-import { type BsonNumber, toDouble } from "../../bson/number.ts"
-import { isArray, isDocument, isNumber, Rank, rankOf, tagOf } from "../../bson/value.ts"
+import { type BsonNumber, isDouble, isInt, isLong, toDouble } from "../../bson/number.ts"
+import { isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
 
@@ -220,18 +220,14 @@ export const isTruthy = (value: unknown): boolean => {
 }
 
 /**
- * The name of a value's BSON type. A whole number beyond 32 bits is a `long`.
+ * The name of a value's BSON type.
  *
  * @internal
  */
 export const typeNameOf = (value: unknown): string => {
   if (value === undefined) return "missing"
-  if (typeof value === "number") {
-    return !Number.isSafeInteger(value) || Object.is(value, -0) ? "double" : value === (value | 0) ? "int" : "long"
-  }
-  const rank = rankOf(value)
-  if (rank !== Rank.number || typeof value !== "object" || value === null) return typeNames.get(rank) ?? "object"
-  return tagOf(value) === "Long" ? "long" : "decimal"
+  if (!isNumber(value)) return typeNames.get(rankOf(value)) ?? "object"
+  return isInt(value) ? "int" : isDouble(value) ? "double" : isLong(value) ? "long" : "decimal"
 }
 
 /**

@@ -3,7 +3,7 @@
  * decimal of that double.
  */
 import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
-import { isDecimal, toDouble } from "../../bson/number.ts"
+import { doubleOf, isDecimal, isDouble, isLong, toDouble } from "../../bson/number.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { binary, isNothing, numberOf, type OperatorParser, type OperatorParsers, unary } from "./expression.ts"
 
@@ -16,7 +16,7 @@ const ofDouble = (
     const number = numberOf(name, value)
     const double = toDouble(number)
     if (!Number.isNaN(double) && !isDefined(double)) return reject(`${name} has no value for ${double}`)
-    return isDecimal(number) ? decimalOfDouble(compute(double)) : compute(double)
+    return isDecimal(number) ? decimalOfDouble(compute(double)) : doubleOf(compute(double))
   })
 
 const isPositive = (value: number): boolean => value > 0
@@ -30,7 +30,7 @@ const $log = binary((value, base, name) => {
   if (argument <= 0) return reject("$log needs a positive number")
   if (root <= 0 || root === 1) return reject("$log needs a positive base other than 1")
   const double = Math.log(argument) / Math.log(root)
-  return isDecimal(number) || isDecimal(other) ? decimalOfDouble(double) : double
+  return isDecimal(number) || isDecimal(other) ? decimalOfDouble(double) : doubleOf(double)
 })
 
 const $pow = binary((base, exponent, name) => {
@@ -40,17 +40,18 @@ const $pow = binary((base, exponent, name) => {
   if (x === 0 && n < 0) return reject("$pow can't raise 0 to a negative power")
   const double = x ** n
   if (isDecimal(number) || isDecimal(power)) return decimalOfDouble(double)
-  const isExact = Number.isInteger(x) && Number.isInteger(n) && n >= 0 && Math.abs(double) < 2 ** 63
-  return isExact && !Number.isSafeInteger(double) && n <= 64
-    ? integerOf(BigInt(number.toString()) ** BigInt(n)) ?? double
-    : double
+  if (isDouble(number) || isDouble(power) || n < 0) return doubleOf(double)
+  const isWide = isLong(number) || isLong(power)
+  // The exponents of greater results are small, but for the bases 0, 1 and -1.
+  if (Number.isSafeInteger(double)) return integerOf(BigInt(double), isWide) ?? doubleOf(double)
+  return (n <= 64 ? integerOf(BigInt(number.toString()) ** BigInt(n), true) : undefined) ?? doubleOf(double)
 })
 
 const $atan2 = binary((y, x, name) => {
   if (isNothing(y) || isNothing(x)) return null
   const [a, b] = [numberOf(name, y), numberOf(name, x)]
   const double = Math.atan2(toDouble(a), toDouble(b))
-  return isDecimal(a) || isDecimal(b) ? decimalOfDouble(double) : double
+  return isDecimal(a) || isDecimal(b) ? decimalOfDouble(double) : doubleOf(double)
 })
 
 /** @internal */

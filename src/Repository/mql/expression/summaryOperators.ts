@@ -1,9 +1,9 @@
 /**
  * Sums, means and other summaries of values: as expressions over arrays, and for the accumulators.
  */
-import { divide } from "../../bson/arithmetic.ts"
+import { divide, integerOf } from "../../bson/arithmetic.ts"
 import { type Order, orderOf } from "../../bson/collator.ts"
-import { type BsonNumber, toDouble } from "../../bson/number.ts"
+import { type BsonNumber, doubleOf, isDouble, isInt, toDouble } from "../../bson/number.ts"
 import { isArray, isNumber } from "../../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -32,14 +32,17 @@ export class Total {
   #rough = 0
   // The sum of the longs and decimals.
   #exact: BsonNumber | undefined = undefined
+  #hasDouble = false
   #count = 0
 
   add(value: unknown): void {
-    if (typeof value === "number") {
-      this.#rough += value
-      this.#addDouble(value)
-    } else if (isNumber(value)) this.#exact = this.#exact === undefined ? value : plus(this.#exact, value)
-    else return
+    if (isInt(value)) this.#addDouble(value)
+    else if (!isNumber(value)) return
+    else if (isDouble(value)) {
+      this.#hasDouble = true
+      this.#rough += toDouble(value)
+      this.#addDouble(toDouble(value))
+    } else this.#exact = this.#exact === undefined ? value : plus(this.#exact, value)
     this.#count += 1
   }
 
@@ -53,13 +56,22 @@ export class Total {
     both.#rough = this.#rough + other.#rough
     const [a, b] = [this.#exact, other.#exact]
     both.#exact = a === undefined ? b : b === undefined ? a : plus(a, b)
+    both.#hasDouble = this.#hasDouble || other.#hasDouble
     both.#count = this.#count + other.#count
     return both
   }
 
   sum(): BsonNumber {
-    const doubles = Number.isFinite(this.#doubles) ? this.#doubles : this.#rough
-    return this.#exact === undefined ? doubles : plus(this.#exact, doubles)
+    const numbers = this.#hasDouble
+      ? doubleOf(Number.isFinite(this.#doubles) ? this.#doubles : this.#rough)
+      : this.#whole()
+    return this.#exact === undefined ? numbers : plus(this.#exact, numbers)
+  }
+
+  #whole(): BsonNumber {
+    return isInt(this.#doubles)
+      ? this.#doubles
+      : integerOf(BigInt(this.#doubles) + BigInt(this.#rest), true) ?? doubleOf(this.#doubles)
   }
 
   mean(): BsonNumber | null {
@@ -106,12 +118,12 @@ export class Deviation {
     return both
   }
 
-  ofPopulation(): number | null {
-    return this.#count === 0 ? null : Math.sqrt(this.#squares / this.#count)
+  ofPopulation(): BsonNumber | null {
+    return this.#count === 0 ? null : doubleOf(Math.sqrt(this.#squares / this.#count))
   }
 
-  ofSample(): number | null {
-    return this.#count < 2 ? null : Math.sqrt(this.#squares / (this.#count - 1))
+  ofSample(): BsonNumber | null {
+    return this.#count < 2 ? null : doubleOf(Math.sqrt(this.#squares / (this.#count - 1)))
   }
 }
 
@@ -120,13 +132,16 @@ export class Deviation {
  *
  * @internal
  */
-export const percentiles = (values: unknown, parts: ReadonlyArray<number>): ReadonlyArray<number | null> => {
+export const percentiles = (values: unknown, parts: ReadonlyArray<number>): ReadonlyArray<BsonNumber | null> => {
   const numbers = Float64Array.from(
     listOf("a percentile", values).filter(isNumber).map(toDouble).filter((value) => !Number.isNaN(value))
   )
   charge(numbers.length * Math.log2(numbers.length + 1) / 2)
   numbers.sort()
-  return parts.map((part) => numbers[percentilePlace(part, numbers.length)] ?? null)
+  return parts.map((part) => {
+    const number = numbers[percentilePlace(part, numbers.length)]
+    return number === undefined ? null : doubleOf(number)
+  })
 }
 
 /**

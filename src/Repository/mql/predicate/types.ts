@@ -1,7 +1,7 @@
 /**
  * The types of BSON, as `$type` and `$jsonSchema` name them.
  */
-import { toDouble } from "../../bson/number.ts"
+import { isDecimal, isDouble, isInt, isLong, toDouble } from "../../bson/number.ts"
 import { isArray, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { reject } from "../limits/queryProblem.ts"
 import type { Condition } from "./comparison.ts"
@@ -31,18 +31,11 @@ export const typeTest = (type: unknown): Condition | undefined =>
 
 const unknownType = "$type needs the name or the number of a type, or an array of them"
 
-const isInt32: Condition = (value) =>
-  typeof value === "number" && Number.isInteger(value) && !Object.is(value, -0) && Math.abs(value) <= 2 ** 31
-  && value !== 2 ** 31
-
 const ofRank = (rank: Rank): Condition => (value) => value !== undefined && rankOf(value) === rank
 
-const hasTag = (tag: string): Condition => (value) =>
-  isNumber(value) && typeof value === "object" && value._bsontype === tag
-
-// MongoDB's name and number of each type, and the test of a value after reading.
+// MongoDB's name and number of each type, and the test of a value.
 const types: ReadonlyArray<readonly [name: string, code: number | undefined, test: Condition]> = [
-  ["double", 1, (value) => typeof value === "number" && !isInt32(value)],
+  ["double", 1, (value) => isNumber(value) && isDouble(value)],
   ["string", 2, ofRank(Rank.string)],
   ["object", 3, ofRank(Rank.document)],
   ["array", 4, isArray],
@@ -58,10 +51,10 @@ const types: ReadonlyArray<readonly [name: string, code: number | undefined, tes
   ["symbol", 14, () => false],
   ["javascriptWithScope", 15, () => false],
   ["javascript", 13, ofRank(Rank.code)],
-  ["int", 16, isInt32],
+  ["int", 16, isInt],
   ["timestamp", 17, ofRank(Rank.timestamp)],
-  ["long", 18, hasTag("Long")],
-  ["decimal", 19, hasTag("Decimal128")],
+  ["long", 18, (value) => isNumber(value) && isLong(value)],
+  ["decimal", 19, (value) => isNumber(value) && isDecimal(value)],
   ["minKey", -1, ofRank(Rank.minKey)],
   ["maxKey", 127, ofRank(Rank.maxKey)],
   ["number", undefined, isNumber]

@@ -4,8 +4,9 @@
 import * as Result from "effect/Result"
 import { add, integerOf, multiply } from "../../bson/arithmetic.ts"
 import { type Collator, orderOf } from "../../bson/collator.ts"
+import { isInt, isLong } from "../../bson/number.ts"
 import { childOf, compareKeys, segmentsOf } from "../../bson/path.ts"
-import { isArray, isDocument, isNumber, tagOf } from "../../bson/value.ts"
+import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
@@ -89,15 +90,14 @@ const computed = (
 }
 
 const bitwise = (path: string, value: unknown, bits: Bits): Result.Result<unknown, Problem> => {
-  const isInteger = typeof value === "number"
-    ? Number.isSafeInteger(value)
-    : typeof value === "object" && value !== null && tagOf(value) === "Long"
-  if (!isInteger) return Result.fail(rejected(`$bit needs a whole number at "${path}"`))
-  let result = BigInt(String(value))
+  if (!isInt(value) && !(isNumber(value) && isLong(value))) {
+    return Result.fail(rejected(`$bit needs a whole number at "${path}"`))
+  }
+  let result = BigInt(value.toString())
   for (const [operation, operand] of bits) {
     result = operation === "and" ? result & operand : operation === "or" ? result | operand : result ^ operand
   }
-  return Result.succeed(integerOf(BigInt.asIntN(64, result)))
+  return Result.succeed(integerOf(BigInt.asIntN(64, result), !isInt(value)))
 }
 
 const changedArray = (

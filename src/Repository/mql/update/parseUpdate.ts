@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import type { Collator } from "../../bson/collator.ts"
 import { maxDepth } from "../../bson/limits.ts"
 import { dateOf } from "../../bson/normalise.ts"
+import { plainNumber, toDouble } from "../../bson/number.ts"
 import { conflictingPath, segmentsOf } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
@@ -123,15 +124,17 @@ const pushed: Reader = (operand, { collator }) => {
   if (!isModified(operand)) {
     return Result.succeed<Push>({ items: [operand], position: undefined, slice: undefined, sort: undefined })
   }
-  const { $each, $position, $slice, $sort, ...others } = { ...operand }
+  const { $each, $position: position, $slice: slice, $sort, ...others } = { ...operand }
+  const [$position, $slice] = [plainNumber(position), plainNumber(slice)]
   const [other] = Object.keys(others)
   if (other !== undefined) return Result.fail(rejected(`$push has no modifier "${other}"`))
   if (!isArray($each)) return Result.fail(rejected("$push needs an array as its $each"))
   if (!isWholeOrMissing($position) || !isWholeOrMissing($slice)) {
     return Result.fail(rejected("$push needs whole numbers as its $position and its $slice"))
   }
-  const sort = $sort === undefined || $sort === 1 || $sort === -1 ? Result.succeed([]) : parseSort($sort, collator)
-  return Result.map(sort, (): Push => ({ items: $each, position: $position, slice: $slice, sort: $sort }))
+  const order = plainNumber($sort)
+  const sort = order === undefined || order === 1 || order === -1 ? Result.succeed([]) : parseSort(order, collator)
+  return Result.map(sort, (): Push => ({ items: $each, position: $position, slice: $slice, sort: order }))
 }
 
 const isWholeOrMissing = (value: unknown): value is number | undefined => value === undefined || Number.isInteger(value)
@@ -145,7 +148,9 @@ const added: Reader = (operand) => {
 }
 
 const popped: Reader = (operand) =>
-  operand === 1 || operand === -1 ? Result.succeed(operand) : Result.fail(rejected("$pop needs 1 or -1"))
+  isNumber(operand) && Math.abs(toDouble(operand)) === 1
+    ? Result.succeed(toDouble(operand))
+    : Result.fail(rejected("$pop needs 1 or -1"))
 
 /**
  * The operand of a `$pull`: whether an item is removed.

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import { type Collator, orderOf } from "../../bson/collator.ts"
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
-import { toDouble } from "../../bson/number.ts"
+import { type BsonNumber, doubleOf, toDouble } from "../../bson/number.ts"
 import { compareKeys, sortKeyOf } from "../../bson/path.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -259,7 +259,7 @@ const sortedNumbers = (
   window: unknown,
   context: WindowContext,
   read: Expression,
-  result: (numberAt: (part: number) => number | null) => unknown
+  result: (numberAt: (part: number) => BsonNumber | null) => unknown
 ): WindowFunction =>
   sortedBy(
     parseBounds(window, context),
@@ -272,7 +272,7 @@ const sortedNumbers = (
     (values) =>
       result((part) => {
         const found = values.at(percentilePlace(part, values.length))?.value
-        return typeof found === "number" ? found : null
+        return typeof found === "number" ? doubleOf(found) : null
       })
   )
 

@@ -4,7 +4,7 @@
  */
 import * as Result from "effect/Result"
 import { decimalOfDouble, divide } from "../../bson/arithmetic.ts"
-import { type BsonNumber, compareNumbers, isDecimal, toDouble } from "../../bson/number.ts"
+import { type BsonNumber, compareNumbers, doubleOf, isDecimal, toDouble } from "../../bson/number.ts"
 import { compareKeys, type KeyValues, sortKeyOf } from "../../bson/path.ts"
 import { equals, isDocument, isNumber } from "../../bson/value.ts"
 import { minus, plus, times } from "../expression/arithmeticOperators.ts"
@@ -167,7 +167,7 @@ const smoothed: WindowParser = (operand, window, { constant, parse, sort }) => {
       isExact ||= isDecimal(value)
       const exact = decimal(value)
       average = average === null ? exact : plus(times(exact, weight), times(average, others))
-    }, () => average === null || isExact ? average : toDouble(average))
+    }, () => average === null || isExact ? average : doubleOf(toDouble(average)))
   }
 }
 
