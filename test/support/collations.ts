@@ -37,7 +37,7 @@ export interface Pair {
   readonly intl: Intl.Collator
 }
 
-export const collations: ReadonlyArray<Pair> = [
+const collations: ReadonlyArray<Pair> = [
   { mongo: { locale: "en" }, intl: new Intl.Collator("en") },
   { mongo: { locale: "en", strength: 2 }, intl: new Intl.Collator("en", { sensitivity: "accent" }) },
   { mongo: { locale: "sv", strength: 1 }, intl: new Intl.Collator("sv", { sensitivity: "base" }) },
