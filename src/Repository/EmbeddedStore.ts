@@ -53,7 +53,8 @@
  * - A text index has no language: it has no stop words and no stemming, like MongoDB's with the language `none`. The
  *   `language` of a document has no effect.
  * - Regular expressions have RE2's syntax: no look-around, no back references, and no option `x`. `$` matches only at the very
- *   end. A long expression with a large repetition (`(…){500}`) is rejected. `$range` returns a million numbers at most.
+ *   end. A long expression with a large repetition (`(…){500}`) is rejected, and so is a large one for a
+ *   text of many thousand characters. `$range` returns a million numbers at most.
  * - Numbers lose their type: a 64-bit integer or a double is read as a `number`. `$type` distinguishes only `int` and `double`,
  *   and `long` if a `number` would not be exact.
  * - Expressions of pipelines and of `$expr` compute with doubles, ignore `Decimal128` values and integers beyond the safe

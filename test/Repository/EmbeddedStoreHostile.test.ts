@@ -107,6 +107,23 @@ for (
         assert.deepStrictEqual(yield* all, few)
       }))
 
+    it.effect("rejects a large regular expression for a long text, and backtracks for none", () =>
+      Effect.gen(function*() {
+        const { store, things } = yield* withThings([{ _id: 1, text: `${"a".repeat(200_000)}!` }, {
+          _id: 2,
+          text: "a"
+        }])
+        const large = "(a|b|c)".repeat(300)
+        yield* eachRefused({
+          find: store.find(things, { filter: { text: { $regex: large } } }),
+          count: store.count(things, { text: { $in: [new RegExp(large), "a"] } }),
+          update: store.updateOne(things, { text: { $not: new RegExp(large) } }, { $set: { b: 1 } }),
+          pull: store.updateOne(things, {}, { $set: { "text.$[e]": 1 } }, { arrayFilters: [{ e: { $regex: "(" } }] }),
+          match: Stream.runDrain(store.aggregate(things, [{ $limit: 2 }, { $match: { text: new RegExp(large) } }]))
+        })
+        assert.strictEqual(yield* store.count(things, { text: { $regex: "^(a+)+$" } }), 1)
+      }))
+
     it.effect("treats __proto__, constructor and prototype as ordinary names", () =>
       Effect.gen(function*() {
         const hostile = fromJson(

@@ -48,13 +48,9 @@ const parse = (filter: Filter): Result.Result<(document: Document) => boolean, s
     const { kind, text } = parsed.failure
     return Result.fail(kind === "unsupported" ? unsuitable(text) : text)
   }
-  const { isComputed, matches } = parsed.success
-  return Result.succeed(
-    isComputed
-      // An expression may fail for a document.
-      ? (document) => Result.getOrElse(catchRejection(() => matches(document)), matchNone)
-      : matches
-  )
+  const { matches } = parsed.success
+  // An expression or a regular expression may fail for a document.
+  return Result.succeed((document) => Result.getOrElse(catchRejection(() => matches(document)), matchNone))
 }
 
 const unsuitable = (operator: string): string =>

@@ -148,6 +148,8 @@ export class FilterParser {
     const operand = name === "$in" && isArray(given) ? new DifferentValues(given, collator) : given
     const test = fieldOperators.get(name)?.(operand, siblings, collator) ?? this.#nested(name, operand)
       ?? this.#location(path, name, siblings, isRequired) ?? rejectOperator(name)
+    // Each of them is tested by itself.
+    if (operand instanceof DifferentValues) this.size += operand.list.filter((item) => item instanceof RegExp).length
     if (isRequired) {
       for (const value of equalitiesOf(name, operand)) this.equalities.push([path, value])
       this.constraints.push(...constraintsOf(path, name, operand, siblings["$options"]))

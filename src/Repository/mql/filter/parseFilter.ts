@@ -18,7 +18,7 @@ import { type ItemConditions, itemConditionsOf } from "./matchedItem.ts"
 
 /** @internal */
 export interface Filter {
-  /** Tests a document. It may throw if {@link Filter.isComputed}: it rejects what it can't compute. */
+  /** Tests a document. It may throw: it rejects what it can't compute, or what would take too long. */
   readonly matches: (document: Document) => boolean
   readonly constraints: ReadonlyArray<Constraint>
   /** The equality conditions that every match meets: an upsert inserts their values. */

@@ -28,9 +28,16 @@ export type ConditionParser = (operand: unknown, collator: Collator | undefined)
 const never: Condition = () => false
 
 const matching = (pattern: Result.Result<Pattern, string>, same: Condition): Condition => {
-  const { test } = Result.getOrElse(pattern, reject)
-  return (value) => typeof value === "string" ? test(value) : same(value)
+  const { size, test } = Result.getOrElse(pattern, reject)
+  return (value) => {
+    if (typeof value !== "string") return same(value)
+    if (value.length * size > maxMatching) reject("a text is too long for a regular expression of this size")
+    return test(value)
+  }
 }
+
+// RE2 visits each character, and for each at most all instructions of the pattern. About a second.
+const maxMatching = 2 ** 27
 
 /**
  * The operator `$eq`. A regular expression equals the texts that it matches.

@@ -157,6 +157,15 @@ export const filterContract = (it: Tests) => {
     ["zero of either sign", { n: 0 }, [8]]
   ])
 
+  finds(lists, [], [
+    ["an item that is a list, as a whole", { v: { $elemMatch: { $eq: [1] } } }, [1]],
+    ["an item that is a list of lists, which one in it is not", { v: { $elemMatch: { $eq: [[1]] } } }, [2]],
+    ["a list as an item by its size and its type", { v: { $elemMatch: { $size: 2, $type: "array" } } }, [3]],
+    ["a list as an item by one of its items, and more", { v: { $elemMatch: { $elemMatch: { $gt: 1 }, $size: 2 } } }, [
+      3
+    ]]
+  ])
+
   it.effect("orders texts by code points, neither by language nor by case", () =>
     Effect.gen(function*() {
       const names = ["Z", "a", "zz", "z", "é", "ｚ", "😀", ""]
@@ -201,6 +210,13 @@ const ofAllTypes: ReadonlyArray<Document> = [
   { _id: 11, v: [] },
   { _id: 12, v: ["abc", null] },
   { _id: 13, v: new ObjectId("650000000000000000000001") }
+]
+
+const lists: ReadonlyArray<Document> = [
+  { _id: 1, v: [[1]] },
+  { _id: 2, v: [[[1]]] },
+  { _id: 3, v: [[1, 2]] },
+  { _id: 4, v: [1, 2] }
 ]
 
 const texts: ReadonlyArray<Document> = [

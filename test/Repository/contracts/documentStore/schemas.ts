@@ -129,7 +129,7 @@ export const schemaContract = (it: Tests, differs: Differs) => {
       for (const operand of [-1, 1.5, NaN, "1", null, {}, [-1], [0.5], ["1"], 2 ** 63]) {
         for (const operator of ["$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear"]) {
           const result = yield* Effect.result(store.count(name, { a: { [operator]: operand } }))
-          if (Result.isSuccess(result)) accepted.push(`${operator} ${String(operand)}`)
+          if (Result.isSuccess(result)) accepted.push(`${operator} ${JSON.stringify(operand)}`)
           else assert.strictEqual(result.failure._tag, "QueryRejected")
         }
       }
