@@ -90,7 +90,8 @@ export const nearbyDocuments = (
 // Of the farthest distance: about 200 metres on the Earth.
 const firstWidth = 1e-5
 
-const growthAfter = (count: number): number => count === 0 ? 4 : count < 100 ? 2 : count < 1000 ? 1 : 0.5
+// Few rings, since the cells of one also contain documents of others; but not so large that a ring takes much memory.
+const growthAfter = (count: number): number => count < 100 ? 4 : count < 10_000 ? 2 : 1
 
 interface Search {
   readonly filter: Filter

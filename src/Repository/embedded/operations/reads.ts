@@ -24,6 +24,7 @@ import type { ReadError } from "../../RepositoryError.ts"
 import type { KeyValue } from "../../storage/orderedStore.ts"
 import type { Catalog } from "../catalog/catalog.ts"
 import { countSource } from "./counts.ts"
+import { geoNear, leadingGeoNear } from "./geoNear.ts"
 import { findSource, parseFilterOf } from "./matchingDocuments.ts"
 import { collect, readAll, readStream, runStep } from "./readSteps.ts"
 
@@ -118,7 +119,9 @@ const findDocuments = (
   const collator = parseCollation(options.collation)
   if (Result.isFailure(collator)) return Result.fail(collator.failure)
   const values = { now, collator: collator.success }
-  const filter = parseFilterOf(catalog, name, options.filter ?? {}, values, onMatches === undefined)
+  // As in MongoDB, neither counts nor pipelines search by distance.
+  const canBeNear = onMatches === undefined && memory === undefined
+  const filter = parseFilterOf(catalog, name, options.filter ?? {}, values, canBeNear)
   if (Result.isFailure(filter)) return Result.fail(filter.failure)
   const { search } = filter.success
   const directions = sort === undefined ? unsorted : parseSort(sort, collator.success, search !== undefined)
@@ -226,15 +229,23 @@ const aggregate = (
     (document) => Arr.ensure(document["pipeline"])
   )
   if (Result.isFailure(stages)) return Result.fail(stages.failure)
-  const { options, rest } = splitLeadingFind(stages.success)
   const memory = makeMemory()
+  const near = leadingGeoNear(stages.success)
+  const { options, rest } = near === undefined
+    ? splitLeadingFind(stages.success)
+    : { options: {}, rest: stages.success.slice(1) }
   const collection = (name: string) => documentsOf(context, name, matchAll)
   const transform = parsePipeline(rest, { now, collator: collator.success, random, collection, memory })
   if (Result.isFailure(transform)) return Result.fail(transform.failure)
-  return Result.map(
-    findDocuments(context, name, { ...options, collation: given?.collation }, now, { memory }),
-    transform.success
-  )
+  const source = near === undefined
+    ? findDocuments(context, name, { ...options, collation: given?.collation }, now, { memory })
+    : geoNear(near, {
+      collection: context.catalog.get(name),
+      memory,
+      parseFilter: (filter) => parseFilterOf(context.catalog, name, filter, { now, collator: collator.success }, false),
+      read: (filter) => findSource(context.store, context.catalog, name, { ...filter, near: undefined })
+    })
+  return Result.map(source, transform.success)
 }
 
 const documentsOf = ({ catalog, store }: ReadContext, name: string, filter: Filter): BatchIterator =>

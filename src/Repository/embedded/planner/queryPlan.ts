@@ -189,13 +189,18 @@ const spansAt = (constraints: ReadonlyArray<Constraint>, path: string, kind: Ind
   for (const constraint of constraints) {
     if (constraint.kind !== "area" || constraint.path !== path) continue
     beginEvaluation()
-    const cells = Result.getOrUndefined(catchRejection(() => covering(kind, constraint.area, maxCells)))
+    const cells = Result.getOrUndefined(
+      catchRejection(() => covering(kind, constraint.area, isRing(constraint) ? maxRingCells : maxCells))
+    )
     if (cells !== undefined) return spansOf(cells)
   }
   return []
 }
 
 const maxCells = 24
+
+// A ring is long for its area.
+const maxRingCells = 96
 
 const isRing = (constraint: Constraint): boolean => constraint.kind === "area" && constraint.isRing === true
 

@@ -82,7 +82,6 @@ const unsupportedStages = new Set([
   "$out",
   "$merge",
   "$documents",
-  "$geoNear",
   "$search",
   "$searchMeta",
   "$vectorSearch",
@@ -111,6 +110,7 @@ const parseStage = (
   }
   const parser = stageParsers.get(name)
   if (parser !== undefined) return parser(operand, context)
+  if (name === "$geoNear") return Result.fail(rejected("$geoNear must be the first stage of a collection's pipeline"))
   return Result.fail(unsupportedStages.has(name) ? unsupported(name) : rejected(`${name} is no stage`))
 }
 
