@@ -92,7 +92,6 @@ it.layer(EmbeddedStore.layerMemory)("EmbeddedStore and expressions", (it) => {
     ["$regexMatch", { $regexMatch: { input: "$t", regex: "^B", options: "im" } }, false],
     ["$eq of documents", { $eq: ["$o", { p: 1, q: { r: [1, 2] } }] }, true],
     ["a path through a list", "$l.v", [1, 2]],
-    ["a path of places", { $arrayElemAt: ["$nn.0", 1] }, 2],
     ["a path from a variable", { $let: { vars: { x: "$o" }, in: "$$x.q.r" } }, [1, 2]],
     ["a path from the whole document", "$$ROOT.o.q.r", [1, 2]],
     ["documents and lists of paths", { x: "$l.v", y: ["$o.p", "$n"] }, { x: [1, 2], y: [1, 5] }]

@@ -25,6 +25,15 @@ const secantus = {
     calls:
       /"\$+(this\.)?[clov]\.\w+"|"(c|o|v)\.\w+": [{"[]|\$project: \{.*"\w\.[\w.]+": |\$unset: \[|\$unset: "|\$slice/
   },
+  decimalMath: {
+    what: "It computes powers and logarithms of decimals as doubles.",
+    calls: /\$(sqrt|exp|ln|log|log10|pow)\b/
+  },
+  granularity: { what: "It has no granularity of $bucketAuto.", calls: /granularity/ },
+  numberedItems: {
+    what: "It takes a number in a path of an expression for the place of an item.",
+    calls: /"\$+[\w.]+\.\d/
+  },
   laxWindows: "It accepts windows and sorts that MongoDB rejects.",
   lackingWindows: {
     what:

@@ -154,7 +154,12 @@ const exactInteger = (a: BsonNumber, b: BsonNumber, exacts: (a: Exact, b: Exact)
   return x === undefined || y === undefined ? undefined : integerOf(exacts(x, y).digits, true)
 }
 
-const decimalOf = ({ digits, exponent }: Exact): Decimal128 =>
+/**
+ * The nearest decimal.
+ *
+ * @internal
+ */
+export const decimalOf = ({ digits, exponent }: Exact): Decimal128 =>
   Decimal128.fromStringWithRounding(`${digits}E${exponent}`)
 
 /** The same number with the exponent, or with the greatest one below it. */

@@ -6,18 +6,19 @@ import * as Result from "effect/Result"
 import { type Collator, orderOf } from "../../bson/collator.ts"
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
-import { plainNumber } from "../../bson/number.ts"
+import { type BsonNumber, compareNumbers, plainNumber } from "../../bson/number.ts"
 import type { Direction } from "../../bson/path.ts"
-import { isArray, isDocument, setField } from "../../bson/value.ts"
+import { isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, concat, consumeThen, ended, mapEach, releasing } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
-import { type ExpressionContext, isNothing } from "../expression/expression.ts"
+import type { ExpressionContext } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, reject, rejected } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import { type Accumulations, parseAccumulations } from "./accumulators.ts"
+import { granular, type Granularity, granularityOf } from "./granularity.ts"
 import type { StageParser } from "./stageContext.ts"
 
 /** @internal */
@@ -53,7 +54,10 @@ export const parseBucketAuto: StageParser = (operand, context) => {
     ? { ...operand }
     : {}
   const buckets = plainNumber(given)
-  if (granularity !== undefined) return Result.fail(unsupported("$bucketAuto with a granularity"))
+  const rounding = granularityOf(granularity)
+  if (granularity !== undefined && rounding === undefined) {
+    return Result.fail(rejected("the granularity of $bucketAuto is the name of a series of preferred numbers"))
+  }
   if (typeof buckets !== "number" || !Number.isInteger(buckets) || buckets < 1 || !isDocument(output)) {
     return Result.fail(rejected("$bucketAuto needs a number of buckets from 1, and an output that is a document"))
   }
@@ -63,15 +67,18 @@ export const parseBucketAuto: StageParser = (operand, context) => {
     let total = 0
     const keyed = mapEach(source, (document) => {
       total += 1
-      return catchRejection(() => ({ key: key.success(document), document }))
+      return catchRejection(() => {
+        const value = key.success(document)
+        return { key: rounding === undefined ? value : granular(value), document }
+      })
     })
     let bucket: Bucket | undefined
     let made = 0
-    const end = ({ group, last }: Bucket, max: unknown): Result.Result<Document, Problem> =>
+    const end = ({ group, min }: Bucket, max: unknown): Result.Result<Document, Problem> =>
       Result.flatMap(
         catchRejection(() => {
           memory.release(group.held)
-          return withoutNothing(group.document({ min: group.key, max: max === undefined ? last : max }))
+          return group.document({ min, max })
         }),
         checkSize
       )
@@ -79,10 +86,14 @@ export const parseBucketAuto: StageParser = (operand, context) => {
     const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), byKey(collator), Infinity, memory)
     const full = mapEach(inOrder, ({ document, key }): Result.Result<Document | undefined, Problem> => {
       const isFull = bucket !== undefined && made < buckets && bucket.size >= Math.max(1, Math.round(total / buckets))
-      const done = isFull && bucket !== undefined && !equals(bucket.last, key) ? end(bucket, key) : noDocument
-      if (bucket === undefined || done !== noDocument) {
+      const max = isFull && bucket !== undefined
+        ? maxBefore(bucket, key, rounding, equals(bucket.last, key))
+        : undefined
+      const done = bucket !== undefined && max !== undefined ? end(bucket, max) : noDocument
+      if (bucket === undefined || max !== undefined) {
         made += 1
-        bucket = { group: new Group(key, accumulations, memory, 0), last: key, size: 0 }
+        const min = max ?? (rounding === undefined ? key : rounding.below(granular(key)))
+        bucket = { group: new Group(key, accumulations, memory, 0), min, last: key, size: 0, boundary: undefined }
       }
       bucket.last = key
       bucket.size += 1
@@ -94,7 +105,7 @@ export const parseBucketAuto: StageParser = (operand, context) => {
       if (bucket === undefined) return ended
       const last = bucket
       bucket = undefined
-      return Result.map(end(last, undefined), (document) => [document])
+      return Result.map(end(last, lastMax(last, rounding)), (document) => [document])
     })
   })
 }
@@ -165,21 +176,32 @@ const finished = (groups: ReadonlyArray<Group>, memory: Memory): BatchIterator =
 
 interface Bucket {
   readonly group: Group
+  readonly min: unknown
   /** The key of the last document in it. */
   last: unknown
   size: number
+  /** With a granularity, the member of the series at which a bucket that is full ends. */
+  boundary: BsonNumber | undefined
 }
+
+/** The upper bound of a bucket that is full, if the next key is not in it any more. */
+const maxBefore = (
+  bucket: Bucket,
+  key: unknown,
+  rounding: Granularity | undefined,
+  isAlike: boolean
+): unknown => {
+  if (rounding === undefined) return isAlike ? undefined : key
+  bucket.boundary ??= rounding.above(granular(bucket.last))
+  if (isAlike || compareNumbers(bucket.boundary, granular(key)) > 0) return undefined
+  return compareNumbers(bucket.boundary, 0) === 0 ? rounding.below(granular(key)) : bucket.boundary
+}
+
+const lastMax = ({ boundary, last }: Bucket, rounding: Granularity | undefined): unknown =>
+  rounding === undefined ? last : boundary ?? rounding.above(granular(last))
 
 const byKey = (collator: Collator | undefined): ReadonlyArray<Direction> => [
   { path: ["key"], descending: false, collator }
 ]
 
 const noDocument: Result.Result<Document | undefined, Problem> = Result.succeed(undefined)
-
-const withoutNothing = (document: Document): Document =>
-  Object.fromEntries(
-    Object.entries(document).map(([key, value]) => [
-      key,
-      isArray(value) ? value.filter((item) => !isNothing(item)) : value
-    ])
-  )

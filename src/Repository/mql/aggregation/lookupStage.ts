@@ -5,11 +5,11 @@ import * as Result from "effect/Result"
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
 import { toDouble } from "../../bson/number.ts"
-import { segmentsOf, withValue } from "../../bson/path.ts"
+import { childOf, isArrayIndex, type Segments, segmentsOf, withValue } from "../../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, consumeThen, mapEach } from "../execution/batchIterator.ts"
-import { follow, parseExpression } from "../expression/parseExpression.ts"
+import { parseExpression } from "../expression/parseExpression.ts"
 import { type Filter, matchAll, parseFilter } from "../filter/parseFilter.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
 import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
@@ -96,8 +96,22 @@ const isName = (value: unknown): value is string => typeof value === "string" &&
 const listOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? value : [value ?? null]
 
 /** The values at a path; a missing one is `null`. May throw. */
-const valuesAt = (document: Document, path: string): ReadonlyArray<unknown> =>
-  listOf(follow(document, segmentsOf(path)))
+const valuesAt = (document: Document, path: string): ReadonlyArray<unknown> => listOf(along(document, segmentsOf(path)))
+
+/** The value at a path, which leads to the items of an array by their numbers, or through its documents. */
+const along = (start: unknown, path: Segments, from = 0): unknown => {
+  let node = start
+  for (let at = from; at < path.length; at++) {
+    const segment = path[at] ?? ""
+    if (isArray(node) && !isArrayIndex(segment)) {
+      charge(4 * node.length)
+      return node.map((item) => isDocument(item) ? along(item, path, at) : undefined)
+        .filter((value) => value !== undefined)
+    }
+    node = childOf(node, segment)
+  }
+  return node
+}
 
 /** May throw. */
 const matches = (filter: Filter, document: Document): boolean => {

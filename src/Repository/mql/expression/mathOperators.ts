@@ -1,9 +1,12 @@
 /**
- * The expression operators of powers, logarithms and trigonometry. They are computed as doubles; a decimal's result is the
- * decimal of that double.
+ * The expression operators of powers, logarithms and trigonometry. Powers and logarithms of decimals have 34 digits; angles
+ * are computed as doubles, and a decimal's result is the decimal of that double.
  */
+import type { Decimal128 } from "bson"
 import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
-import { doubleOf, isDecimal, isDouble, isLong, toDouble } from "../../bson/number.ts"
+import { exponential, logarithm, logarithmOf, power as powerOf, squareRoot } from "../../bson/decimalMath.ts"
+import { type BsonNumber, compareNumbers, doubleOf, isDecimal, isDouble, isLong, toDouble } from "../../bson/number.ts"
+import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { binary, isNothing, numberOf, type OperatorParser, type OperatorParsers, unary } from "./expression.ts"
 
@@ -19,6 +22,31 @@ const ofDouble = (
     return isDecimal(number) ? decimalOfDouble(compute(double)) : doubleOf(compute(double))
   })
 
+/** As {@link ofDouble}, with a computation of its own for decimals. */
+const ofNumber = (
+  compute: (value: number) => number,
+  ofDecimal: (value: BsonNumber) => Decimal128,
+  isDefined?: (value: number) => boolean
+): OperatorParser => {
+  const isAny = isDefined ?? (() => true)
+  return unary((value, name) => {
+    if (isNothing(value)) return null
+    const number = numberOf(name, value)
+    const double = toDouble(number)
+    if (!Number.isNaN(double) && !isAny(signed(number, double))) return reject(`${name} has no value for ${double}`)
+    if (!isDecimal(number)) return doubleOf(compute(double))
+    charge(decimalCost)
+    return ofDecimal(number)
+  })
+}
+
+// A decimal may be too small for a double.
+const signed = (number: BsonNumber, double: number): number =>
+  double === 0 && compareNumbers(number, 0) !== 0 ? compareNumbers(number, 0) : double
+
+// What a function of a decimal takes to compute.
+const decimalCost = 20_000
+
 const isPositive = (value: number): boolean => value > 0
 
 const isRatio = (value: number): boolean => value >= -1 && value <= 1
@@ -27,25 +55,35 @@ const $log = binary((value, base, name) => {
   if (isNothing(value) || isNothing(base)) return null
   const [number, other] = [numberOf(name, value), numberOf(name, base)]
   const [argument, root] = [toDouble(number), toDouble(other)]
-  if (argument <= 0) return reject("$log needs a positive number")
-  if (root <= 0 || root === 1) return reject("$log needs a positive base other than 1")
-  const double = Math.log(argument) / Math.log(root)
-  return isDecimal(number) || isDecimal(other) ? decimalOfDouble(double) : doubleOf(double)
+  if (signed(number, argument) <= 0) return reject("$log needs a positive number")
+  if (signed(other, root) <= 0 || compareNumbers(other, 1) === 0) {
+    return reject("$log needs a positive base other than 1")
+  }
+  if (!isDecimal(number) && !isDecimal(other)) return doubleOf(Math.log(argument) / Math.log(root))
+  charge(2 * decimalCost)
+  return logarithmOf(asDecimal(number), asDecimal(other))
 })
 
 const $pow = binary((base, exponent, name) => {
   if (isNothing(base) || isNothing(exponent)) return null
   const [number, power] = [numberOf(name, base), numberOf(name, exponent)]
   const [x, n] = [toDouble(number), toDouble(power)]
-  if (x === 0 && n < 0) return reject("$pow can't raise 0 to a negative power")
+  if (signed(number, x) === 0 && n < 0) return reject("$pow can't raise 0 to a negative power")
   const double = x ** n
-  if (isDecimal(number) || isDecimal(power)) return decimalOfDouble(double)
+  if (isDecimal(number) || isDecimal(power)) {
+    charge(3 * decimalCost)
+    return powerOf(asDecimal(number), asDecimal(power))
+  }
   if (isDouble(number) || isDouble(power) || n < 0) return doubleOf(double)
   const isWide = isLong(number) || isLong(power)
   // The exponents of greater results are small, but for the bases 0, 1 and -1.
   if (Number.isSafeInteger(double)) return integerOf(BigInt(double), isWide) ?? doubleOf(double)
   return (n <= 64 ? integerOf(BigInt(number.toString()) ** BigInt(n), true) : undefined) ?? doubleOf(double)
 })
+
+/** As MongoDB makes a double a decimal, with 15 digits. */
+const asDecimal = (value: BsonNumber): BsonNumber =>
+  typeof value === "number" && Number.isFinite(value) ? decimalOfDouble(Number(value.toPrecision(15))) : value
 
 const $atan2 = binary((y, x, name) => {
   if (isNothing(y) || isNothing(x)) return null
@@ -56,10 +94,10 @@ const $atan2 = binary((y, x, name) => {
 
 /** @internal */
 export const mathOperators: OperatorParsers = {
-  $sqrt: ofDouble(Math.sqrt, (value) => value >= 0),
-  $exp: ofDouble(Math.exp),
-  $ln: ofDouble(Math.log, isPositive),
-  $log10: ofDouble(Math.log10, isPositive),
+  $sqrt: ofNumber(Math.sqrt, squareRoot, (value) => value >= 0),
+  $exp: ofNumber(Math.exp, exponential),
+  $ln: ofNumber(Math.log, logarithm, isPositive),
+  $log10: ofNumber(Math.log10, (value) => logarithmOf(value, 10), isPositive),
   $log,
   $pow,
   $sigmoid: ofDouble((value) => 1 / (1 + Math.exp(-value))),

@@ -3,7 +3,7 @@
  */
 import type * as Result from "effect/Result"
 import { dateOf } from "../../bson/normalise.ts"
-import { isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
+import { type Segments, segmentsOf } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { charge } from "../limits/costBudget.ts"
@@ -37,26 +37,24 @@ export const parseExpression = (
 ): Result.Result<Expression, Problem> => catchRejection(() => makeParser(context).parse(expression))
 
 /**
- * The value at a path, as expressions read it: an array yields the array of its items' values. A nested array is not
- * entered.
+ * The value at a path, as expressions read it: an array yields the array of the values in its documents, and has no fields
+ * by number.
  *
  * @internal
  */
-export const follow = (start: unknown, path: Segments, from = 0, isItem = false): unknown => {
+export const follow = (start: unknown, path: Segments, from = 0): unknown => {
   let node = start
   for (let at = from; at < path.length; at++) {
-    const segment = path[at] ?? ""
-    if (isArray(node) && !isArrayIndex(segment)) {
-      if (isItem && at === from) return node
+    if (isArray(node)) {
       charge(4 * node.length)
       const found: Array<unknown> = []
       for (const item of node) {
-        const value = follow(item, path, at, true)
+        const value = isDocument(item) ? follow(item, path, at) : undefined
         if (value !== undefined) found.push(value)
       }
       return found
     }
-    node = isDocument(node) ? fieldOf(node, segment) : isArray(node) ? node[Number(segment)] : undefined
+    node = isDocument(node) ? fieldOf(node, path[at] ?? "") : undefined
   }
   return node
 }

@@ -232,7 +232,7 @@ const sortedBy = (
 }
 
 // What it takes to find a value's place among others.
-const sortCost = 100
+const sortCost = 400
 
 const placed = (
   name: string,

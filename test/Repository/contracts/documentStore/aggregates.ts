@@ -123,4 +123,59 @@ export const aggregateContract = (it: Tests, differs: Differs) => {
         assert.strictEqual(yield* store.count(name, {}), 1_500)
       }
     }))
+
+  const series: ReadonlyArray<[granularity: string, bounds: ReadonlyArray<number>]> = [
+    ["R20", [0, 20, 40, 63, 90, 100]],
+    ["E24", [0, 20, 43, 68, 91, 100]],
+    ["1-2-5", [0, 20, 50, 100]],
+    ["POWERSOF2", [0, 32, 64, 128]]
+  ]
+  it.effect.each(differs("granularity") ? [] : series)(
+    "$bucketAuto ends buckets at the preferred numbers of %s",
+    ([granularity, bounds]) =>
+      Effect.gen(function*() {
+        const { name, store } = yield* collectionOf(Array.from({ length: 100 }, (_, _id) => ({ _id })))
+        const made = yield* Stream.runCollect(
+          store.aggregate(name, [{ $bucketAuto: { groupBy: "$_id", buckets: 5, granularity } }])
+        )
+        const expected = bounds.slice(1).map((max, i): Document => {
+          const min = bounds[i] ?? 0
+          const inside = Array.from({ length: 100 }, (_, n) => n).filter((n) => n >= min && n < max)
+          return { _id: { min, max }, count: inside.length }
+        })
+        assert.deepStrictEqual(made, expected)
+      })
+  )
+
+  it.effect.skipIf(differs("granularity"))(
+    "$bucketAuto keeps the types of preferred numbers, and takes no others",
+    () =>
+      Effect.gen(function*() {
+        const { name, store } = yield* collectionOf(
+          ["0.00021", "3.2", "470"].map((text, _id) => ({ _id, d: Decimal128.fromString(text), s: text, n: _id - 1 }))
+        )
+        const bucketed = (groupBy: string, granularity: string) =>
+          Stream.runCollect(store.aggregate(name, [{ $bucketAuto: { groupBy, buckets: 3, granularity } }]))
+        const decimals = yield* bucketed("$d", "E6")
+        assert.deepStrictEqual(
+          decimals.map(({ _id }) => Object.values(Object(_id)).map((value) => Number(String(value)))),
+          [[0.00015, 0.00022], [0.00022, 3.3], [3.3, 680]]
+        )
+        assert.isTrue(
+          decimals.every(({ _id }) => Object.values(Object(_id)).every((value) => typeof value === "object"))
+        )
+        for (const [groupBy, granularity] of [["$s", "E6"], ["$n", "E6"], ["$none", "E6"], ["$d", "E7"]] as const) {
+          assert.strictEqual((yield* Effect.flip(bucketed(groupBy, granularity)))._tag, "QueryRejected")
+        }
+      })
+  )
+
+  it.effect("$bucketAuto keeps null in the lists that it makes", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf([{ _id: 1, n: null }, { _id: 2 }])
+      const stage = { $bucketAuto: { groupBy: "$_id", buckets: 1, output: { all: { $push: "$n" } } } }
+      assert.deepStrictEqual(yield* Stream.runCollect(store.aggregate(name, [stage])), [
+        { _id: { min: 1, max: 2 }, all: [null] }
+      ])
+    }))
 }

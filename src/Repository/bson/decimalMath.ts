@@ -1,0 +1,189 @@
+/**
+ * Powers, roots and logarithms of decimals, with the 34 digits that a `Decimal128` has. They are computed as integers with
+ * more digits.
+ */
+import type { Decimal128 } from "bson"
+import { decimalOf, decimalOfDouble } from "./arithmetic.ts"
+import { type BsonNumber, type Exact, exactOf, toDouble } from "./number.ts"
+
+/**
+ * The square root of a number that is not negative.
+ *
+ * @internal
+ */
+export const squareRoot = (value: BsonNumber): Decimal128 => {
+  const exact = exactOf(value)
+  if (exact === undefined) return decimalOfDouble(Math.sqrt(toDouble(value)))
+  if (exact.digits === 0n) return decimalOf(exact)
+  // An even exponent, and digits enough for those of the root.
+  const shift = 2 * Math.max(0, extraDigits - (lengthOf(exact.digits) >> 1)) + (Math.abs(exact.exponent) % 2)
+  const digits = exact.digits * 10n ** BigInt(shift)
+  const root = rootOf(digits)
+  const exponent = (exact.exponent - shift) / 2
+  if (root * root === digits) return decimalOf(shortest({ digits: root, exponent }, Math.floor(exact.exponent / 2)))
+  // One more digit says that the root is beyond a tie.
+  return decimalOf({ digits: root * 10n + 1n, exponent: exponent - 1 })
+}
+
+/**
+ * e to the power of a number.
+ *
+ * @internal
+ */
+export const exponential = (value: BsonNumber): Decimal128 => {
+  const exact = exactOf(value)
+  const double = toDouble(value)
+  if (exact?.digits === 0n) return decimalOf({ digits: 1n, exponent: 0 })
+  if (exact === undefined || Math.abs(double) > maxExponent) {
+    return decimalOfDouble(double > 0 ? Infinity : Math.exp(double))
+  }
+  return decimalOf(powerOfE(fixedOf(exact)))
+}
+
+/**
+ * The natural logarithm of a positive number.
+ *
+ * @internal
+ */
+export const logarithm = (value: BsonNumber): Decimal128 => {
+  const exact = exactOf(value)
+  return exact === undefined ? decimalOfDouble(Math.log(toDouble(value))) : decimalOf(ofFixed(lnOf(exact)))
+}
+
+/**
+ * The logarithm of a positive number to a positive base other than 1.
+ *
+ * @internal
+ */
+export const logarithmOf = (value: BsonNumber, base: BsonNumber): Decimal128 => {
+  const [x, b] = [exactOf(value), exactOf(base)]
+  if (x === undefined || b === undefined) {
+    return decimalOfDouble(Math.log(toDouble(value)) / Math.log(toDouble(base)))
+  }
+  const [numerator, denominator] = [lnOf(x), lnOf(b)]
+  const quotient = numerator * one / denominator
+  const whole = nearest(quotient)
+  // A logarithm that is whole is so exactly.
+  return decimalOf(isNear(quotient, whole) ? { digits: whole, exponent: 0 } : ofFixed(quotient))
+}
+
+/**
+ * A number to the power of another one. A negative number has powers with whole exponents only.
+ *
+ * @internal
+ */
+export const power = (base: BsonNumber, exponent: BsonNumber): Decimal128 => {
+  const [x, n] = [exactOf(base), exactOf(exponent)]
+  const double = toDouble(exponent)
+  if (x === undefined || n === undefined || x.digits === 0n) return decimalOfDouble(toDouble(base) ** double)
+  const isWhole = Number.isSafeInteger(double)
+  if (isWhole && double >= 0 && double * lengthOf(x.digits) <= maxExactDigits) {
+    return decimalOf({ digits: x.digits ** BigInt(double), exponent: x.exponent * double })
+  }
+  if (x.digits < 0n && !isWhole) return decimalOfDouble(NaN)
+  const magnitude = { digits: x.digits < 0n ? -x.digits : x.digits, exponent: x.exponent }
+  const { digits, exponent: scale } = n
+  const product = scale >= 0
+    ? lnOf(magnitude) * digits * 10n ** BigInt(Math.min(scale, places))
+    : lnOf(magnitude) * digits / 10n ** BigInt(-scale)
+  const sign = x.digits < 0n && Math.abs(double % 2) === 1 ? -1n : 1n
+  if (product > BigInt(maxExponent) * one) return decimalOfDouble(Number(sign) * Infinity)
+  if (product < -BigInt(maxExponent) * one) return decimalOf({ digits: 0n, exponent: 0 })
+  const result = powerOfE(product)
+  return decimalOf({ digits: sign * result.digits, exponent: result.exponent })
+}
+
+// internal
+
+// More than the digits of a decimal, for the errors of a computation whose result has an exponent of four digits.
+const places = 60
+
+const extraDigits = 40
+
+const one = 10n ** BigInt(places)
+
+// e to this power is beyond the decimals.
+const maxExponent = 14_300
+
+// The digits of a power that is computed exactly.
+const maxExactDigits = 2_000
+
+const lengthOf = (digits: bigint): number => digits.toString().length - (digits < 0n ? 1 : 0)
+
+const fixedOf = ({ digits, exponent }: Exact): bigint =>
+  exponent >= -places ? digits * 10n ** BigInt(exponent + places) : digits / 10n ** BigInt(-exponent - places)
+
+const ofFixed = (digits: bigint): Exact => ({ digits, exponent: -places })
+
+const nearest = (fixed: bigint): bigint => (fixed + (fixed < 0n ? -one : one) / 2n) / one
+
+const isNear = (fixed: bigint, whole: bigint): boolean => {
+  const rest = fixed - whole * one
+  return (rest < 0n ? -rest : rest) < 10n ** 12n
+}
+
+/** The same number with the exponent, or with the greatest one below it. */
+const shortest = ({ digits, exponent }: Exact, wanted: number): Exact => {
+  let [left, at] = [digits, exponent]
+  while (at < wanted && left % 10n === 0n) {
+    left /= 10n
+    at += 1
+  }
+  return { digits: left, exponent: at }
+}
+
+/** The root without its fraction, by Newton's method. */
+const rootOf = (value: bigint): bigint => {
+  let root = 10n ** BigInt((lengthOf(value) >> 1) + 1)
+  for (let next = (root + value / root) / 2n; next < root; next = (root + value / root) / 2n) root = next
+  return root
+}
+
+/** The natural logarithm of m × 10^k, where m is near 1, as a fixed-point number. */
+const lnOf = ({ digits, exponent }: Exact): bigint => {
+  const length = lengthOf(digits)
+  const scaled = length <= places ? digits * 10n ** BigInt(places - length) : digits / 10n ** BigInt(length - places)
+  // 0.1 <= m < 1, so that a few roots bring it near 1.
+  let m = scaled
+  let factor = 2n
+  for (let i = 0; i < rootings; i++) {
+    m = rootOf(m * one)
+    factor *= 2n
+  }
+  return factor * areaTangent((m - one) * one / (m + one)) + BigInt(exponent + length) * ln10()
+}
+
+const rootings = 6
+
+/** The inverse hyperbolic tangent of a small number, by its series. */
+const areaTangent = (x: bigint): bigint => {
+  const square = x * x / one
+  let sum = x
+  let term = x
+  for (let n = 3n; term !== 0n; n += 2n) {
+    term = term * square / one
+    sum += term / n
+  }
+  return sum
+}
+
+let knownLn10: bigint | undefined
+
+/** ln 10 = 2 artanh(9/11). */
+const ln10 = (): bigint => knownLn10 ??= 2n * areaTangent(9n * one / 11n)
+
+/** e^x = 10^k × e^r, where r is below ln 10, and its series converges after halvings. */
+const powerOfE = (x: bigint): Exact => {
+  const k = x / ln10() - (x < 0n ? 1n : 0n)
+  const r = (x - k * ln10()) / 2n ** BigInt(halvings)
+  let sum = one
+  let term = one
+  for (let n = 1n; term !== 0n; n++) {
+    term = term * r / one / n
+    sum += term
+  }
+  for (let i = 0; i < halvings; i++) sum = sum * sum / one
+  return { digits: sum, exponent: Number(k) - places }
+}
+
+const halvings = 8
