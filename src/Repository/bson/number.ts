@@ -76,15 +76,12 @@ export const made = <A extends Double | Long>(number: A): A => {
  *
  * @internal
  */
-export const plainNumber = <A>(value: A): A | number =>
-  // The casts follow from the tags.
-  typeof value !== "object" || value === null || !("_bsontype" in value) ?
-    value
-    : value._bsontype === "Long" ?
-    fromLong(value as unknown as Long) as A | number
-    : value._bsontype === "Double"
-    ? (value as unknown as Double).value
-    : value
+export const plainNumber = <A>(value: A): A | number => {
+  if (typeof value !== "object" || value === null || !("_bsontype" in value)) return value
+  // The casts follow from the tags; a `Long` that is no number is returned as it is.
+  if (value._bsontype === "Long") return fromLong(value as unknown as Long) as A | number
+  return value._bsontype === "Double" ? (value as unknown as Double).value : value
+}
 
 /**
  * A number as digits × 10^exponent, exactly.
@@ -179,15 +176,11 @@ export const residue = (value: BsonNumber): { readonly side: -1 | 1; readonly te
   return { side: side < 0 ? -1 : 1, text: `${digits}E${exact.exponent + text.length - digits.length}` }
 }
 
-/**
- * A 64-bit integer as it is read: a `number` where that is exact, else the `Long`.
- *
- * @internal
- */
-export const fromLong = (value: Long): number | Long => {
+/** A 64-bit integer as it is read: a `number` where that is exact, else the `Long`. */
+const fromLong = (value: Long): number | Long => {
   const double = value.toNumber()
   // `bson` reads 2 ** 53 and its negative as numbers, too.
-  const isNumber = Number.isSafeInteger(double) ||
-    (Math.abs(double) === 2 ** 53 && Long.fromNumber(double).equals(value))
+  const isNumber = Number.isSafeInteger(double)
+    || (Math.abs(double) === 2 ** 53 && Long.fromNumber(double).equals(value))
   return isNumber ? double : value
 }

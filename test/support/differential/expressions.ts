@@ -24,7 +24,18 @@ const leaves = (variables: ReadonlyArray<string>): Kinds => {
   const or = (names: ReadonlyArray<string>, constants: Expressions): Expressions =>
     weighted<unknown>([4, oneOf<unknown>(...names, ...variables)], [2, constants], [1, anyField])
   const anyField = oneOf<unknown>(
-    ...["$n", "$s", "$t", "$l", "$o", "$c", "$v", "$o.x", "$c.x", "$v.x", "$none", "$_id"],
+    "$n",
+    "$s",
+    "$t",
+    "$l",
+    "$o",
+    "$c",
+    "$v",
+    "$o.x",
+    "$c.x",
+    "$v.x",
+    "$none",
+    "$_id",
     ...variables
   )
   return {

@@ -8,21 +8,25 @@ import { anything, common, fields, ints, items, listOf, numbers, partial, paths,
 const valueAt = (path: string): Some<unknown> => weighted([3, fields[path] ?? common], [1, anything])
 
 const typeNames = oneOf<unknown>(
-  ...[
-    "double",
-    "string",
-    "object",
-    "array",
-    "binData",
-    "objectId",
-    "bool",
-    "date",
-    "null",
-    "regex",
-    "int",
-    "timestamp"
-  ],
-  ...["long", "decimal", "minKey", "maxKey", "number", 2, -1]
+  "double",
+  "string",
+  "object",
+  "array",
+  "binData",
+  "objectId",
+  "bool",
+  "date",
+  "null",
+  "regex",
+  "int",
+  "timestamp",
+  "long",
+  "decimal",
+  "minKey",
+  "maxKey",
+  "number",
+  2,
+  -1
 )
 
 const regularExpressions: Some<Document> = oneOf<Document>(

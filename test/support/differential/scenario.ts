@@ -132,7 +132,7 @@ const inOrder = (documents: ReadonlyArray<unknown>): string => documents.map(tex
 export const isWrite = ({ call }: Call): boolean => !["find", "distinct", "aggregate"].includes(call)
 
 /** Performs one call. */
-export const perform = (store: Store, name: string, call: Call) => {
+const perform = (store: Store, name: string, call: Call) => {
   const all = Effect.map(store.find(name, { sort: { _id: 1 } }), inOrder)
   const after = <A, E>(write: Effect.Effect<A, E>) =>
     Effect.flatMap(write, (result) => Effect.map(all, (documents) => `${textOf({ result })}\n${documents}`))

@@ -26,7 +26,7 @@ export const partial = (fields: { readonly [key: string]: Some<unknown> }): Some
     (document) => Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined))
   )
 
-export const at = (text: string): Date => new Date(text)
+const at = (text: string): Date => new Date(text)
 
 export const ints: Some<unknown> = oneOf<unknown>(0, 1, 2, 3, -1)
 
@@ -104,7 +104,7 @@ const others = oneOf<unknown>(
 
 const flags = oneOf<unknown>(true, false)
 
-export const scalars: Some<unknown> = weighted(
+const scalars: Some<unknown> = weighted(
   [6, numbers],
   [4, texts],
   [1, oneOf<unknown>(null)],
@@ -121,13 +121,13 @@ export const common: Some<unknown> = weighted([3, plain], [1, scalars])
 
 export const items: Some<unknown> = partial({ x: common, y: common })
 
-export const lists: Some<unknown> = weighted<unknown>(
+const lists: Some<unknown> = weighted<unknown>(
   [4, listOf(common, 4)],
   [2, listOf(ints, 4)],
   [1, listOf(either(common, listOf(ints, 2), items), 3)]
 )
 
-export const nested: Some<unknown> = weighted<unknown>([4, items], [1, record({ x: items })], [1, record({ x: lists })])
+const nested: Some<unknown> = weighted<unknown>([4, items], [1, record({ x: items })], [1, record({ x: lists })])
 
 export const anything: Some<unknown> = weighted<unknown>([6, common], [2, lists], [2, nested])
 

@@ -244,12 +244,16 @@ const largest = (sign: 1 | -1): Make =>
   }))
 
 const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand, context) => {
-  const { n = 1, output, sortBy } = isDocument(operand) ? { ...operand } : {}
-  const parsed = Result.all([
-    parseSort(sortBy, context.collator),
-    parseExpression(output, context),
-    parseExpression(isSingle ? 1 : n, context)
-  ])
+  const required = isSingle ? ["output", "sortBy"] : ["output", "sortBy", "n"]
+  const parsed = Result.flatMap(
+    catchRejection(() => namesOf(operand, `${isTop ? "$top" : "$bottom"}${isSingle ? "" : "N"}`, required)),
+    ({ n = 1, output, sortBy }) =>
+      Result.all([
+        parseSort(sortBy, context.collator),
+        parseExpression(output, context),
+        parseExpression(n, context)
+      ])
+  )
   return Result.map(parsed, ([directions, compute, count]) =>
     chosen(
       {

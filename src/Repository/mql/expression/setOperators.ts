@@ -6,6 +6,7 @@ import { ValueSet } from "../../bson/valueSet.ts"
 import { charge } from "../limits/costBudget.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
 import {
+  binary,
   collated,
   isNothing,
   isTruthy,
@@ -37,14 +38,27 @@ const unique = (values: ReadonlyArray<unknown>, collator: Collator | undefined):
 
 type Combine<A> = (lists: Lists, collator: Collator | undefined) => A
 
-const combining = (least: number, most: number, combine: Combine<unknown>): OperatorParser =>
+/** The lists before the first `null` are checked: MongoDB reads one after the other. */
+const combining = (combine: Combine<unknown>): OperatorParser =>
   collated((collator) =>
-    variadic(
-      least,
-      most,
-      (values, name) => values.some(isNothing) ? null : combine(values.map((value) => listOf(name, value)), collator)
-    )
+    variadic(0, Infinity, (values, name) => {
+      const lists: Array<ReadonlyArray<unknown>> = []
+      for (const value of values) {
+        if (isNothing(value)) return null
+        lists.push(listOf(name, value))
+      }
+      return combine(lists, collator)
+    })
   )
+
+const $setDifference: OperatorParser = collated((collator) =>
+  binary((left, right, name) => {
+    if (isNothing(left) || isNothing(right)) return null
+    const [given, excluded] = [listOf(name, left), listOf(name, right)]
+    const others = setOf(excluded, collator)
+    return unique(given, collator).filter((value) => !others.has(value))
+  })
+)
 
 const comparing = (most: number, compare: Combine<boolean>): OperatorParser =>
   collated((collator) =>
@@ -75,15 +89,12 @@ const quantified = (test: (items: ReadonlyArray<unknown>) => boolean): OperatorP
 
 /** @internal */
 export const setOperators: OperatorParsers = {
-  $setUnion: combining(0, Infinity, (lists, collator) => unique(allOf(lists), collator)),
-  $setIntersection: combining(0, Infinity, ([first = [], ...others], collator) => {
+  $setUnion: combining((lists, collator) => unique(allOf(lists), collator)),
+  $setIntersection: combining(([first = [], ...others], collator) => {
     const sets = others.map((other) => setOf(other, collator))
     return unique(first, collator).filter((value) => sets.every((set) => set.has(value)))
   }),
-  $setDifference: combining(2, 2, ([first = [], second = []], collator) => {
-    const others = setOf(second, collator)
-    return unique(first, collator).filter((value) => !others.has(value))
-  }),
+  $setDifference,
   $setEquals: comparing(
     Infinity,
     ([first, ...others], collator) =>

@@ -216,6 +216,8 @@ export class FilterParser {
 
   #all(operand: unknown): FieldTest {
     if (!isArray(operand)) return reject("$all needs an array")
+    const elements = operand.filter(isOperatorDocument).length
+    if (elements > 0 && elements < operand.length) return reject("$all takes either values or $elemMatch")
     const tests = operand.map((item) => {
       if (!isOperatorDocument(item)) return onItems(equal(item, this.#context.collator))
       if (Object.keys(item).some((key) => key !== "$elemMatch")) {

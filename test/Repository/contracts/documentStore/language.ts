@@ -269,6 +269,9 @@ export const languageContract = (it: Tests, differs: Differs) => {
     [{ $getField: { field: "a", input: "$none" } }, missing],
     [{ $getField: { field: "a", input: "$o" } }, 1],
     [{ $setEquals: [null, [1]] }, rejected],
+    [{ $setIntersection: ["$s", "$none"] }, rejected],
+    [{ $setUnion: ["$none", "$s"] }, null],
+    [{ $divide: [1, Decimal128.fromString("Infinity")] }, Decimal128.fromString("0E-6176")],
     [{ $setIsSubset: [[1], null] }, rejected],
     [{ $setUnion: [null, [1]] }, null],
     [{ $add: [1], $subtract: [1, 1] }, rejected, "severalOperators"]

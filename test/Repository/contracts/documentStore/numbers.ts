@@ -6,9 +6,9 @@ import type { Difference, Differs } from "../../../support/serverDifferences.ts"
 import { collectionOf, day, type Tests } from "./collection.ts"
 
 const most = 2 ** 31 - 1
-const long = Long.fromNumber
+const long = (value: number) => Long.fromNumber(value)
 const double = (value: number) => new Double(value)
-const decimal = Decimal128.fromString
+const decimal = (text: string) => Decimal128.fromString(text)
 
 /** An expression and the type of its value, or `rejected`. */
 type Case = readonly [expression: unknown, type: string, difference?: Difference]

@@ -19,6 +19,8 @@ export const refusalContract = (it: Tests) => {
   it.effect.each<[string, Filter]>([
     ...malformedFilters,
     ["an unknown operator of a field beside a known one", { a: { $gte: 1, $foo: 1 } }],
+    ["values beside an $elemMatch in $all", { l: { $all: [1, { $elemMatch: { $gt: 0 } }] } }],
+    ["an $elemMatch beside values in $all", { l: { $all: [{ $elemMatch: { $gt: 0 } }, 1] } }],
     ["an unknown operator of an item", { l: { $elemMatch: { $foo: 1 } } }],
     ["an unknown operator of an item's field", { l: { $elemMatch: { x: { $foo: 1 } } } }]
   ])("refuses a filter with %s", ([, filter]) =>
@@ -156,6 +158,7 @@ export const refusalContract = (it: Tests) => {
     ["an unknown operator in a group's identifier", { $group: { _id: { $foo: "$a" } } }],
     ["a group without identifier", { $group: { n: { $sum: 1 } } }],
     ["an unknown accumulator", { $group: { _id: null, n: { $foo: 1 } } }],
+    ["a best value without what it outputs", { $group: { _id: null, n: { $top: { sortBy: { a: 1 } } } } }],
     ["a group's field that accumulates nothing", { $group: { _id: null, n: 1 } }],
     ["a limit of 0", { $limit: 0 }],
     ["a negative skip", { $skip: -1 }],
