@@ -6,12 +6,8 @@ import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type FieldTest, type ItemTest, type Test, testAt } from "./fieldTest.ts"
 
-/**
- * A condition of a filter on the items of an array.
- *
- * @internal
- */
-export interface ItemCondition extends ItemTest {
+/** A condition of a filter on the items of an array. */
+interface ItemCondition extends ItemTest {
   /** Whether the branch of the filter that the condition is in matches. */
   readonly applies: Test
 }
