@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Logger, Result } from "effect"
+import { Effect, Layer, Logger, Result } from "effect"
 import { type Document, DocumentStore } from "../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import { freshDirectory, freshFolder } from "../support/folders.ts"
@@ -59,7 +59,7 @@ for (
           "A document was written to \"things\" with a warning: the document does not fulfil the rules of its collection: "
           + "n (maximum)"
         ])
-      }).pipe(Effect.provide(layer), Effect.provide(Logger.layer([logger])))
+      }).pipe(Effect.provide(Layer.mergeAll(layer, Logger.layer([logger]))))
     })
   })
 
@@ -76,13 +76,8 @@ for (
         const late = store.transaction(Effect.gen(function*() {
           attempts += 1
           yield* store.insertOne("orders", { _id: 3, n: 1 })
-          // On behalf of somebody who is not in the transaction.
           if (attempts === 1) {
-            yield* Effect.callback<void>((resume) => {
-              Effect.runCallback(store.setValidator("orders", { required: ["other"] }), {
-                onExit: () => resume(Effect.void)
-              })
-            })
+            yield* outside(store.setValidator("orders", { required: ["other"] }))
           }
         }))
         assert.strictEqual((yield* Effect.flip(late))._tag, "QueryRejected")
@@ -134,3 +129,9 @@ for (
       }))
   })
 }
+
+/** Does something on behalf of somebody who is not in the transaction. */
+const outside = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.callback<A, E>((resume) => {
+    Effect.runCallback(effect, { onExit: (exit) => resume(exit) })
+  })
