@@ -73,12 +73,20 @@ const replacing = (
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
+// The engine knows at once that a text of Latin letters has none.
+const pairs = /[\u{10000}-\u{10ffff}]/u
+
+/** Whether each code unit of a long part of a text is a code point, so that none need be counted. */
+const isOfUnits = (text: string, from: number, to: number): boolean =>
+  Math.min(to, text.length) - from > 1_000 && !pairs.test(text.slice(from, to))
+
 /**
  * The number of code points, which MongoDB counts, between two string indexes.
  *
  * @internal
  */
 export const codePoints = (text: string, from: number, to: number): number => {
+  if (isOfUnits(text, from, to)) return to - from
   let count = to - from
   for (let at = from; at < to - 1; at++) if (isHighSurrogate(text.charCodeAt(at))) count -= 1
   return count
@@ -86,6 +94,8 @@ export const codePoints = (text: string, from: number, to: number): number => {
 
 /** The string index after `count` code points. */
 const indexAfter = (text: string, from: number, count: number): number => {
+  // With one more unit, so that no pair is cut at the end.
+  if (isOfUnits(text, from, from + count + 1)) return Math.min(from + count, text.length)
   let at = from
   for (let left = count; left > 0 && at < text.length; left--) at += isHighSurrogate(text.charCodeAt(at)) ? 2 : 1
   return at
