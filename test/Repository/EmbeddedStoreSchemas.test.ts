@@ -59,7 +59,7 @@ for (
           "A document was written to \"things\" with a warning: the document does not fulfil the rules of its collection: "
           + "n (maximum)"
         ])
-      }).pipe(Effect.provide(Layer.mergeAll(layer, Logger.layer([logger]))))
+      }).pipe(Effect.provide(Layer.provideMerge(layer, Logger.layer([logger]))))
     })
   })
 
