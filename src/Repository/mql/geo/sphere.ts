@@ -56,8 +56,7 @@ export const radiansPerDegree = Math.PI / 180
 /** @internal */
 export const dot = (a: Vector, b: Vector): number => a.x * b.x + a.y * b.y + a.z * b.z
 
-/** @internal */
-export const cross = (a: Vector, b: Vector): Vector => ({
+const cross = (a: Vector, b: Vector): Vector => ({
   x: a.y * b.z - a.z * b.y,
   y: a.z * b.x - a.x * b.z,
   z: a.x * b.y - a.y * b.x
