@@ -72,6 +72,7 @@ const secantus = {
   partsOfMilliseconds: { what: "It cuts a date's fraction, which MongoDB rounds.", calls: /\$(add|subtract)/ },
   typedDirections: "It takes only an int for a direction of $sort and $sortArray.",
   bitsOfLongs: "It makes an int of a long by $bit.",
+  newOperators: "It lacks $sigmoid, and arrayIndexAs and $$IDX of $filter, $map and $reduce.",
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }
 

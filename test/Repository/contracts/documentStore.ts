@@ -13,6 +13,8 @@ import { findOneAndContract } from "./documentStore/findOneAnd.ts"
 import { geoContract } from "./documentStore/geo.ts"
 import { indexContract } from "./documentStore/indexes.ts"
 import { languageContract } from "./documentStore/language.ts"
+import { arithmeticPages } from "./documentStore/manual/expressionsArithmetic.ts"
+import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
 import { modelContract } from "./documentStore/model.ts"
 import { numberContract } from "./documentStore/numbers.ts"
 import { pipelineContract } from "./documentStore/pipelines.ts"
@@ -56,4 +58,6 @@ export const documentStoreContract = <E>(
     transactionContract(it)
     schemaContract(it, differs)
     modelContract(it)
+    arithmeticPages(it, differs)
+    trigonometryPages(it, differs)
   })
