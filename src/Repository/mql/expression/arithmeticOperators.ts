@@ -59,18 +59,26 @@ export const times = (a: BsonNumber, b: BsonNumber): BsonNumber => multiply(a, b
 export const dateAt = (milliseconds: number): Date =>
   Math.abs(milliseconds) <= 8.64e15 ? dateOf(milliseconds) : reject("a computed date is out of range")
 
+/** The whole milliseconds that a number adds to a date: halves count away from 0. */
+const millisecondsOf = (value: BsonNumber): number => {
+  const exact = toDouble(value)
+  return Math.sign(exact) * Math.round(Math.abs(exact))
+}
+
+/** Adds from left to right: before a date, the sum of the numbers is rounded, and after it, each of them. */
 const $add = variadic(0, Infinity, (values, name) => {
   let sum: BsonNumber = 0
   let date: number | undefined
   for (const value of values) {
-    if (isInt(value) && isInt(sum) && isInt(sum + value)) sum += value
+    if (date === undefined && isInt(value) && isInt(sum) && isInt(sum + value)) sum += value
     else if (isNothing(value)) return null
     else if (value instanceof Date) {
       if (date !== undefined) return reject("$add takes one date at most")
-      date = value.getTime()
-    } else sum = plus(sum, numberOf(name, value))
+      date = value.getTime() + millisecondsOf(sum)
+    } else if (date !== undefined) date += millisecondsOf(numberOf(name, value))
+    else sum = plus(sum, numberOf(name, value))
   }
-  return date === undefined ? sum : dateAt(date + Math.round(toDouble(sum)))
+  return date === undefined ? sum : dateAt(date)
 })
 
 const $subtract = binary((left, right, name) => {
@@ -78,7 +86,7 @@ const $subtract = binary((left, right, name) => {
   if (isNothing(left) || isNothing(right)) return null
   if (left instanceof Date) {
     if (right instanceof Date) return longOf(left.getTime() - right.getTime())
-    return dateAt(left.getTime() - Math.round(toDouble(numberOf(name, right))))
+    return dateAt(left.getTime() - millisecondsOf(numberOf(name, right)))
   }
   return minus(numberOf(name, left), numberOf(name, right))
 })
