@@ -58,7 +58,7 @@ const secantus = {
     calls: /\{ x: (1|true) \}/
   },
   emptyLists: {
-    what: "It takes an empty list on the way of a $lookup for a missing value.",
+    what: "It takes an empty list on the way of a path for a missing value.",
     calls: /localField: "c\.x"/
   },
   zeroDivisors: { what: "It accepts a $mod by zero of a filter.", calls: /\$mod/ },
@@ -72,6 +72,9 @@ const secantus = {
   partsOfMilliseconds: { what: "It cuts a date's fraction, which MongoDB rounds.", calls: /\$(add|subtract)/ },
   typedDirections: "It takes only an int for a direction of $sort and $sortArray.",
   bitsOfLongs: "It makes an int of a long by $bit.",
+  firstOfNothing: "It takes null for the first and the last item of an empty list.",
+  pathsOfSums: "It ends the path of a $sum or $stdDevPop over a list of documents at the list.",
+  mixedSorts: "It fails to sort lists of values of different types.",
   newOperators: "It lacks $sigmoid, and arrayIndexAs and $$IDX of $filter, $map and $reduce.",
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }

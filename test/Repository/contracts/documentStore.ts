@@ -14,6 +14,8 @@ import { geoContract } from "./documentStore/geo.ts"
 import { indexContract } from "./documentStore/indexes.ts"
 import { languageContract } from "./documentStore/language.ts"
 import { arithmeticPages } from "./documentStore/manual/expressionsArithmetic.ts"
+import { arrayPages } from "./documentStore/manual/expressionsArrays.ts"
+import { arrayReshapingPages } from "./documentStore/manual/expressionsArraysReshaped.ts"
 import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
 import { modelContract } from "./documentStore/model.ts"
 import { numberContract } from "./documentStore/numbers.ts"
@@ -60,4 +62,6 @@ export const documentStoreContract = <E>(
     modelContract(it)
     arithmeticPages(it, differs)
     trigonometryPages(it, differs)
+    arrayPages(it, differs)
+    arrayReshapingPages(it, differs)
   })

@@ -43,11 +43,17 @@ export const variableName = (name: string, value: unknown): string =>
     ? value
     : reject(`${name} can't name a variable "${String(value).slice(0, 100)}"`)
 
+/** The name of the variable that holds an item's place in the list. */
+const placeName = (name: string, arrayIndexAs: unknown): string =>
+  arrayIndexAs === undefined ? "IDX" : variableName(name, arrayIndexAs)
+
 const $map: OperatorParser = (operand, parser, name) => {
-  const { as = "this", in: body, input } = { ...namesOf(operand, name, ["input", "in"], ["as"]) }
+  const parts = namesOf(operand, name, ["input", "in"], ["as", "arrayIndexAs"])
+  const { arrayIndexAs, as = "this", in: body, input } = { ...parts }
   const list = measured(input, parser)
-  const item = new Variable()
-  const compute = parser.within({ [variableName(name, as)]: item }).parse(body)
+  const [item, place] = [new Variable(), new Variable()]
+  const variables = { [placeName(name, arrayIndexAs)]: place, [variableName(name, as)]: item }
+  const compute = parser.within(variables).parse(body)
   const cost = iterationCost + costOf(body)
   return (document) => {
     const value = list(document)
@@ -57,6 +63,7 @@ const $map: OperatorParser = (operand, parser, name) => {
     const results = new Array<unknown>(items.length)
     for (let i = 0; i < items.length; i++) {
       item.value = items[i]
+      place.value = i
       results[i] = compute(document) ?? null
     }
     return results
@@ -64,11 +71,12 @@ const $map: OperatorParser = (operand, parser, name) => {
 }
 
 const $filter: OperatorParser = (operand, parser, name) => {
-  const parts = namesOf(operand, name, ["input", "cond"], ["as", "limit"])
-  const { as = "this", cond, input, limit } = { ...parts }
+  const parts = namesOf(operand, name, ["input", "cond"], ["as", "limit", "arrayIndexAs"])
+  const { arrayIndexAs, as = "this", cond, input, limit } = { ...parts }
   const list = measured(input, parser)
-  const item = new Variable()
-  const test = parser.within({ [variableName(name, as)]: item }).parse(cond)
+  const [item, place] = [new Variable(), new Variable()]
+  const variables = { [placeName(name, arrayIndexAs)]: place, [variableName(name, as)]: item }
+  const test = parser.within(variables).parse(cond)
   const most = limit === undefined ? undefined : parser.parse(limit)
   const cost = iterationCost + costOf(cond)
   return (document) => {
@@ -82,6 +90,7 @@ const $filter: OperatorParser = (operand, parser, name) => {
     const results: Array<unknown> = []
     for (let i = 0; i < items.length && results.length < wanted; i++) {
       item.value = items[i]
+      place.value = i
       if (isTruthy(test(document))) results.push(items[i])
     }
     return results
@@ -89,10 +98,12 @@ const $filter: OperatorParser = (operand, parser, name) => {
 }
 
 const $reduce: OperatorParser = (operand, parser, name) => {
-  const { in: body, initialValue, input } = { ...namesOf(operand, name, ["input", "initialValue", "in"]) }
+  const parts = namesOf(operand, name, ["input", "initialValue", "in"], ["arrayIndexAs"])
+  const { arrayIndexAs, in: body, initialValue, input } = { ...parts }
   const [list, initial] = [measured(input, parser), measured(initialValue, parser)]
-  const [item, result] = [new Variable(), new Variable()]
-  const compute = parser.within({ this: item, value: result }).parse(body)
+  const [item, result, place] = [new Variable(), new Variable(), new Variable()]
+  const variables = { [placeName(name, arrayIndexAs)]: place, this: item, value: result }
+  const compute = parser.within(variables).parse(body)
   const cost = iterationCost + costOf(body)
   return (document) => {
     const value = list(document)
@@ -102,6 +113,7 @@ const $reduce: OperatorParser = (operand, parser, name) => {
     let reduced = initial(document)
     for (let i = 0; i < items.length; i++) {
       item.value = items[i]
+      place.value = i
       result.value = reduced
       reduced = compute(document)
       sizeOfValue(reduced)

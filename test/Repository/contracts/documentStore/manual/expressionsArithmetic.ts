@@ -123,7 +123,7 @@ export const arithmeticPages = (it: Tests, differs: Differs) => {
     each(quizzes, [[
       { $pow: [{ $stdDevPop: "$scores.score" }, 2] },
       [64.66666666666667, 64.66666666666667],
-      "deviations"
+      "pathsOfSums"
     ]])
   )
 

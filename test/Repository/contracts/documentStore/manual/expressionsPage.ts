@@ -32,9 +32,7 @@ export const date = (text: string) => new Date(text)
 /** Expressions without documents. */
 export const constants = (table: ReadonlyArray<Constant>): Part => ({
   documents: [{ _id: 0 }],
-  each: table.map((
-    [expression, value, difference]
-  ) => [expression, value === rejected ? rejected : [value], difference])
+  each: table.map(([expression, value, ...rest]) => [expression, value === rejected ? rejected : [value], ...rest])
 })
 
 /** Expressions over documents. */
