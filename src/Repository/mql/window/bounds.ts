@@ -90,10 +90,12 @@ const documentBounds = (given: readonly [unknown, unknown], context: WindowConte
   return () => ({ enters: (at, index) => at <= index + last, leaves: (at, index) => at < index + first })
 }
 
+const numberOf = (value: unknown): BsonNumber =>
+  isNumber(value) ? value : reject("a bound of a range is unbounded, current, or a number")
+
+const amountOf = (value: unknown): number => wholeOf("a range with a unit", value)
+
 const rangeBounds = (given: readonly [unknown, unknown], unit: unknown, context: WindowContext): Bounds => {
-  const numberOf = (value: unknown): BsonNumber =>
-    isNumber(value) ? value : reject("a bound of a range is unbounded, current, or a number")
-  const amountOf = (value: unknown): number => wholeOf("a range with a unit", value)
   const kind = unit === undefined ? undefined : unitOf("a window", unit)
   const [lower, upper] = [
     boundOf(given[0], context, kind === undefined ? numberOf : amountOf),

@@ -32,12 +32,8 @@ export interface Content {
   readonly result: (index: number, from: number, to: number) => unknown
 }
 
-/**
- * A partition that a window slides over.
- *
- * @internal
- */
-export interface Slide {
+/** A partition that a window slides over. */
+interface Slide {
   readonly documents: ReadonlyArray<Document>
   /** Adjusts the memory that the function needs by this many bytes. May throw. */
   readonly weigh: (bytes: number) => void
