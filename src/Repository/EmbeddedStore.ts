@@ -46,7 +46,7 @@
  * Known differences from MongoDB:
  *
  * - These are unsupported, and fail with `Unsupported`: `$where`, `$function`, `$accumulator`,
- *   `$out`, `$merge` and `$documents`, `$lookup` with a pipeline, `$push`,
+ *   `$out`, `$merge`, `$push`,
  *   `$addToSet` and `$pullAll` on a path with `$`, a path that creates a nested document named like a property of every
  *   JavaScript object (`constructor`, `toString`), positional projections, collations, hashed and wildcard
  *   indexes, and text indexes with other fields.

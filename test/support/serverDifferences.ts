@@ -48,6 +48,8 @@ const secantus = {
   malformedSchemas: "It accepts malformed operands of the keywords of a JSON schema, which MongoDB rejects.",
   sampleRate: "It does not know $sampleRate as a filter.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify.",
+  nestedPipelines: "It accepts variables in capitals and stages that write in pipelines of stages.",
+  documentsInUnions: "It has no $documents in a $unionWith.",
   farDates: {
     what: "It takes no dates before the year 1 and after 9999.",
     calls: /new Date\(-?(8640000000000000|62135596800000|253402300799999)\)/

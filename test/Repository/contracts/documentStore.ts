@@ -13,6 +13,7 @@ import { findOneAndContract } from "./documentStore/findOneAnd.ts"
 import { geoContract } from "./documentStore/geo.ts"
 import { indexContract } from "./documentStore/indexes.ts"
 import { languageContract } from "./documentStore/language.ts"
+import { lookupContract } from "./documentStore/lookups.ts"
 import { arithmeticPages } from "./documentStore/manual/expressionsArithmetic.ts"
 import { arrayPages } from "./documentStore/manual/expressionsArrays.ts"
 import { arrayReshapingPages } from "./documentStore/manual/expressionsArraysReshaped.ts"
@@ -44,6 +45,7 @@ export const documentStoreContract = <E>(
     refusalContract(it)
     pipelineContract(it)
     pipelineUpdateContract(it, differs)
+    lookupContract(it, differs)
     languageContract(it, differs)
     changesContract(it, differs)
     windowContract(it, differs)

@@ -11,8 +11,10 @@ import { segmentsOf } from "../../bson/path.ts"
 import { plainValue } from "../../bson/plainDocument.ts"
 import type { CollationOptions, Document, DocumentStore, FindOptions } from "../../DocumentStore.ts"
 import { distinctValues } from "../../mql/aggregation/distinct.ts"
-import { parsePipeline, splitLeadingFind } from "../../mql/aggregation/pipeline.ts"
+import { splitLeadingFind } from "../../mql/aggregation/leadingFind.ts"
+import { parsePipeline } from "../../mql/aggregation/pipeline.ts"
 import { type BatchIterator, mapChunks, mapEach, retaining, slice } from "../../mql/execution/batchIterator.ts"
+import type { ExpressionContext } from "../../mql/expression/expression.ts"
 import { type Filter, matchAll } from "../../mql/filter/parseFilter.ts"
 import { type Problem, rejected } from "../../mql/limits/queryProblem.ts"
 import { makeMemory, type Memory } from "../../mql/limits/sizeLimits.ts"
@@ -106,25 +108,35 @@ const documentById = (
 }
 
 const findDocuments = (
-  { catalog, store }: ReadContext,
+  context: ReadContext,
   name: string,
   options: FindOptions,
   now: number,
+  tools?: FindTools
+): Result.Result<BatchIterator, Problem> =>
+  Result.flatMap(
+    parseCollation(options.collation),
+    (collator) => Result.map(parseFind(context, name, options, { now, collator }, tools), (open) => open())
+  )
+
+/** Parses a find; the result begins to read. */
+const parseFind = (
+  { catalog, store }: ReadContext,
+  name: string,
+  options: FindOptions,
+  values: ExpressionContext,
   { memory, onMatches }: FindTools = {}
-): Result.Result<BatchIterator, Problem> => {
+): Result.Result<() => BatchIterator, Problem> => {
   const { limit, projection, skip = 0, sort } = options
   if (!isCount(skip) || !isCount(limit ?? 0)) {
     return Result.fail(rejected("skip and limit must be whole numbers from 0"))
   }
-  const collator = parseCollation(options.collation)
-  if (Result.isFailure(collator)) return Result.fail(collator.failure)
-  const values = { now, collator: collator.success }
   // As in MongoDB, neither counts nor pipelines search by distance.
   const canBeNear = onMatches === undefined && memory === undefined
   const filter = parseFilterOf(catalog, name, options.filter ?? {}, values, canBeNear)
   if (Result.isFailure(filter)) return Result.fail(filter.failure)
   const { search } = filter.success
-  const directions = sort === undefined ? unsorted : parseSort(sort, collator.success, search !== undefined)
+  const directions = sort === undefined ? unsorted : parseSort(sort, values.collator, search !== undefined)
   if (Result.isFailure(directions)) return Result.fail(directions.failure)
   const project = projection === undefined
     ? Result.succeed(undefined)
@@ -133,10 +145,12 @@ const findDocuments = (
     : parseScoredProjection(projection, values, search)
   if (Result.isFailure(project)) return Result.fail(project.failure)
   const wanted = limit === undefined ? Infinity : skip + limit
-  const matching = findSource(store, catalog, name, filter.success, directions.success, wanted, onMatches, memory)
-  const found = slice(matching, skip, limit)
-  const documents = mapChunks(found, (items) => Result.succeed(items.map(({ document }) => document)))
-  return Result.succeed(project.success === undefined ? documents : mapEach(documents, project.success))
+  return Result.succeed(() => {
+    const matching = findSource(store, catalog, name, filter.success, directions.success, wanted, onMatches, memory)
+    const found = slice(matching, skip, limit)
+    const documents = mapChunks(found, (items) => Result.succeed(items.map(({ document }) => document)))
+    return project.success === undefined ? documents : mapEach(documents, project.success)
+  })
 }
 
 /** {@link findDocuments} for a result that is held in memory. Computed documents count towards the memory limit. */
@@ -234,8 +248,13 @@ const aggregate = (
   const { options, rest } = near === undefined
     ? splitLeadingFind(stages.success)
     : { options: {}, rest: stages.success.slice(1) }
-  const collection = (name: string) => documentsOf(context, name, matchAll)
-  const transform = parsePipeline(rest, { now, collator: collator.success, random, collection, memory })
+  const transform = parsePipeline(rest, {
+    now,
+    collator: collator.success,
+    random,
+    memory,
+    find: (name, options, values) => parseFind(context, name, options, values, { memory })
+  })
   if (Result.isFailure(transform)) return Result.fail(transform.failure)
   const source = near === undefined
     ? findDocuments(context, name, { ...options, collation: given?.collation }, now, { memory })

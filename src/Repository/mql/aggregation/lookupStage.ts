@@ -1,159 +1,143 @@
 /**
- * `$lookup` and `$graphLookup` without pipelines, as hash joins: the joined collection is held in memory by its values.
+ * `$lookup`: joins the documents that a field equals, that a pipeline gives, or both.
+ *
+ * What does not depend on the document is read once and held in memory. The rest of the pipeline is run over it for each
+ * document; if it begins with a `$match` whose `$expr` compares a variable by `$eq`, only over the documents that are equal.
  */
 import * as Result from "effect/Result"
-import { EqualTexts } from "../../bson/equalTexts.ts"
-import { encodeComponent } from "../../bson/keyEncoding.ts"
-import { toDouble } from "../../bson/number.ts"
-import { childOf, isArrayIndex, type Segments, segmentsOf, withValue } from "../../bson/path.ts"
-import { isArray, isDocument, isNumber } from "../../bson/value.ts"
+import { segmentsOf, withValue } from "../../bson/path.ts"
+import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { type BatchIterator, consumeThen, mapEach } from "../execution/batchIterator.ts"
+import { type BatchIterator, fromArray, gatherEach, mapEach } from "../execution/batchIterator.ts"
+import { type LetVariables, parseLet } from "../expression/letVariables.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
-import { type Filter, matchAll, parseFilter } from "../filter/parseFilter.ts"
-import { beginEvaluation, charge } from "../limits/costBudget.ts"
+import { beginEvaluation } from "../limits/costBudget.ts"
 import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
-import { checkSize, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
+import { checkSize, makeSize } from "../limits/sizeLimits.ts"
+import { isName, type JoinTable, makeJoinTable, valuesAt } from "./joinTable.ts"
 import type { StageContext, StageParser } from "./stageContext.ts"
+import { isDocumentsStage, nested, parseSubPipeline } from "./subPipeline.ts"
 
 /** @internal */
-export const parseLookup: StageParser = (operand, context) => {
-  const { as, foreignField, from, localField, pipeline } = isDocument(operand) ? { ...operand } : {}
-  if (pipeline !== undefined) return Result.fail(unsupported("$lookup with a pipeline"))
-  if (!isName(from) || !isName(localField) || !isName(foreignField) || !isName(as)) {
-    return Result.fail(rejected("$lookup needs a collection, a localField, a foreignField and an as"))
-  }
-  const place = segmentsOf(as)
-  return Result.succeed((source) =>
-    withOthers(from, foreignField, context, (others) =>
-      mapEach(
-        mapEach(source, (document) =>
-          catchRejection(() => {
-            beginEvaluation()
-            const values = valuesAt(document, localField)
-            const matches = values.length === 1
-              ? others(values[0])
-              : Array.from(new Set(values.flatMap((value) => others(value))))
-            return withValue(document, place, matches)
-          })),
-        checkSize
-      ))
-  )
-}
-
-/** @internal */
-export const parseGraphLookup: StageParser = (operand, context) => {
-  const { as, connectFromField, connectToField, depthField, from, maxDepth, restrictSearchWithMatch, startWith } =
-    isDocument(operand) ? { ...operand } : {}
-  if (
-    !isName(from) || !isName(connectFromField) || !isName(connectToField) || !isName(as) || startWith === undefined
-    || !(depthField === undefined || isName(depthField)) || !(maxDepth === undefined || isNumber(maxDepth))
-  ) return Result.fail(rejected("$graphLookup needs a collection, a startWith, the fields to connect and an as"))
-  const start = parseExpression(startWith, context)
-  if (Result.isFailure(start)) return Result.fail(start.failure)
-  const filter = restrictSearchWithMatch === undefined
-    ? Result.succeed(matchAll)
-    : parseFilter(restrictSearchWithMatch, context)
-  if (Result.isFailure(filter)) return Result.fail(filter.failure)
-  const place = segmentsOf(as)
-  const depths = maxDepth === undefined ? Infinity : toDouble(maxDepth)
-  return Result.succeed((source) =>
-    withOthers(from, connectToField, context, (others) => {
-      const search = (document: Document): ReadonlyArray<Document> => {
-        beginEvaluation()
-        const seen = new Map<Document, number>()
-        let values = listOf(start.success(document))
-        for (let depth = 0; depth <= depths && values.length > 0; depth++) {
-          const fresh = new Set(
-            values.flatMap((value) => others(value)).filter((other) =>
-              !seen.has(other) && matches(filter.success, other)
-            )
-          )
-          for (const other of fresh) seen.set(other, depth)
-          values = Array.from(fresh).flatMap((other) => valuesAt(other, connectFromField))
-        }
-        return Array.from(
-          seen,
-          ([other, depth]) => depthField === undefined ? other : withValue(other, segmentsOf(depthField), depth)
-        )
+export const parseLookup: StageParser = (operand, context) =>
+  Result.flatMap(parseOperand(operand), (lookup) =>
+    Result.gen(function*() {
+      const { as, fields, from, pipeline } = lookup
+      const { bind, context: scope } = yield* parseLet(lookup.let, "$lookup", context)
+      const inner = yield* nested({ ...context, ...scope })
+      // The equality comes before the pipeline, but conditions may as well be tested before it.
+      const isShared = fields === undefined ? undefined : isSource
+      const { open, rest } = yield* parseSubPipeline(from, pipeline, inner, isShared)
+      if (fields !== undefined && isDocumentsStage(rest[0])) {
+        return yield* Result.fail(unsupported("$lookup by fields in $documents that use variables"))
       }
-      return mapEach(
-        source,
-        (document) =>
-          Result.flatMap(
-            catchRejection(() => search(document)),
-            (found) => checkSize(withValue(document, place, found))
-          )
-      )
-    })
-  )
-}
+      const transform = rest.length === 0 ? undefined : yield* inner.parse(rest, inner)
+      const join = fields === undefined ? yield* equalityOf(rest[0], inner) : joinOf(fields)
+      const table = makeJoinTable(open, join?.keysOf, context)
+      const place = segmentsOf(as)
+      return (source: BatchIterator) =>
+        table((table) => {
+          const candidates = candidatesIn(table, join, bind)
+          return transform === undefined
+            ? mapEach(
+              source,
+              (document) =>
+                Result.flatMap(candidates(document), (found) => checkSize(withValue(document, place, found)))
+            )
+            : gatherEach(
+              source,
+              (document) => Result.map(candidates(document), (found) => transform(fromArray(found))),
+              (document, found) => checkSize(withValue(document, place, found)),
+              makeSize
+            )
+        })
+    }))
 
 // internal
 
-const isName = (value: unknown): value is string => typeof value === "string" && value !== ""
+interface Lookup {
+  readonly from: unknown
+  readonly as: string
+  readonly fields: Fields | undefined
+  readonly let: Document
+  readonly pipeline: ReadonlyArray<unknown>
+}
 
-const listOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? value : [value ?? null]
+interface Fields {
+  readonly localField: string
+  readonly foreignField: string
+}
 
-/** The values at a path; a missing one is `null`. May throw. */
-const valuesAt = (document: Document, path: string): ReadonlyArray<unknown> => listOf(along(document, segmentsOf(path)))
-
-/** The value at a path, which leads to the items of an array by their numbers, or through its documents. */
-const along = (start: unknown, path: Segments, from = 0): unknown => {
-  let node = start
-  for (let at = from; at < path.length; at++) {
-    const segment = path[at] ?? ""
-    if (isArray(node) && !isArrayIndex(segment)) {
-      charge(4 * node.length)
-      return node.map((item) => isDocument(item) ? along(item, path, at) : undefined)
-        .filter((value) => value !== undefined)
-    }
-    node = childOf(node, segment)
+const parseOperand = (operand: unknown): Result.Result<Lookup, Problem> => {
+  const { as, foreignField, from, let: variables, localField, pipeline, ...others } = isDocument(operand)
+    ? { ...operand }
+    : {}
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) return Result.fail(rejected(`$lookup has no argument "${unknown}"`))
+  const fields = isName(localField) && isName(foreignField) ? { localField, foreignField } : undefined
+  const hasFields = localField !== undefined || foreignField !== undefined
+  if (!isName(as) || hasFields !== (fields !== undefined) || !(hasFields || isArray(pipeline))) {
+    return Result.fail(rejected("$lookup needs an as, and a localField and a foreignField, or a pipeline"))
   }
-  return node
+  return variables !== undefined && (!isDocument(variables) || pipeline === undefined)
+    ? Result.fail(rejected("the let of $lookup needs a document of variables, and a pipeline that uses them"))
+    : pipeline !== undefined && !isArray(pipeline)
+    ? Result.fail(rejected("the pipeline of $lookup is an array of stages"))
+    : Result.succeed({ as, from, fields, let: variables ?? {}, pipeline: pipeline ?? [] })
 }
 
-/** May throw. */
-const matches = (filter: Filter, document: Document): boolean => {
-  charge(50)
-  return filter.matches(document)
+const isSource = (stage: unknown): boolean =>
+  isDocumentsStage(stage) || (isDocument(stage) && Object.hasOwn(stage, "$match"))
+
+/** By which keys documents are joined. Both may throw. */
+interface Join {
+  readonly keysOf: (joined: Document) => ReadonlyArray<unknown>
+  readonly wanted: (document: Document) => ReadonlyArray<unknown>
 }
 
-/** Gives values the same text that are equal once their texts are replaced. */
-const textBy = (replace: ((value: unknown) => unknown) | undefined) => (value: unknown): string => {
-  charge(20 + sizeOfValue(value))
-  return encodeComponent((replace === undefined ? value : replace(value)) ?? null, { inexact: false })
-}
+const joinOf = ({ foreignField, localField }: Fields): Join => ({
+  keysOf: (joined) => valuesAt(joined, foreignField),
+  wanted: (document) => valuesAt(document, localField)
+})
 
-/** Builds the hash table of the joined collection, then continues with a function that looks a value up in it. */
-const withOthers = (
-  from: string,
-  path: string,
-  { collator, collection, memory }: StageContext,
-  next: (others: (value: unknown) => ReadonlyArray<Document>) => BatchIterator
-): BatchIterator => {
-  const known = new Map<string, Array<Document>>()
-  const equalTexts = collator === undefined ? undefined : new EqualTexts(collator)
-  const [textOf, textOfNew] = [textBy(equalTexts?.find), textBy(equalTexts?.add)]
-  const add = (other: Document): Problem | undefined => {
+/** The documents that the pipeline is run over, after the variables are set. */
+const candidatesIn =
+  (table: JoinTable, join: Join | undefined, bind: LetVariables["bind"]) =>
+  (document: Document): Result.Result<ReadonlyArray<Document>, Problem> => {
     beginEvaluation()
-    const texts = catchRejection(() => new Set(valuesAt(other, path).map(textOfNew)))
-    if (Result.isFailure(texts)) return texts.failure
-    let bytes = memoryOf(other)
-    for (const text of texts.success) {
-      const alike = known.get(text)
-      bytes += entrySize + text.length
-      if (alike === undefined) known.set(text, [other])
-      else alike.push(other)
-    }
-    return memory.hold(bytes)
+    return catchRejection(() => {
+      bind(document)
+      return join === undefined ? table.all : table.find(join.wanted(document))
+    })
   }
-  return consumeThen(collection(from), add, () =>
-    next((value) => {
-      const found = known.get(textOf(value)) ?? []
-      charge(found.length * 10)
-      return found
-    }))
+
+/** The join by an `$eq` of the `$expr` that a `$match` requires, between a path and a variable. */
+const equalityOf = (stage: unknown, context: StageContext): Result.Result<Join | undefined, Problem> => {
+  const conditions = isDocument(stage) ? stage["$match"] : undefined
+  const [equality] = isDocument(conditions) ? equalitiesIn(conditions["$expr"]) : []
+  if (equality === undefined) return Result.succeed(undefined)
+  return Result.map(
+    Result.all(equality.map((side) => parseExpression(side, context))),
+    ([path, variable]): Join | undefined =>
+      path === undefined || variable === undefined
+        ? undefined
+        : { keysOf: (joined) => [path(joined)], wanted: () => [variable(undefined)] }
+  )
 }
 
-const entrySize = 100
+type Equality = readonly [path: string, variable: string]
+
+const equalitiesIn = (expression: unknown): ReadonlyArray<Equality> => {
+  if (!isDocument(expression)) return []
+  const { $and, $eq } = { ...expression }
+  if (isArray($and)) return $and.flatMap(equalitiesIn)
+  const [left, right] = isArray($eq) && $eq.length === 2 ? $eq : []
+  return isPath(left) && isVariable(right) ? [[left, right]] : isPath(right) && isVariable(left) ? [[right, left]] : []
+}
+
+const isPath = (expression: unknown): expression is string =>
+  typeof expression === "string" && expression.startsWith("$") && !expression.startsWith("$$")
+
+// MongoDB's own variables, some of which are the document, are in capitals.
+const isVariable = (expression: unknown): expression is string =>
+  typeof expression === "string" && /^\$\$[^A-Z]/.test(expression)

@@ -5,10 +5,9 @@
 import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { orderOf } from "../../bson/collator.ts"
-import { toDouble } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
-import { isArray, isDocument, isNumber, rankOf, setField } from "../../bson/value.ts"
-import type { Document, FindOptions, Sort } from "../../DocumentStore.ts"
+import { isArray, isDocument, rankOf, setField } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
 import {
   type BatchIterator,
   collectThen,
@@ -16,6 +15,7 @@ import {
   consumeThen,
   flatMapEach,
   fromArray,
+  lazily,
   mapEach,
   releasing,
   sequenceOf,
@@ -29,10 +29,13 @@ import { documentStages } from "../projection/documentStages.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { parseDensify } from "./densifyStage.ts"
 import { parseFill } from "./fillStage.ts"
+import { parseGraphLookup } from "./graphLookupStage.ts"
 import { parseBucketAuto, parseGroup } from "./groupStage.ts"
-import { parseGraphLookup, parseLookup } from "./lookupStage.ts"
+import { limitIn, naturalNumber } from "./leadingFind.ts"
+import { parseLookup } from "./lookupStage.ts"
 import { parseRedact } from "./redactStage.ts"
-import type { StageContext, StageParser, Transform } from "./stageContext.ts"
+import type { PipelineContext, StageContext, StageParser, Transform } from "./stageContext.ts"
+import { isDocumentsStage, nested, parseDocuments, parseSubPipeline } from "./subPipeline.ts"
 import { parseSetWindowFields } from "./windowStage.ts"
 
 /**
@@ -42,46 +45,25 @@ import { parseSetWindowFields } from "./windowStage.ts"
  */
 export const parsePipeline = (
   stages: ReadonlyArray<unknown>,
-  context: StageContext
-): Result.Result<Transform, Problem> =>
+  context: PipelineContext
+): Result.Result<Transform, Problem> => parseStages(stages, { ...context, parse: parseStages, depth: 0 })
+
+// internal
+
+const parseStages: StageContext["parse"] = (stages, context) =>
   stages.length > maxStages
     ? Result.fail(rejected(`a pipeline may have ${maxStages} stages at most`))
     : Result.map(
-      Result.all(stages.map((stage, i) => parseStage(stage, stages[i + 1], context))),
+      Result.all(stages.map((stage, i) => parseStage(stage, i, stages[i + 1], context))),
       (transforms) => (source) => transforms.reduce((upstream, transform) => transform(upstream), source)
     )
 
 // MongoDB's limit.
 const maxStages = 1000
 
-/**
- * Splits a leading `$match`, `$sort` and `$limit` off a pipeline: as a find, they can use an index.
- *
- * @internal
- */
-export const splitLeadingFind = (
-  stages: ReadonlyArray<unknown>
-): { readonly options: FindOptions; readonly rest: ReadonlyArray<unknown> } => {
-  const [first, second, third] = stages
-  const filter = operandOf(first, "$match")
-  if (!isDocument(filter)) return { options: {}, rest: stages }
-  const sort = operandOf(second, "$sort")
-  const limit = limitIn(third)
-  // An empty sort stays in the pipeline, whose parser rejects it; a find accepts it.
-  return isDocument(sort) && Object.keys(sort).length > 0
-    ? { options: { filter, sort: sort as Sort, ...limit === Infinity ? {} : { limit } }, rest: stages.slice(2) }
-    : { options: { filter }, rest: stages.slice(1) }
-}
-
-// internal
-
-const operandOf = (stage: unknown, name: string): unknown =>
-  isDocument(stage) && Object.keys(stage).length === 1 ? stage[name] : undefined
-
 const unsupportedStages = new Set([
   "$out",
   "$merge",
-  "$documents",
   "$search",
   "$searchMeta",
   "$vectorSearch",
@@ -94,8 +76,11 @@ const unsupportedStages = new Set([
   "$rankFusion"
 ])
 
+const writingStages = new Set(["$out", "$merge"])
+
 const parseStage = (
   stage: unknown,
+  place: number,
   next: unknown,
   context: StageContext
 ): Result.Result<Transform, Problem> => {
@@ -111,6 +96,14 @@ const parseStage = (
   const parser = stageParsers.get(name)
   if (parser !== undefined) return parser(operand, context)
   if (name === "$geoNear") return Result.fail(rejected("$geoNear must be the first stage of a collection's pipeline"))
+  if (isDocumentsStage(stage)) {
+    return place === 0 && context.depth > 0
+      ? parseDocuments(operand, context)
+      : Result.fail(rejected("$documents can only begin the pipeline of a stage without a collection"))
+  }
+  if (writingStages.has(name) && (context.depth > 0 || next !== undefined)) {
+    return Result.fail(rejected(`${name} can only be the last stage, and not be in another`))
+  }
   return Result.fail(unsupportedStages.has(name) ? unsupported(name) : rejected(`${name} is no stage`))
 }
 
@@ -135,14 +128,6 @@ const parseSortStage = (
     directions.length === 0
       ? Result.fail(rejected("$sort needs at least one field"))
       : Result.succeed((source) => sorted(source, (document) => document, directions, limit, memory)))
-
-/** The limit of a `$limit` stage; `Infinity` for any other. */
-const limitIn = (stage: unknown): number => naturalNumber(operandOf(stage, "$limit")) ?? Infinity
-
-const naturalNumber = (value: unknown): number | undefined => {
-  const double = isNumber(value) ? toDouble(value) : -1
-  return Number.isInteger(double) && double >= 0 ? double : undefined
-}
 
 const parseLimit: StageParser = (operand) => {
   const limit = naturalNumber(operand)
@@ -191,7 +176,7 @@ const parseSample: StageParser = (operand, { memory, random }) => {
 
 const parseSortByCount: StageParser = (operand, context) =>
   (typeof operand === "string" && operand.startsWith("$")) || isDocument(operand)
-    ? parsePipeline(
+    ? parseStages(
       [{ $group: { _id: operand, count: { $sum: 1 } } }, { $sort: { count: -1 } }],
       context
     )
@@ -222,7 +207,7 @@ const parseBucket: StageParser = (operand, context) => {
     then: { $literal: boundaries[i] }
   }))
   const otherwise = hasDefault ? { default: { $literal: other } } : {}
-  return parsePipeline(
+  return parseStages(
     [{ $group: { ...output, _id: { $switch: { branches, ...otherwise } } } }, { $sort: { _id: 1 } }],
     context
   )
@@ -270,9 +255,10 @@ const parseFacet: StageParser = (operand, context) => {
   }
   const facets = Object.entries(operand).map(([name, pipeline]) =>
     isArray(pipeline)
-      ? pipeline.some((stage) => isDocument(stage) && Object.hasOwn(stage, "$facet"))
-        ? Result.fail(rejected("$facet can't be in a $facet"))
-        : Result.map(parsePipeline(pipeline, context), (transform) => [name, transform] as const)
+      ? pipeline.some((stage) => isDocument(stage) && (Object.hasOwn(stage, "$facet") || isDocumentsStage(stage)))
+        ? Result.fail(rejected("$facet and $documents can't be in a $facet"))
+        : Result.map(parseStages(pipeline, { ...context, depth: context.depth + 1 }), (transform) =>
+          [name, transform] as const)
       : Result.fail(rejected(`"${name}" of $facet needs a pipeline`))
   )
   return Result.map(Result.all(facets), (named) => (source) =>
@@ -298,12 +284,17 @@ const parseFacet: StageParser = (operand, context) => {
 
 const parseUnionWith: StageParser = (operand, context) => {
   const specification: Document = isDocument(operand) ? operand : { coll: operand }
-  const { coll, pipeline = [] } = { ...specification }
-  if (typeof coll !== "string" || !isArray(pipeline)) return Result.fail(rejected("$unionWith needs a collection"))
-  return Result.map(
-    parsePipeline(pipeline, context),
-    (transform) => (source) => concat(source, transform(context.collection(coll)))
-  )
+  const { coll, pipeline = [], ...others } = { ...specification }
+  if (!isArray(pipeline) || Object.keys(others).length > 0) {
+    return Result.fail(rejected("$unionWith takes a coll and a pipeline"))
+  }
+  return Result.flatMap(nested(context), (inner) =>
+    Result.flatMap(
+      parseSubPipeline(coll, pipeline, inner),
+      ({ open, rest }) =>
+        Result.map(inner.parse(rest, inner), (transform): Transform => (source) =>
+          concat(source, lazily(() => transform(open()))))
+    ))
 }
 
 const stageParsers = new Map<string, StageParser>([

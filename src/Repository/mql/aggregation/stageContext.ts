@@ -2,23 +2,40 @@
  * The types that the stages of a pipeline share.
  */
 import type * as Result from "effect/Result"
+import type { FindOptions } from "../../DocumentStore.ts"
 import type { BatchIterator } from "../execution/batchIterator.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import type { Problem } from "../limits/queryProblem.ts"
 import type { Memory } from "../limits/sizeLimits.ts"
 
 /**
+ * What a pipeline depends on.
+ *
+ * @internal
+ */
+export interface PipelineContext extends ExpressionContext {
+  /** A random number in [0, 1). */
+  readonly random: () => number
+  /** Parses a find in another collection; the result begins to read it. */
+  readonly find: (
+    name: string,
+    options: FindOptions,
+    context: ExpressionContext
+  ) => Result.Result<() => BatchIterator, Problem>
+  /** The memory budget of all stages together. */
+  readonly memory: Memory
+}
+
+/**
  * What the stages of a pipeline depend on.
  *
  * @internal
  */
-export interface StageContext extends ExpressionContext {
-  /** A random number in [0, 1). */
-  readonly random: () => number
-  /** All documents of another collection. */
-  readonly collection: (name: string) => BatchIterator
-  /** The memory budget of all stages together. */
-  readonly memory: Memory
+export interface StageContext extends PipelineContext {
+  /** Parses the pipeline in a stage. */
+  readonly parse: (stages: ReadonlyArray<unknown>, context: StageContext) => Result.Result<Transform, Problem>
+  /** The number of pipelines around this one. */
+  readonly depth: number
 }
 
 /** @internal */

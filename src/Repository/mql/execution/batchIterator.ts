@@ -3,7 +3,7 @@
  * run between two steps. An iterator is used once.
  */
 import * as Result from "effect/Result"
-import { isStepDone } from "../../../internal/stepBudget.ts"
+import { isStepDone, spend } from "../../../internal/stepBudget.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { Problem } from "../limits/queryProblem.ts"
 import { type Memory, memoryOf } from "../limits/sizeLimits.ts"
@@ -112,6 +112,71 @@ export const mapEach = <A, B>(
 }
 
 /**
+ * Opens a source for each item, reads it to its end, and makes one item of all that it gave. `weigh` checks what a source
+ * gives. One source is open at a time.
+ *
+ * @internal
+ */
+export const gatherEach = <A, B, C>(
+  source: BatchIterator<A>,
+  open: (item: A) => Result.Result<BatchIterator<B>, Problem>,
+  make: (item: A, all: ReadonlyArray<B>) => Result.Result<C, Problem>,
+  weigh: () => (item: B) => Problem | undefined
+): BatchIterator<C> => {
+  let waiting: ReadonlyArray<A> = []
+  let at = 0
+  let current: Gathering<A, B> | undefined
+  const advance = (item: A): Result.Result<Gathering<A, B>, Problem> =>
+    Result.map(open(item), (source) => ({ item, source, all: [], weigh: weigh() }))
+  return () => {
+    const made: Array<C> = []
+    do {
+      spend(pullCost)
+      if (current === undefined) {
+        if (at === waiting.length) {
+          if (made.length > 0) break
+          const items = source()
+          if (Result.isFailure(items)) return Result.fail(items.failure)
+          if (items.success === undefined) return ended
+          waiting = items.success
+          at = 0
+          if (waiting.length === 0) break
+        }
+        // The index is in range.
+        const opened = advance(waiting[at++] as A)
+        if (Result.isFailure(opened)) return Result.fail(opened.failure)
+        current = opened.success
+      }
+      const { all, item, source: own, weigh } = current
+      const some = own()
+      if (Result.isFailure(some)) return Result.fail(some.failure)
+      if (some.success === undefined) {
+        current = undefined
+        const result = make(item, all)
+        if (Result.isFailure(result)) return Result.fail(result.failure)
+        made.push(result.success)
+      } else {
+        for (const one of some.success) {
+          const problem = weigh(one)
+          if (problem !== undefined) return Result.fail(problem)
+          all.push(one)
+        }
+      }
+    } while (made.length < chunkSize && !isStepDone())
+    return step(made)
+  }
+}
+
+interface Gathering<A, B> {
+  readonly item: A
+  readonly source: BatchIterator<B>
+  readonly all: Array<B>
+  readonly weigh: (item: B) => Problem | undefined
+}
+
+const pullCost = 50
+
+/**
  * A sequence whose items are computed when they are asked for.
  *
  * @internal
@@ -189,6 +254,19 @@ export const concat = <A>(first: BatchIterator<A>, second: BatchIterator<A>): Ba
       source = second
       return emptyStep
     })
+}
+
+/**
+ * A source that is opened when it is read first.
+ *
+ * @internal
+ */
+export const lazily = <A>(open: () => BatchIterator<A>): BatchIterator<A> => {
+  let source: BatchIterator<A> | undefined
+  return () => {
+    source ??= open()
+    return source()
+  }
 }
 
 /**

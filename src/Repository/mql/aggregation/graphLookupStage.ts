@@ -1,0 +1,72 @@
+/**
+ * `$graphLookup`: follows the connections of the documents of a collection, which is held in memory.
+ */
+import * as Result from "effect/Result"
+import { toDouble } from "../../bson/number.ts"
+import { segmentsOf, withValue } from "../../bson/path.ts"
+import { isDocument, isNumber } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { mapEach } from "../execution/batchIterator.ts"
+import { parseExpression } from "../expression/parseExpression.ts"
+import { type Filter, matchAll, parseFilter } from "../filter/parseFilter.ts"
+import { beginEvaluation, charge } from "../limits/costBudget.ts"
+import { catchRejection, rejected } from "../limits/queryProblem.ts"
+import { checkSize } from "../limits/sizeLimits.ts"
+import { isName, listOf, makeJoinTable, valuesAt } from "./joinTable.ts"
+import type { StageParser } from "./stageContext.ts"
+
+/** @internal */
+export const parseGraphLookup: StageParser = (operand, context) => {
+  const { as, connectFromField, connectToField, depthField, from, maxDepth, restrictSearchWithMatch, startWith } =
+    isDocument(operand) ? { ...operand } : {}
+  if (
+    !isName(from) || !isName(connectFromField) || !isName(connectToField) || !isName(as) || startWith === undefined
+    || !(depthField === undefined || isName(depthField)) || !(maxDepth === undefined || isNumber(maxDepth))
+  ) return Result.fail(rejected("$graphLookup needs a collection, a startWith, the fields to connect and an as"))
+  const start = parseExpression(startWith, context)
+  if (Result.isFailure(start)) return Result.fail(start.failure)
+  const filter = restrictSearchWithMatch === undefined
+    ? Result.succeed(matchAll)
+    : parseFilter(restrictSearchWithMatch, context)
+  if (Result.isFailure(filter)) return Result.fail(filter.failure)
+  const place = segmentsOf(as)
+  const depths = maxDepth === undefined ? Infinity : toDouble(maxDepth)
+  return Result.map(context.find(from, {}, context), (open) => {
+    const table = makeJoinTable(open, (other) => valuesAt(other, connectToField), context)
+    return (source) =>
+      table((table) => {
+        const search = (document: Document): ReadonlyArray<Document> => {
+          beginEvaluation()
+          const seen = new Map<Document, number>()
+          let values = listOf(start.success(document))
+          for (let depth = 0; depth <= depths && values.length > 0; depth++) {
+            const fresh = new Set(
+              table.find(values).filter((other) => !seen.has(other) && matches(filter.success, other))
+            )
+            for (const other of fresh) seen.set(other, depth)
+            values = Array.from(fresh).flatMap((other) => valuesAt(other, connectFromField))
+          }
+          return Array.from(
+            seen,
+            ([other, depth]) => depthField === undefined ? other : withValue(other, segmentsOf(depthField), depth)
+          )
+        }
+        return mapEach(
+          source,
+          (document) =>
+            Result.flatMap(
+              catchRejection(() => search(document)),
+              (found) => checkSize(withValue(document, place, found))
+            )
+        )
+      })
+  })
+}
+
+// internal
+
+/** May throw. */
+const matches = (filter: Filter, document: Document): boolean => {
+  charge(50)
+  return filter.matches(document)
+}

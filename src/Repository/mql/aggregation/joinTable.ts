@@ -1,0 +1,106 @@
+/**
+ * The documents that a stage joins, held in memory by their keys. They are read once, however often the stage runs.
+ */
+import * as Result from "effect/Result"
+import { EqualTexts } from "../../bson/equalTexts.ts"
+import { encodeComponent } from "../../bson/keyEncoding.ts"
+import { childOf, isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
+import { isArray, isDocument } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { type BatchIterator, consumeThen } from "../execution/batchIterator.ts"
+import { beginEvaluation, charge } from "../limits/costBudget.ts"
+import { catchRejection, type Problem } from "../limits/queryProblem.ts"
+import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
+import type { StageContext } from "./stageContext.ts"
+
+/** @internal */
+export interface JoinTable {
+  readonly all: ReadonlyArray<Document>
+  /** The documents with one of these keys, each once. May throw. */
+  readonly find: (keys: ReadonlyArray<unknown>) => ReadonlyArray<Document>
+}
+
+/**
+ * Reads a source when it is needed first, then continues with its table. `keysOf` may throw; without it no document is found
+ * by a key.
+ *
+ * @internal
+ */
+export const makeJoinTable = (
+  open: () => BatchIterator,
+  keysOf: ((document: Document) => ReadonlyArray<unknown>) | undefined,
+  { collator, memory }: Pick<StageContext, "collator" | "memory">
+): (next: (table: JoinTable) => BatchIterator) => BatchIterator => {
+  let made: JoinTable | undefined
+  return (next) => {
+    if (made !== undefined) return next(made)
+    const all: Array<Document> = []
+    const known = new Map<string, Array<Document>>()
+    const equalTexts = collator === undefined ? undefined : new EqualTexts(collator)
+    const [textOf, textOfNew] = [textBy(equalTexts?.find), textBy(equalTexts?.add)]
+    const add = (document: Document): Problem | undefined => {
+      beginEvaluation()
+      const texts = catchRejection(() => new Set(keysOf?.(document).map(textOfNew)))
+      if (Result.isFailure(texts)) return texts.failure
+      let bytes = memoryOf(document)
+      all.push(document)
+      for (const text of texts.success) {
+        const alike = known.get(text)
+        bytes += entrySize + text.length
+        if (alike === undefined) known.set(text, [document])
+        else alike.push(document)
+      }
+      return memory.hold(bytes)
+    }
+    const find = (keys: ReadonlyArray<unknown>): ReadonlyArray<Document> => {
+      const found = keys.map((key) => known.get(textOf(key)) ?? [])
+      charge(found.reduce((sum, { length }) => sum + length, 0) * foundCost)
+      return found.length === 1 ? found[0]! : Array.from(new Set(found.flat()))
+    }
+    return consumeThen(open(), add, () => {
+      made = { all, find }
+      return next(made)
+    })
+  }
+}
+
+/** @internal */
+export const isName = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+/** @internal */
+export const listOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? value : [value ?? null]
+
+/**
+ * The values at a path; a missing one is `null`. May throw.
+ *
+ * @internal
+ */
+export const valuesAt = (document: Document, path: string): ReadonlyArray<unknown> =>
+  listOf(along(document, segmentsOf(path)))
+
+// internal
+
+/** The value at a path, which leads to the items of an array by their numbers, or through its documents. */
+const along = (start: unknown, path: Segments, from = 0): unknown => {
+  let node = start
+  for (let at = from; at < path.length; at++) {
+    const segment = path[at] ?? ""
+    if (isArray(node) && !isArrayIndex(segment)) {
+      charge(4 * node.length)
+      return node.map((item) => isDocument(item) ? along(item, path, at) : undefined)
+        .filter((value) => value !== undefined)
+    }
+    node = childOf(node, segment)
+  }
+  return node
+}
+
+const entrySize = 100
+
+const foundCost = 10
+
+/** Gives values the same text that are equal once their texts are replaced. */
+const textBy = (replace: ((value: unknown) => unknown) | undefined) => (value: unknown): string => {
+  charge(20 + sizeOfValue(value))
+  return encodeComponent((replace === undefined ? value : replace(value)) ?? null, { inexact: false })
+}

@@ -1,0 +1,138 @@
+/**
+ * Parses the pipelines of `$lookup` and `$unionWith`, which read documents of their own.
+ *
+ * A pipeline begins with stages that give the same documents for every document of the pipeline around it. They are split
+ * off, so that they are run once.
+ */
+import * as Result from "effect/Result"
+import { isArray, isDocument } from "../../bson/value.ts"
+import type { Document } from "../../DocumentStore.ts"
+import { type BatchIterator, fromArray } from "../execution/batchIterator.ts"
+import { parseExpression } from "../expression/parseExpression.ts"
+import { beginEvaluation } from "../limits/costBudget.ts"
+import { catchRejection, type Problem, reject, rejected } from "../limits/queryProblem.ts"
+import { splitLeadingFind } from "./leadingFind.ts"
+import type { StageContext, Transform } from "./stageContext.ts"
+
+/** @internal */
+export interface SubPipeline {
+  /** Begins to read what is the same each time. */
+  readonly open: () => BatchIterator
+  /** The stages that follow, which use variables or random numbers. */
+  readonly rest: ReadonlyArray<unknown>
+}
+
+/**
+ * Parses a pipeline over a collection, or over `$documents` without one. `isShared` says which of its first stages may be
+ * split off from the rest; the default is all.
+ *
+ * @internal
+ */
+export const parseSubPipeline = (
+  name: unknown,
+  stages: ReadonlyArray<unknown>,
+  context: StageContext,
+  isShared: (stage: unknown) => boolean = () => true
+): Result.Result<SubPipeline, Problem> => {
+  const variables = new Set(Object.keys(context.variables ?? {}))
+  const [shared, rest] = split(stages, variables, isShared)
+  return Result.map(parseShared(name, shared, rest, context), (open) => ({ open, rest }))
+}
+
+/**
+ * The context of the stages in a pipeline within a pipeline. Rejects pipelines in more than 20 others, as MongoDB does.
+ *
+ * @internal
+ */
+export const nested = (context: StageContext): Result.Result<StageContext, Problem> =>
+  context.depth >= maxPipelines
+    ? Result.fail(rejected(`pipelines can be in ${maxPipelines} others at most`))
+    : Result.succeed({ ...context, depth: context.depth + 1 })
+
+/** @internal */
+export const isDocumentsStage = (stage: unknown): boolean => isDocument(stage) && Object.hasOwn(stage, "$documents")
+
+/**
+ * `$documents`, which begins a pipeline without a collection.
+ *
+ * @internal
+ */
+export const parseDocuments = (operand: unknown, context: StageContext): Result.Result<Transform, Problem> =>
+  Result.map(parseExpression(operand, context), (compute) => () => {
+    let documents: BatchIterator | undefined
+    return () => {
+      if (documents !== undefined) return documents()
+      beginEvaluation()
+      return Result.flatMap(
+        catchRejection(() => {
+          const value = compute(undefined)
+          return isArray(value) && value.every(isDocument) ? value : reject("$documents needs an array of documents")
+        }),
+        (value) => {
+          documents = fromArray(value)
+          return documents()
+        }
+      )
+    }
+  })
+
+// internal
+
+const maxPipelines = 20
+
+const parseShared = (
+  name: unknown,
+  shared: ReadonlyArray<unknown>,
+  rest: ReadonlyArray<unknown>,
+  context: StageContext
+): Result.Result<() => BatchIterator, Problem> => {
+  const [first] = [...shared, ...rest]
+  if (isDocumentsStage(first)) {
+    return name === undefined
+      ? Result.map(context.parse(shared, context), (transform) => () => transform(nothing))
+      : Result.fail(rejected("a pipeline with $documents reads no collection"))
+  }
+  if (typeof name !== "string" || name === "") return Result.fail(rejected("a pipeline needs the name of a collection"))
+  const { options, rest: others } = splitLeadingFind(shared)
+  return Result.flatMap(
+    context.find(name, options, context),
+    (find) => Result.map(context.parse(others, context), (transform) => () => transform(find()))
+  )
+}
+
+const nothing: BatchIterator = fromArray([])
+
+/** Splits a pipeline before the first stage that differs each time. A `$match` may be split itself. */
+const split = (
+  stages: ReadonlyArray<unknown>,
+  variables: ReadonlySet<string>,
+  isShared: (stage: unknown) => boolean
+): readonly [shared: ReadonlyArray<unknown>, rest: ReadonlyArray<unknown>] => {
+  const at = stages.findIndex((stage) => !isShared(stage) || differs(stage, variables))
+  const stage = stages[at]
+  if (at < 0) return [stages, []]
+  const conditions = isDocument(stage) && isShared(stage) ? stage["$match"] : undefined
+  if (!isDocument(conditions)) return [stages.slice(0, at), stages.slice(at)]
+  const [same, different] = partition(conditions, (condition) => differs(condition, variables))
+  return [
+    Object.keys(same).length === 0 ? stages.slice(0, at) : [...stages.slice(0, at), { $match: same }],
+    [{ $match: different }, ...stages.slice(at + 1)]
+  ]
+}
+
+const partition = (document: Document, isSecond: (field: Document) => boolean): readonly [Document, Document] => {
+  const fields = Object.entries(document)
+  const of = (second: boolean) =>
+    Object.fromEntries(fields.filter(([key, value]) => isSecond({ [key]: value }) === second))
+  return [of(false), of(true)]
+}
+
+// A text that looks like a variable counts as one, even in a literal.
+const differs = (value: unknown, variables: ReadonlySet<string>): boolean => {
+  if (typeof value === "string") return value.startsWith("$$") && variables.has(value.slice(2).split(".", 1)[0] ?? "")
+  if (isArray(value)) return value.some((item) => differs(item, variables))
+  return isDocument(value) &&
+    Object.entries(value).some(([key, part]) => random.has(key) || differs(part, variables))
+}
+
+const random: ReadonlySet<string> = new Set(["$sample", "$rand", "$sampleRate"])
