@@ -77,7 +77,9 @@ const secantus = {
   firstOfNothing: "It takes null for the first and the last item of an empty list.",
   pathsOfSums: "It ends the path of a $sum or $stdDevPop over a list of documents at the list.",
   mixedSorts: "It fails to sort lists of values of different types.",
-  newOperators: "It lacks $sigmoid, and arrayIndexAs and $$IDX of $filter, $map and $reduce.",
+  notOfLists: "It takes a list for its only item in $not.",
+  laxBranches: "It accepts other fields in a branch of $switch.",
+  newOperators: "It lacks $sigmoid, $unsetField, and arrayIndexAs and $$IDX of $filter, $map and $reduce.",
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }
 

@@ -17,6 +17,10 @@ import { lookupContract } from "./documentStore/lookups.ts"
 import { arithmeticPages } from "./documentStore/manual/expressionsArithmetic.ts"
 import { arrayPages } from "./documentStore/manual/expressionsArrays.ts"
 import { arrayReshapingPages } from "./documentStore/manual/expressionsArraysReshaped.ts"
+import { logicPages } from "./documentStore/manual/expressionsLogic.ts"
+import { objectPages } from "./documentStore/manual/expressionsObjects.ts"
+import { patternPages } from "./documentStore/manual/expressionsPatterns.ts"
+import { textPages } from "./documentStore/manual/expressionsTexts.ts"
 import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
 import { modelContract } from "./documentStore/model.ts"
 import { numberContract } from "./documentStore/numbers.ts"
@@ -66,4 +70,8 @@ export const documentStoreContract = <E>(
     trigonometryPages(it, differs)
     arrayPages(it, differs)
     arrayReshapingPages(it, differs)
+    logicPages(it, differs)
+    objectPages(it, differs)
+    patternPages(it, differs)
+    textPages(it, differs)
   })

@@ -24,7 +24,9 @@ const flagOf: { readonly [option: string]: number } = {
   m: RE2JS.MULTILINE,
   s: RE2JS.DOTALL,
   // RE2 always matches Unicode.
-  u: 0
+  u: 0,
+  // The pattern is condensed.
+  x: 0
 }
 
 // MongoDB's limit.
@@ -36,6 +38,37 @@ const maxRepeated = 20_000
 const repeatsOf = (pattern: string): number =>
   Array.from(pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g))
     .reduce((sum, [, least, most]) => sum + Math.max(Number(least), Number(most ?? 0)), 0)
+
+const comment = /[^\n]*/uy
+const namedClass = /\[:\^?\w+:\]/uy
+
+/** What a sticky expression matches at a position. */
+const matchAt = (expression: RegExp, text: string, position: number): string => {
+  expression.lastIndex = position
+  return expression.exec(text)?.[0] ?? ""
+}
+
+/** The pattern that the option `x` stands for: without white space and comments, which stay in classes and escaped. */
+const condensed = (pattern: string): string => {
+  let result = ""
+  // Where the first item of a class is: a bracket does not end the class there.
+  let classStart: number | undefined
+  for (let i = 0; i < pattern.length; i++) {
+    const character = pattern.charAt(i)
+    if (character === "\\") result += character + pattern.charAt(++i)
+    else if (classStart !== undefined) {
+      const item = matchAt(namedClass, pattern, i) || character
+      result += item
+      if (item === "]" && i > classStart) classStart = undefined
+      i += item.length - 1
+    } else if (character === "#") i += matchAt(comment, pattern, i).length
+    else if (!/\s/u.test(character)) {
+      result += character
+      if (character === "[") classStart = pattern.charAt(i + 1) === "^" ? i + 2 : i + 1
+    }
+  }
+  return result
+}
 
 /**
  * Compiles a pattern in RE2's syntax with MongoDB's options; fails where RE2 does not support it.
@@ -52,7 +85,7 @@ export const compilePattern = (pattern: string, options: string): Result.Result<
   const flags = Array.from(options).reduce((sum, option) => sum | (flagOf[option] ?? 0), 0)
   return Result.map(
     Result.try({
-      try: () => RE2JS.compile(pattern, flags),
+      try: () => RE2JS.compile(options.includes("x") ? condensed(pattern) : pattern, flags),
       catch: (cause) => cause instanceof Error ? cause.message : "the regular expression is malformed"
     }),
     (compiled) => ({
