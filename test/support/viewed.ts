@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { endpointsOf } from "../../src/Http/description/standardEndpoints.ts"
 import * as KernelConfig from "../../src/Http/KernelConfig.ts"
 import * as Registration from "../../src/Http/Registration.ts"
+import { type ItemTexts, makeItemTexts } from "../../src/Http/response/itemTexts.ts"
 import { makeListResponses } from "../../src/Http/response/listResponse.ts"
 import { inputFields } from "../../src/Http/response/problemFields.ts"
 import { makeResponseBudget } from "../../src/Http/response/responseBudget.ts"
@@ -36,7 +37,8 @@ export const servingViewed = <E>(
   resource: Resource.Any,
   store: Layer.Layer<DocumentStore.DocumentStore, E>,
   grants: Grants,
-  cursors: ResourceSurroundings["cursors"] = {}
+  cursors: ResourceSurroundings["cursors"] = {},
+  itemTexts: ItemTexts = makeItemTexts()
 ) =>
   Layer.effectDiscard(Effect.gen(function*() {
     const documents = yield* DocumentStore.DocumentStore
@@ -50,7 +52,7 @@ export const servingViewed = <E>(
       makeResponseBudget(4 * limits.maxPageBytes, limits.queryTimeout),
       limits.maxPageBytes
     )
-    const surroundings = { cursors, limits, lists, translations }
+    const surroundings = { cursors, limits, lists, itemTexts, translations }
     const handlersFor = viewedHandlers(registration, repository, documents, surroundings)
     const respondBadRequest = makeBadRequest(translations, inputFields(model))
     const errorResponses = makeErrorResponses(translations)

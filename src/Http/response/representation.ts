@@ -12,6 +12,7 @@ import { CallerViews } from "../view/callerView.ts"
 import type { CallerDocuments, ModelView } from "../view/modelView.ts"
 import type { ResponseEffect } from "./callFailures.ts"
 import { identifierOf } from "./identifier.ts"
+import type { ItemTexts } from "./itemTexts.ts"
 import * as responses from "./json.ts"
 import * as Links from "./links.ts"
 
@@ -27,6 +28,8 @@ export interface Representation {
   readonly isShown: (document: Document) => boolean
   /** The JSON text with links; `undefined` for a document that does not match the model. */
   readonly textOf: (document: Document) => string | undefined
+  /** {@link Representation.textOf} of an item of a list, which may be kept. */
+  readonly itemOf: (document: Document) => string | undefined
   /** {@link Representation.textOf} of the selected fields, of a whole document if its links depend on it. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
   /** Whether the links of a document depend on it. */
@@ -55,14 +58,15 @@ export type Representations = (fiber: Fiber.Fiber<unknown, unknown>) => Represen
 export const representationsOf = (
   resource: ResourceInfo,
   repository: Repository<Model.Any>,
-  { isViewed, view }: {
+  { isViewed, itemTexts, view }: {
     readonly view: ModelView
+    readonly itemTexts: ItemTexts
     /** Whether what is shown depends on the caller. */
     readonly isViewed: boolean
   }
 ): Representations => {
   const { model } = resource
-  const { print, valueOf } = identifierOf(model)
+  const { isPlain, print, valueOf } = identifierOf(model)
   const resourceLinks = Links.ofResource(resource, view)
   const versionField = managedField(model, "version")
   const corrupt = (document: Document): ResponseEffect =>
@@ -79,6 +83,7 @@ export const representationsOf = (
       ? (document, links) => formOf(document).serialise(document, links)
       : form.serialise
     const textOf = (document: Document) => serialise(document, links.of(print(document["_id"]), document))
+    const isOfDocument = form !== undefined && isPlain && !links.dependOnDocument
     const tagOf = (document: Document) => formOf(document).tag + links.tag()
     const textBy = (fields: ReadonlyArray<string>) => {
       const selected = form?.selected(fields)
@@ -103,6 +108,7 @@ export const representationsOf = (
     return {
       isShown,
       textOf,
+      itemOf: isOfDocument ? itemTexts.keeping(textOf) : textOf,
       textBy,
       linksDependOnDocument: links.dependOnDocument,
       tagOf,

@@ -17,6 +17,7 @@ import { translatable } from "../messages/message.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/callFailures.ts"
+import type { ItemTexts } from "../response/itemTexts.ts"
 import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
 import { expectations, inputFields, parameters as parametersOf } from "../response/problemFields.ts"
@@ -94,6 +95,7 @@ const noGrants: CallerView = { read: [], write: [] }
 export interface ResourceSurroundings {
   readonly limits: Limits
   readonly lists: ListResponses
+  readonly itemTexts: ItemTexts
   readonly translations: Translations
   readonly cursors: Cursor.Options
 }

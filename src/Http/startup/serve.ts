@@ -27,6 +27,7 @@ import * as OpenApi from "../OpenApi.ts"
 import { openApiPath } from "../openapi/documentationPaths.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
 import type { Registration, ResourceInfo } from "../Registration.ts"
+import { makeItemTexts } from "../response/itemTexts.ts"
 import * as Links from "../response/links.ts"
 import { makeListResponses } from "../response/listResponse.ts"
 import { parameters as parametersOf } from "../response/problemFields.ts"
@@ -80,6 +81,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     makeResponseBudget(largePagesAtOnce * limits.maxPageBytes, limits.queryTimeout),
     limits.maxPageBytes
   )
+  const itemTexts = makeItemTexts()
   const linksOf = linksBy(registrations)
   let repositories = Context.empty() as Context.Context<Repository.RepositoryOf<string>> // filled below
   const all = registrations.map((registration) => served(registration, implementations))
@@ -115,7 +117,7 @@ export const serve = Effect.fnUntraced(function*({ additions, implementations, o
     repositories = Context.add(repositories, key, repository)
     const ruled = access?.ruledBy(registration)
     const resource = ruled === undefined ? undefined : { ruled, repository }
-    const surroundings = { cursors, limits, lists, translations, isViewed: access !== undefined }
+    const surroundings = { cursors, limits, lists, itemTexts, translations, isViewed: access !== undefined }
     routes.push(
       ...routesOf(registration, repository, store, surroundings).map((route) => ({
         ...route,
