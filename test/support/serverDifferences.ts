@@ -15,6 +15,7 @@ const secantus = {
     calls: /\.\$\[/
   },
   itemsTwice: "It accepts $[x] and $[] of two changes for the same item, which MongoDB rejects as a conflict.",
+  positionalUpserts: "It takes the $ of an upsert that inserts for a name, which MongoDB rejects.",
   partialIndexes: "It uses a partial index for queries that the index does not cover, and so finds too few documents.",
   timeZoneExpression: "It takes an expression for the name of a time zone.",
   dateToStringOnNull: "It ignores onNull of $dateToString.",

@@ -22,6 +22,9 @@ import { objectPages } from "./documentStore/manual/expressionsObjects.ts"
 import { patternPages } from "./documentStore/manual/expressionsPatterns.ts"
 import { textPages } from "./documentStore/manual/expressionsTexts.ts"
 import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
+import { arrayUpdatePages } from "./documentStore/manual/updatesArrays.ts"
+import { fieldUpdatePages } from "./documentStore/manual/updatesFields.ts"
+import { positionalUpdatePages } from "./documentStore/manual/updatesPositional.ts"
 import { modelContract } from "./documentStore/model.ts"
 import { numberContract } from "./documentStore/numbers.ts"
 import { pipelineContract } from "./documentStore/pipelines.ts"
@@ -66,6 +69,9 @@ export const documentStoreContract = <E>(
     transactionContract(it)
     schemaContract(it, differs)
     modelContract(it)
+    fieldUpdatePages(it, differs)
+    arrayUpdatePages(it, differs)
+    positionalUpdatePages(it, differs)
     arithmeticPages(it, differs)
     trigonometryPages(it, differs)
     arrayPages(it, differs)
