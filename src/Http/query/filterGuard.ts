@@ -141,15 +141,19 @@ const guardOperator = (
       return operand
     case "$options":
       return operand
+    case "$geoIntersects":
+    case "$geoWithin":
+    case "$near":
+    case "$nearSphere":
+      // The first fields of any document are a location.
+      rejectWhole(field, context)
+      guardPlain(operand, context)
+      return operand
     case "$mod":
     case "$bitsAllClear":
     case "$bitsAllSet":
     case "$bitsAnyClear":
     case "$bitsAnySet":
-    case "$geoIntersects":
-    case "$geoWithin":
-    case "$near":
-    case "$nearSphere":
       guardPlain(operand, context)
       return operand
     default:
@@ -196,17 +200,20 @@ const guardElement = (operand: unknown, field: AccessibleField | undefined, cont
   return guardFilter(operand, context, field === undefined ? "" : `${field.name}.`)
 }
 
+/** Comparing the complete value would allow a caller to guess its omitted fields. Whether it is rejected. */
+const rejectWhole = (field: AccessibleField | undefined, { isComplete, report }: ExpressionContext): boolean => {
+  if (field?.holdsOmitted !== true || !isComplete) return false
+  report.reject("ComparedAsWhole", { path: JSON.stringify(field.name) })
+  return true
+}
+
 const guardValue = (value: unknown, field: AccessibleField | undefined, context: ExpressionContext): unknown => {
-  const { isComplete, report } = context
+  const { report } = context
   if (field === undefined || value === null) {
     guardPlain(value, context)
     return value
   }
-  if (field.holdsOmitted && isComplete) {
-    // Comparing the complete value would allow a caller to guess its omitted fields.
-    report.reject("ComparedAsWhole", { path: JSON.stringify(field.name) })
-    return value
-  }
+  if (rejectWhole(field, context)) return value
   const stored = field.readJson(value)
   if (stored !== undefined) return stored
   const text = JSON.stringify(value) ?? ""

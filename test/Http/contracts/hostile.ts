@@ -4,12 +4,18 @@ import { Effect, type Layer, Schema } from "effect"
 import { DocumentStore, KernelEngine, Model, Validator } from "../../../src/index.ts"
 import { type Answer, refused, send, sendBytes, serving } from "../../support/rest.ts"
 
+class Spot extends Model.Class<Spot>()("Spot", {
+  east: Schema.Finite,
+  north: Schema.Finite.pipe(Model.omitted, Model.optional)
+}) {}
+
 class Item extends Model.Class<Item>()("Item", {
   id: Model.id(),
   name: Schema.String.pipe(Validator.notEmpty),
   count: Schema.Finite.pipe(Model.optional),
   labels: Schema.Record(Schema.String, Schema.String).pipe(Model.optional),
   tags: Schema.Array(Schema.String).pipe(Model.withDefault(() => [])),
+  spot: Spot.pipe(Model.optional),
   secret: Schema.String.pipe(Model.omitted, Model.optional)
 }) {}
 
@@ -103,6 +109,28 @@ export const hostileContract = <E>(name: string, store: Layer.Layer<DocumentStor
           yield* send("POST", items, `${parts}--XX--`, { "content-type": "multipart/form-data; boundary=XX" })
         )
         yield* served
+      }))
+
+    it.effect("areas that contain what is omitted", () =>
+      Effect.gen(function*() {
+        const { insertOne } = yield* DocumentStore.DocumentStore
+        yield* insertOne("Item", { _id: "spotted", name: "x", tags: [], spot: { east: 8, north: 47 } })
+        const ring = [[7, 46], [9, 46], [9, 48], [7, 48], [7, 46]]
+        for (
+          const condition of [
+            { $geoWithin: { $box: [[-180, 46], [180, 48]] } },
+            { $geoIntersects: { $geometry: { type: "Polygon", coordinates: [ring] } } },
+            { $near: { $geometry: { type: "Point", coordinates: [8, 47] } } },
+            { $nearSphere: [8, 47] }
+          ]
+        ) {
+          for (const query of [{ spot: condition }, { spot: { $not: condition } }, { $nor: [{ spot: condition }] }]) {
+            const answer = refused(400, yield* send("GET", `${items}?query=${encoded(query)}`))
+            assert.match(answer.text, /as a whole/u)
+          }
+          const pipe = [{ $match: { spot: condition } }, { $count: "n" }]
+          refused(400, yield* send("GET", `${items}/aggregate?pipe=${encoded(pipe)}`))
+        }
       }))
 
     it.effect("names of inherited properties", () =>
