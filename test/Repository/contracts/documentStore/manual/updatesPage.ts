@@ -55,7 +55,7 @@ const known = (documents: ReadonlyArray<Document>) =>
 
 const check = Effect.fnUntraced(function*({ documents, changes }: Changes, differs: Differs) {
   const { all, name, store } = yield* collectionOf(documents)
-  const expected = new Map(documents.map((document) => [document["_id"], document]))
+  const expected = new Map((yield* all).map((document) => [document["_id"], document]))
   for (const [filter, update, changed, given = {}] of changes) {
     const { difference, ...options }: Options = given
     if (difference !== undefined && differs(difference)) return
