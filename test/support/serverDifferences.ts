@@ -80,6 +80,9 @@ const secantus = {
   mixedSorts: "It fails to sort lists of values of different types.",
   notOfLists: "It takes a list for its only item in $not.",
   laxBranches: "It accepts other fields in a branch of $switch.",
+  namedClasses: "It knows no named classes such as [:space:] in patterns.",
+  datesAsTexts: "It writes a date without its zone by $convert.",
+  slowDecimals: "It takes seconds for the trigonometry of decimals.",
   newOperators: "It lacks $sigmoid, $unsetField, and arrayIndexAs and $$IDX of $filter, $map and $reduce.",
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }

@@ -17,6 +17,9 @@ import { lookupContract } from "./documentStore/lookups.ts"
 import { arithmeticPages } from "./documentStore/manual/expressionsArithmetic.ts"
 import { arrayPages } from "./documentStore/manual/expressionsArrays.ts"
 import { arrayReshapingPages } from "./documentStore/manual/expressionsArraysReshaped.ts"
+import { conversionPages } from "./documentStore/manual/expressionsConversions.ts"
+import { datePages } from "./documentStore/manual/expressionsDates.ts"
+import { dateSumPages } from "./documentStore/manual/expressionsDateSums.ts"
 import { logicPages } from "./documentStore/manual/expressionsLogic.ts"
 import { objectPages } from "./documentStore/manual/expressionsObjects.ts"
 import { patternPages } from "./documentStore/manual/expressionsPatterns.ts"
@@ -76,6 +79,9 @@ export const documentStoreContract = <E>(
     trigonometryPages(it, differs)
     arrayPages(it, differs)
     arrayReshapingPages(it, differs)
+    conversionPages(it, differs)
+    datePages(it, differs)
+    dateSumPages(it, differs)
     logicPages(it, differs)
     objectPages(it, differs)
     patternPages(it, differs)

@@ -66,7 +66,7 @@ export const formatDate = (time: number, zone: Zone, format: string): string => 
       case "z":
         return offsetText(offset)
       case "Z":
-        return `${offset < 0 ? "-" : "+"}${digits(Math.abs(offset) / 60_000, 3)}`
+        return String(Math.trunc(offset / 60_000))
       default:
         return reject(`%${specifier} is no part of a date's format`)
     }
@@ -159,7 +159,7 @@ const offsetText = (offset: number): string => {
 const unreadable = (text: string): never => reject(`"${text.slice(0, 100)}" can't be read as a date`)
 
 const isoText =
-  /^(?<year>\d{4})[-/]?(?<month>\d{1,2})[-/]?(?<day>\d{1,2})(?:[T ]+(?<hour>\d{1,2}):?(?<minute>\d{2})(?::?(?<second>\d{2})(?:[.,:](?<fraction>\d{1,9}))?)?\s*(?<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?|[A-Z][A-Za-z_]+\/[A-Za-z_/+-]+)?)?$/u
+  /^(?<year>\d{4})[-/]?(?<month>\d{1,2})[-/]?(?<day>\d{1,2})(?:[T ]+(?<hour>\d{1,2}):?(?<minute>\d{2})(?::?(?<second>\d{2})(?:[.,:](?<fraction>\d{1,9}))?)?\s*|\s+(?=[Z+-]))?(?<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?|[A-Z][A-Za-z_]+\/[A-Za-z_/+-]+)?$/u
 
 const maxPart = 64
 
@@ -176,7 +176,7 @@ const readable: ReadonlyMap<string, RegExp> = new Map([
   ["u", /^[1-7]/u],
   ["V", /^\d{2}/u],
   ["z", /^(?:Z|[+-]\d{2}(?::?\d{2})?)/u],
-  ["Z", /^[+-]\d{1,3}/u],
+  ["Z", /^[+-]?\d{1,3}/u],
   ["b", new RegExp(`^(?:${months.map((month) => month.slice(0, 3)).join("|")})`, "iu")],
   ["B", new RegExp(`^(?:${months.join("|")})`, "iu")]
 ])

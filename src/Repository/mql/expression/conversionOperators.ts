@@ -4,7 +4,7 @@
 import { Decimal128, type Long, ObjectId, type Timestamp } from "bson"
 import * as Result from "effect/Result"
 import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
-import { type BsonNumber, doubleOf, exactOf, isDecimal, longOf, toDouble } from "../../bson/number.ts"
+import { type BsonNumber, doubleOf, exactOf, isDecimal, isDouble, longOf, toDouble } from "../../bson/number.ts"
 import { bytesOf, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { formatDate, isoFormat, parseDate } from "../dates/dateText.ts"
 import { utc } from "../dates/timeZone.ts"
@@ -112,12 +112,16 @@ const toDoubleValue = (value: unknown): number => {
 
 const toTypedDouble = (value: unknown): unknown => doubleOf(toDoubleValue(value))
 
+/** A double as MongoDB makes it a decimal: with 15 digits, zeros among them. */
+const decimalOf15Digits = (value: number): Decimal128 =>
+  Number.isFinite(value) && value !== 0 ? Decimal128.fromString(value.toPrecision(15)) : decimalOfDouble(value)
+
 const toDecimal = (value: unknown): Decimal128 => {
   if (typeof value === "boolean") return decimalOfDouble(Number(value))
   if (value instanceof Date) return decimalOfDouble(value.getTime())
   if (typeof value === "string") return readDecimal(value)
   if (!isNumber(value)) return inconvertible(value, "decimal")
-  if (typeof value === "number") return decimalOfDouble(value)
+  if (isDouble(value)) return decimalOf15Digits(toDouble(value))
   return isDecimal(value) ? value : Decimal128.fromString(value.toString())
 }
 

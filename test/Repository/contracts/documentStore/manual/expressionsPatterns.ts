@@ -71,7 +71,7 @@ export const patternPages = (it: Tests, differs: Differs) => {
       [spaced("^a[ #]b$"), true],
       [spaced("^a[^ ]b$"), false],
       [spaced("^a[] #]b$"), true],
-      [spaced("^a[[:space:] #]b # a space\n$"), true],
+      [spaced("^a[[:space:] #]b # a space\n$"), true, "namedClasses"],
       [spaced("^a # a space\n \\s b$"), true]
     ])
   )
