@@ -110,6 +110,24 @@ for (
           assert.strictEqual(yield* store.count("written", {}), 0)
         }), 60_000)
 
+      it.effect(
+        "yields to other fibers while it indexes lists, and finds by them for the first time",
+        () =>
+          Effect.gen(function*() {
+            const store = yield* DocumentStore.DocumentStore
+            const lists = Array.from({ length: 30_000 }, (_, _id) => ({
+              _id,
+              l: Array.from({ length: 5 }, (_, i) => (_id * 7919 + i * 104_729) % 300_007)
+            }))
+            yield* lasting({
+              insertMany: store.insertMany("lists", lists),
+              createIndexes: store.createIndexes("lists", [{ name: "l", key: { l: 1 } }]),
+              find: store.find("lists", { filter: { l: 7919 } })
+            })
+          }),
+        60_000
+      )
+
       it.effect("yields to other fibers while it indexes, searches and writes texts", () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore

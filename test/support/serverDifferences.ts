@@ -20,6 +20,7 @@ const secantus = {
   timeZoneExpression: "It takes an expression for the name of a time zone.",
   dateToStringOnNull: "It ignores onNull of $dateToString.",
   severalOperators: "It takes a document of several operators for a value, which MongoDB rejects.",
+  newFieldOrder: "It adds fields in the order of the update, not of their names.",
   elementOfPositional: { what: "It gives $ the item of another condition than the $elemMatch.", calls: /\.\$"/ },
   pathsThroughLists: {
     what: "It ends a path of $slice and $addFields at a list, and $addFields replaces a nested document.",

@@ -3,11 +3,11 @@ import { Decimal128, Long } from "bson"
 import { Effect, Result, Stream } from "effect"
 import type { Document, Filter, Update } from "../../../../src/Repository/DocumentStore.ts"
 import type { Differs } from "../../../support/serverDifferences.ts"
-import { collectionOf, plain, type Tests } from "./collection.ts"
+import { collectionOf, day, plain, type Tests } from "./collection.ts"
 
 /** What MongoDB's documentation says of updates, projections and stages. */
 export const changesContract = (it: Tests, differs: Differs) => {
-  it.effect.each<[name: string, before: Document, filter: Filter, update: Update, after: Document | undefined]>([
+  it.effect.each<Change>([
     ["sets two fields of the matched item", { c: [{ k: 1, n: 1 }] }, { "c.k": 1 }, {
       $set: { "c.$.a": 1, "c.$.b": 2 }
     }, { c: [{ k: 1, n: 1, a: 1, b: 2 }] }],
@@ -22,6 +22,9 @@ export const changesContract = (it: Tests, differs: Differs) => {
       $inc: { "c.$.n": 1 },
       $max: { "c.$.m": "x" }
     }, { c: [{ k: 1, n: 2, m: "x" }] }],
+    ["increments twice", { c: [{ k: 1, n: 1 }] }, { "c.k": 1 }, { $inc: { "c.$.n": 1, "c.$.m": 2 } }, {
+      c: [{ k: 1, n: 2, m: 2 }]
+    }],
     ["pushes onto a list of the matched item", { c: [{ k: 1, l: [1] }] }, { "c.k": 1 }, { $push: { "c.$.l": 2 } }, {
       c: [{ k: 1, l: [1, 2] }]
     }],
@@ -32,7 +35,36 @@ export const changesContract = (it: Tests, differs: Differs) => {
     ["computes decimals of the matched item", { c: [{ k: 1, n: decimal("0.1") }] }, { "c.k": 1 }, {
       $inc: { "c.$.n": decimal("0.2") }
     }, { c: [{ k: 1, n: decimal("0.3") }] }],
-    ["refuses to increment a text", { c: [{ k: 1, n: "x" }] }, { "c.k": 1 }, { $inc: { "c.$.n": 1 } }, undefined],
+    ["multiplies decimals of the matched item", { c: [{ k: 1, n: decimal("0.1") }] }, { "c.k": 1 }, {
+      $mul: { "c.$.n": decimal("0.2") }
+    }, { c: [{ k: 1, n: decimal("0.02") }] }],
+    [
+      "compares types and decimals of the matched item",
+      {
+        c: [{ k: 1, a: "x", b: 5, d: decimal("1.5"), e: decimal("1.5"), f: null }]
+      },
+      { "c.k": 1 },
+      {
+        $min: { "c.$.a": 9, "c.$.b": "x", "c.$.d": 1 },
+        $max: { "c.$.e": decimal("1.6"), "c.$.f": 0 }
+      },
+      { c: [{ k: 1, a: 9, b: 5, d: 1, e: decimal("1.6"), f: 0 }] }
+    ],
+    ...["x", null, day(1)].flatMap((n) =>
+      ["$inc", "$mul"].map((operator): Change => [
+        `refuses ${operator} of the matched item's ${String(n)}`,
+        { c: [{ k: 1, n }] },
+        { "c.k": 1 },
+        { [operator]: { "c.$.n": 2 } },
+        undefined
+      ])
+    ),
+    ["refuses an overflowing long of the matched item", { c: [{ k: 1, n: Long.MAX_VALUE }] }, { "c.k": 1 }, {
+      $inc: { "c.$.n": 1 }
+    }, undefined],
+    ["refuses an overflowing product of the matched item", { c: [{ k: 1, n: Long.MAX_VALUE }] }, { "c.k": 1 }, {
+      $mul: { "c.$.n": 2 }
+    }, undefined],
     ["refuses a $ that nothing matched", { c: [{ k: 1 }], d: 1 }, { d: 1 }, { $set: { "c.$.n": 1 } }, undefined],
     ["subtracts from a long exactly", { n: long("9007199254740993") }, {}, { $inc: { n: -3 } }, {
       n: 9007199254740990
@@ -47,6 +79,11 @@ export const changesContract = (it: Tests, differs: Differs) => {
       $push: { l: { $each: [], $sort: { x: -1 } } }
     }, {
       l: [{ x: [1, 9] }, { x: [0, 10] }]
+    }],
+    ["sorts by whole lists upwards", { l: [{ x: [2, 0] }, { x: [1, 9] }] }, {}, {
+      $push: { l: { $each: [], $sort: { x: 1 } } }
+    }, {
+      l: [{ x: [1, 9] }, { x: [2, 0] }]
     }]
   ])("an update %s", ([, before, filter, update, after]) =>
     Effect.gen(function*() {
@@ -59,7 +96,7 @@ export const changesContract = (it: Tests, differs: Differs) => {
 
   it.effect.each<[filter: Filter, inserted: Document | undefined]>([
     [{ _id: { $in: [7] }, n: { $in: [77] } }, { _id: 7, n: 77, b: 1, c: 1 }],
-    [{ _id: 7, n: { $all: [77] } }, { _id: 7, n: 77, b: 1, c: 1 }],
+    [{ _id: { $all: [7] }, n: { $all: [77] } }, { _id: 7, n: 77, b: 1, c: 1 }],
     [{ _id: 7, n: { $in: [77, 78] } }, { _id: 7, b: 1, c: 1 }],
     [{ $and: [{ n: 1 }, { n: 1 }] }, undefined]
   ])("an upsert by %j", ([filter, inserted]) =>
@@ -71,8 +108,25 @@ export const changesContract = (it: Tests, differs: Differs) => {
       assert.strictEqual(JSON.stringify(yield* all), JSON.stringify(inserted === undefined ? [] : [inserted]))
     }))
 
+  it.effect.skipIf(differs("newFieldOrder"))(
+    "an update adds fields in the order of their names",
+    () =>
+      Effect.gen(function*() {
+        const updates: ReadonlyArray<Update> = [{ $set: { z: 1, y: 1 } }, { $inc: { z: 1, y: 1 } }, {
+          $inc: { z: 1 },
+          $set: { y: 1 }
+        }]
+        for (const update of updates) {
+          const { all, name, store } = yield* collectionOf([{ _id: 1 }])
+          yield* store.updateOne(name, {}, update)
+          assert.strictEqual(JSON.stringify(yield* all), JSON.stringify([{ _id: 1, y: 1, z: 1 }]))
+        }
+      })
+  )
+
   it.effect.each<[projection: Document, expected: Document | undefined, filter?: Filter]>([
     [{ b: { $slice: 1 } }, { _id: 1, n: 1, b: [1], nested: [{ k: [1, 2] }, { k: [3] }] }],
+    [{ b: { $slice: 1 }, n: 0 }, { _id: 1, b: [1], nested: [{ k: [1, 2] }, { k: [3] }] }],
     [{ b: { $slice: -1 }, n: 0, nested: 0 }, { _id: 1, b: [3] }],
     [{ b: { $slice: [1, 1] }, n: 1 }, { _id: 1, n: 1, b: [2] }],
     [{ b: { $elemMatch: { $gte: 2 } } }, { _id: 1, b: [2] }],
@@ -164,6 +218,9 @@ export const changesContract = (it: Tests, differs: Differs) => {
 }
 
 // internal
+
+/** What an update makes of a document; `undefined` if it is refused. */
+type Change = [name: string, before: Document, filter: Filter, update: Update, after: Document | undefined]
 
 const decimal = (text: string): Decimal128 => Decimal128.fromString(text)
 const long = (text: string): Long => Long.fromString(text)

@@ -34,14 +34,16 @@ export const languageContract = (it: Tests, differs: Differs) => {
     )
 
   cases("the parts of dates", [
-    ...["$year", "$month", "$dayOfMonth", "$hour", "$minute", "$second", "$millisecond", "$week", "$isoWeek"].flatMap(
-      (part): ReadonlyArray<Case> => [[{ [part]: "$none" }, null], [{ [part]: { date: null, timezone: "UTC" } }, null]]
-    ),
-    [{ $year: "$id" }, 2023],
+    ...dateParts.flatMap(([part, value]): ReadonlyArray<Case> => [
+      [{ [part]: "$none" }, null],
+      [{ [part]: { date: null, timezone: "UTC" } }, null],
+      [{ [part]: "$id" }, value]
+    ]),
     [{ $year: ["$t"] }, 2024],
     [{ $hour: { date: "$t", timezone: "UTC" } }, 23],
     [{ $hour: { date: "$t", timezone: "GMT" } }, 23],
     [{ $hour: { date: "$t", timezone: "Europe/Berlin" } }, 0],
+    [{ $hour: { date: "$t", timezone: "Etc/UTC" } }, 23],
     [{ $hour: { date: "$t", timezone: "+05:30" } }, 5],
     [{ $hour: { date: "$t", timezone: "$none" } }, null, "timeZoneExpression"],
     [{ $hour: { date: "$t", timezone: "Mars/Olympus" } }, rejected],
@@ -91,10 +93,19 @@ export const languageContract = (it: Tests, differs: Differs) => {
     [{ $dateAdd: { startDate: "$none", unit: "day", amount: 1 } }, null],
     [{ $dateAdd: { startDate: "$t", unit: "day", amount: "$none" } }, null],
     [{ $dateAdd: { startDate: "$t", unit: "day", amount: 1.5 } }, rejected],
+    [{ $dateAdd: { startDate: "$t", unit: "century", amount: 1 } }, rejected],
+    [{ $dateSubtract: { startDate: "$none", unit: "day", amount: 1 } }, null],
+    [{ $dateSubtract: { startDate: "$t", unit: "day", amount: "$none" } }, null],
+    [
+      { $dateSubtract: { startDate: at("2024-03-31T12:00:00Z"), unit: "day", amount: 1, timezone: "Europe/Berlin" } },
+      at("2024-03-30T13:00:00Z")
+    ],
     [{
       $dateDiff: { startDate: at("2024-01-31T00:00:00.900Z"), endDate: at("2024-01-31T00:00:01.100Z"), unit: "second" }
     }, 1],
     [{ $dateDiff: { startDate: "$none", endDate: "$t", unit: "day" } }, null],
+    [{ $dateDiff: { startDate: "$t", endDate: "$none", unit: "day" } }, null],
+    [{ $dateDiff: { startDate: "$t", endDate: "$t", unit: "century" } }, rejected],
     [{ $dateDiff: { startDate: day("2023-12-31"), endDate: "$t", unit: "year" } }, 1],
     [{ $dateDiff: { startDate: day("2024-01-27"), endDate: day("2024-01-28"), unit: "week" } }, 1],
     [{
@@ -123,6 +134,7 @@ export const languageContract = (it: Tests, differs: Differs) => {
     [{ $dateFromString: { dateString: "2024-01-31", format: "%Q" } }, rejected],
     [{ $dateToString: { date: "$t" } }, "2024-01-31T23:30:05.678Z"],
     [{ $dateToString: { date: "$t", format: "%U %w %%" } }, "04 4 %"],
+    [{ $dateToString: { date: day("2024-01-07"), format: "%U %w" } }, "01 1"],
     [{ $dateToString: { date: day("2024-12-30"), format: "%G-W%V-%u" } }, "2025-W01-1"],
     [{ $dateToString: { date: "$t", format: "%H:%M %z %Z", timezone: "-03:30" } }, "20:00 -0330 -210"],
     [{ $dateToString: { date: "$t", format: "%Q" } }, rejected],
@@ -183,14 +195,18 @@ export const languageContract = (it: Tests, differs: Differs) => {
     [{ $sum: ["$list"] }, 6],
     [{ $sum: ["$list", 2] }, 2],
     [{ $sum: [decimal("0.1"), decimal("0.2")] }, decimal("0.3")],
-    [{ $avg: "$none" }, null],
+    ...["$avg", "$min", "$max"].flatMap((name): ReadonlyArray<Case> => [
+      [{ [name]: "$none" }, null],
+      [{ [name]: "$x" }, 2.5]
+    ]),
     [{ $avg: "$list" }, 2],
-    [{ $min: "$x" }, 2.5],
-    [{ $max: "$none" }, null],
     [{ $stdDevPop: "$none" }, null],
+    [{ $stdDevPop: "$x" }, 0],
+    [{ $stdDevSamp: "$none" }, null],
     [{ $stdDevSamp: "$x" }, null],
     [{ $stdDevPop: [1, 3] }, 1],
     [{ $type: 1e300 }, "double"],
+    [{ $type: NaN }, "double"],
     [{ $type: ["$x"] }, "double"],
     [{ $type: "$none" }, "missing"],
     [{ $isNumber: ["$x"] }, true],
@@ -203,6 +219,8 @@ export const languageContract = (it: Tests, differs: Differs) => {
     [{ $toString: "$long" }, "9007199254740993"],
     [{ $toString: "$t" }, "2024-01-31T23:30:05.678Z"],
     [{ $convert: { input: "$id", to: "string" } }, "6553f1000000000000000000"],
+    [{ $convert: { input: "$decimal", to: "string" } }, "1.50"],
+    [{ $convert: { input: "$long", to: "string", onError: "bad" } }, "9007199254740993"],
     [{ $convert: { input: "6553f1000000000000000000", to: "objectId" } }, id],
     [{ $convert: { input: "x", to: "int", onError: "bad" } }, "bad"],
     [{ $convert: { input: "$none", to: "int", onNull: 0 } }, 0],
@@ -226,13 +244,18 @@ export const languageContract = (it: Tests, differs: Differs) => {
   ])
 
   cases("texts", [
-    [{ $toUpper: null }, ""],
-    [{ $toLower: "$none" }, ""],
+    ...["$toUpper", "$toLower"].flatMap((name): ReadonlyArray<Case> => [
+      [{ [name]: null }, ""],
+      [{ [name]: "$none" }, ""]
+    ]),
     [{ $strcasecmp: ["$none", ""] }, 0],
+    [{ $strcasecmp: ["a", null] }, 1],
     [{ $strcasecmp: ["ABC", "abd"] }, -1],
     [{ $substr: ["$s", 0, -1] }, "héllo😀"],
     [{ $substr: ["$x", 0, 2] }, "2."],
+    [{ $substr: ["$t", 0, 4] }, "2024"],
     [{ $substrCP: ["$t", 0, 4] }, "2024"],
+    [{ $substrCP: ["$x", 0, 9] }, "2.5"],
     [{ $substrBytes: ["abc", 1, 9] }, "bc"],
     [{ $substrBytes: ["$s", 2, 1] }, rejected],
     [{ $substrCP: ["$s", -1, 1] }, rejected],
@@ -255,6 +278,7 @@ export const languageContract = (it: Tests, differs: Differs) => {
     ["$docs.0", ["zero"], "numberedItems"],
     ["$docs.0.k", [], "numberedItems"],
     [{ $size: "$none" }, rejected],
+    [{ $size: null }, rejected],
     [{ $size: ["$list"] }, 3],
     [{ $first: ["$list"] }, 1],
     [{ $first: [[7, 8]] }, 7],
@@ -273,6 +297,7 @@ export const languageContract = (it: Tests, differs: Differs) => {
     [{ $setUnion: ["$none", "$s"] }, null],
     [{ $divide: [1, Decimal128.fromString("Infinity")] }, Decimal128.fromString("0E-6176")],
     [{ $setIsSubset: [[1], null] }, rejected],
+    [{ $setIsSubset: ["$none", [1]] }, rejected],
     [{ $setUnion: [null, [1]] }, null],
     [{ $add: [1], $subtract: [1, 1] }, rejected, "severalOperators"]
   ])
@@ -284,6 +309,23 @@ const at = (text: string): Date => new Date(text)
 const day = (text: string): Date => at(`${text}T00:00:00Z`)
 const decimal = (text: string): Decimal128 => Decimal128.fromString(text)
 const long = (text: string): Long => Long.fromString(text)
+
+/** The parts of 2023-11-14T22:13:20Z, a Tuesday. */
+const dateParts = Object.entries({
+  $year: 2023,
+  $month: 11,
+  $dayOfMonth: 14,
+  $hour: 22,
+  $minute: 13,
+  $second: 20,
+  $millisecond: 0,
+  $dayOfWeek: 3,
+  $dayOfYear: 318,
+  $week: 46,
+  $isoDayOfWeek: 2,
+  $isoWeek: 46,
+  $isoWeekYear: 2023
+})
 
 const id = ObjectId.createFromHexString("6553f1000000000000000000")
 
