@@ -158,7 +158,11 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     filter: Filter,
     options?: CollationOptions
   ) => Effect.Effect<number, ReadError>
-  /** Streams the results of a pipeline. They are read as the stream is pulled. */
+  /**
+   * Streams the results of a pipeline. They are read as the stream is pulled. A pipeline that ends with `$out` or `$merge`
+   * has no results: `$out` replaces a collection atomically, and `$merge` writes each document atomically. Both fail with
+   * `Unsupported` in a transaction.
+   */
   readonly aggregate: (
     collection: string,
     pipeline: ReadonlyArray<Document>,

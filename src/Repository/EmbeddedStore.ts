@@ -46,7 +46,7 @@
  * Known differences from MongoDB:
  *
  * - These are unsupported, and fail with `Unsupported`: `$where`, `$function`, `$accumulator`,
- *   `$out`, `$merge`, `$push`,
+ *   `$out` and `$merge` into a named database or in a transaction, `$push`,
  *   `$addToSet` and `$pullAll` on a path with `$`, a path that creates a nested document named like a property of every
  *   JavaScript object (`constructor`, `toString`), positional projections, collations, hashed and wildcard
  *   indexes, and text indexes with other fields.

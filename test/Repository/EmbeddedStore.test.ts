@@ -567,8 +567,10 @@ for (
         const calls = {
           $where: store.find(things, { filter: { $where: "true" } }),
           $function: store.count(things, { $expr: { $function: { body: "return true", args: [], lang: "js" } } }),
-          $out: Stream.runDrain(store.aggregate(things, [{ $out: "others" }])),
-          $merge: Stream.runDrain(store.aggregate(things, [{ $merge: { into: "others" } }])),
+          "$out into a named database": Stream.runDrain(store.aggregate(things, [{ $out: { db: "a", coll: "b" } }])),
+          "$merge into a named database": Stream.runDrain(
+            store.aggregate(things, [{ $merge: { into: { db: "a", coll: "b" } } }])
+          ),
           $accumulator: Stream.runDrain(store.aggregate(things, [{ $group: { _id: null, n: { $accumulator: {} } } }])),
           "an index of kind \"hashed\"": store.createIndexes(things, [{ name: "t", key: { text: "hashed" } }]),
           "an index over all fields": store.createIndexes(things, [{ name: "t", key: { "$**": 1 } }]),

@@ -51,6 +51,7 @@ const secantus = {
   sampleRate: "It does not know $sampleRate as a filter.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify.",
   nestedPipelines: "It accepts variables in capitals and stages that write in pipelines of stages.",
+  pipelineWrites: "It ignores unique indexes and other writers in $out and $merge, and stages that no update has.",
   documentsInUnions: "It has no $documents in a $unionWith.",
   farDates: {
     what: "It takes no dates before the year 1 and after 9999.",

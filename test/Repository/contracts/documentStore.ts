@@ -32,6 +32,7 @@ import { modelContract } from "./documentStore/model.ts"
 import { numberContract } from "./documentStore/numbers.ts"
 import { pipelineContract } from "./documentStore/pipelines.ts"
 import { pipelineUpdateContract } from "./documentStore/pipelineUpdates.ts"
+import { pipelineWriteContract } from "./documentStore/pipelineWrites.ts"
 import { readContract } from "./documentStore/reads.ts"
 import { refusalContract } from "./documentStore/refusals.ts"
 import { schemaContract } from "./documentStore/schemas.ts"
@@ -56,6 +57,7 @@ export const documentStoreContract = <E>(
     pipelineContract(it)
     pipelineUpdateContract(it, differs)
     lookupContract(it, differs)
+    pipelineWriteContract(it, differs)
     languageContract(it, differs)
     changesContract(it, differs)
     windowContract(it, differs)

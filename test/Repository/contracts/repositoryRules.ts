@@ -233,6 +233,14 @@ export const repositoryRulesContract = <E>(name: string, store: Layer.Layer<Docu
           ["$graphLookup", [{
             $graphLookup: { from: "Marked", startWith: "$owner", connectFromField: "a", connectToField: "b", as: "c" }
           }]],
+          ["$lookup", [{ $lookup: { from: "Marked", pipeline: [], as: "a" } }]],
+          ["$lookup", [{
+            $facet: { a: [{ $facet: { b: [{ $lookup: { pipeline: [{ $documents: [] }], as: "a" } }] } }] }
+          }]],
+          ["$unionWith", [{ $facet: { a: [{ $unionWith: "Marked" }] } }]],
+          ["$out", [{ $facet: { a: [{ $out: "Marked" }] } }]],
+          ["$merge", [{ $facet: { a: [{ $merge: "Marked" }] } }]],
+          ["$merge", [{ $match: {} }, { $merge: { into: "Marked", whenMatched: [{ $set: { owner: "a" } }] } }]],
           ["$out", [{ $out: "Marked" }]],
           ["$merge", [{ $merge: { into: "Plain" } }]]
         ]

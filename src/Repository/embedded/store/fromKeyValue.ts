@@ -7,6 +7,7 @@ import { makeTransactional } from "../../store/transactionRunner.ts"
 import { Catalog } from "../catalog/catalog.ts"
 import { DocumentWriter } from "../operations/documentWriter.ts"
 import { makeIndexing } from "../operations/indexBuild.ts"
+import { makeWritingAggregate } from "../operations/pipelineWrites.ts"
 import { makeEmbeddedReads } from "../operations/reads.ts"
 import { makeExpiry } from "../operations/ttl.ts"
 import { makeValidators } from "../operations/validators.ts"
@@ -32,8 +33,14 @@ export const fromKeyValue = (
     const warn = (text: string): void => void log(Effect.logWarning(text))
     const writer = new DocumentWriter(gated, catalog, warn)
     const indexing = yield* makeIndexing(gated, catalog, writer, yield* makeExpiry(gated, catalog, writer))
+    const direct = { ...makeEmbeddedReads(gated, catalog), ...makeEmbeddedWrites(gated, catalog, writer) }
+    const aggregate = makeWritingAggregate({
+      catalog,
+      operations: direct,
+      transaction: (use) => Effect.suspend(() => transaction(use(operations)))
+    })
     const { operations, outside, transaction } = makeTransactional(
-      { ...makeEmbeddedReads(gated, catalog), ...makeEmbeddedWrites(gated, catalog, writer) },
+      { ...direct, aggregate },
       makeTransactionPolicy(versions, gate, catalog, warn)
     )
     return DocumentStore.of({

@@ -62,8 +62,6 @@ const parseStages: StageContext["parse"] = (stages, context) =>
 const maxStages = 1000
 
 const unsupportedStages = new Set([
-  "$out",
-  "$merge",
   "$search",
   "$searchMeta",
   "$vectorSearch",
@@ -76,6 +74,7 @@ const unsupportedStages = new Set([
   "$rankFusion"
 ])
 
+// Outside of transactions, the store runs them itself.
 const writingStages = new Set(["$out", "$merge"])
 
 const parseStage = (
@@ -101,8 +100,12 @@ const parseStage = (
       ? parseDocuments(operand, context)
       : Result.fail(rejected("$documents can only begin the pipeline of a stage without a collection"))
   }
-  if (writingStages.has(name) && (context.depth > 0 || next !== undefined)) {
-    return Result.fail(rejected(`${name} can only be the last stage, and not be in another`))
+  if (writingStages.has(name)) {
+    return Result.fail(
+      context.depth === 0 && next === undefined
+        ? unsupported(`${name} in a transaction`)
+        : rejected(`${name} can only be the last stage, and not be in another`)
+    )
   }
   return Result.fail(unsupportedStages.has(name) ? unsupported(name) : rejected(`${name} is no stage`))
 }
