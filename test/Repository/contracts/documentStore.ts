@@ -14,6 +14,7 @@ import { geoContract } from "./documentStore/geo.ts"
 import { indexContract } from "./documentStore/indexes.ts"
 import { languageContract } from "./documentStore/language.ts"
 import { lookupContract } from "./documentStore/lookups.ts"
+import { accumulatorPages } from "./documentStore/manual/expressionsAccumulators.ts"
 import { arithmeticPages } from "./documentStore/manual/expressionsArithmetic.ts"
 import { arrayPages } from "./documentStore/manual/expressionsArrays.ts"
 import { arrayReshapingPages } from "./documentStore/manual/expressionsArraysReshaped.ts"
@@ -84,6 +85,7 @@ export const documentStoreContract = <E>(
     conversionPages(it, differs)
     datePages(it, differs)
     dateSumPages(it, differs)
+    accumulatorPages(it, differs)
     logicPages(it, differs)
     objectPages(it, differs)
     patternPages(it, differs)
