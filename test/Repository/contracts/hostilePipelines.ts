@@ -89,6 +89,41 @@ export const hostilePipelines = (
         }
       }))
 
+    it.effect(
+      "returns the memory that a pipeline in a $lookup has left when it ends, and no more",
+      () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore
+          const text = "x".repeat(40_000)
+          yield* store.insertMany("joined", Array.from({ length: 60 }, (_, _id) => ({ _id, text })))
+          const first = (pipeline: ReadonlyArray<Document>) => ({
+            $lookup: {
+              from: "joined",
+              let: { id: "$_id" },
+              pipeline: [
+                { $match: { $expr: { $gte: ["$_id", { $multiply: ["$$id", 0] }] } } },
+                ...pipeline,
+                { $limit: 1 },
+                { $project: { _id: 1 } }
+              ],
+              as: "first"
+            }
+          })
+          const held = { $fill: { sortBy: { _id: 1 }, output: { text: { method: "locf" } } } }
+          for (const lookup of [first([held]), first([first([held])])]) {
+            const found = yield* Stream.runCollect(
+              store.aggregate("joined", [lookup, { $group: { _id: "$first", n: { $sum: 1 } } }])
+            )
+            assert.deepStrictEqual(found, [{ _id: [{ _id: 0 }], n: 60 }])
+            const error = yield* Effect.flip(Stream.runDrain(
+              store.aggregate("joined", [lookup, { $group: { _id: null, all: { $push: { $range: [0, 240_000] } } } }])
+            ))
+            assert.include(error.message, "more than 100 MiB")
+          }
+        }),
+      60_000
+    )
+
     it.effect("limits the cost of filters and projections, too", () =>
       Effect.gen(function*() {
         const store = yield* filled

@@ -29,7 +29,7 @@ export interface JoinTable {
 export const makeJoinTable = (
   open: () => BatchIterator,
   keysOf: ((document: Document) => ReadonlyArray<unknown>) | undefined,
-  { collator, memory }: Pick<StageContext, "collator" | "memory">
+  { collator, lasting }: Pick<StageContext, "collator" | "lasting">
 ): (next: (table: JoinTable) => BatchIterator) => BatchIterator => {
   let made: JoinTable | undefined
   return (next) => {
@@ -50,7 +50,7 @@ export const makeJoinTable = (
         if (alike === undefined) known.set(text, [document])
         else alike.push(document)
       }
-      return memory.hold(bytes)
+      return lasting.hold(bytes)
     }
     const find = (keys: ReadonlyArray<unknown>): ReadonlyArray<Document> => {
       const found = keys.map((key) => known.get(textOf(key)) ?? [])

@@ -31,7 +31,9 @@ export const parseLookup: StageParser = (operand, context) =>
       if (fields !== undefined && isDocumentsStage(rest[0])) {
         return yield* Result.fail(unsupported("$lookup by fields in $documents that use variables"))
       }
-      const transform = rest.length === 0 ? undefined : yield* inner.parse(rest, inner)
+      // A run for one document may end before its stages have returned what they hold.
+      const memory = context.memory.part()
+      const transform = rest.length === 0 ? undefined : yield* inner.parse(rest, { ...inner, memory })
       const join = fields === undefined ? yield* equalityOf(rest[0], inner) : joinOf(fields)
       const table = makeJoinTable(open, join?.keysOf, context)
       const place = segmentsOf(as)
@@ -47,7 +49,10 @@ export const parseLookup: StageParser = (operand, context) =>
             : gatherEach(
               source,
               (document) => Result.map(candidates(document), (found) => transform(fromArray(found))),
-              (document, found) => checkSize(withValue(document, place, found)),
+              (document, found) => {
+                memory.releaseAll()
+                return checkSize(withValue(document, place, found))
+              },
               makeSize
             )
         })

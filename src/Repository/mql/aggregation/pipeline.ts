@@ -46,7 +46,8 @@ import { parseSetWindowFields } from "./windowStage.ts"
 export const parsePipeline = (
   stages: ReadonlyArray<unknown>,
   context: PipelineContext
-): Result.Result<Transform, Problem> => parseStages(stages, { ...context, parse: parseStages, depth: 0 })
+): Result.Result<Transform, Problem> =>
+  parseStages(stages, { ...context, parse: parseStages, lasting: context.memory, depth: 0 })
 
 // internal
 

@@ -34,6 +34,8 @@ export interface PipelineContext extends ExpressionContext {
 export interface StageContext extends PipelineContext {
   /** Parses the pipeline in a stage. */
   readonly parse: (stages: ReadonlyArray<unknown>, context: StageContext) => Result.Result<Transform, Problem>
+  /** The memory budget of what is held for the whole operation, however often a stage runs. */
+  readonly lasting: Memory
   /** The number of pipelines around this one. */
   readonly depth: number
 }

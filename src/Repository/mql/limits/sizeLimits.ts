@@ -74,20 +74,31 @@ export interface Memory {
   readonly hold: (bytes: number) => Problem | undefined
   /** Returns bytes to the budget. */
   readonly release: (bytes: number) => void
+  /** Makes a part of the budget, for stages that run again and again, each time to their end or not. */
+  readonly part: () => MemoryPart
+}
+
+/**
+ * A part of a memory budget.
+ *
+ * @internal
+ */
+export interface MemoryPart extends Memory {
+  /** Returns to the budget what the part and the parts of it hold. */
+  readonly releaseAll: () => void
 }
 
 /** @internal */
 export const makeMemory = (problem = rejected("the pipeline needs more than 100 MiB of memory")): Memory => {
   let held = 0
-  return {
-    hold: (bytes) => {
-      held += bytes
-      return held > maxMemory ? problem : undefined
-    },
-    release: (bytes) => {
-      held -= bytes
-    }
+  const hold = (bytes: number) => {
+    held += bytes
+    return held > maxMemory ? problem : undefined
   }
+  const release = (bytes: number) => {
+    held -= bytes
+  }
+  return { hold, release, part: makeParts({ hold, release }).part }
 }
 
 /**
@@ -102,6 +113,42 @@ export const memoryOf = (value: unknown): number => {
 }
 
 // internal
+
+const makeParts = ({ hold, release }: Pick<Memory, "hold" | "release">) => {
+  const emptied: Array<() => void> = []
+  return {
+    part: (): MemoryPart => {
+      let held = 0
+      const own = {
+        hold: (bytes: number) => {
+          held += bytes
+          return hold(bytes)
+        },
+        release: (bytes: number) => {
+          held -= bytes
+          release(bytes)
+        }
+      }
+      const parts = makeParts(own)
+      const empty = () => {
+        held = 0
+        parts.empty()
+      }
+      emptied.push(empty)
+      return {
+        ...own,
+        part: parts.part,
+        releaseAll: () => {
+          release(held)
+          empty()
+        }
+      }
+    },
+    empty: () => {
+      for (const empty of emptied) empty()
+    }
+  }
+}
 
 const tooLarge = "a document or a value of it has more than 16 MiB, or more than 200 levels"
 
