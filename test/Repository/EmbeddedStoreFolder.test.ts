@@ -28,6 +28,28 @@ describe("EmbeddedStore and the owner of its folder / embedded", () => {
       assert.strictEqual(yield* inFolder(folder, (store) => store.count("things", {})), 1)
     }))
 
+  it.live("searches locations by the indexes of a folder that is opened again", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          yield* store.createIndexes("places", [
+            { name: "sphere", key: { kind: 1, at: "2dsphere" } },
+            { name: "plane", key: { flat: "2d" } }
+          ])
+          yield* store.insertMany("places", [1, 2, 3].map((_id) => ({ _id, kind: "a", at: [_id, 0], flat: [0, -_id] })))
+        }))
+      const found = yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          yield* store.updateOne("places", { _id: 3 }, { $set: { at: [0, 0], flat: [0, 0] } })
+          const near = yield* store.find("places", { filter: { kind: "a", at: { $nearSphere: [0, 0] } } })
+          const flat = yield* store.find("places", { filter: { flat: { $near: [0, 0], $maxDistance: 1 } } })
+          const rejected = yield* Effect.flip(store.insertOne("places", { _id: 4, kind: "a", at: [200, 0] }))
+          return [near.map(({ _id }) => _id), flat.map(({ _id }) => _id), rejected._tag]
+        }))
+      assert.deepStrictEqual(found, [[3, 1, 2], [3, 1], "QueryRejected"])
+    }))
+
   it.live("is opened by one of many fibers", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory

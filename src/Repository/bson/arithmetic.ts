@@ -155,12 +155,29 @@ const exactInteger = (a: BsonNumber, b: BsonNumber, exacts: (a: Exact, b: Exact)
 }
 
 /**
- * The nearest decimal.
+ * The nearest decimal: of two that are as near, the even one. It is infinite or 0 beyond the decimals.
  *
  * @internal
  */
-export const decimalOf = ({ digits, exponent }: Exact): Decimal128 =>
-  Decimal128.fromStringWithRounding(`${digits}E${exponent}`)
+export const decimalOf = ({ digits, exponent }: Exact): Decimal128 => {
+  const text = digits.toString()
+  const length = text.length - (digits < 0n ? 1 : 0)
+  const surplus = Math.max(length - maxDigits, leastExponent - exponent)
+  if (surplus > 0) {
+    const rounded = surplus > length ? 0n : quotient(digits, 10n ** BigInt(surplus), "halfEven")
+    return decimalOf({ digits: rounded, exponent: exponent + surplus })
+  }
+  return digits !== 0n && length + exponent > maxWholeDigits
+    ? decimalOfDouble(digits < 0n ? -Infinity : Infinity)
+    : Decimal128.fromString(`${text}E${exponent}`)
+}
+
+const maxDigits = 34
+
+const leastExponent = -6176
+
+// Of the greatest decimal.
+const maxWholeDigits = 6145
 
 /** The same number with the exponent, or with the greatest one below it. */
 const withoutZeros = ({ digits, exponent }: Exact, wanted: number): Exact => {

@@ -47,7 +47,8 @@ export const exponential = (value: BsonNumber): Decimal128 => {
  */
 export const logarithm = (value: BsonNumber): Decimal128 => {
   const exact = exactOf(value)
-  return exact === undefined ? decimalOfDouble(Math.log(toDouble(value))) : decimalOf(ofFixed(lnOf(exact)))
+  if (exact === undefined) return decimalOfDouble(Math.log(toDouble(value)))
+  return decimalOf(isOne(exact) ? { digits: 0n, exponent: 0 } : ofFixed(lnOf(exact)))
 }
 
 /**
@@ -75,28 +76,40 @@ export const logarithmOf = (value: BsonNumber, base: BsonNumber): Decimal128 => 
 export const power = (base: BsonNumber, exponent: BsonNumber): Decimal128 => {
   const [x, n] = [exactOf(base), exactOf(exponent)]
   const double = toDouble(exponent)
-  if (x === undefined || n === undefined || x.digits === 0n) return decimalOfDouble(toDouble(base) ** double)
-  const isWhole = Number.isSafeInteger(double)
-  if (isWhole && double >= 0 && double * lengthOf(x.digits) <= maxExactDigits) {
+  if (x === undefined || n === undefined || x.digits === 0n) {
+    return decimalOfDouble(powerOfDoubles(toDouble(base), double))
+  }
+  if (double >= 0 && Number.isSafeInteger(double) && double * lengthOf(x.digits) <= maxExactDigits) {
     return decimalOf({ digits: x.digits ** BigInt(double), exponent: x.exponent * double })
   }
-  if (x.digits < 0n && !isWhole) return decimalOfDouble(NaN)
-  const magnitude = { digits: x.digits < 0n ? -x.digits : x.digits, exponent: x.exponent }
+  const isNegative = x.digits < 0n
+  if (isNegative && !isWhole(n)) return decimalOfDouble(NaN)
+  const sign = isNegative && isOdd(n) ? -1n : 1n
+  const magnitude = { digits: isNegative ? -x.digits : x.digits, exponent: x.exponent }
+  if (isOne(magnitude)) return decimalOf({ digits: sign, exponent: 0 })
   const { digits, exponent: scale } = n
   const product = scale >= 0
     ? lnOf(magnitude) * digits * 10n ** BigInt(Math.min(scale, places))
     : lnOf(magnitude) * digits / 10n ** BigInt(-scale)
-  const sign = x.digits < 0n && Math.abs(double % 2) === 1 ? -1n : 1n
   if (product > BigInt(maxExponent) * one) return decimalOfDouble(Number(sign) * Infinity)
   if (product < -BigInt(maxExponent) * one) return decimalOf({ digits: 0n, exponent: 0 })
   const result = powerOfE(product)
   return decimalOf({ digits: sign * result.digits, exponent: result.exponent })
 }
 
+/**
+ * A double to the power of another one, as in C: 1 has no other powers, and the powers of -1 that are infinite are 1.
+ *
+ * @internal
+ */
+export const powerOfDoubles = (base: number, exponent: number): number =>
+  base === 1 || (base === -1 && Math.abs(exponent) === Infinity) ? 1 : base ** exponent
+
 // internal
 
-// More than the digits of a decimal, for the errors of a computation whose result has an exponent of four digits.
-const places = 60
+// The logarithms of numbers next to 1 have about 34 zeros after the point, and their errors are multiplied by exponents of
+// as many digits.
+const places = 90
 
 const extraDigits = 40
 
@@ -119,8 +132,17 @@ const nearest = (fixed: bigint): bigint => (fixed + (fixed < 0n ? -one : one) / 
 
 const isNear = (fixed: bigint, whole: bigint): boolean => {
   const rest = fixed - whole * one
-  return (rest < 0n ? -rest : rest) < 10n ** 12n
+  return (rest < 0n ? -rest : rest) < 10n ** BigInt(places - 45)
 }
+
+const isOne = ({ digits, exponent }: Exact): boolean =>
+  lengthOf(digits) - 1 === -exponent && digits === 10n ** BigInt(-exponent)
+
+// Beyond a decimal's digits, there is a fraction.
+const isWhole = ({ digits, exponent }: Exact): boolean =>
+  exponent >= 0 || (-exponent <= extraDigits && digits % 10n ** BigInt(-exponent) === 0n)
+
+const isOdd = ({ digits, exponent }: Exact): boolean => exponent <= 0 && (digits / 10n ** BigInt(-exponent)) % 2n !== 0n
 
 /** The same number with the exponent, or with the greatest one below it. */
 const shortest = ({ digits, exponent }: Exact, wanted: number): Exact => {

@@ -135,6 +135,14 @@ export const align = (a: Exact, b: Exact): readonly [bigint, bigint, number] => 
 const compareDoubles = (a: number, b: number): number =>
   a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(Number.isNaN(b)) - Number(Number.isNaN(a))
 
+/**
+ * Whether a number is 0: a decimal may be too small for a double, and is none then.
+ *
+ * @internal
+ */
+export const isZero = (value: BsonNumber): boolean =>
+  toDouble(value) === 0 && (typeof value === "number" || compareNumbers(value, 0) === 0)
+
 const isDoubleExactly = (value: BsonNumber): boolean =>
   isDouble(value) || isInt(value) || (isLong(value) && Number.isSafeInteger(value.toNumber()))
 

@@ -135,7 +135,11 @@ const geographicEntries = (
   }
   if (!located.success.some((keys) => keys !== undefined && keys.size > 0)) return Result.succeed(none)
   const others = directions.filter((_, i) => kinds[i] === undefined)
-  return Result.map(keysOf(document, others.map(({ path }) => path)), ({ keys, multiple }) => {
+  return Result.flatMap(keysOf(document, others.map(({ path }) => path)), ({ keys, multiple }) => {
+    const count = located.success.reduce((product, cells) => product * Math.max(1, cells?.size ?? 1), keys.length)
+    if (count > maxKeys) {
+      return Result.fail(`no entry for the index of ${paths.join(", ")}: a document has at most ${maxKeys} keys`)
+    }
     const notes = { inexact: false }
     const all = keys.flatMap((values) => {
       let at = 0
@@ -152,10 +156,13 @@ const geographicEntries = (
       }
       return texts
     })
-    return {
+    return Result.succeed({
       keys: new Set(all.map((key) => limitLength(key, notes) + documentKey)),
       multikey: multiple || all.length > 1,
       inexact: notes.inexact
-    }
+    })
   })
 }
+
+// Of one document in an index with locations, as in MongoDB: the values of several paths multiply.
+const maxKeys = 100_000

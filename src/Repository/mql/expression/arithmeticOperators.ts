@@ -11,6 +11,7 @@ import {
   isDecimal,
   isDouble,
   isInt,
+  isZero,
   longOf,
   toDouble
 } from "../../bson/number.ts"
@@ -99,8 +100,6 @@ const $multiply = variadic(0, Infinity, (values, name) => {
   }
   return product
 })
-
-const isZero = (value: BsonNumber): boolean => toDouble(value) === 0
 
 const dividing = (compute: (a: BsonNumber, b: BsonNumber) => BsonNumber): OperatorParser =>
   binary((left, right, name) => {

@@ -7,7 +7,7 @@
 import type { Timestamp } from "bson"
 import { spend } from "../../../internal/stepBudget.ts"
 import type { Collator } from "../../bson/collator.ts"
-import { type BsonNumber, isDouble, isInt, isLong, toDouble } from "../../bson/number.ts"
+import { type BsonNumber, isDouble, isInt, isLong, isZero, toDouble } from "../../bson/number.ts"
 import { isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -216,7 +216,7 @@ export const wholeOf = (name: string, value: unknown): number => {
  */
 export const isTruthy = (value: unknown): boolean => {
   if (value === false || isNothing(value) || value === 0) return false
-  return typeof value !== "object" || !isNumber(value) || toDouble(value) !== 0
+  return typeof value !== "object" || !isNumber(value) || !isZero(value)
 }
 
 /**

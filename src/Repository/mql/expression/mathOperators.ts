@@ -4,7 +4,14 @@
  */
 import type { Decimal128 } from "bson"
 import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
-import { exponential, logarithm, logarithmOf, power as powerOf, squareRoot } from "../../bson/decimalMath.ts"
+import {
+  exponential,
+  logarithm,
+  logarithmOf,
+  power as powerOf,
+  powerOfDoubles,
+  squareRoot
+} from "../../bson/decimalMath.ts"
 import { type BsonNumber, compareNumbers, doubleOf, isDecimal, isDouble, isLong, toDouble } from "../../bson/number.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -45,7 +52,7 @@ const signed = (number: BsonNumber, double: number): number =>
   double === 0 && compareNumbers(number, 0) !== 0 ? compareNumbers(number, 0) : double
 
 // What a function of a decimal takes to compute.
-const decimalCost = 20_000
+const decimalCost = 30_000
 
 const isPositive = (value: number): boolean => value > 0
 
@@ -69,11 +76,11 @@ const $pow = binary((base, exponent, name) => {
   const [number, power] = [numberOf(name, base), numberOf(name, exponent)]
   const [x, n] = [toDouble(number), toDouble(power)]
   if (signed(number, x) === 0 && n < 0) return reject("$pow can't raise 0 to a negative power")
-  const double = x ** n
   if (isDecimal(number) || isDecimal(power)) {
     charge(3 * decimalCost)
     return powerOf(asDecimal(number), asDecimal(power))
   }
+  const double = powerOfDoubles(x, n)
   if (isDouble(number) || isDouble(power) || n < 0) return doubleOf(double)
   const isWide = isLong(number) || isLong(power)
   // The exponents of greater results are small, but for the bases 0, 1 and -1.

@@ -4,7 +4,7 @@
  */
 import * as Result from "effect/Result"
 import { type Collator, orderOf } from "../../bson/collator.ts"
-import { toDouble } from "../../bson/number.ts"
+import { isZero, toDouble } from "../../bson/number.ts"
 import { equals, isArray, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -140,7 +140,7 @@ export const matchesPattern = (regex: unknown, options: unknown = ""): Condition
 
 /** @internal */
 export const isTrue = (value: unknown): boolean =>
-  value !== false && value !== null && value !== undefined && !(isNumber(value) && toDouble(value) === 0)
+  value !== false && value !== null && value !== undefined && !(isNumber(value) && isZero(value))
 
 /** @internal */
 export const hasSize = (operand: unknown): Condition => {

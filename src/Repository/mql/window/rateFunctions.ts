@@ -2,7 +2,7 @@
  * The window functions of rates and areas, of covariance, and of scaling.
  */
 import { divide } from "../../bson/arithmetic.ts"
-import { type BsonNumber, compareNumbers, toDouble } from "../../bson/number.ts"
+import { type BsonNumber, compareNumbers, isZero } from "../../bson/number.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { millisecondsOf } from "../dates/calendar.ts"
@@ -80,7 +80,7 @@ const derived: WindowParser = (operand, window, context) => {
       if (from === to) return null
       const [first, last] = [read(documents[from]), read(documents[to - 1])]
       const run = minus(last.place, first.place)
-      if (toDouble(run) === 0) return null
+      if (isZero(run)) return null
       const rate = divide(minus(last.value, first.value), run)
       return unit === undefined ? rate : times(rate, unit)
     })

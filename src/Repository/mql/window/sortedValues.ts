@@ -2,6 +2,7 @@
  * Values in order, to which others are added and from which they are removed in about the square root of their number: they
  * are in chunks, so that few of them move.
  */
+import { charge } from "../limits/costBudget.ts"
 
 /** @internal */
 export class SortedValues<A> {
@@ -39,7 +40,9 @@ export class SortedValues<A> {
     this.#length -= 1
   }
 
+  /** May throw. */
   at(index: number): A | undefined {
+    charge(this.#chunks.length)
     let left = index
     for (const chunk of this.#chunks) {
       if (left < chunk.length) return chunk[left]

@@ -275,6 +275,36 @@ export const geoContract = (it: Tests, differs: Differs) => {
       )
     }))
 
+  it.effect("finds in a transaction what it has written, and nothing of it when that fails", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* located()
+      const near = Effect.map(store.find(name, { filter: { location: { $near: { $geometry } } } }), idsOf)
+      const measured = Effect.map(
+        Stream.runCollect(
+          store.aggregate(name, [{ $geoNear: { near: $geometry, key: "location", distanceField: "d" } }])
+        ),
+        idsOf
+      )
+      const failed = store.transaction(Effect.gen(function*() {
+        yield* store.insertOne(name, { _id: 9, location: point(0.001, 0) })
+        yield* store.deleteOne(name, { _id: 3 })
+        return yield* Effect.flatMap(Effect.all([near, measured]), Effect.fail)
+      }))
+      assert.deepStrictEqual(yield* Effect.flip(failed), [[9, 1, 2], [9, 1, 2]])
+      assert.deepStrictEqual([yield* near, yield* measured], [[3, 1, 2], [3, 1, 2]])
+    }))
+
+  it.effect("makes at most 100,000 keys of the locations of a document", () =>
+    Effect.gen(function*() {
+      const { all, name, store } = yield* collectionOf([])
+      yield* store.createIndexes(name, [{ name: "both", key: { from: "2dsphere", to: "2dsphere" } }])
+      const places = Array.from({ length: 400 }, (_, i) => [i / 10, 0])
+      const error = yield* Effect.flip(store.insertOne(name, { _id: 1, from: places, to: places }))
+      assert.strictEqual(error._tag, "QueryRejected")
+      yield* store.insertOne(name, { _id: 2, from: places, to: [0, 0] })
+      assert.deepStrictEqual(yield* Effect.map(all, idsOf), [2])
+    }))
+
   const integer = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
   // Tenths of degrees, so that poles, antimeridian and equal places come up.
   const place = Schema.Struct({

@@ -183,6 +183,35 @@ export const languageContract = (it: Tests, differs: Differs) => {
     [{ $pow: [decimal("2"), decimal("0.5")] }, decimal("1.414213562373095048801688724209698"), "decimalMath"],
     [{ $pow: [decimal("-2"), 3] }, decimal("-8"), "decimalMath"],
     [{ $pow: [decimal("-2"), 0.5] }, decimal("NaN"), "decimalMath"],
+    [{ $pow: [decimal("1"), decimal("1E+60")] }, decimal("1"), "decimalMath"],
+    [{ $pow: [decimal("-1"), decimal("9007199254740993")] }, decimal("-1"), "decimalMath"],
+    [{ $pow: [decimal("-2"), decimal("1E+20")] }, decimal("Infinity"), "decimalMath"],
+    [
+      { $pow: [decimal("1.000000000000000000000000000000001"), decimal("1E+33")] },
+      decimal("2.718281828459045235360287471352661"),
+      "decimalMath"
+    ],
+    [
+      { $ln: decimal("1.000000000000000000000000000000001") },
+      decimal("9.999999999999999999999999999999995E-34"),
+      "decimalMath"
+    ],
+    [{ $pow: [decimal("10"), -6176] }, decimal("1E-6176"), "decimalMath"],
+    [{ $pow: [decimal("10"), -6200] }, decimal("0E-6176"), "decimalMath"],
+    [{ $pow: [1, Infinity] }, 1, "decimalMath"],
+    [{ $pow: [-1, -Infinity] }, 1, "decimalMath"],
+    [{ $pow: [1, NaN] }, 1, "decimalMath"],
+    [
+      { $add: [decimal("1E+6111"), decimal("1E-6176")] },
+      decimal("1.000000000000000000000000000000000E+6111"),
+      "decimalMath"
+    ],
+    [{ $multiply: [decimal("1E+6000"), decimal("-1E+6000")] }, decimal("-Infinity"), "decimalMath"],
+    [{ $multiply: [decimal("1E-6000"), decimal("1E-6000")] }, decimal("0E-6176"), "decimalMath"],
+    [{ $multiply: [decimal("123456E-6176"), decimal("0.0001")] }, decimal("12E-6176"), "decimalMath"],
+    [{ $divide: [decimal("1E-300"), decimal("1E-400")] }, decimal("1E+100"), "decimalMath"],
+    [{ $mod: [decimal("5E-400"), decimal("3E-400")] }, decimal("2E-400"), "decimalMath"],
+    [{ $cond: [decimal("1E-400"), "yes", "no"] }, "yes", "decimalMath"],
     [{ $ln: decimal("0") }, rejected],
     [{ $sqrt: decimal("-1E-400") }, rejected, "decimalMath"],
     [{ $ln: 0 }, rejected],
