@@ -36,10 +36,11 @@ const secantus = {
     what: "It takes a number in a path of an expression for the place of an item.",
     calls: /"\$+[\w.]+\.\d/
   },
+  fullRanges: "It densifies a partition within its own range where the range is full.",
   laxWindows: "It accepts windows and sorts that MongoDB rejects.",
   lackingWindows: {
     what:
-      "Its windows lack covariance, $minMaxScaler, months, decimals and dotted paths, and take ties for the current one.",
+      "Its windows lack covariance, $minMaxScaler, months, $linearFill by dates, decimals and dotted paths, and take ties for the current one.",
     calls: /\$setWindowFields/
   },
   pipelineUpdates: "It accepts an empty $set, and array filters, in an update by a pipeline, which MongoDB rejects.",

@@ -26,6 +26,8 @@ import { objectPages } from "./documentStore/manual/expressionsObjects.ts"
 import { patternPages } from "./documentStore/manual/expressionsPatterns.ts"
 import { textPages } from "./documentStore/manual/expressionsTexts.ts"
 import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
+import { shapePages } from "./documentStore/manual/stagesShapes.ts"
+import { windowPages } from "./documentStore/manual/stagesWindows.ts"
 import { arrayUpdatePages } from "./documentStore/manual/updatesArrays.ts"
 import { fieldUpdatePages } from "./documentStore/manual/updatesFields.ts"
 import { positionalUpdatePages } from "./documentStore/manual/updatesPositional.ts"
@@ -75,6 +77,8 @@ export const documentStoreContract = <E>(
     transactionContract(it)
     schemaContract(it, differs)
     modelContract(it)
+    shapePages(it, differs)
+    windowPages(it, differs)
     fieldUpdatePages(it, differs)
     arrayUpdatePages(it, differs)
     positionalUpdatePages(it, differs)
