@@ -3,9 +3,9 @@ import { Arbitrary, Effect, Result, Stream } from "effect"
 import type { Document } from "../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import { either, oneOf, type Some } from "../support/choices.ts"
+import { textOf } from "../support/differential/answers.ts"
 import { pipelines } from "../support/differential/pipelines.ts"
 import { filters, sorts } from "../support/differential/queries.ts"
-import { textOf } from "../support/differential/scenario.ts"
 import {
   anything,
   common,

@@ -44,16 +44,25 @@ const secantus = {
     calls: /\$setWindowFields/
   },
   pipelineUpdates: "It accepts an empty $set, and array filters, in an update by a pipeline, which MongoDB rejects.",
-  geography: "It takes longitude and latitude for coordinates of the plane, and fails to build some 2dsphere indexes.",
-  collation: "It knows few rules of languages, checks no collation, and applies them to simple filters and sorts only.",
+  geography: {
+    what: "It takes longitude and latitude for coordinates of the plane, and fails to build some 2dsphere indexes.",
+    calls: /\$(geo|near)/
+  },
+  collation: {
+    what: "It knows few rules of languages, checks no collation, and applies them to simple filters and sorts only.",
+    calls: /\bcollation: \{/
+  },
   schemaFieldOrder: "It takes items with the same fields in another order for different ones in a JSON schema.",
   schemaDecimals: "It does not compare decimals with other numbers in a JSON schema.",
   malformedSchemas: "It accepts malformed operands of the keywords of a JSON schema, which MongoDB rejects.",
   sampleRate: "It does not know $sampleRate as a filter.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify.",
   nestedPipelines: "It accepts variables in capitals and stages that write in pipelines of stages.",
-  pipelineWrites: "It ignores unique indexes and other writers in $out and $merge, and stages that no update has.",
-  documentsInUnions: "It has no $documents in a $unionWith.",
+  pipelineWrites: {
+    what: "It ignores unique indexes and other writers in $out and $merge, and stages that no update has.",
+    calls: /\$(merge|out): /
+  },
+  documentsInUnions: { what: "It has no $documents in a $unionWith.", calls: /\$unionWith: \{ pipeline/ },
   farDates: {
     what: "It takes no dates before the year 1 and after 9999.",
     calls: /new Date\(-?(8640000000000000|62135596800000|253402300799999)\)/

@@ -1,7 +1,8 @@
 /** Runs scenarios on several stores, and finds the first answer that differs. */
 import { Effect } from "effect"
+import { type Answer, answersOf, isWrite, type Store } from "./answers.ts"
 import { printed, printedCall, source } from "./print.ts"
-import { type Answer, answersOf, isWrite, type Scenario, type Store } from "./scenario.ts"
+import type { Scenario } from "./scenario.ts"
 
 /** A store that answers like the reference, but for what it is known to answer otherwise. */
 export interface Peer {
@@ -23,8 +24,14 @@ export interface Difference {
 /** The same indexes but for those that only make a query faster. */
 export const withoutIndexes = (scenario: Scenario): Scenario => ({
   ...scenario,
-  indexes: scenario.indexes.filter(({ unique }) => unique === true)
+  indexes: scenario.indexes.filter(({ key, unique }) =>
+    unique === true || (typeof key["g"] === "string" && needsLocations(scenario))
+  )
 })
+
+// A search by distance needs an index of locations, and such an index rejects other values.
+const needsLocations = ({ calls }: Scenario): boolean =>
+  calls.some((call) => "update" in call || /"\$(near|geoNear)/.test(JSON.stringify(call)))
 
 /** The first difference of the peers to the reference store. */
 export const differenceOf = Effect.fnUntraced(function*(

@@ -292,6 +292,12 @@ const fold = leaves(["$$this", "$$value"])
 const shallow = withOperators(outer, item, fold)
 const loops = [orOf(item, withOperators(item, item, fold)), orOf(fold, withOperators(fold, item, fold))] as const
 
+/** Fields, variables, and operators over them. */
+export const kindsWith = (variables: ReadonlyArray<string>): Kinds => {
+  const known = leaves(variables)
+  return orOf(known, withOperators(known, item, fold))
+}
+
 export const kinds: Kinds = orOf(shallow, withOperators(orOf(outer, shallow), ...loops))
 
 /** Any expression with at least one operator. */

@@ -3,8 +3,10 @@ import { Arbitrary } from "effect"
 import type { Document } from "../../../src/Repository/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
 import { expressions, kinds, references } from "./expressions.ts"
+import { lookups, unions } from "./lookups.ts"
 import { filters, projections, sorts } from "./queries.ts"
 import { listOf, record, weighted } from "./values.ts"
+import { windowStages } from "./windows.ts"
 
 /** A part of a pipeline: one stage, or several that belong together. */
 type Part = ReadonlyArray<Document>
@@ -38,7 +40,7 @@ const groups = ordered(stage(
   })
 ))
 
-const computed: Some<Document> = either<Document>(
+export const computed: Some<Document> = either<Document>(
   record({ r: expressions }),
   record({ r: expressions, "o.x": kinds.any }),
   record({ "c.z": kinds.any }),
@@ -102,7 +104,10 @@ const stages: Some<Part> = weighted<Part>(
       [{ $lookup: { from: "others", localField: "c.x", foreignField: "v", as: "found" } }],
       [{ $unionWith: "others" }, byId]
     )
-  ]
+  ],
+  [2, lookups],
+  [1, unions],
+  [2, Arbitrary.map(windowStages, (window): Part => [window])]
 )
 
 export const pipelines: Some<Part> = Arbitrary.map(

@@ -1,5 +1,5 @@
 /** Prints a scenario as calls that can be pasted into a test. */
-import { inspect, isDeepStrictEqual } from "node:util"
+import { inspect } from "node:util"
 import type { Call, Scenario } from "./scenario.ts"
 
 export const printed = ({ calls, documents, indexes }: Scenario): string =>
@@ -12,10 +12,12 @@ export const printed = ({ calls, documents, indexes }: Scenario): string =>
 export const printedCall = ({ call, ...operands }: Call): string => {
   const { document, filter, path, pipeline, update, ...options } = operands as { readonly [key: string]: unknown }
   if (call === "find") return `yield* store.find(name, ${source(operands)})`
-  if (call === "aggregate") return `yield* Stream.runCollect(store.aggregate(name, ${source(pipeline)}))`
-  const given = [path, filter, update ?? document, options].filter((part) => part !== undefined)
-  const all = isDeepStrictEqual(given.at(-1), {}) ? given.slice(0, -1) : given
-  return `yield* store.${call}(name, ${all.map(source).join(", ")})`
+  const given = [path, filter, pipeline, update ?? document, options].filter((part) => part !== undefined)
+  const all = Object.values(options).every((option) => option === undefined) ? given.slice(0, -1) : given
+  const operandsOf = `(name, ${all.map(source).join(", ")})`
+  return pipeline === undefined
+    ? `yield* store.${call}${operandsOf}`
+    : `yield* Stream.runCollect(store.aggregate${operandsOf})`
 }
 
 /** A value as TypeScript. */

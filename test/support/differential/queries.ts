@@ -1,7 +1,10 @@
 /** Generated filters, sorts, projections and indexes. */
+import { Binary, Double, Long } from "bson"
 import { Arbitrary } from "effect"
 import type { Document, IndexDescription, Sort } from "../../../src/Repository/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
+import { regionFilters } from "./geography.ts"
+import { schemaFilters } from "./schemas.ts"
 import { anything, common, fields, ints, items, listOf, numbers, partial, paths, record, weighted } from "./values.ts"
 
 /** What a path is usually compared with: values of its field's kind. */
@@ -42,6 +45,18 @@ const one = (operator: string, operand: Some<unknown>): Some<Document> => record
 const comparison = (value: Some<unknown>): Some<Document> =>
   either(...["$gt", "$gte", "$lt", "$lte", "$eq", "$ne"].map((operator) => one(operator, value)))
 
+const bits: Some<unknown> = weighted<unknown>(
+  [3, oneOf<unknown>(0, 1, 5, 256, Long.fromString("4294967297"), Long.MAX_VALUE, new Double(2), -1, 1.5)],
+  [3, listOf(oneOf<unknown>(0, 1, 2, 31, 32, 63, 64, 200), 2)],
+  [
+    2,
+    oneOf<unknown>(
+      ...[[], [0], [1], [3], [1, 2], [0, 0, 0, 0, 0, 0, 0, 0, 1]].map((bytes) => new Binary(Uint8Array.from(bytes)))
+    )
+  ],
+  [1, numbers]
+)
+
 const operators = (value: Some<unknown>): Some<Document> =>
   weighted(
     [6, comparison(value)],
@@ -55,9 +70,7 @@ const operators = (value: Some<unknown>): Some<Document> =>
     [
       1,
       either(
-        ...["$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear"].map((name) =>
-          one(name, oneOf<unknown>(0, 1, 5, [0], [1, 2]))
-        )
+        ...["$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear"].map((name) => one(name, bits))
       )
     ],
     [1, regularExpressions],
@@ -80,7 +93,9 @@ const leaf = either(
   on("n"),
   on("s"),
   on("v"),
-  on("c.x")
+  on("c.x"),
+  schemaFilters,
+  regionFilters
 )
 
 const logical = (inner: Some<Document>): Some<Document> =>

@@ -1,17 +1,14 @@
-/**
- * Scenarios: documents, indexes and calls of a store, and what a store answers. They are plain data, so that they can be
- * shrunk and printed.
- */
-import { EJSON } from "bson"
-import { Arbitrary, Effect, Stream } from "effect"
-import type { Document, DocumentStore, IndexDescription, Sort } from "../../../src/Repository/DocumentStore.ts"
-import { either, oneOf, type Some } from "../choices.ts"
+/** Scenarios: documents, indexes and calls of a store. They are plain data, so that they can be shrunk and printed. */
+import { Arbitrary } from "effect"
+import type { Collation, Document, IndexDescription, Sort } from "../../../src/Repository/DocumentStore.ts"
+import { either, oneOf, type Some, upTo } from "../choices.ts"
+import { collations } from "./collations.ts"
+import { locations, nearFilters, nearStages, regionFilters } from "./geography.ts"
 import { pipelines } from "./pipelines.ts"
 import { filters, indexLists, positionalFilters, projections, sorts } from "./queries.ts"
+import { writingPipelines } from "./targets.ts"
 import { type Change, replacements, updates } from "./updates.ts"
 import { documents, listOf, paths, record, weighted } from "./values.ts"
-
-export type Store = DocumentStore["Service"]
 
 interface Find {
   readonly call: "find"
@@ -22,10 +19,12 @@ interface Find {
   readonly projection?: Document | undefined
 }
 
-export type Call =
+type Operation =
   | Find
   | { readonly call: "distinct"; readonly path: string; readonly filter: Document }
   | { readonly call: "aggregate"; readonly pipeline: ReadonlyArray<Document> }
+  /** A pipeline that writes its results to a collection. */
+  | { readonly call: "write"; readonly pipeline: ReadonlyArray<Document> }
   | ({ readonly call: "updateMany"; readonly filter: Document } & Change)
   | ({ readonly call: "updateOne"; readonly filter: Document; readonly upsert: boolean } & Change)
   | (
@@ -34,6 +33,9 @@ export type Call =
   )
   | { readonly call: "replaceOne"; readonly filter: Document; readonly document: Document }
   | { readonly call: "deleteMany"; readonly filter: Document }
+
+/** A call of a store. */
+export type Call = Operation & { readonly collation?: Collation | undefined }
 
 export interface Scenario {
   readonly documents: ReadonlyArray<Document>
@@ -107,107 +109,89 @@ const writes: Some<Call> = weighted<Call>(
       ([filter, document]): Call => ({ call: "replaceOne", filter, document })
     )
   ],
-  [1, Arbitrary.map(filters, (filter): Call => ({ call: "deleteMany", filter }))]
+  [1, Arbitrary.map(filters, (filter): Call => ({ call: "deleteMany", filter }))],
+  [2, Arbitrary.map(writingPipelines, (pipeline): Call => ({ call: "write", pipeline }))]
 )
 
-export const scenarios: Some<Scenario> = record({
-  documents,
-  indexes: indexLists,
-  calls: listOf(weighted<Call>([3, reads], [1, writes]), 6, 1)
-}) as unknown as Some<Scenario>
+const callLists: Some<ReadonlyArray<Call>> = listOf(weighted<Call>([3, reads], [1, writes]), 6, 1)
 
-/** What a store answers to a call: the result with its types as a text, or that it failed, and why. */
-export interface Answer {
-  readonly text: string
-  readonly reason?: string | undefined
-}
+const general: Some<Scenario> = Arbitrary.map(
+  Arbitrary.all([documents, indexLists, callLists]),
+  ([documents, indexes, calls]): Scenario => ({ documents, indexes, calls })
+)
 
-/** The values of `bson`'s classes and the numbers, whatever build they are of. */
-export const textOf = (value: unknown): string => EJSON.stringify(value, { relaxed: false })
+/** Most calls, and some indexes, have one collation. */
+const collated: Some<Scenario> = Arbitrary.map(
+  Arbitrary.all([general, Arbitrary.all([collations, collations]), upTo(63)]),
+  ([{ calls, documents, indexes }, [collation, other], bits]): Scenario => ({
+    documents,
+    indexes: indexes.map((index, at) => (bits >> at) % 2 === 0 ? { ...index, collation } : index),
+    calls: calls.map((call, at) => ({
+      ...call,
+      collation: (bits >> at) % 4 === 1 ? undefined : (bits >> at) % 8 === 7 ? other : collation
+    }))
+  })
+)
 
-const unordered = (documents: ReadonlyArray<unknown>): string => documents.map(textOf).toSorted().join("\n")
+const geoIndexes: Some<ReadonlyArray<IndexDescription>> = oneOf<ReadonlyArray<IndexDescription>>(
+  [{ name: "sphere", key: { g: "2dsphere" } }],
+  [{ name: "sphere", key: { g: "2dsphere" } }],
+  [{ name: "sphere and n", key: { g: "2dsphere", n: 1 } }],
+  [{ name: "s and sphere", key: { s: 1, g: "2dsphere" } }],
+  [{ name: "sphere where", key: { g: "2dsphere" }, partialFilterExpression: { n: { $gt: 0 } } }],
+  [{ name: "plane", key: { g: "2d" } }],
+  [{ name: "plane and s", key: { g: "2d", s: 1 } }],
+  [{ name: "sphere", key: { g: "2dsphere" } }, { name: "plane", key: { g: "2d" } }, { name: "n", key: { n: 1 } }],
+  []
+)
 
-const inOrder = (documents: ReadonlyArray<unknown>): string => documents.map(textOf).join("\n")
+const and = (a: Some<Document>, b: Some<Document>): Some<Document> =>
+  Arbitrary.map(Arbitrary.all([a, b]), ([a, b]): Document => ({ ...a, ...b }))
 
-export const isWrite = ({ call }: Call): boolean => !["find", "distinct", "aggregate"].includes(call)
+const none: Some<Document> = Arbitrary.Constant<Document>({})
 
-/** Performs one call. */
-const perform = (store: Store, name: string, call: Call) => {
-  const all = Effect.map(store.find(name, { sort: { _id: 1 } }), inOrder)
-  const after = <A, E>(write: Effect.Effect<A, E>) =>
-    Effect.flatMap(write, (result) => Effect.map(all, (documents) => `${textOf({ result })}\n${documents}`))
-  switch (call.call) {
-    case "find": {
-      const { call: _, ...options } = call
-      const found = Effect.map(store.find(name, options), options.sort === undefined ? unordered : inOrder)
-      return Effect.zipWith(found, store.count(name, call.filter), (documents, count) => `${count}\n${documents}`)
-    }
-    case "distinct":
-      return Effect.map(store.distinct(name, call.path, call.filter), unordered)
-    case "aggregate":
-      return Effect.map(Stream.runCollect(store.aggregate(name, call.pipeline)), inOrder)
-    case "updateMany":
-      return after(store.updateMany(name, call.filter, call.update, { arrayFilters: call.arrayFilters }))
-    case "updateOne": {
-      const { arrayFilters, filter, update, upsert } = call
-      return after(store.updateOne(name, filter, update, { arrayFilters, upsert }))
-    }
-    case "findOneAndUpdate": {
-      const { arrayFilters, filter, projection, update } = call
-      return after(store.findOneAndUpdate(name, filter, update, { arrayFilters, projection, returnDocument: "after" }))
-    }
-    case "replaceOne":
-      return after(store.replaceOne(name, call.filter, call.document))
-    case "deleteMany":
-      return after(store.deleteMany(name, call.filter))
-  }
-}
+const geoFilters: Some<Document> = weighted<Document>(
+  [4, regionFilters],
+  [1, and(filters, regionFilters)],
+  [1, record({ $or: listOf(either(filters, regionFilters), 2, 2) })],
+  [1, record({ $nor: listOf(regionFilters, 2, 1) })],
+  [2, and(either(none, none, filters), nearFilters)]
+)
 
-/** Shared by the stages that read another collection. */
-export const others: ReadonlyArray<Document> = [
-  { _id: 101, n: 1, v: "a" },
-  { _id: 102, n: [1, 2], v: 1 },
-  { _id: 103, v: null },
-  { _id: 104, n: 1.5, v: [1, "a"] }
-]
+const geoCalls: Some<Call> = weighted<Call>(
+  [6, Arbitrary.map(geoFilters, (filter): Call => ({ call: "find", filter }))],
+  [
+    2,
+    Arbitrary.map(
+      Arbitrary.all([geoFilters, sorts, oneOf<number | undefined>(undefined, 1, 3)]),
+      ([filter, sort, limit]): Call => ({ call: "find", filter, sort, limit })
+    )
+  ],
+  [
+    2,
+    Arbitrary.map(
+      Arbitrary.all([either(nearStages, record({ $match: regionFilters })), pipelines]),
+      ([first, stages]): Call => ({ call: "aggregate", pipeline: [first, ...stages] })
+    )
+  ],
+  [
+    1,
+    Arbitrary.map(
+      Arbitrary.all([ids, locations]),
+      ([filter, g]): Call => ({ call: "updateOne", filter, update: { $set: { g } }, upsert: false })
+    )
+  ],
+  [1, Arbitrary.map(geoFilters, (filter): Call => ({ call: "updateMany", filter, update: { $inc: { k: 1 } } }))],
+  [1, Arbitrary.map(geoFilters, (filter): Call => ({ call: "deleteMany", filter }))]
+)
 
-let collections = 0
+const geographic: Some<Scenario> = Arbitrary.map(
+  Arbitrary.all([documents, listOf(locations, 6, 6), geoIndexes, listOf(geoCalls, 6, 1)]),
+  ([documents, places, indexes, calls]): Scenario => ({
+    documents: documents.map((document, at) => ({ ...document, g: places[at] })),
+    indexes,
+    calls
+  })
+)
 
-const answerOf = <E extends { readonly _tag: string; readonly message: string }>(
-  effect: Effect.Effect<string, E>
-): Effect.Effect<Answer> =>
-  effect.pipe(
-    Effect.match({
-      onSuccess: (text): Answer => ({ text }),
-      onFailure: ({ _tag, message }): Answer => ({
-        text: _tag === "Unsupported" ? "unsupported" : "rejected",
-        reason: message
-      })
-    }),
-    Effect.catchDefect((defect) => Effect.succeed<Answer>({ text: "broken", reason: String(defect) }))
-  )
-
-/**
- * Runs a scenario in a new collection: the answer to its insertion, and to each call. Nothing follows a rejected write, since
- * what it has written before is up to the store.
- */
-export const answersOf = Effect.fnUntraced(function*(store: Store, { calls, documents, indexes }: Scenario) {
-  collections += 1
-  const name = `scenario ${collections}`
-  const created = yield* answerOf(Effect.as(store.createIndexes(name, indexes), ""))
-  const insertion = Effect.map(
-    store.insertMany(name, documents, { ordered: false }),
-    ({ failures }) => failures.map(({ index }) => index).join()
-  )
-  const inserted = yield* answerOf(insertion)
-  const answers: Array<Answer> = [{
-    text: `${created.text}${inserted.text}`,
-    reason: created.reason ?? inserted.reason
-  }]
-  for (const call of calls) {
-    const answer = yield* answerOf(perform(store, name, call))
-    answers.push(answer)
-    if (answer.text === "broken" || (answer.text === "rejected" && isWrite(call))) break
-  }
-  return answers
-})
+export const scenarios: Some<Scenario> = weighted<Scenario>([6, general], [1, collated], [1, geographic])

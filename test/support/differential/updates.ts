@@ -2,10 +2,13 @@
 import { Arbitrary } from "effect"
 import type { Document } from "../../../src/Repository/DocumentStore.ts"
 import { either, oneOf, type Some } from "../choices.ts"
+import { expressions, kinds } from "./expressions.ts"
+import { computed } from "./pipelines.ts"
+import { projections } from "./queries.ts"
 import { anything, common, ints, items, listOf, numbers, partial, paths, record, weighted } from "./values.ts"
 
 export interface Change {
-  readonly update: Document
+  readonly update: Document | ReadonlyArray<Document>
   readonly filter?: Document | undefined
   readonly arrayFilters?: ReadonlyArray<Document> | undefined
 }
@@ -101,8 +104,25 @@ const filtered: Some<Change> = Arbitrary.map(
   ([filter, operator, path, value]): Change => ({ arrayFilters: [filter], update: { [operator]: { [path]: value } } })
 )
 
+const byPipeline: Some<Change> = Arbitrary.map(
+  listOf(
+    weighted<Document>(
+      [4, record({ $set: computed })],
+      [1, record({ $addFields: computed })],
+      [1, record({ $unset: oneOf<unknown>("n", ["o.x", "c.y"], "c.x", "_id") })],
+      [1, record({ $project: either(projections, computed) })],
+      [1, record({ $replaceWith: either(kinds.object, record({ r: expressions })) })],
+      [1, record({ $replaceRoot: record({ newRoot: kinds.object }) })]
+    ),
+    3,
+    1
+  ),
+  (update) => ({ update })
+)
+
 export const updates: Some<Change> = weighted<Change>(
   [7, Arbitrary.map(merged, (update) => ({ update }))],
+  [3, byPipeline],
   [1, positional],
   [1, filtered]
 )

@@ -68,6 +68,9 @@ export const texts: Some<unknown> = oneOf<unknown>(
   "😀",
   "a b",
   "12",
+  "2",
+  "ä",
+  "a-b",
   "\ud800",
   "ß"
 )
