@@ -107,7 +107,7 @@ const stages: Some<Part> = weighted<Part>(
   ],
   [2, lookups],
   [1, unions],
-  [2, Arbitrary.map(windowStages, (window): Part => [window])]
+  [4, Arbitrary.map(windowStages, (window): Part => [window])]
 )
 
 export const pipelines: Some<Part> = Arbitrary.map(

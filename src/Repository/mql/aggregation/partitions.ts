@@ -41,11 +41,11 @@ export const partitioned = (
     beginEvaluation()
     return catchRejection(() => ({ key: key(document) ?? null, document }))
   })
-  // An array is as good a key as any, and not each of its items.
+  // In a document, an array is as good a key as any, and not each of its items.
   const byKey: Direction = { path: ["key"], descending: false, collator }
   const directions = [byKey, ...sort.map((direction) => ({ ...direction, path: ["document", ...direction.path] }))]
   const { equals } = orderOf(collator)
-  const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), directions, Infinity, memory)
+  const inOrder = sorted(keyed, ({ document, key }) => ({ key: { key }, document }), directions, Infinity, memory)
   const partitions: Array<{ readonly key: unknown; readonly documents: Array<Document> }> = []
   let held = 0
   return consumeThen(inOrder, ({ document, key }) => {

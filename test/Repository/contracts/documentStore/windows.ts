@@ -89,6 +89,24 @@ export const windowContract = (it: Tests, differs: Differs) => {
     [{ sortBy: { x: 1 } }, rejected]
   ])
 
+  cases("a window in the order of lists", [
+    { _id: 1, g: "a", l: [3, 9] },
+    { _id: 2, g: "b", l: [{ x: 4 }, { x: 5 }] },
+    { _id: 3, g: "a", l: 5 },
+    { _id: 4, g: "a", l: [1, 7] },
+    { _id: 5, g: "a" }
+  ], [
+    [{ sortBy: { l: 1 }, output: { v: { $documentNumber: {} } } }, [3, 5, 4, 2, 1], "lackingWindows"],
+    [{ partitionBy: "$g", sortBy: { l: -1 }, output: { v: { $documentNumber: {} } } }, [1, 1, 3, 2, 4]],
+    [{ partitionBy: "$g", sortBy: { "l.x": -1, _id: 1 }, output: { v: { $push: "$_id" } } }, [
+      [1, 3, 4, 5],
+      [2],
+      [1, 3, 4, 5],
+      [1, 3, 4, 5],
+      [1, 3, 4, 5]
+    ]]
+  ])
+
   cases("a window of a range", points, [
     [inRange(-1, 0), [[0], [0, 1], [1, 1.5], [100]]],
     [inRange("unbounded", 0), [[0], [0, 1], [0, 1, 1.5], [0, 1, 1.5, 100]]],
