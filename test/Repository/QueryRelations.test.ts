@@ -1,11 +1,12 @@
 import { assert, it } from "@effect/vitest"
-import { Arbitrary, Effect, Result, Stream } from "effect"
-import type { Document } from "../../src/Repository/DocumentStore.ts"
+import { Arbitrary, Context, Effect, Layer, Result, Stream } from "effect"
+import { type Document, DocumentStore } from "../../src/Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import { either, oneOf, type Some } from "../support/choices.ts"
-import { textOf } from "../support/differential/answers.ts"
+import { answersOf, textOf } from "../support/differential/answers.ts"
 import { pipelines } from "../support/differential/pipelines.ts"
 import { filters, sorts } from "../support/differential/queries.ts"
+import { scenarios } from "../support/differential/scenario.ts"
 import {
   anything,
   common,
@@ -17,14 +18,22 @@ import {
   paths,
   record
 } from "../support/differential/values.ts"
+import { layerInSmallTurns } from "../support/smallTurns.ts"
 import { collectionOf } from "./contracts/documentStore/collection.ts"
 
 const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 100)
 
 const options = { timeout: 60_000 + runs * 100, arbitrary: { runs } }
 
+class InSmallTurns extends Context.Service<InSmallTurns, DocumentStore["Service"]>()("test/InSmallTurns") {}
+
+const stores = Layer.mergeAll(
+  EmbeddedStore.layerMemory,
+  Layer.effect(InSmallTurns, DocumentStore).pipe(Layer.provide(layerInSmallTurns))
+)
+
 /** What has to hold for any filter, pipeline or update, whatever a server says. */
-it.layer(EmbeddedStore.layerMemory)("queries", (it) => {
+it.layer(stores)("queries", (it) => {
   const texts = (list: ReadonlyArray<unknown>) => list.map(textOf)
 
   /** A filter or pipeline that is rejected is rejected in each of its forms. */
@@ -80,6 +89,24 @@ it.layer(EmbeddedStore.layerMemory)("queries", (it) => {
         assert.deepStrictEqual(texts(pulled), texts(results.slice(0, limit)))
       }),
     options
+  )
+
+  it.effect.prop(
+    "answer in many small turns as at once",
+    [scenarios],
+    ([scenario]) =>
+      Effect.gen(function*() {
+        // Several documents to a turn, and several turns to a batch.
+        const documents = [0, 100, 200, 300].flatMap((more) =>
+          scenario.documents.map((document) => ({ ...document, _id: Number(document["_id"]) + more }))
+        )
+        const many = { ...scenario, documents }
+        const atOnce = yield* answersOf(yield* DocumentStore, many)
+        const inTurns = yield* answersOf(yield* InSmallTurns, many)
+        // The reasons name the collections.
+        assert.deepStrictEqual(inTurns.map(({ text }) => text), atOnce.map(({ text }) => text))
+      }),
+    { ...options, arbitrary: { runs: Math.ceil(runs / 2) } }
   )
 
   const isComparable = (value: unknown): boolean => !Number.isNaN(Number(String(value)))
