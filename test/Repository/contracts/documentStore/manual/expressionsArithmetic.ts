@@ -90,7 +90,7 @@ export const arithmeticPages = (it: Tests, differs: Differs) => {
 
   page(
     "$ln",
-    constants([[{ $ln: 1 }, 0], [{ $ln: Math.E }, 1], [{ $ln: 10 }, 2.302585092994046]]),
+    constants([[{ $ln: 1 }, 0], [{ $ln: Math.E }, 1], [{ $ln: 10 }, Math.LN10]]),
     each([{ _id: 1, sales: 8700000 }, { _id: 2, sales: 5000000 }, { _id: 3, sales: 6250000 }], [
       [{ $ln: "$sales" }, [15.978833583624812, 15.424948470398375, 15.648092021712584]]
     ])
