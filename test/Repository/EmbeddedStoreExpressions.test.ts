@@ -11,6 +11,16 @@ it.layer(EmbeddedStore.layerMemory)("EmbeddedStore and expressions", (it) => {
       return yield* Stream.runCollect(store.aggregate("things", [{ $sort: { _id: 1 } }, ...stages]))
     })
 
+  it.effect("names the operators that it does not support", () =>
+    Effect.gen(function*() {
+      const binary = { input: "hn3uUsMxSE6S0cVkebjmfg==", to: "binData", format: "base64" }
+      const expressions = [{ $toUUID: "$t" }, { $createObjectId: {} }, { $hexHash: "$t" }, { $convert: binary }]
+      for (const expression of expressions) {
+        const error = yield* Effect.flip(results([{ $project: { r: expression } }]))
+        assert.strictEqual(error._tag, "Unsupported", JSON.stringify(expression))
+      }
+    }))
+
   it.effect.each<[string, unknown, unknown]>([
     ["$concatArrays", { $concatArrays: ["$a", [9], "$b"] }, [3, 1, 2, 3, 9, 2, 4]],
     ["$concatArrays of nothing", { $concatArrays: ["$a", "$none"] }, null],

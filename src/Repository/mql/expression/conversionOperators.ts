@@ -9,7 +9,7 @@ import { bytesOf, isDocument, isNumber, Rank, rankOf } from "../../bson/value.ts
 import { formatDate, isoFormat, parseDate } from "../dates/dateText.ts"
 import { utc } from "../dates/timeZone.ts"
 import { charge } from "../limits/costBudget.ts"
-import { catchRejection, reject } from "../limits/queryProblem.ts"
+import { catchRejection, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { dateAt } from "./arithmeticOperators.ts"
 import {
   constant,
@@ -161,6 +161,7 @@ const conversionTo = (type: unknown): Conversion =>
 const converting = (convert: Conversion): OperatorParser => unary((value) => isNothing(value) ? null : convert(value))
 
 const $convert: OperatorParser = (operand, { parse }, name) => {
+  if (isDocument(operand) && Object.hasOwn(operand, "format")) return rejectWith(unsupported("$convert with a format"))
   const { input, onError, onNull, to } = { ...namesOf(operand, name, ["input", "to"], ["onError", "onNull"]) }
   const [read, type] = [parse(input), parse(isDocument(to) && Object.hasOwn(to, "type") ? to["type"] : to)]
   const failed = isDocument(operand) && Object.hasOwn(operand, "onError") ? parse(onError) : undefined
