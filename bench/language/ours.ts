@@ -1,5 +1,6 @@
 import * as Result from "effect/Result"
 import { beginStep } from "../../src/internal/stepBudget.ts"
+import { plainValue } from "../../src/Repository/bson/plainDocument.ts"
 import { parsePipeline } from "../../src/Repository/mql/aggregation/pipeline.ts"
 import { type BatchIterator, fromArray } from "../../src/Repository/mql/execution/batchIterator.ts"
 import { matchAll, parseFilter } from "../../src/Repository/mql/filter/parseFilter.ts"
@@ -16,7 +17,7 @@ const readAll = (next: BatchIterator): ReadonlyArray<unknown> => {
     beginStep()
     const items = right(next())
     if (items === undefined) return all
-    for (const item of items) all.push(item)
+    for (const item of items) all.push(plainValue(item))
   }
 }
 
@@ -37,7 +38,7 @@ export const ours = (): Contestant => ({
         }
       case "update": {
         const update = right(parseUpdate(task.update, { now: 0 }))
-        return (documents) => documents.map((document) => right(update.apply(document, matchAll)) ?? document)
+        return (documents) => documents.map((document) => plainValue(right(update.apply(document, matchAll)) ?? document))
       }
     }
   }

@@ -1,7 +1,7 @@
 /**
  * Compares texts by the rules of a language: which are equal, and in which order they are.
  */
-import { compare, type CompareTexts } from "./value.ts"
+import { compare, type CompareTexts, equals } from "./value.ts"
 
 /**
  * A collation, ready to compare with.
@@ -97,7 +97,7 @@ export const partition = (from: number, end: number, isBefore: (at: number) => b
 
 // internal
 
-const byCodePoints: Order = { compare: (a, b) => compare(a, b), equals: (a, b) => compare(a, b) === 0 }
+const byCodePoints: Order = { compare, equals }
 
 // Two bytes for a place.
 const digits = (place: number): string => String.fromCharCode(place >>> 8, place & 0xff)
