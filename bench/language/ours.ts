@@ -38,7 +38,8 @@ export const ours = (): Contestant => ({
         }
       case "update": {
         const update = right(parseUpdate(task.update, { now: 0 }))
-        return (documents) => documents.map((document) => plainValue(right(update.apply(document, matchAll)) ?? document))
+        return (documents) =>
+          documents.map((document) => plainValue(right(update.apply(document, matchAll)) ?? document))
       }
     }
   }

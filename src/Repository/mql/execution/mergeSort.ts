@@ -44,12 +44,15 @@ export const sorted = <A>(
   let run: Array<Sortable<A>> = []
   let runWeight = 0
   let runBytes = 0
+  // With a limit: the last of the first items so far, if they are as many as wanted.
+  let last: Sortable<A> | undefined
   const endRun = () => {
     run.sort(order)
     spend(run.length * compareCost + runWeight)
     const previous = limit === undefined ? undefined : runs.pop()
     if (previous === undefined) runs.push(limit === undefined ? run : cut(run))
     else runs.push(cut(merged(previous, run, order).finish()))
+    if (limit !== undefined) last = runs[0]?.[limit - 1]
     run = []
     runWeight = 0
     runBytes = 0
@@ -63,7 +66,13 @@ export const sorted = <A>(
     const key = sortKeyOf(documentOf(item), directions)
     if (Result.isFailure(key)) return rejected(key.failure)
     const weight = weightOf(key.success)
-    run.push({ key: key.success, item, weight })
+    const sortable = { key: key.success, item, weight }
+    if (last !== undefined) {
+      spend(compareCost + weight)
+      // The sort is stable: of equal ones, the first stays.
+      if (order(sortable, last) >= 0) return undefined
+    }
+    run.push(sortable)
     runWeight += weight
     const bytes = sizeOf(item)
     runBytes += bytes
