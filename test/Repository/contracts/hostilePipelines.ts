@@ -168,6 +168,20 @@ export const hostilePipelines = (
         assert.strictEqual(yield* store.count("one", { b: { $exists: false } }), 1)
       }), 60_000)
 
+    it.effect("limits the stages of an update, and what they compute for one document", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const fields = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i]))
+        yield* store.insertOne("wide", { _id: 1, ...fields })
+        const stages = (count: number) => Array.from({ length: count }, (_, i) => ({ $set: { k0: i } }))
+        for (const [count, detail] of [[1_001, "1000 stages"], [1_000, "too much to compute"]] as const) {
+          const error = yield* Effect.flip(store.updateOne("wide", { _id: 1 }, stages(count)))
+          assert.include(error.message, detail)
+        }
+        yield* store.updateOne("wide", { _id: 1 }, stages(10))
+        assert.strictEqual(yield* store.count("wide", { k0: 9 }), 1)
+      }), 60_000)
+
     it.effect("rejects an update that makes a document too large", () =>
       Effect.gen(function*() {
         const store = yield* filled

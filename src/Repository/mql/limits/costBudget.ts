@@ -24,6 +24,13 @@ export const beginEvaluation = (): void => {
 }
 
 /**
+ * The work of the current evaluation so far.
+ *
+ * @internal
+ */
+export const workOfEvaluation = (): number => evaluation
+
+/**
  * The unique number of the current evaluation.
  *
  * @internal

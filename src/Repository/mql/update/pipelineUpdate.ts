@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import { normalise } from "../../bson/normalise.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
+import { workOfEvaluation } from "../limits/costBudget.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
 import { documentStages } from "../projection/documentStages.ts"
 import type { Projection } from "../projection/parseProjection.ts"
@@ -20,22 +21,35 @@ export const parsePipelineUpdate = (
   context: ExpressionContext
 ): Result.Result<Projection, Problem> => {
   if (given.length === 0) return Result.fail(rejected("an update by a pipeline needs stages"))
+  if (given.length > maxStages) return Result.fail(rejected(`a pipeline may have ${maxStages} stages at most`))
   const stages = Result.flatMap(
     Result.mapError(normalise({ given }), rejected),
     (normalised) => Result.all(itemsOf(normalised["given"]).map((stage) => parseStage(stage, context)))
   )
   return Result.map(stages, (stages): Projection => (previous) => {
     let next = previous
+    let work = 0
     for (const stage of stages) {
+      if (work > maxWork) return Result.fail(rejected("the update has too much to compute for one document"))
       const computed = stage(next)
       if (Result.isFailure(computed)) return Result.fail(computed.failure)
       next = computed.success
+      work += workOfEvaluation() + costOfField * Object.keys(next).length
     }
     return Result.flatMap(keepingId(next, previous["_id"]), (kept) => Result.mapError(normalise(kept), rejected))
   })
 }
 
 // internal
+
+// MongoDB's limit.
+const maxStages = 1000
+
+// About half a second for all stages, which run in one turn.
+const maxWork = 50_000_000
+
+// Each stage copies the fields.
+const costOfField = 20
 
 const itemsOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? value : []
 
