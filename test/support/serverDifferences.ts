@@ -36,6 +36,9 @@ const secantus = {
     what: "It takes a number in a path of an expression for the place of an item.",
     calls: /"\$+[\w.]+\.\d/
   },
+  flagsWithinPatterns: "It takes no flags within a regular expression.",
+  operandsOfMod: "It accepts a $mod of a filter without two numbers, which MongoDB rejects.",
+  itemsOfAll: "It takes neither lists nor fields of a list's documents for the items of $all.",
   fullRanges: "It densifies a partition within its own range where the range is full.",
   laxWindows: "It accepts windows and sorts that MongoDB rejects.",
   lackingWindows: {

@@ -26,6 +26,7 @@ import { objectPages } from "./documentStore/manual/expressionsObjects.ts"
 import { patternPages } from "./documentStore/manual/expressionsPatterns.ts"
 import { textPages } from "./documentStore/manual/expressionsTexts.ts"
 import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
+import { queryPages } from "./documentStore/manual/queriesOperators.ts"
 import { shapePages } from "./documentStore/manual/stagesShapes.ts"
 import { windowPages } from "./documentStore/manual/stagesWindows.ts"
 import { arrayUpdatePages } from "./documentStore/manual/updatesArrays.ts"
@@ -77,6 +78,7 @@ export const documentStoreContract = <E>(
     transactionContract(it)
     schemaContract(it, differs)
     modelContract(it)
+    queryPages(it, differs)
     shapePages(it, differs)
     windowPages(it, differs)
     fieldUpdatePages(it, differs)
