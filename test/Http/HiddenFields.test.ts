@@ -75,6 +75,14 @@ describe("somebody who may not read", () => {
     Effect.gen(function*() {
       const Deals = Resource.make(Deal, { methods: ["GET", "PUT", "PATCH"] })
         .grant(Role("writer"), { methods: ["PUT", "PATCH"], readOnly: ["sure.code", "maybe.code"] })
+        .grant(Role("hider"), {
+          methods: ["PUT", "PATCH"],
+          rows: () => ($) => $.id.in(["D1", "D2"]),
+          hide: ["sure.code", "maybe.code"]
+        })
+        // Who sees other documents only.
+        .grant(Role("guest"), { methods: ["GET"], rows: () => ($) => $.name.equals("public") })
+        .grant(Role("guest"), { methods: ["PUT", "PATCH"], readOnly: ["sure.code", "maybe.code"] })
         .grant(Role("seller"), { methods: ["GET", "PUT", "PATCH"], readOnly: ["sure.code", "maybe.code"] })
       const { baseUrl, repositories } = yield* KernelEngine.make("deals").register(Deals).enableSecurity().test()
       const { sign } = yield* Jwt.Jwt
@@ -97,11 +105,13 @@ describe("somebody who may not read", () => {
           }))
       })
       const [maybe, sure] = [{ maybe: { text: "new" } }, { sure: { text: "new" } }]
-      assert.deepStrictEqual(yield* statuses("writer", "PUT", maybe), [403, 403])
-      assert.deepStrictEqual(yield* statuses("writer", "PATCH", maybe), [403, 403])
-      // Every document has this one.
-      assert.deepStrictEqual(yield* statuses("writer", "PUT", sure), [200, 200])
-      assert.deepStrictEqual(yield* statuses("writer", "PATCH", sure), [200, 200])
+      for (const role of ["writer", "hider", "guest"]) {
+        assert.deepStrictEqual(yield* statuses(role, "PUT", maybe), [403, 403], role)
+        assert.deepStrictEqual(yield* statuses(role, "PATCH", maybe), [403, 403], role)
+        // Every document has this one.
+        assert.deepStrictEqual(yield* statuses(role, "PUT", sure), [200, 200], role)
+        assert.deepStrictEqual(yield* statuses(role, "PATCH", sure), [200, 200], role)
+      }
       // Somebody who sees the documents knows.
       assert.deepStrictEqual(yield* statuses("seller", "PUT", maybe), [200, 400])
       assert.deepStrictEqual(yield* statuses("seller", "PATCH", maybe), [200, 400])

@@ -67,7 +67,12 @@ export interface CallerDocuments {
  */
 export const wholeView = (model: Model.Any): ModelView => {
   const form = formWithout(model, [])
-  const rules = writeRulesOf(model, { hidden: constantly([]), unwritable: constantly([]), isUnseen: false })
+  const rules = writeRulesOf(model, {
+    hidden: constantly([]),
+    unwritable: constantly([]),
+    isUnseen: false,
+    isPartlySeen: false
+  })
   const documents: CallerDocuments = {
     isShown: () => true,
     formOf: () => form,
@@ -106,9 +111,9 @@ const makeView = (model: Model.Any, grants: CallerView): ModelView => {
   const hidden = takenBy(grants.read, hiddenBy)
   const unwritable = takenBy(grants.write, unwritableBy)
   const isReadable = grants.read.length > 0
-  const rules = writeRulesOf(model, { hidden, unwritable, isUnseen: !isReadable })
   /** Whether the caller sees some of the documents that they write, and others not. */
   const isPartlySeen = isReadable && grants.read.every(({ rows }) => rows !== undefined)
+  const rules = writeRulesOf(model, { hidden, unwritable, isUnseen: !isReadable, isPartlySeen })
   const rulesDependOnDocument = hidden.dependsOnDocument || unwritable.dependsOnDocument ||
     isPartlySeen && unwritable.ever.length > 0
   const shown = modelWithout(model, hidden.always, rules.loose)
@@ -133,7 +138,8 @@ const makeView = (model: Model.Any, grants: CallerView): ModelView => {
           return writeRulesOf(model, {
             hidden: constantly(own),
             unwritable: constantly(kept),
-            isUnseen: seeing.length === 0
+            isUnseen: seeing.length === 0,
+            isPartlySeen: false
           })
         }
         : () => rules,

@@ -61,11 +61,13 @@ export const writeRulesOf = (
     readonly unwritable: Pick<Taken, "always" | "ever">
     /** Whether the caller sees none of the documents. */
     readonly isUnseen: boolean
+    /** Whether the caller sees some of the documents, and others not. */
+    readonly isPartlySeen: boolean
   }
 ): WriteRules => {
-  const { hidden, isUnseen, unwritable } = taken
+  const { hidden, isPartlySeen, isUnseen, unwritable } = taken
   return rules(model).getOrMake(
-    JSON.stringify([hidden.always, hidden.ever, unwritable.always, unwritable.ever, isUnseen]),
+    JSON.stringify([hidden.always, hidden.ever, unwritable.always, unwritable.ever, isUnseen, isPartlySeen]),
     () => {
       const always = treeOf(model, hidden.always, unwritable.always, isUnseen)
       const ever = treeOf(model, hidden.ever, unwritable.ever, isUnseen)
@@ -79,7 +81,7 @@ export const writeRulesOf = (
         isUnwritable: (name) => isWithin(name, unwritable.always),
         isClosed: (name) => isWithin(name, unwritable.always) && (isUnseen || isWithin(name, hidden.always)),
         isHidden: (name) => isWithin(name, hidden.always),
-        touches: (changes) => touchesIn(ever, changes),
+        touches: (changes) => touchesIn(ever, changes, isPartlySeen),
         keep: (values, previous, mode) => {
           const state: State = { isInsert: previous === undefined, denied: undefined }
           const kept = keepIn(always, values, previous, mode, "", state)
@@ -177,13 +179,14 @@ const sentInOneOf = (
   return undefined
 }
 
-const touchesIn = (tree: Tree, changes: Values): boolean =>
+const touchesIn = (tree: Tree, changes: Values, isPartlySeen: boolean): boolean =>
   Array.from(tree).some(([key, node]) => {
     const { inner, isHidden, isUnwritable } = node
     const change = changes[key]
     if (change === undefined) return false
     return isUnwritable ||
-      inner.size > 0 && (!isPlainObject(change) || touchesIn(inner, change) || isHidden && lacksPart(node, change))
+      inner.size > 0 && (!isPlainObject(change) || touchesIn(inner, change, isPartlySeen) ||
+          (isHidden || isPartlySeen) && lacksPart(node, change))
   })
 
 // -----------------------------------------------------------------------------

@@ -241,14 +241,24 @@ export const viewsModelContract = <E>(name: string, store: Layer.Layer<DocumentS
             // Writes of one field: by merge patches, JSON patches and replacements.
             const value = typed(change.name, change.value)
             for (const document of everything) {
-              if (change.name.startsWith("n.") && document["n"] === undefined) continue
               const path = `/${String(document["id"])}`
               const isReached = reachingOf(document, "unwritable").length > 0
               const isUnwritable = isWithin(change.name, takenFrom(document, "unwritable"))
               const isHidden = isWithin(change.name, takenFrom(document, "hide"))
               const isSame = valueAt(document, change.name) === value
-              const after = isUnwritable ? document : withValue(document, change.name, value)
+              const whole = change.name.startsWith("n.")
+                ? { ...document, n: document["n"] ?? { _type: "Nested" } }
+                : document
+              const after = isUnwritable ? document : withValue(whole, change.name, value)
               const status = !isReached ? 404 : isUnwritable && (isHidden || !isSame) ? 403 : 200
+              // Another status would tell whether there is a nested model that the required part could stay in.
+              const lacksPart = change.name === "n.y" && isWithin("n", takenFrom(document, "hide")) &&
+                isWithin("n.x", takenFrom(document, "unwritable"))
+              const isComplete = change.name !== "n.y" || document["n"] !== undefined
+              // So it may be with a required part that no document shows.
+              const isHiddenPart = change.name === "n.y" && reachingOf(document).length === 0 &&
+                held.some(({ hide }) => hide.includes("n.x"))
+              const merged = status !== 200 ? status : lacksPart ? 403 : isComplete ? 200 : 400
               const restored = Effect.andThen(admin("PUT", path, document), admin("GET", path))
               const assertWritten = (answer: Answer, statuses: ReadonlyArray<number>, about: string) =>
                 Effect.gen(function*() {
@@ -260,7 +270,7 @@ export const viewsModelContract = <E>(name: string, store: Layer.Layer<DocumentS
               // What no grant lets them write is refused before a document is looked for.
               yield* assertWritten(
                 yield* me("PATCH", path, withValue({}, change.name, value)),
-                status === 404 ? [403, 404] : [status],
+                merged === 404 ? [403, 404] : isHiddenPart ? [merged, 403] : [merged],
                 "PATCH"
               )
               const operation = { op: "add", path: `/${change.name.replace(".", "/")}`, value }
@@ -272,7 +282,7 @@ export const viewsModelContract = <E>(name: string, store: Layer.Layer<DocumentS
                   : [200],
                 "JSON Patch"
               )
-              if (!isReached) continue
+              if (!isReached || change.name.startsWith("n.") && document["n"] === undefined) continue
               if (reachingOf(document).length === 0) {
                 // They may send nothing that they can't write, whatever is stored.
                 const unwritable = takenFrom(document, "unwritable").some((name) =>
