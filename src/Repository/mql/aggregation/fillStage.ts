@@ -2,18 +2,18 @@
  * `$fill`: gives values to fields that are `null` or missing.
  */
 import * as Result from "effect/Result"
-import { toDouble } from "../../bson/number.ts"
-import { type Direction, segmentsOf, valueAt, withValue } from "../../bson/path.ts"
-import { isArray, isDocument, isNumber } from "../../bson/value.ts"
+import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
+import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { mapEach } from "../execution/batchIterator.ts"
-import { type Expression, type ExpressionContext, isNothing, timeOf } from "../expression/expression.ts"
+import { type Expression, type ExpressionContext, isNothing } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { catchRejection, reject, rejectWith } from "../limits/queryProblem.ts"
 import { computing } from "../projection/parseProjection.ts"
 import { parseSort } from "../projection/sortSpec.ts"
-import { type Partition, partitioned } from "./partitions.ts"
+import { parseWindowFunction } from "../window/parseWindowFunction.ts"
 import type { StageParser, Transform } from "./stageContext.ts"
+import { type Field, partitionOf, windowsOf } from "./windowStage.ts"
 
 /** @internal */
 export const parseFill: StageParser = (operand, context) =>
@@ -21,45 +21,33 @@ export const parseFill: StageParser = (operand, context) =>
     const { output, partitionBy, partitionByFields, sortBy } = isDocument(operand) ? { ...operand } : {}
     if (!isDocument(output) || Object.keys(output).length === 0) return reject("$fill needs an output")
     const fills = Object.entries(output).map(([path, fill]) => fillOf(path, fill, context))
-    const byOrder = fills.filter(({ method }) => method !== undefined)
     const setValues = (document: Document): Document =>
       fills.reduce((result, { compute, path }) => {
-        const isFilled = compute === undefined || !isNothing(valueAt(document, path))
-        return isFilled ? result : withValue(result, path, compute(document))
+        const segments = segmentsOf(path)
+        const isFilled = compute === undefined || !isNothing(valueAt(document, segments))
+        return isFilled ? result : withValue(result, segments, compute(document))
       }, document)
-    if (byOrder.length === 0) return (source) => mapEach(source, computing(setValues))
+    const withValues: Transform = (source) => mapEach(source, computing(setValues))
     const sort = sortBy === undefined ? [] : Result.getOrElse(parseSort(sortBy, context.collator), rejectWith)
-    if (sort.length === 0) return reject("$fill with a method needs a sortBy")
-    if (byOrder.some(({ method }) => method === "linear") && sort.length > 1) {
-      return reject("$fill with the method linear needs a sortBy of one field")
-    }
-    return partitioned(
-      partitionKey(partitionBy, partitionByFields, context),
-      sort,
-      context,
-      function*(partitions) {
-        for (const partition of partitions) {
-          const filled = byOrder.map(({ method, path }) =>
-            method === "locf" ? carried(partition, path) : interpolated(partition, path, sort)
-          )
-          for (const [i, document] of partition.documents.entries()) {
-            yield byOrder.reduce((result, { path }, at) => {
-              const value = filled[at]?.[i]
-              return value === undefined ? result : withValue(result, path, value)
-            }, setValues(document))
-          }
-        }
-      }
+    const byOrder = fills.flatMap(({ method, path }): ReadonlyArray<Field> =>
+      method === undefined ? [] : [{ path, make: parseWindowFunction(path, { [method]: `$${path}` }, sort, context) }]
     )
+    if (byOrder.length === 0) return withValues
+    if (sort.length === 0) return reject("$fill with a method needs a sortBy")
+    const byWindows = windowsOf(partitionKey(partitionBy, partitionByFields, context), sort, byOrder, context)
+    return (source) => withValues(byWindows(source))
   })
 
 // internal
 
 interface Fill {
-  readonly path: ReadonlyArray<string>
-  readonly method?: "linear" | "locf"
+  readonly path: string
+  /** The name of a window function. */
+  readonly method?: string
   readonly compute?: Expression
 }
+
+const methods: ReadonlyMap<unknown, string> = new Map([["linear", "$linearFill"], ["locf", "$locf"]])
 
 /** May throw. */
 const fillOf = (path: string, fill: unknown, context: ExpressionContext): Fill => {
@@ -68,58 +56,20 @@ const fillOf = (path: string, fill: unknown, context: ExpressionContext): Fill =
     return reject(`"${path}" of $fill needs a value or a method`)
   }
   if (value !== undefined) {
-    return { path: segmentsOf(path), compute: Result.getOrElse(parseExpression(value, context), rejectWith) }
+    return { path, compute: Result.getOrElse(parseExpression(value, context), rejectWith) }
   }
-  return method === "linear" || method === "locf"
-    ? { path: segmentsOf(path), method }
-    : reject("the method of $fill is linear or locf")
+  const name = methods.get(method)
+  return name === undefined ? reject("the method of $fill is linear or locf") : { path, method: name }
 }
 
 /** May throw. */
 const partitionKey = (partitionBy: unknown, partitionByFields: unknown, context: ExpressionContext): Expression => {
   if (partitionBy !== undefined) {
     return partitionByFields === undefined
-      ? Result.getOrElse(parseExpression(partitionBy, context), rejectWith)
+      ? partitionOf(Result.getOrElse(parseExpression(partitionBy, context), rejectWith))
       : reject("$fill takes partitionBy or partitionByFields")
   }
   const fields = isArray(partitionByFields) ? partitionByFields : []
   const paths = fields.map((path) => typeof path === "string" ? segmentsOf(path) : reject("$fill needs paths"))
   return (document) => paths.map((path) => isDocument(document) ? valueAt(document, path) ?? null : null)
 }
-
-/** The last value that is there, for each document. */
-const carried = ({ documents }: Partition, path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
-  let last: unknown = null
-  return documents.map((document) => {
-    const value = valueAt(document, path)
-    if (!isNothing(value)) last = value
-    return last
-  })
-}
-
-/** Values on the straight lines between those that are there, for the documents that have none. */
-const interpolated = (
-  { documents }: Partition,
-  path: ReadonlyArray<string>,
-  [direction]: ReadonlyArray<Direction>
-): ReadonlyArray<unknown> => {
-  const places = documents.map((document) => {
-    const place = valueAt(document, direction?.path ?? [])
-    return isNumber(place) ? toDouble(place) : timeOf(place) ?? reject("$fill needs numbers or dates to sort by")
-  })
-  const values = documents.map((document) => valueAt(document, path) ?? null)
-  let before = -1
-  for (let i = 0; i < values.length; i++) {
-    if (values[i] === null) continue
-    if (before >= 0) {
-      const [x0 = 0, x1 = 0] = [places[before], places[i]]
-      const [y0, y1] = [numberAt(values[before]), numberAt(values[i])]
-      for (let at = before + 1; at < i; at++) values[at] = y0 + (y1 - y0) * ((places[at] ?? x0) - x0) / (x1 - x0)
-    }
-    before = i
-  }
-  return values
-}
-
-const numberAt = (value: unknown): number =>
-  isNumber(value) ? toDouble(value) : reject("$fill needs numbers for linear")

@@ -3,6 +3,7 @@
  */
 import * as Result from "effect/Result"
 import { isStepDone, spend } from "../../../internal/stepBudget.ts"
+import type { Direction } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { Expression } from "../expression/expression.ts"
@@ -15,7 +16,7 @@ import { parseSort } from "../projection/sortSpec.ts"
 import { parseWindowFunction } from "../window/parseWindowFunction.ts"
 import type { WindowFunction } from "../window/window.ts"
 import { partitioned } from "./partitions.ts"
-import type { StageParser, Transform } from "./stageContext.ts"
+import type { StageContext, StageParser, Transform } from "./stageContext.ts"
 
 /** @internal */
 export const parseSetWindowFields: StageParser = (operand, context) =>
@@ -30,23 +31,47 @@ export const parseSetWindowFields: StageParser = (operand, context) =>
       path,
       make: parseWindowFunction(path, given, sort, context)
     }))
-    const withFields = settingFields(fields)
-    return partitioned(partitionOf(key), sort, context, function*(partitions) {
-      for (const { documents } of partitions) yield* windowed(documents, fields, withFields, context.memory)
-    })
+    return windowsOf(partitionOf(key), sort, fields, context)
   })
 
-// internal
-
-interface Field {
+/**
+ * A field and the window function that computes it.
+ *
+ * @internal
+ */
+export interface Field {
   readonly path: string
   readonly make: WindowFunction
 }
 
-const partitionOf = (key: Expression): Expression => (document) => {
+/**
+ * Sets fields to the values of window functions, in partitions of the same key. May throw.
+ *
+ * @internal
+ */
+export const windowsOf = (
+  key: Expression,
+  sort: ReadonlyArray<Direction>,
+  fields: ReadonlyArray<Field>,
+  context: StageContext
+): Transform => {
+  const withFields = settingFields(fields)
+  return partitioned(key, sort, context, function*(partitions) {
+    for (const { documents } of partitions) yield* windowed(documents, fields, withFields, context.memory)
+  })
+}
+
+/**
+ * The key of a `partitionBy`, which is no array.
+ *
+ * @internal
+ */
+export const partitionOf = (key: Expression): Expression => (document) => {
   const value = key(document)
   return isArray(value) ? reject("a partitionBy can't have an array as its value") : value
 }
+
+// internal
 
 /** Sets the fields of a document. Rejects paths that collide. */
 const settingFields = (fields: ReadonlyArray<Field>) => {

@@ -191,6 +191,20 @@ export const changesContract = (it: Tests, differs: Differs) => {
       assert.deepStrictEqual(plain(Result.getOrUndefined(made)), plain(expected))
     }))
 
+  it.effect.skipIf(differs("laxWindows"))(
+    "$fill takes no equal values to sort by for linear, and no list of partitions",
+    () =>
+      Effect.gen(function*() {
+        const { name, store } = yield* collectionOf([{ _id: 1, k: 1, m: 1 }, { _id: 2, k: 1 }, { _id: 3, k: 2, m: 3 }])
+        const linear = { sortBy: { k: 1 }, output: { m: { method: "linear" } } }
+        const partitioned = { partitionBy: ["$k"], sortBy: { _id: 1 }, output: { m: { method: "locf" } } }
+        for (const $fill of [linear, partitioned]) {
+          const error = yield* Effect.flip(Stream.runCollect(store.aggregate(name, [{ $fill }])))
+          assert.strictEqual(error._tag, "QueryRejected")
+        }
+      })
+  )
+
   it.effect.skipIf(differs("elementOfPositional"))(
     "an update prefers the item of an $elemMatch",
     () =>
