@@ -78,12 +78,8 @@ export interface Memory {
   readonly part: () => MemoryPart
 }
 
-/**
- * A part of a memory budget.
- *
- * @internal
- */
-export interface MemoryPart extends Memory {
+/** A part of a memory budget. */
+interface MemoryPart extends Memory {
   /** Returns to the budget what the part and the parts of it hold. */
   readonly releaseAll: () => void
 }

@@ -13,12 +13,8 @@ import { follow } from "../expression/parseExpression.ts"
 import { reject } from "../limits/queryProblem.ts"
 import type { Bounds, Window, WindowContext } from "./window.ts"
 
-/**
- * The bounds of a window that has no end.
- *
- * @internal
- */
-export const unbounded: Bounds = () => ({ enters: () => true, leaves: () => false })
+/** The bounds of a window that has no end. */
+const unbounded: Bounds = () => ({ enters: () => true, leaves: () => false })
 
 /**
  * Parses a `window`; one that is not given has no end. May throw.

@@ -5,7 +5,7 @@ import type { Difference, Differs } from "../../../../support/serverDifferences.
 import { collectionOf, plain, type Tests } from "../collection.ts"
 
 /** The names of the collections that a page has beside its first one. */
-export type Names = { readonly [collection: string]: string }
+type Names = { readonly [collection: string]: string }
 
 /** A pipeline over the first collection, and its results in any order, or in their order if the last stage sorts. */
 export type Run = readonly [
