@@ -43,29 +43,18 @@
  *
  * When the disk is full, writes fail with `StoreUnavailable`, and lmdb prints an error. A delete needs a few free pages, too.
  *
- * Known differences from MongoDB:
+ * Known differences from MongoDB, besides what `docs/behaviour.md` lists as unsupported, which fails with `Unsupported`:
  *
- * - These are unsupported, and fail with `Unsupported`: `$where`, `$function`, `$accumulator`,
- *   `$out` and `$merge` into a named database or in a transaction, `$push`,
- *   `$addToSet` and `$pullAll` on a path with `$`, a path that creates a nested document named like a property of every
- *   JavaScript object (`constructor`, `toString`), positional projections, collations, hashed and wildcard
- *   indexes, and text indexes with other fields.
  * - A text index has no language: it has no stop words and no stemming, like MongoDB's with the language `none`. The
  *   `language` of a document has no effect.
- * - Regular expressions have RE2's syntax: no look-around, no back references, and no option `x`. `$` matches only at the very
- *   end. A long expression with a large repetition (`(…){500}`) is rejected, and so is a large one for a
- *   text of many thousand characters. `$range` returns a million numbers at most.
- * - Numbers lose their type: a 64-bit integer or a double is read as a `number`. `$type` distinguishes only `int` and `double`,
- *   and `long` if a `number` would not be exact.
- * - Expressions of pipelines and of `$expr` compute with doubles, ignore `Decimal128` values and integers beyond the safe
- *   range, and return the names of BSON's own types in lower case.
+ * - Regular expressions have RE2's syntax: no look-around and no back references. `$` matches only at the very end. A long
+ *   expression with a large repetition (`(…){500}`) is rejected, and so is a large one for a text of many thousand
+ *   characters. `$range` returns a million numbers at most.
  * - Pipelines are rejected at limits, as MongoDB's are: a document or a computed value over 16 MiB, more than 100 MiB of memory
  *   for all stages together, more than 1000 stages. A `find` is rejected when it computes more than 100 MiB of fields, or sorts
  *   more than that without an index; of the first 8,192 documents in an order, only as many are retained. Unlike MongoDB, an
  *   expression that takes more than some 50 milliseconds for one document is rejected, such as `$map` over a hundred thousand
  *   elements, because nothing else can run in that time.
- * - `$setWindowFields` and the granularity of `$bucketAuto` are unsupported. `$densify` and `$fill` reject more than 50,000
- *   documents.
  * - `updateMany` and `deleteMany` change many documents in several steps. When one fails, earlier changes are not undone, as in
  *   MongoDB.
  * - A unique index rejects duplicates while it is being built, even if the build fails later.
