@@ -91,7 +91,7 @@ export interface ReadOptions {
  *
  * ```ts check
  * import { Effect } from "effect"
- * import { DocumentStore } from "appkernel/Repository"
+ * import { DocumentStore } from "appkernel"
  *
  * const withoutCase = { locale: "en", strength: 2 } as const
  *
