@@ -72,8 +72,10 @@ const ascending: ReadonlyArray<ReadonlyArray<unknown>> = [
   [/b/]
 ]
 
-const scalar: Arbitrary.Arbitrary<unknown> = Arbitrary.schema(
-  Schema.Union([Schema.String, Schema.Int, Schema.Finite, Schema.Boolean, Schema.Null])
+// Texts are well-formed, as documents and filters are when they reach the keys.
+const scalar: Arbitrary.Arbitrary<unknown> = Arbitrary.map(
+  Arbitrary.schema(Schema.Union([Schema.String, Schema.Int, Schema.Finite, Schema.Boolean, Schema.Null])),
+  (value) => typeof value === "string" ? value.toWellFormed() : value
 )
 
 const value: Arbitrary.Arbitrary<unknown> = Arbitrary.flatMap(
