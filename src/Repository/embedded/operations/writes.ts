@@ -12,6 +12,7 @@ import type {
   Document,
   DocumentStore,
   FindOneAndReplaceOptions,
+  UpdateManyOptions,
   UpdateResult
 } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../../mql/expression/expression.ts"
@@ -74,14 +75,7 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
         context,
         "replaceOne",
         name,
-        parseRequest(context, {
-          operation: "replaceOne",
-          name,
-          filter,
-          now,
-          collation: options?.collation,
-          parse: () => parseReplacement(document)
-        }),
+        replaceRequest(context, { operation: "replaceOne", name, filter, now }, document, options),
         updateResultOf,
         options?.upsert === true ? undefined : noUpdate
       )
@@ -92,30 +86,14 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
         context,
         "updateOne",
         name,
-        parseRequest(context, {
-          operation: "updateOne",
-          name,
-          filter,
-          now,
-          variables: options?.let,
-          collation: options?.collation,
-          parse: (context) => parseUpdate(update, context, options?.arrayFilters)
-        }),
+        updateRequest(context, { operation: "updateOne", name, filter, now }, update, options),
         updateResultOf,
         options?.upsert === true ? undefined : noUpdate
       )
     ),
   updateMany: (name, filter, update, options) =>
     withNow((now) => {
-      const request = parseRequest(context, {
-        operation: "updateMany",
-        name,
-        filter,
-        now,
-        variables: options?.let,
-        collation: options?.collation,
-        parse: (context) => parseUpdate(update, context, options?.arrayFilters)
-      })
+      const request = updateRequest(context, { operation: "updateMany", name, filter, now }, update, options)
       if (Result.isFailure(request)) return Effect.fail(request.failure)
       const changeMatch = changing(context, request.success, ({ isModified }) => Result.succeed(isModified))
       return Effect.map(
@@ -131,27 +109,12 @@ const updates = (context: WriteContext): Pick<Store, Updates> => ({
 const findsAndChanges = (context: WriteContext): Pick<Store, FindsAndChanges> => ({
   findOneAndUpdate: (name, filter, update, options = {}) =>
     withNow((now) => {
-      const request = parseRequest(context, {
-        operation: "findOneAndUpdate",
-        name,
-        filter,
-        now,
-        variables: options.let,
-        collation: options.collation,
-        parse: (context) => parseUpdate(update, context, options.arrayFilters)
-      })
+      const request = updateRequest(context, { operation: "findOneAndUpdate", name, filter, now }, update, options)
       return findAndChange(context, "findOneAndUpdate", name, request, options, now)
     }),
   findOneAndReplace: (name, filter, document, options = {}) =>
     withNow((now) => {
-      const request = parseRequest(context, {
-        operation: "findOneAndReplace",
-        name,
-        filter,
-        now,
-        collation: options.collation,
-        parse: () => parseReplacement(document)
-      })
+      const request = replaceRequest(context, { operation: "findOneAndReplace", name, filter, now }, document, options)
       return findAndChange(context, "findOneAndReplace", name, request, options, now)
     })
 })
@@ -229,12 +192,36 @@ interface Change {
 /** Computes the result of an operation from a change. It runs before the write, which it prevents when it fails. */
 type ResultOf<A> = (change: Change) => Result.Result<A, Problem>
 
-interface UnparsedRequest extends CollationOptions {
+interface Request {
   readonly operation: string
   /** The name of the collection. */
   readonly name: string
   readonly filter: unknown
   readonly now: number
+}
+
+const updateRequest = (
+  context: WriteContext,
+  request: Request,
+  update: unknown,
+  options: UpdateManyOptions = {}
+): Result.Result<ChangeRequest, ReadError> =>
+  parseRequest(context, {
+    ...request,
+    variables: options.let,
+    collation: options.collation,
+    parse: (context) => parseUpdate(update, context, options.arrayFilters)
+  })
+
+const replaceRequest = (
+  context: WriteContext,
+  request: Request,
+  document: unknown,
+  options: CollationOptions = {}
+): Result.Result<ChangeRequest, ReadError> =>
+  parseRequest(context, { ...request, collation: options.collation, parse: () => parseReplacement(document) })
+
+interface UnparsedRequest extends Request, CollationOptions {
   /** The option `let`. */
   readonly variables?: Document | undefined
   readonly parse: (context: ExpressionContext) => Result.Result<Update, Problem>
