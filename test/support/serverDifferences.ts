@@ -65,7 +65,10 @@ const secantus = {
     what: "It ignores unique indexes and other writers in $out and $merge, and stages that no update has.",
     calls: /\$(merge|out): /
   },
-  documentsInUnions: { what: "It has no $documents in a $unionWith.", calls: /\$unionWith: \{ pipeline/ },
+  documentsInStages: {
+    what: "It has no $documents in a $unionWith or $lookup.",
+    calls: /\$unionWith: \{ pipeline|\$documents/
+  },
   farDates: {
     what: "It takes no dates before the year 1 and after 9999.",
     calls: /new Date\(-?(8640000000000000|62135596800000|253402300799999)\)/

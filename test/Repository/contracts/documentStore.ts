@@ -27,6 +27,7 @@ import { patternPages } from "./documentStore/manual/expressionsPatterns.ts"
 import { textPages } from "./documentStore/manual/expressionsTexts.ts"
 import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
 import { queryPages } from "./documentStore/manual/queriesOperators.ts"
+import { bucketPages } from "./documentStore/manual/stagesBuckets.ts"
 import { shapePages } from "./documentStore/manual/stagesShapes.ts"
 import { windowPages } from "./documentStore/manual/stagesWindows.ts"
 import { arrayUpdatePages } from "./documentStore/manual/updatesArrays.ts"
@@ -79,6 +80,7 @@ export const documentStoreContract = <E>(
     schemaContract(it, differs)
     modelContract(it)
     queryPages(it, differs)
+    bucketPages(it, differs)
     shapePages(it, differs)
     windowPages(it, differs)
     fieldUpdatePages(it, differs)

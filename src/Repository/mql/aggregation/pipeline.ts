@@ -179,7 +179,7 @@ const parseSample: StageParser = (operand, { memory, random }) => {
 }
 
 const parseSortByCount: StageParser = (operand, context) =>
-  (typeof operand === "string" && operand.startsWith("$")) || isDocument(operand)
+  (typeof operand === "string" ? operand : isDocument(operand) ? Object.keys(operand)[0] : undefined)?.startsWith("$")
     ? parseStages(
       [{ $group: { _id: operand, count: { $sum: 1 } } }, { $sort: { count: -1 } }],
       context

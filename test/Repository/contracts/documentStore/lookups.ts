@@ -138,7 +138,7 @@ export const lookupContract = (it: Tests, differs: Differs) => {
       { $unionWith: { coll, pipeline: [{ $match: { warehouse: "B" } }, { $project: { _id: 1 } }] } },
       { $sort: { _id: -1 } }
     ], [{ _id: 15 }, { _id: 12 }, { _id: 3 }, { _id: 2 }, { _id: 1 }]],
-    ...differs("documentsInUnions") ? [] : [
+    ...differs("documentsInStages") ? [] : [
       ["literal documents", () => [
         { $match: { _id: 3 } },
         { $unionWith: { pipeline: [{ $documents: [{ _id: 8 }, { _id: 9 }] }, { $match: { _id: { $gt: 8 } } }] } },
