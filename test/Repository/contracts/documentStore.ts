@@ -57,7 +57,7 @@ export const documentStoreContract = <E>(
     writeContract(it)
     readContract(it)
     filterContract(it)
-    updateContract(it)
+    updateContract(it, differs)
     refusalContract(it)
     pipelineContract(it)
     pipelineUpdateContract(it, differs)

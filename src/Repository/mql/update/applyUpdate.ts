@@ -15,7 +15,7 @@ import { checkSize } from "../limits/sizeLimits.ts"
 import { type ArrayFilters, expandPath, isItems, parseArrayFilters } from "./arrayFilters.ts"
 import { changedValue, noChange } from "./changedValue.ts"
 import { assignAt, locate, removeAt } from "./fields.ts"
-import { fromEqualities, keepingId, withId } from "./newDocument.ts"
+import { fromEqualities, keepingId, keptId, withId } from "./newDocument.ts"
 import { type Change, readChanges, withoutConflict } from "./parseUpdate.ts"
 import { parsePipelineUpdate } from "./pipelineUpdate.ts"
 
@@ -167,7 +167,6 @@ const apply = (
   document: Document
 ): Result.Result<Document | undefined, Problem> => {
   let changed = document
-  let id = document["_id"]
   for (const change of changes) {
     const { operand, operator, path } = change
     const segments = segmentsOf(path)
@@ -176,24 +175,15 @@ const apply = (
     if (Result.isFailure(value)) return Result.fail(value.failure)
     if (value.success === noChange) continue
     const target = operator === "$rename" ? segmentsOf(String(operand)) : segments
-    if (segments[0] === "_id" || target[0] === "_id") {
-      const isAssigned = operator !== "$rename" && operator !== "$unset" && segments.length === 1
-      // Only a document that an upsert inserts has no `_id` yet.
-      if (!isAssigned || !(id === undefined || isIdentical(value.success, id))) {
-        return Result.fail(rejected("_id can't change"))
-      }
-      id ??= value.success
-      continue
-    }
     if (operator === "$unset" || operator === "$rename") changed = removeAt(changed, segments)
     else if ("value" in before && before.value !== undefined && isIdentical(value.success, before.value)) continue
     if (operator === "$unset") continue
     if (isTooDeep(value.success, target.length)) return Result.fail(rejected(tooDeep))
     changed = assignAt(changed, target, ownValue(value.success))
   }
-  if (id !== document["_id"]) changed = Object.freeze({ _id: id, ...changed })
   if (changed === document) return Result.succeed(undefined)
-  return changes.some(({ path }) => mayPadArray(path)) ? checkSize(changed) : Result.succeed(changed)
+  const kept = keptId(changed, document["_id"])
+  return Result.isSuccess(kept) && changes.some(({ path }) => mayPadArray(path)) ? checkSize(kept.success) : kept
 }
 
 /** Whether a value that is so many levels below a document has more levels than a document may have. */

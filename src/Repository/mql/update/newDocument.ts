@@ -5,31 +5,38 @@ import { ObjectId } from "bson"
 import * as Result from "effect/Result"
 import { normalise } from "../../bson/normalise.ts"
 import { segmentsOf } from "../../bson/path.ts"
-import { fieldOf, isDocument, isIdentical, setField } from "../../bson/value.ts"
+import { equals, fieldOf, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { Filter } from "../filter/parseFilter.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
 
 /**
- * A document with the identifier that it has to have. Rejects another one.
+ * A document with the identifier that it has to have, or an equal one. Rejects another one.
  *
  * @internal
  */
-export const keepingId = (document: Document, id: unknown): Result.Result<Document, Problem> => {
-  const given = document["_id"]
-  if (id !== undefined && given !== undefined && !isIdentical(given, id)) {
-    return Result.fail(rejected("_id can't change"))
-  }
-  return Result.succeed(given !== undefined || id === undefined ? document : Object.freeze({ _id: id, ...document }))
-}
+export const keepingId = (document: Document, id: unknown): Result.Result<Document, Problem> =>
+  document["_id"] === undefined && id !== undefined
+    ? Result.succeed(Object.freeze({ _id: id, ...document }))
+    : keptId(document, id)
 
 /**
- * A document with an identifier, a new one if it has none.
+ * A changed document, if it still has its identifier, or an equal one of another numeric type.
+ *
+ * @internal
+ */
+export const keptId = (document: Document, id: unknown): Result.Result<Document, Problem> =>
+  id === undefined || (document["_id"] !== undefined && equals(document["_id"], id))
+    ? Result.succeed(document)
+    : Result.fail(rejected("_id can't change"))
+
+/**
+ * A document that begins with its identifier, a new one if it has none.
  *
  * @internal
  */
 export const withId = (document: Document): Document =>
-  document["_id"] === undefined ? Object.freeze({ _id: new ObjectId(), ...document }) : document
+  Object.freeze({ _id: document["_id"] === undefined ? new ObjectId() : document["_id"], ...document })
 
 /**
  * The document that an upsert starts from: what the filter requires to be equal.

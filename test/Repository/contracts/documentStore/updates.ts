@@ -1,13 +1,14 @@
 import { assert } from "@effect/vitest"
 import { Decimal128, Long, ObjectId } from "bson"
 import { Effect } from "effect"
-import type { Document, Filter, Update } from "../../../../src/Repository/DocumentStore.ts"
+import type { Document, Filter, Update, UpdatePipeline } from "../../../../src/Repository/DocumentStore.ts"
+import type { Differs } from "../../../support/serverDifferences.ts"
 import { collectionOf, day, type Tests } from "./collection.ts"
 
 type Case = [name: string, before: Document, update: Update, after: Document]
 
 /** Update operators, and what an update says that it did. */
-export const updateContract = (it: Tests) => {
+export const updateContract = (it: Tests, differs: Differs) => {
   it.effect.each<Case>([
     ["sets fields, new ones and old ones", { a: 1 }, { $set: { a: 2, b: "x" } }, { a: 2, b: "x" }],
     ["sets a nested field and leaves its neighbours", { n: { x: 1, y: 2 } }, { $set: { "n.x": 3 } }, {
@@ -193,6 +194,24 @@ export const updateContract = (it: Tests) => {
       assert.isTrue(ObjectId.isValid(String(upsertedId)))
       assert.deepStrictEqual(yield* store.find(name, { projection: { _id: 0 } }), [{ a: 1, b: 2 }])
       assert.isDefined(yield* store.findById(name, upsertedId))
+    }))
+
+  it.effect.each<[string, Update | UpdatePipeline, Document]>(
+    differs("equalIdentifiers") ? [] : [
+      ["set", { $set: { _id: Long.fromNumber(1), a: 2 } }, { a: 2, d: { x: 1 } }],
+      ["computed", { $inc: { _id: Decimal128.fromString("0.0") }, $unset: { d: "" } }, { a: 1 }],
+      ["set by a pipeline", [{ $set: { _id: { $toDouble: "$_id" }, a: 2 } }], { a: 2, d: { x: 1 } }],
+      ["of another document by a pipeline", [{ $replaceWith: { _id: { $toDecimal: "$_id" }, b: 1 } }], { b: 1 }]
+    ]
+  )("keeps an identifier that is an equal number of another type: %s", ([, update, after]) =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf([{ _id: 1, a: 1, d: { x: 1 } }])
+      assert.deepStrictEqual(yield* store.updateOne(name, { _id: 1 }, update), { matchedCount: 1, modifiedCount: 1 })
+      assert.deepStrictEqual(yield* store.find(name, { projection: { _id: 0 } }), [after])
+      assert.deepStrictEqual(yield* store.find(name, { filter: { _id: 1 }, projection: { _id: 0 } }), [after])
+      yield* store.replaceOne(name, {}, { _id: Long.fromNumber(1), c: 1 })
+      assert.strictEqual((yield* store.findById(name, 1))?.["c"], 1)
+      assert.strictEqual((yield* Effect.flip(store.insertOne(name, { _id: 1 })))._tag, "DuplicateKey")
     }))
 
   it.effect("updates the list item that the filter matched, or all items", () =>
