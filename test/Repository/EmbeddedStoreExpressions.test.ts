@@ -11,10 +11,11 @@ it.layer(EmbeddedStore.layerMemory)("EmbeddedStore and expressions", (it) => {
       return yield* Stream.runCollect(store.aggregate("things", [{ $sort: { _id: 1 } }, ...stages]))
     })
 
-  it.effect("names the operators that it does not support", () =>
+  it.effect("names the operators and variables that it does not support", () =>
     Effect.gen(function*() {
       const binary = { input: "hn3uUsMxSE6S0cVkebjmfg==", to: "binData", format: "base64" }
-      const expressions = [{ $toUUID: "$t" }, { $createObjectId: {} }, { $hexHash: "$t" }, { $convert: binary }]
+      const operators = [{ $toUUID: "$t" }, { $createObjectId: {} }, { $hexHash: "$t" }, { $convert: binary }]
+      const expressions = [...operators, "$$CLUSTER_TIME", "$$SEARCH_META.count", "$$USER_ROLES"]
       for (const expression of expressions) {
         const error = yield* Effect.flip(results([{ $project: { r: expression } }]))
         assert.strictEqual(error._tag, "Unsupported", JSON.stringify(expression))

@@ -103,6 +103,8 @@ const secantus = {
   datesAsTexts: "It writes a date without its zone by $convert.",
   slowDecimals: "It takes seconds for the trigonometry of decimals.",
   newOperators: "It lacks $sigmoid, $unsetField, and arrayIndexAs and $$IDX of $filter, $map and $reduce.",
+  boundCurrent: "It reads the document by $<field> where $let or $map binds CURRENT.",
+  variableNames: "It takes any text for the name of a variable.",
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }
 

@@ -24,6 +24,7 @@ import { dateSumPages } from "./documentStore/manual/expressionsDateSums.ts"
 import { logicPages } from "./documentStore/manual/expressionsLogic.ts"
 import { objectPages } from "./documentStore/manual/expressionsObjects.ts"
 import { patternPages } from "./documentStore/manual/expressionsPatterns.ts"
+import { setPages } from "./documentStore/manual/expressionsSets.ts"
 import { textPages } from "./documentStore/manual/expressionsTexts.ts"
 import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
 import { queryPages } from "./documentStore/manual/queriesOperators.ts"
@@ -96,6 +97,7 @@ export const documentStoreContract = <E>(
     accumulatorPages(it, differs)
     logicPages(it, differs)
     objectPages(it, differs)
+    setPages(it, differs)
     patternPages(it, differs)
     textPages(it, differs)
   })

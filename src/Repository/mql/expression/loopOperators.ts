@@ -43,16 +43,19 @@ export const variableName = (name: string, value: unknown): string =>
     ? value
     : reject(`${name} can't name a variable "${String(value).slice(0, 100)}"`)
 
+/** The name of a variable of an expression, which may bind `CURRENT`, too: `$name` stands for `$$CURRENT.name`. */
+const boundName = (name: string, value: unknown): string => value === "CURRENT" ? value : variableName(name, value)
+
 /** The name of the variable that holds an item's place in the list. */
 const placeName = (name: string, arrayIndexAs: unknown): string =>
-  arrayIndexAs === undefined ? "IDX" : variableName(name, arrayIndexAs)
+  arrayIndexAs === undefined ? "IDX" : boundName(name, arrayIndexAs)
 
 const $map: OperatorParser = (operand, parser, name) => {
   const parts = namesOf(operand, name, ["input", "in"], ["as", "arrayIndexAs"])
   const { arrayIndexAs, as = "this", in: body, input } = { ...parts }
   const list = measured(input, parser)
   const [item, place] = [new Variable(), new Variable()]
-  const variables = { [placeName(name, arrayIndexAs)]: place, [variableName(name, as)]: item }
+  const variables = { [placeName(name, arrayIndexAs)]: place, [boundName(name, as)]: item }
   const compute = parser.within(variables).parse(body)
   const cost = iterationCost + costOf(body)
   return (document) => {
@@ -75,7 +78,7 @@ const $filter: OperatorParser = (operand, parser, name) => {
   const { arrayIndexAs, as = "this", cond, input, limit } = { ...parts }
   const list = measured(input, parser)
   const [item, place] = [new Variable(), new Variable()]
-  const variables = { [placeName(name, arrayIndexAs)]: place, [variableName(name, as)]: item }
+  const variables = { [placeName(name, arrayIndexAs)]: place, [boundName(name, as)]: item }
   const test = parser.within(variables).parse(cond)
   const most = limit === undefined ? undefined : parser.parse(limit)
   const cost = iterationCost + costOf(cond)
@@ -126,7 +129,7 @@ const $let: OperatorParser = (operand, parser, name) => {
   const { in: body, vars } = { ...namesOf(operand, name, ["vars", "in"]) }
   if (!isDocument(vars)) return reject("$let needs vars and an expression")
   const bound = Object.entries(vars).map(([variable, value]) =>
-    [variableName(name, variable), new Variable(), measured(value, parser)] as const
+    [boundName(name, variable), new Variable(), measured(value, parser)] as const
   )
   const compute = parser.within(Object.fromEntries(bound.map(([variable, cell]) => [variable, cell]))).parse(body)
   return (document) => {

@@ -20,7 +20,8 @@ import {
   type ExpressionContext,
   isConstant,
   type OperatorParser,
-  type Parser
+  type Parser,
+  type Variable
 } from "./expression.ts"
 import { logicOperators } from "./logicOperators.ts"
 import { loopOperators } from "./loopOperators.ts"
@@ -124,22 +125,27 @@ const makeParser = (context: ExpressionContext): Parser => {
     if (!text.startsWith("$")) return constant(text)
     const [head = "", ...rest] = segmentsOf(text)
     if (rest.includes("") || head === "$" || head === "$$") return reject(`"${text}" is no path of a field`)
-    if (!head.startsWith("$$")) return fieldReference([head.slice(1), ...rest])
+    if (!head.startsWith("$$")) return fieldReference([head.slice(1), ...rest], boundIn(context, "CURRENT"))
     const variable = variableOf(head.slice(2), context)
     return rest.length === 0 ? variable : (document) => follow(variable(document), rest)
   }
   return parser
 }
 
-const fieldReference = (path: Segments): Expression => {
+/** A field of the document, or of the value that `CURRENT` is bound to. */
+const fieldReference = (path: Segments, current: Variable | undefined): Expression => {
+  if (current !== undefined) return () => follow(current.value, path)
   const [only = ""] = path
   return path.length > 1
     ? (document) => follow(document, path)
     : (document) => isDocument(document) ? fieldOf(document, only) : follow(document, path)
 }
 
-const variableOf = (name: string, { now, variables = {} }: ExpressionContext): Expression => {
-  const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
+const boundIn = ({ variables = {} }: ExpressionContext, name: string): Variable | undefined =>
+  Object.hasOwn(variables, name) ? variables[name] : undefined
+
+const variableOf = (name: string, context: ExpressionContext): Expression => {
+  const variable = boundIn(context, name)
   if (variable !== undefined) return () => variable.value
   switch (name) {
     case "ROOT":
@@ -148,7 +154,11 @@ const variableOf = (name: string, { now, variables = {} }: ExpressionContext): E
     case "REMOVE":
       return constant(undefined)
     case "NOW":
-      return constant(dateOf(now))
+      return constant(dateOf(context.now))
+    case "CLUSTER_TIME":
+    case "SEARCH_META":
+    case "USER_ROLES":
+      return rejectWith(unsupported(`$$${name}`))
     default:
       return reject(`there is no variable $$${name}`)
   }

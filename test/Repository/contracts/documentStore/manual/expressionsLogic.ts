@@ -4,22 +4,7 @@ import { constants, each, pagesOf, rejected, runs } from "./expressionsPage.ts"
 
 const inventory = [300, 200, 250, 300, 180].map((qty, index) => ({ _id: index + 1, qty }))
 
-const responses = [[true], [true, false], [], [1, true, "seven"], [0], [[]], [[0]], [[false]], [null]]
-const survey = responses.map((list, index) => ({ _id: index + 1, responses: list }))
-
-const experiments = [
-  [["red", "blue"], ["red", "blue"]],
-  [["red", "blue"], ["blue", "red", "blue"]],
-  [["red", "blue"], ["red", "blue", "green"]],
-  [["red", "blue"], ["green", "red"]],
-  [["red", "blue"], []],
-  [["red", "blue"], [["red"], ["blue"]]],
-  [["red", "blue"], [["red", "blue"]]],
-  [[], []],
-  [[], ["red"]]
-].map(([A, B], index) => ({ _id: index + 1, A, B }))
-
-/** The manual's pages of boolean, comparison, conditional, set and variable operators. */
+/** The manual's pages of boolean, comparison and conditional operators, and of $literal. */
 export const logicPages = (it: Tests, differs: Differs) => {
   const page = pagesOf(it, differs)
   const compared = (operator: string, values: ReadonlyArray<unknown>) =>
@@ -130,117 +115,6 @@ export const logicPages = (it: Tests, differs: Differs) => {
     ]),
     each([{ _id: 1, scores: [87, 86, 78] }, { _id: 2, scores: [71, 64, 81] }, { _id: 3, scores: [91, 84, 97] }], [
       [{ $switch: summary }, ["Doing pretty well.", "Needs improvement.", "Doing great!"]]
-    ])
-  )
-
-  page(
-    "$allElementsTrue",
-    constants([
-      [{ $allElementsTrue: [[true, 1, "someString"]] }, true],
-      [{ $allElementsTrue: [[[false]]] }, true],
-      [{ $allElementsTrue: [[]] }, true],
-      [{ $allElementsTrue: [[null, false, 0]] }, false]
-    ]),
-    each(survey, [[{ $allElementsTrue: ["$responses"] }, [true, false, true, true, false, true, true, true, false]]])
-  )
-
-  page(
-    "$anyElementTrue",
-    constants([
-      [{ $anyElementTrue: [[true, false]] }, true],
-      [{ $anyElementTrue: [[[false]]] }, true],
-      [{ $anyElementTrue: [[null, false, 0]] }, false],
-      [{ $anyElementTrue: [[]] }, false]
-    ]),
-    each(survey, [[{ $anyElementTrue: ["$responses"] }, [true, true, false, true, false, true, true, true, false]]])
-  )
-
-  const sorted = (set: unknown) => ({ $sortArray: { input: set, sortBy: 1 } })
-
-  page(
-    "$setDifference",
-    constants([
-      [{ $setDifference: [["a", "b", "a"], ["b", "a"]] }, []],
-      [sorted({ $setDifference: [["a", "b"], [["a", "b"]]] }), ["a", "b"]]
-    ]),
-    each(experiments, [[{ $setDifference: ["$B", "$A"] }, [
-      [],
-      [],
-      ["green"],
-      ["green"],
-      [],
-      [["red"], ["blue"]],
-      [["red", "blue"]],
-      [],
-      ["red"]
-    ]]])
-  )
-
-  page(
-    "$setEquals",
-    constants([
-      [{ $setEquals: [["a", "b", "a"], ["b", "a"]] }, true],
-      [{ $setEquals: [["a", "b"], [["a", "b"]]] }, false]
-    ]),
-    each(experiments, [[{ $setEquals: ["$A", "$B"] }, [true, true, false, false, false, false, false, true, false]]])
-  )
-
-  page(
-    "$setIntersection",
-    constants([
-      [sorted({ $setIntersection: [["a", "b", "a"], ["b", "a"]] }), ["a", "b"]],
-      [{ $setIntersection: [["a", "b"], [["a", "b"]]] }, []]
-    ]),
-    each(experiments, [[
-      sorted({ $setIntersection: ["$A", "$B"] }),
-      [["blue", "red"], ["blue", "red"], ["blue", "red"], ["red"], [], [], [], [], []]
-    ]])
-  )
-
-  page(
-    "$setIsSubset",
-    constants([
-      [{ $setIsSubset: [["a", "b", "a"], ["b", "a"]] }, true],
-      [{ $setIsSubset: [["a", "b"], [["a", "b"]]] }, false]
-    ]),
-    each(experiments, [[{ $setIsSubset: ["$A", "$B"] }, [true, true, true, false, false, false, false, true, true]]])
-  )
-
-  const both = ["blue", "red"]
-
-  page(
-    "$setUnion",
-    constants([[sorted({ $setUnion: [["a", "b", "a"], ["b", "a"]] }), ["a", "b"]]]),
-    each(experiments.filter(({ _id }) => _id !== 6 && _id !== 7), [[
-      sorted({ $setUnion: ["$A", "$B"] }),
-      [both, both, ["blue", "green", "red"], ["blue", "green", "red"], both, [], ["red"]]
-    ]]),
-    each(experiments.filter(({ _id }) => _id === 6 || _id === 7), [[
-      sorted({ $setUnion: ["$A", "$B"] }),
-      [["blue", "red", ["blue"], ["red"]], ["blue", "red", ["red", "blue"]]],
-      "mixedSorts"
-    ]])
-  )
-
-  page(
-    "$let",
-    each([
-      { _id: 1, price: 10, tax: 0.5, applyDiscount: true },
-      { _id: 2, price: 10, tax: 0.25, applyDiscount: false }
-    ], [
-      [
-        {
-          $let: {
-            vars: {
-              total: { $add: ["$price", "$tax"] },
-              discounted: { $cond: { if: "$applyDiscount", then: 0.9, else: 1 } }
-            },
-            in: { $multiply: ["$$total", "$$discounted"] }
-          }
-        },
-        [9.450000000000001, 10.25]
-      ],
-      [{ $let: { vars: { low: 1, high: "$$low" }, in: { $gt: ["$$low", "$$high"] } } }, rejected]
     ])
   )
 
