@@ -1,9 +1,9 @@
 import { Layer } from "effect"
 import { EmbeddedStore } from "../../src/index.ts"
 import { freshFolder } from "../support/folders.ts"
-import { onMongo } from "../support/mongo.ts"
+import { inFuture, onMongo } from "../support/mongo.ts"
 import { tokensContract } from "./contracts/tokens.ts"
 
 tokensContract("memory", EmbeddedStore.layerMemory)
 tokensContract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
-onMongo("on a server", (store) => tokensContract("mongodb", store))
+onMongo("on a server", (store) => tokensContract("mongodb", inFuture(store)))

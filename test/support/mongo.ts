@@ -3,6 +3,7 @@
  */
 import { describe, inject, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { MongoClient } from "mongodb"
 import { randomUUID } from "node:crypto"
 import type { DocumentStore } from "../../src/Repository/DocumentStore.ts"
@@ -31,6 +32,13 @@ export const freshStore = (server: FoundServer, options = ""): FreshStore =>
   Layer.unwrap(
     Effect.map(freshDatabase(server), (db) => MongoStore.layerWith({ host: withOptions(server, options), db }))
   )
+
+/**
+ * The store, with the test's clock at a time that the server has not reached: a server deletes expired documents by its
+ * own clock.
+ */
+export const inFuture = (store: FreshStore): FreshStore =>
+  Layer.provide(store, Layer.effectDiscard(TestClock.setTime(Date.UTC(2100, 0))))
 
 /** The name of a new database, which is dropped when the scope closes. */
 export const freshDatabase = (server: FoundServer) =>
