@@ -12,6 +12,7 @@ import {
   isDouble,
   isInt,
   isLong,
+  isZero,
   longOf,
   made,
   toDouble
@@ -50,7 +51,7 @@ export const divide = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   if (!isDecimal(a) && !isDecimal(b)) return doubleOf(toDouble(a) / toDouble(b))
   const [x, y] = [exactOf(a), exactOf(b)]
   if (x === undefined || y === undefined) {
-    const double = toDouble(a) / toDouble(b)
+    const double = kindOf(a) / kindOf(b)
     return double === 0
       ? Decimal128.fromString(Object.is(double, -0) ? "-0E-6176" : "0E-6176")
       : decimalOfDouble(double)
@@ -80,7 +81,8 @@ export const remainder = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   }
   const [x, y] = [exactOf(a), exactOf(b)]
   if (x === undefined || y === undefined) {
-    return decimalOfDouble(toDouble(a) % toDouble(b))
+    // A finite dividend remains.
+    return Math.abs(kindOf(b)) === Infinity && x !== undefined ? decimalOf(x) : decimalOfDouble(NaN)
   }
   const [left, right, exponent] = align(x, y)
   const exact = { digits: left % right, exponent }
@@ -124,7 +126,19 @@ export const integerOf = (value: bigint, isLong: boolean): number | Long | undef
 
 /** @internal */
 export const decimalOfDouble = (value: number): Decimal128 =>
-  Decimal128.fromString(Number.isNaN(value) ? "NaN" : String(value))
+  Decimal128.fromString(Object.is(value, -0) ? "-0" : String(value))
+
+/**
+ * A double that has the value of a number if that is 0, infinite or NaN, else one with its sign: a finite decimal may be
+ * beyond the doubles.
+ *
+ * @internal
+ */
+export const kindOf = (value: BsonNumber): number => {
+  const double = toDouble(value)
+  if (isZero(value) || exactOf(value) === undefined) return double
+  return double < 0 || Object.is(double, -0) ? -1 : 1
+}
 
 // internal
 
@@ -145,7 +159,7 @@ const combine = (
   }
   const [x, y] = [exactOf(a), exactOf(b)]
   return x === undefined || y === undefined
-    ? Decimal128.fromString(String(doubles(toDouble(a), toDouble(b))))
+    ? decimalOfDouble(doubles(kindOf(a), kindOf(b)))
     : decimalOf(exacts(x, y))
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Decimal128 } from "bson"
 import { decimalOf, decimalOfDouble } from "./arithmetic.ts"
+import { fixedOf, lengthOf, lnOf, nearest, ofFixed, one, places, powerOfE, rootOf } from "./fixedPoint.ts"
 import { type BsonNumber, type Exact, exactOf, toDouble } from "./number.ts"
 
 /**
@@ -63,7 +64,7 @@ export const logarithmOf = (value: BsonNumber, base: BsonNumber): Decimal128 => 
   }
   const [numerator, denominator] = [lnOf(x), lnOf(b)]
   const quotient = numerator * one / denominator
-  const whole = nearest(quotient)
+  const whole = nearest(quotient, one)
   // A logarithm that is whole is so exactly.
   return decimalOf(isNear(quotient, whole) ? { digits: whole, exponent: 0 } : ofFixed(quotient))
 }
@@ -107,28 +108,13 @@ export const powerOfDoubles = (base: number, exponent: number): number =>
 
 // internal
 
-// The logarithms of numbers next to 1 have about 34 zeros after the point, and their errors are multiplied by exponents of
-// as many digits.
-const places = 90
-
 const extraDigits = 40
-
-const one = 10n ** BigInt(places)
 
 // e to this power is beyond the decimals.
 const maxExponent = 14_300
 
 // The digits of a power that is computed exactly.
 const maxExactDigits = 2_000
-
-const lengthOf = (digits: bigint): number => digits.toString().length - (digits < 0n ? 1 : 0)
-
-const fixedOf = ({ digits, exponent }: Exact): bigint =>
-  exponent >= -places ? digits * 10n ** BigInt(exponent + places) : digits / 10n ** BigInt(-exponent - places)
-
-const ofFixed = (digits: bigint): Exact => ({ digits, exponent: -places })
-
-const nearest = (fixed: bigint): bigint => (fixed + (fixed < 0n ? -one : one) / 2n) / one
 
 const isNear = (fixed: bigint, whole: bigint): boolean => {
   const rest = fixed - whole * one
@@ -153,59 +139,3 @@ const shortest = ({ digits, exponent }: Exact, wanted: number): Exact => {
   }
   return { digits: left, exponent: at }
 }
-
-/** The root without its fraction, by Newton's method. */
-const rootOf = (value: bigint): bigint => {
-  let root = 10n ** BigInt((lengthOf(value) >> 1) + 1)
-  for (let next = (root + value / root) / 2n; next < root; next = (root + value / root) / 2n) root = next
-  return root
-}
-
-/** The natural logarithm of m × 10^k, where m is near 1, as a fixed-point number. */
-const lnOf = ({ digits, exponent }: Exact): bigint => {
-  const length = lengthOf(digits)
-  const scaled = length <= places ? digits * 10n ** BigInt(places - length) : digits / 10n ** BigInt(length - places)
-  // 0.1 <= m < 1, so that a few roots bring it near 1.
-  let m = scaled
-  let factor = 2n
-  for (let i = 0; i < rootings; i++) {
-    m = rootOf(m * one)
-    factor *= 2n
-  }
-  return factor * areaTangent((m - one) * one / (m + one)) + BigInt(exponent + length) * ln10()
-}
-
-const rootings = 6
-
-/** The inverse hyperbolic tangent of a small number, by its series. */
-const areaTangent = (x: bigint): bigint => {
-  const square = x * x / one
-  let sum = x
-  let term = x
-  for (let n = 3n; term !== 0n; n += 2n) {
-    term = term * square / one
-    sum += term / n
-  }
-  return sum
-}
-
-let knownLn10: bigint | undefined
-
-/** ln 10 = 2 artanh(9/11). */
-const ln10 = (): bigint => knownLn10 ??= 2n * areaTangent(9n * one / 11n)
-
-/** e^x = 10^k × e^r, where r is below ln 10, and its series converges after halvings. */
-const powerOfE = (x: bigint): Exact => {
-  const k = x / ln10() - (x < 0n ? 1n : 0n)
-  const r = (x - k * ln10()) / 2n ** BigInt(halvings)
-  let sum = one
-  let term = one
-  for (let n = 1n; term !== 0n; n++) {
-    term = term * r / one / n
-    sum += term
-  }
-  for (let i = 0; i < halvings; i++) sum = sum * sum / one
-  return { digits: sum, exponent: Number(k) - places }
-}
-
-const halvings = 8

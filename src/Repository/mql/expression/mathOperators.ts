@@ -1,9 +1,26 @@
 /**
- * The expression operators of powers, logarithms and trigonometry. Powers and logarithms of decimals have 34 digits; angles
- * are computed as doubles, and a decimal's result is the decimal of that double.
+ * The expression operators of powers, logarithms and trigonometry. The results of decimals have 34 digits.
  */
-import type { Decimal128 } from "bson"
-import { decimalOfDouble, integerOf } from "../../bson/arithmetic.ts"
+import { Decimal128 } from "bson"
+import { add, decimalOfDouble, divide, integerOf, multiply } from "../../bson/arithmetic.ts"
+import {
+  angle,
+  arcCosine,
+  arcSine,
+  arcTangent,
+  areaCosine,
+  areaSine,
+  areaTangent,
+  cosine,
+  type DecimalFunction,
+  degreesPerRadian,
+  hyperbolicCosine,
+  hyperbolicSine,
+  hyperbolicTangent,
+  radiansPerDegree,
+  sine,
+  tangent
+} from "../../bson/decimalAngles.ts"
 import {
   exponential,
   logarithm,
@@ -17,35 +34,20 @@ import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { binary, isNothing, numberOf, type OperatorParser, type OperatorParsers, unary } from "./expression.ts"
 
-const ofDouble = (
+const ofNumber = (
   compute: (value: number) => number,
-  isDefined: (value: number) => boolean = () => true
+  ofDecimal: (value: Decimal128) => BsonNumber,
+  isDefined: (value: BsonNumber) => boolean = () => true
 ): OperatorParser =>
   unary((value, name) => {
     if (isNothing(value)) return null
     const number = numberOf(name, value)
     const double = toDouble(number)
-    if (!Number.isNaN(double) && !isDefined(double)) return reject(`${name} has no value for ${double}`)
-    return isDecimal(number) ? decimalOfDouble(compute(double)) : doubleOf(compute(double))
-  })
-
-/** As {@link ofDouble}, with a computation of its own for decimals. */
-const ofNumber = (
-  compute: (value: number) => number,
-  ofDecimal: (value: BsonNumber) => Decimal128,
-  isDefined?: (value: number) => boolean
-): OperatorParser => {
-  const isAny = isDefined ?? (() => true)
-  return unary((value, name) => {
-    if (isNothing(value)) return null
-    const number = numberOf(name, value)
-    const double = toDouble(number)
-    if (!Number.isNaN(double) && !isAny(signed(number, double))) return reject(`${name} has no value for ${double}`)
+    if (!Number.isNaN(double) && !isDefined(number)) return reject(`${name} has no value for ${number.toString()}`)
     if (!isDecimal(number)) return doubleOf(compute(double))
     charge(decimalCost)
     return ofDecimal(number)
   })
-}
 
 // A decimal may be too small for a double.
 const signed = (number: BsonNumber, double: number): number =>
@@ -54,9 +56,32 @@ const signed = (number: BsonNumber, double: number): number =>
 // What a function of a decimal takes to compute.
 const decimalCost = 30_000
 
-const isPositive = (value: number): boolean => value > 0
+/** What the reduction of a great angle takes, as it has thousands of digits. */
+const ofAngle = (compute: (value: number) => number, ofDecimal: DecimalFunction): OperatorParser =>
+  ofNumber(compute, (value) => {
+    if (Math.abs(toDouble(value)) > 1e30) charge(greatAngleCost)
+    return ofDecimal(value)
+  }, isFinite)
 
-const isRatio = (value: number): boolean => value >= -1 && value <= 1
+const greatAngleCost = 300_000
+
+const isPositive = (value: BsonNumber): boolean => compareNumbers(value, 0) > 0
+
+const isRatio = (value: BsonNumber): boolean => compareNumbers(value, -1) >= 0 && compareNumbers(value, 1) <= 0
+
+const isFinite = (value: BsonNumber): boolean =>
+  compareNumbers(value, -Infinity) > 0 && compareNumbers(value, Infinity) < 0
+
+/** A product with a decimal constant. */
+const times = (factor: Decimal128) => (value: Decimal128): BsonNumber => multiply(value, factor) ?? value
+
+/** 1 / (1 + e^-x), each step with the digits of a decimal. */
+const sigmoid = (value: Decimal128): BsonNumber => {
+  const power = exponential(multiply(value, -1) ?? value)
+  return divide(one, add(one, power) ?? power)
+}
+
+const one = Decimal128.fromString("1")
 
 const $log = binary((value, base, name) => {
   if (isNothing(value) || isNothing(base)) return null
@@ -95,32 +120,33 @@ const asDecimal = (value: BsonNumber): BsonNumber =>
 const $atan2 = binary((y, x, name) => {
   if (isNothing(y) || isNothing(x)) return null
   const [a, b] = [numberOf(name, y), numberOf(name, x)]
-  const double = Math.atan2(toDouble(a), toDouble(b))
-  return isDecimal(a) || isDecimal(b) ? decimalOfDouble(double) : doubleOf(double)
+  if (!isDecimal(a) && !isDecimal(b)) return doubleOf(Math.atan2(toDouble(a), toDouble(b)))
+  charge(decimalCost)
+  return angle(asDecimal(a), asDecimal(b))
 })
 
 /** @internal */
 export const mathOperators: OperatorParsers = {
-  $sqrt: ofNumber(Math.sqrt, squareRoot, (value) => value >= 0),
+  $sqrt: ofNumber(Math.sqrt, squareRoot, (value) => compareNumbers(value, 0) >= 0),
   $exp: ofNumber(Math.exp, exponential),
   $ln: ofNumber(Math.log, logarithm, isPositive),
   $log10: ofNumber(Math.log10, (value) => logarithmOf(value, 10), isPositive),
   $log,
   $pow,
-  $sigmoid: ofDouble((value) => 1 / (1 + Math.exp(-value))),
-  $sin: ofDouble(Math.sin, Number.isFinite),
-  $cos: ofDouble(Math.cos, Number.isFinite),
-  $tan: ofDouble(Math.tan, Number.isFinite),
-  $asin: ofDouble(Math.asin, isRatio),
-  $acos: ofDouble(Math.acos, isRatio),
-  $atan: ofDouble(Math.atan),
+  $sigmoid: ofNumber((value) => 1 / (1 + Math.exp(-value)), sigmoid),
+  $sin: ofAngle(Math.sin, sine),
+  $cos: ofAngle(Math.cos, cosine),
+  $tan: ofAngle(Math.tan, tangent),
+  $asin: ofNumber(Math.asin, arcSine, isRatio),
+  $acos: ofNumber(Math.acos, arcCosine, isRatio),
+  $atan: ofNumber(Math.atan, arcTangent),
   $atan2,
-  $sinh: ofDouble(Math.sinh),
-  $cosh: ofDouble(Math.cosh),
-  $tanh: ofDouble(Math.tanh),
-  $asinh: ofDouble(Math.asinh),
-  $acosh: ofDouble(Math.acosh, (value) => value >= 1),
-  $atanh: ofDouble(Math.atanh, isRatio),
-  $degreesToRadians: ofDouble((value) => value * (Math.PI / 180)),
-  $radiansToDegrees: ofDouble((value) => value * (180 / Math.PI))
+  $sinh: ofNumber(Math.sinh, hyperbolicSine),
+  $cosh: ofNumber(Math.cosh, hyperbolicCosine),
+  $tanh: ofNumber(Math.tanh, hyperbolicTangent),
+  $asinh: ofNumber(Math.asinh, areaSine),
+  $acosh: ofNumber(Math.acosh, areaCosine, (value) => compareNumbers(value, 1) >= 0),
+  $atanh: ofNumber(Math.atanh, areaTangent, isRatio),
+  $degreesToRadians: ofNumber((value) => value * (Math.PI / 180), times(radiansPerDegree)),
+  $radiansToDegrees: ofNumber((value) => value * (180 / Math.PI), times(degreesPerRadian))
 }

@@ -207,6 +207,22 @@ export const languageContract = (it: Tests, differs: Differs) => {
       "decimalMath"
     ],
     [{ $multiply: [decimal("1E+6000"), decimal("-1E+6000")] }, decimal("-Infinity"), "decimalMath"],
+    [{ $multiply: [Infinity, decimal("1E-400")] }, decimal("Infinity"), "decimalMath"],
+    [{ $multiply: [decimal("-Infinity"), decimal("0")] }, decimal("NaN"), "decimalMath"],
+    [{ $add: [decimal("-Infinity"), decimal("1E+400")] }, decimal("-Infinity"), "decimalMath"],
+    [{ $divide: [decimal("Infinity"), decimal("-1E+400")] }, decimal("-Infinity"), "decimalMath"],
+    [
+      { $mod: [decimal("1.000000000000000000001"), decimal("Infinity")] },
+      decimal("1.000000000000000000001"),
+      "decimalMath"
+    ],
+    [{ $sin: decimal("1E+400") }, decimal("-0.9985382319830977229161592806918982"), "decimalMath"],
+    [{ $cos: decimal("0") }, decimal("1"), "decimalMath"],
+    [{ $asin: decimal("1.0000000000000000000000001") }, rejected, "decimalMath"],
+    [{ $acosh: decimal("0.9999999999999999999999999") }, rejected, "decimalMath"],
+    [{ $atanh: decimal("-1") }, decimal("-Infinity"), "decimalMath"],
+    [{ $atan2: [decimal("0"), -1] }, decimal("3.141592653589793238462643383279503"), "decimalMath"],
+    [{ $sigmoid: decimal("1") }, decimal("0.7310585786300048792511592418218362"), "newOperators"],
     [{ $multiply: [decimal("1E-6000"), decimal("1E-6000")] }, decimal("0E-6176"), "decimalMath"],
     [{ $multiply: [decimal("123456E-6176"), decimal("0.0001")] }, decimal("12E-6176"), "decimalMath"],
     [{ $divide: [decimal("1E-300"), decimal("1E-400")] }, decimal("1E+100"), "decimalMath"],
