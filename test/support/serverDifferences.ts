@@ -23,7 +23,7 @@ const secantus = {
   newFieldOrder: "It adds fields in the order of the update, not of their names.",
   elementOfPositional: { what: "It gives $ the item of another condition than the $elemMatch.", calls: /\.\$"/ },
   pathsThroughLists: {
-    what: "It ends a path of $slice and $addFields at a list, and $addFields replaces a nested document.",
+    what: "It ends a path of $slice, $project and $addFields at a list, and $addFields replaces a nested document.",
     calls:
       /"\$+(this\.)?[clov]\.\w+"|"(c|o|v)\.\w+": [{"[]|\$project: \{.*"\w\.[\w.]+": |\$unset: \[|\$unset: "|\$slice/
   },
@@ -69,6 +69,11 @@ const secantus = {
   documentsInStages: {
     what: "It has no $documents in a $unionWith or $lookup.",
     calls: /\$unionWith: \{ pipeline|\$documents/
+  },
+  joinOrder: "It orders what $lookup joins by the items of the local list, not as the joined collection.",
+  placesAsInts: {
+    what: "It makes ints of the places of $unwind and the depths of $graphLookup, which are longs.",
+    calls: /includeArrayIndex/
   },
   farDates: {
     what: "It takes no dates before the year 1 and after 9999.",

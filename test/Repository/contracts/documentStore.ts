@@ -29,6 +29,8 @@ import { textPages } from "./documentStore/manual/expressionsTexts.ts"
 import { trigonometryPages } from "./documentStore/manual/expressionsTrigonometry.ts"
 import { queryPages } from "./documentStore/manual/queriesOperators.ts"
 import { bucketPages } from "./documentStore/manual/stagesBuckets.ts"
+import { graphPages } from "./documentStore/manual/stagesGraphs.ts"
+import { joinPages } from "./documentStore/manual/stagesJoins.ts"
 import { shapePages } from "./documentStore/manual/stagesShapes.ts"
 import { windowPages } from "./documentStore/manual/stagesWindows.ts"
 import { arrayUpdatePages } from "./documentStore/manual/updatesArrays.ts"
@@ -82,6 +84,8 @@ export const documentStoreContract = <E>(
     modelContract(it)
     queryPages(it, differs)
     bucketPages(it, differs)
+    graphPages(it, differs)
+    joinPages(it, differs)
     shapePages(it, differs)
     windowPages(it, differs)
     fieldUpdatePages(it, differs)

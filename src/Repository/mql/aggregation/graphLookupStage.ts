@@ -2,7 +2,7 @@
  * `$graphLookup`: follows the connections of the documents of a collection, which is held in memory.
  */
 import * as Result from "effect/Result"
-import { toDouble } from "../../bson/number.ts"
+import { longOf, toDouble } from "../../bson/number.ts"
 import { segmentsOf, withValue } from "../../bson/path.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -48,7 +48,8 @@ export const parseGraphLookup: StageParser = (operand, context) => {
           }
           return Array.from(
             seen,
-            ([other, depth]) => depthField === undefined ? other : withValue(other, segmentsOf(depthField), depth)
+            ([other, depth]) =>
+              depthField === undefined ? other : withValue(other, segmentsOf(depthField), longOf(depth))
           )
         }
         return mapEach(

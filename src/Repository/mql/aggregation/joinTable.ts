@@ -16,7 +16,7 @@ import type { StageContext } from "./stageContext.ts"
 /** @internal */
 export interface JoinTable {
   readonly all: ReadonlyArray<Document>
-  /** The documents with one of these keys, each once. May throw. */
+  /** The documents with one of these keys, each once, in the order in which they were read. May throw. */
   readonly find: (keys: ReadonlyArray<unknown>) => ReadonlyArray<Document>
 }
 
@@ -35,7 +35,7 @@ export const makeJoinTable = (
   return (next) => {
     if (made !== undefined) return next(made)
     const all: Array<Document> = []
-    const known = new Map<string, Array<Document>>()
+    const known = new Map<string, Array<number>>()
     const equalTexts = collator === undefined ? undefined : new EqualTexts(collator)
     const [textOf, textOfNew] = [textBy(equalTexts?.find), textBy(equalTexts?.add)]
     const add = (document: Document): Problem | undefined => {
@@ -43,19 +43,20 @@ export const makeJoinTable = (
       const texts = catchRejection(() => new Set(keysOf?.(document).map(textOfNew)))
       if (Result.isFailure(texts)) return texts.failure
       let bytes = memoryOf(document)
-      all.push(document)
+      const place = all.push(document) - 1
       for (const text of texts.success) {
         const alike = known.get(text)
         bytes += entrySize + text.length
-        if (alike === undefined) known.set(text, [document])
-        else alike.push(document)
+        if (alike === undefined) known.set(text, [place])
+        else alike.push(place)
       }
       return lasting.hold(bytes)
     }
     const find = (keys: ReadonlyArray<unknown>): ReadonlyArray<Document> => {
       const found = keys.map((key) => known.get(textOf(key)) ?? [])
       charge(found.reduce((sum, { length }) => sum + length, 0) * foundCost)
-      return found.length === 1 ? found[0]! : Array.from(new Set(found.flat()))
+      const places = found.length === 1 ? found[0]! : Array.from(new Set(found.flat())).sort((a, b) => a - b)
+      return places.map((place) => all[place]!)
     }
     return consumeThen(open(), add, () => {
       made = { all, find }

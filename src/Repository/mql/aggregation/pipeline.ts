@@ -5,6 +5,7 @@
 import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { orderOf } from "../../bson/collator.ts"
+import { longOf } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
 import { isArray, isDocument, rankOf, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -229,7 +230,7 @@ const parseUnwind: StageParser = (operand) => {
   const segments = segmentsOf(path.slice(1))
   const place = includeArrayIndex === undefined ? undefined : segmentsOf(includeArrayIndex)
   const placed = (document: Document, index: number | null) =>
-    place === undefined ? document : withValue(document, place, index)
+    place === undefined ? document : withValue(document, place, index === null ? null : longOf(index))
   return Result.succeed((source) =>
     flatMapEach(source, (document) => {
       const value = valueAt(document, segments)

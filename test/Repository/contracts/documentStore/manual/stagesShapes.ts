@@ -1,7 +1,7 @@
 import { Decimal128 } from "bson"
 import type { Differs } from "../../../../support/serverDifferences.ts"
 import type { Tests } from "../collection.ts"
-import { date, joins, rejected, runs, stagePagesOf } from "./stagesPage.ts"
+import { date, rejected, runs, stagePagesOf } from "./stagesPage.ts"
 
 const decimal = (text: string) => Decimal128.fromString(text)
 
@@ -38,15 +38,6 @@ const sold = (_id: number, item: string, price: number, quantity: number, day: s
   date: date(day)
 })
 
-const employee = (_id: number, name: string, reportsTo?: string) => ({
-  _id,
-  name,
-  ...(reportsTo === undefined ? {} : { reportsTo })
-})
-const dev = employee(1, "Dev")
-const eliot = employee(2, "Eliot", "Dev")
-const ron = employee(3, "Ron", "Eliot")
-
 const section = (subtitle: string, tags: ReadonlyArray<string>, content: unknown) => ({ subtitle, tags, content })
 const overview = section("Section 1: Overview", ["SI", "G"], "Section 1")
 const analysis = section("Section 2: Analysis", ["STLW"], "Section 2")
@@ -64,7 +55,7 @@ const beans = [
 const grown = (variety: string, ...altitudes: ReadonlyArray<number>) =>
   altitudes.map((altitude) => ({ variety, altitude }))
 
-/** The manual's pages of stages that shape, group and join documents. */
+/** The manual's pages of stages that shape and group documents. */
 export const shapePages = (it: Tests, differs: Differs) => {
   const page = stagePagesOf(it, differs)
 
@@ -112,6 +103,14 @@ export const shapePages = (it: Tests, differs: Differs) => {
         size("L", { arrayIndex: 2 }),
         { ...sizes[2], arrayIndex: null }
       ]],
+      [
+        [
+          { $unwind: { path: "$sizes", includeArrayIndex: "arrayIndex" } },
+          { $group: { _id: { $type: "$arrayIndex" } } }
+        ],
+        [{ _id: "long" }, { _id: "null" }],
+        "placesAsInts"
+      ],
       [[{ $unwind: { path: "$sizes", preserveNullAndEmptyArrays: true } }], [
         size("S"),
         size("M"),
@@ -252,39 +251,6 @@ export const shapePages = (it: Tests, differs: Differs) => {
         { _id: 3, value: 1 },
         { _id: 4, value: 10 }
       ]]
-    )
-  )
-
-  page(
-    "$graphLookup",
-    joins([dev, eliot, ron, employee(5, "Asya", "Ron")], {}, [({ self }) => [
-      {
-        $graphLookup: {
-          from: self,
-          startWith: "$reportsTo",
-          connectFromField: "reportsTo",
-          connectToField: "name",
-          as: "over"
-        }
-      },
-      { $project: { over: { $sortArray: { input: "$over", sortBy: { _id: 1 } } } } }
-    ], [
-      { _id: 1, over: [] },
-      { _id: 2, over: [dev] },
-      { _id: 3, over: [dev, eliot] },
-      { _id: 5, over: [dev, eliot, ron] }
-    ]])
-  )
-
-  page(
-    "$unionWith",
-    joins(
-      [{ _id: 1, state: "Texas" }, { _id: 2, state: "Colorado" }],
-      { warehouses: [{ _id: 1, state: "California" }, { _id: 2, state: "Colorado" }] },
-      [({ warehouses }) => [
-        { $project: { state: 1, _id: 0 } },
-        { $unionWith: { coll: warehouses, pipeline: [{ $project: { state: 1, _id: 0 } }] } }
-      ], [{ state: "Texas" }, { state: "Colorado" }, { state: "California" }, { state: "Colorado" }]]
     )
   )
 }
