@@ -6,8 +6,9 @@
  *
  * A write is acknowledged once it is on disk, and survives a crash of the process. Concurrent writes are flushed to disk
  * together (group commit). A read runs in small steps, and other work runs between them. So a find or a stream over many
- * documents is not a snapshot, and may or may not see concurrent writes. Without a sort and without an index, documents are
- * returned in the order of their insertion. One process at a time can open a folder.
+ * documents is not a snapshot, and may or may not see concurrent writes. An aggregation reads a snapshot of the last commit
+ * before it began, of all its collections. Without a sort and without an index, documents are returned in the order of their
+ * insertion. One process at a time can open a folder.
  *
  * A stream holds at most 128 documents in memory, besides those that are not yet garbage-collected: a stream of a million
  * documents of 250 bytes uses less than 200 MB of the process's own memory. Pages of the store's file that were read are
@@ -27,8 +28,9 @@
  * changed a document that it has read by its identifier, or a document that entered or left an index range, or a collection,
  * that it has searched. A read-only transaction never conflicts. Conflicting transactions are retried one at a time. After
  * three attempts a transaction runs exclusively, for one second at most, while other writers wait. After 30 seconds it fails
- * with a retryable `StoreUnavailable`. Values that are replaced while a transaction is open are retained in memory. When they
- * exceed some hundred megabytes, the oldest transactions are aborted and retried.
+ * with a retryable `StoreUnavailable`. Values that are replaced while a transaction or an aggregation is open are retained in
+ * memory. When they exceed 256 MiB, the oldest transactions are aborted and retried, and the oldest aggregations continue with
+ * the last commit.
  *
  * **Gotchas**
  *

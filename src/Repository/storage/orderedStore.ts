@@ -83,8 +83,25 @@ const nothing = () => 0
  */
 export type Encoded = Document | Uint8Array
 
+/**
+ * A table that is only read.
+ *
+ * @internal
+ */
+export type ReadTable<Value, Written = Value> = Omit<Table<Value, Written>, "put" | "remove">
+
+/**
+ * The tables that reads use.
+ *
+ * @internal
+ */
+export interface ReadTables {
+  readonly documents: (collection: number) => ReadTable<Document>
+  readonly entries: (index: number) => ReadTable<string>
+}
+
 /** @internal */
-export interface KeyValue {
+export interface KeyValue extends ReadTables {
   readonly description: string
   /** The definitions of collections and indexes. */
   readonly catalog: Table<Document>

@@ -219,6 +219,13 @@ const pairsOf = (document: Document, key: string): ReadonlyArray<[string, unknow
   listAt(document, key).filter(isArray).map(([path, value]) => [String(path), value])
 
 /**
+ * What reads use of a catalog.
+ *
+ * @internal
+ */
+export type ReadCatalog = Pick<Catalog, "get" | "endOfRecords">
+
+/**
  * The collections in the state of the last commit, and in the pending state of the jobs since. Reads use the committed
  * state, since pending jobs may still be aborted.
  *

@@ -11,8 +11,8 @@ import { conflict, type Problem } from "../../mql/limits/queryProblem.ts"
 import { makeMemory, type Memory } from "../../mql/limits/sizeLimits.ts"
 import { sortTooLarge } from "../../mql/projection/sortSpec.ts"
 import { isByScore, withScore } from "../../mql/projection/textScore.ts"
-import type { KeyValue } from "../../storage/orderedStore.ts"
-import { type Catalog, type Collection, textIndexOf } from "../catalog/catalog.ts"
+import type { ReadTables } from "../../storage/orderedStore.ts"
+import { type Collection, type ReadCatalog, textIndexOf } from "../catalog/catalog.ts"
 import type { StoredDocument } from "../planner/candidates.ts"
 import { scan } from "../planner/planExecutor.ts"
 import { type Plan, planOf } from "../planner/queryPlan.ts"
@@ -25,7 +25,7 @@ import { nearbyDocuments, nearProblem } from "./nearDocuments.ts"
  * @internal
  */
 export const parseFilterOf = (
-  catalog: Catalog,
+  catalog: ReadCatalog,
   name: string,
   filter: unknown,
   context: ExpressionContext,
@@ -44,8 +44,8 @@ export const parseFilterOf = (
  * @internal
  */
 export const findSource = (
-  store: KeyValue,
-  catalog: Catalog,
+  store: ReadTables,
+  catalog: ReadCatalog,
   name: string,
   filter: Filter,
   sort: ReadonlyArray<Direction> = [],
@@ -91,8 +91,8 @@ export const findSource = (
  * @internal
  */
 export const countEntriesOf = (
-  store: KeyValue,
-  catalog: Catalog,
+  store: ReadTables,
+  catalog: ReadCatalog,
   collection: Collection,
   filter: Filter
 ): BatchIterator<number> | undefined => {
@@ -110,7 +110,7 @@ const sortedBytes = ({ bytes = 0 }: StoredDocument): number => 100 + 2 * bytes
 
 // A dropped index loses its entries between two steps, so the scan would miss documents.
 const whileIndexed = <A>(
-  catalog: Catalog,
+  catalog: ReadCatalog,
   collection: Collection,
   plan: Plan,
   source: BatchIterator<A>

@@ -1,13 +1,15 @@
 /**
- * Runs reads in steps. Other fibers run between two turns, and a read can be interrupted there. A read is therefore not a
- * snapshot: later steps may see writes that are committed after the first one.
+ * Runs reads in steps. Other fibers run between two turns, and a read can be interrupted there. A read of the last commit is
+ * therefore not a snapshot: later steps may see writes that are committed after the first one.
  */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { beginStep } from "../../../internal/stepBudget.ts"
 import { plainValue } from "../../bson/plainDocument.ts"
@@ -104,7 +106,7 @@ export const readAll = <A>(
 
 /**
  * Streams the documents of an iterator, step by step as they are pulled. The time of the consumer does not count towards the
- * time limit.
+ * time limit. `make` gets the scope of the stream.
  *
  * @internal
  */
@@ -112,17 +114,21 @@ export const readStream = (
   store: KeyValue,
   operation: string,
   timeLimit: Duration.Input | undefined,
-  make: Effect.Effect<(now: number) => Result.Result<BatchIterator, Problem>>
+  make: (scope: Scope.Scope) => Effect.Effect<(now: number) => Result.Result<BatchIterator, Problem>>
 ): Stream.Stream<Document, ReadError> =>
-  Stream.fromPull(Effect.flatMap(make, (make) =>
-    Effect.withFiber((fiber) => {
-      const clock = fiber.getRef(Clock.Clock)
-      const stopwatch = makeStopwatch(clock, timeLimit)
-      const source = runStep(store, operation, () => Result.map(make(clock.currentTimeMillisUnsafe()), plainly))
-      return Result.isSuccess(source)
-        ? Effect.succeed(pullFrom(store, operation, source.success, stopwatch))
-        : Effect.fail(source.failure)
-    })))
+  Stream.fromChannel(
+    Channel.fromTransform((_, scope) =>
+      Effect.flatMap(make(scope), (make) =>
+        Effect.withFiber((fiber) => {
+          const clock = fiber.getRef(Clock.Clock)
+          const stopwatch = makeStopwatch(clock, timeLimit)
+          const source = runStep(store, operation, () => Result.map(make(clock.currentTimeMillisUnsafe()), plainly))
+          return Result.isSuccess(source)
+            ? Effect.succeed(pullFrom(store, operation, source.success, stopwatch))
+            : Effect.fail(source.failure)
+        }))
+    )
+  )
 
 // internal
 

@@ -1,10 +1,12 @@
 /**
- * The read operations of the embedded store. Each runs in steps and is not a snapshot: see `readSteps`.
+ * The read operations of the embedded store, which run in steps. An aggregation reads one state of the store; others are no
+ * snapshot: see `readSteps`.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import { documentKey } from "../../bson/keyEncoding.ts"
 import { normalise, normaliseOperand } from "../../bson/normalise.ts"
 import { segmentsOf } from "../../bson/path.ts"
@@ -23,8 +25,8 @@ import { parseSort } from "../../mql/projection/sortSpec.ts"
 import { parseScoredProjection } from "../../mql/projection/textScore.ts"
 import { parseCollation } from "../../mql/text/collation.ts"
 import type { ReadError } from "../../RepositoryError.ts"
-import type { KeyValue } from "../../storage/orderedStore.ts"
-import type { Catalog } from "../catalog/catalog.ts"
+import type { KeyValue, ReadTables } from "../../storage/orderedStore.ts"
+import type { Catalog, ReadCatalog } from "../catalog/catalog.ts"
 import { countSource } from "./counts.ts"
 import { geoNear, leadingGeoNear } from "./geoNear.ts"
 import { findSource, parseFilterOf } from "./matchingDocuments.ts"
@@ -39,8 +41,12 @@ export type EmbeddedReads = Pick<
 >
 
 /** @internal */
-export const makeEmbeddedReads = (store: KeyValue, catalog: Catalog): EmbeddedReads => {
-  const context: ReadContext = { store, catalog }
+export const makeEmbeddedReads = (
+  store: KeyValue,
+  catalog: Catalog,
+  openState: () => ReadState = () => ({ store, catalog, close: () => {} })
+): EmbeddedReads => {
+  const context = { store, catalog }
   return {
     findById: (name, id) =>
       Effect.suspend(() =>
@@ -56,7 +62,7 @@ export const makeEmbeddedReads = (store: KeyValue, catalog: Catalog): EmbeddedRe
         store,
         "stream",
         options.timeLimit,
-        Effect.succeed((now) => findDocuments(context, name, options, now))
+        () => Effect.succeed((now) => findDocuments(context, name, options, now))
       ),
     count: (name, filter, options) => count(context, name, filter, options),
     estimatedCount: (name) =>
@@ -64,23 +70,37 @@ export const makeEmbeddedReads = (store: KeyValue, catalog: Catalog): EmbeddedRe
     distinct: (name, path, filter, options) =>
       readAll(store, "distinct", options?.timeLimit, (now) => distinct(context, name, path, filter, now, options)),
     aggregate: (name, pipeline, options) =>
-      readStream(
-        store,
-        "aggregate",
-        options?.timeLimit,
+      readStream(store, "aggregate", options?.timeLimit, (scope) =>
         Effect.withFiber((fiber) => {
           const random = fiber.getRef(Random.Random)
-          return Effect.succeed((now) =>
-            aggregate(context, name, pipeline, now, () => random.nextDoubleUnsafe(), options)
-          )
-        })
-      )
+          let state: ReadState | undefined
+          return Effect.map(Scope.addFinalizer(scope, Effect.sync(() => state?.close())), () => {
+            const opened = state = openState()
+            return (now) => aggregate(opened, name, pipeline, now, () => random.nextDoubleUnsafe(), options)
+          })
+        }))
   }
+}
+
+/**
+ * A state of the store that an aggregation reads. Must be closed.
+ *
+ * @internal
+ */
+export interface ReadState extends ReadContext {
+  readonly close: () => void
+}
+
+/** @internal */
+export interface ReadContext {
+  readonly store: ReadTables
+  readonly catalog: ReadCatalog
 }
 
 // internal
 
-interface ReadContext {
+/** The store itself, each step of whose reads may see another commit. */
+interface StoreContext extends ReadContext {
   readonly store: KeyValue
   readonly catalog: Catalog
 }
@@ -161,7 +181,7 @@ const findRetained: typeof findDocuments = (context, name, options, now, tools) 
   )
 
 const findAndCount = (
-  context: ReadContext,
+  context: StoreContext,
   ...[name, options]: Parameters<EmbeddedReads["findAndCount"]>
 ): ReturnType<EmbeddedReads["findAndCount"]> =>
   Effect.suspend(() => {
@@ -185,7 +205,7 @@ const findAndCount = (
   })
 
 const count = (
-  context: ReadContext,
+  context: StoreContext,
   ...[name, filter, options]: Parameters<EmbeddedReads["count"]>
 ): Effect.Effect<number, ReadError> =>
   Effect.map(
@@ -210,7 +230,7 @@ const filterOf = (
     (collator) => parseFilterOf(catalog, name, filter, { now, collator }, canBeNear)
   )
 
-const countMatches = ({ catalog, store }: ReadContext, name: string, filter: Filter): BatchIterator<number> =>
+const countMatches = ({ catalog, store }: StoreContext, name: string, filter: Filter): BatchIterator<number> =>
   countSource(store, catalog, name, filter)
 
 const distinct = (

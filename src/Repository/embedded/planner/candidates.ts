@@ -5,7 +5,7 @@ import { isStepDone } from "../../../internal/stepBudget.ts"
 import { numberOfRecord } from "../../bson/keyEncoding.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { LazySequence } from "../../mql/execution/batchIterator.ts"
-import { everything, type KeyValue, type Range } from "../../storage/orderedStore.ts"
+import { everything, type Range, type ReadTables } from "../../storage/orderedStore.ts"
 
 /** @internal */
 export interface StoredDocument {
@@ -57,9 +57,9 @@ export type Candidates = (
 ) => ReadonlyArray<StoredDocument> | undefined
 
 /** @internal */
-export type Documents = ReturnType<KeyValue["documents"]>
+export type Documents = ReturnType<ReadTables["documents"]>
 /** @internal */
-export type Entries = ReturnType<KeyValue["entries"]>
+export type Entries = ReturnType<ReadTables["entries"]>
 
 // Documents inserted during the scan are beyond its end: a consumer that inserts for each document still terminates.
 /** @internal */

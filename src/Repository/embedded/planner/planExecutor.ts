@@ -9,7 +9,7 @@ import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, mapEach } from "../../mql/execution/batchIterator.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import { catchRejection, type Problem, problemOfThrown } from "../../mql/limits/queryProblem.ts"
-import type { KeyValue } from "../../storage/orderedStore.ts"
+import type { ReadTables } from "../../storage/orderedStore.ts"
 import type { Collection } from "../catalog/catalog.ts"
 import { byEntries, type Candidates, inOrder, maxCost, type StoredDocument } from "./candidates.ts"
 import type { Plan } from "./queryPlan.ts"
@@ -31,7 +31,7 @@ export interface ScanOptions {
  * @internal
  */
 export const scan = (
-  store: KeyValue,
+  store: ReadTables,
   collection: Collection,
   plan: Plan,
   filter: Filter,
@@ -54,7 +54,7 @@ const minCost = 16
 const nothingYet: Result.Result<ReadonlyArray<StoredDocument>> = Result.succeed([])
 
 const sourceOf = (
-  store: KeyValue,
+  store: ReadTables,
   collection: Collection,
   plan: Plan,
   filter: Filter,
@@ -90,7 +90,7 @@ const computed = (candidates: Candidates, filter: Filter): BatchIterator<StoredD
   )
 
 const candidatesOf = (
-  store: KeyValue,
+  store: ReadTables,
   collection: Collection,
   plan: Plan,
   { end, isInOrder }: ScanOptions

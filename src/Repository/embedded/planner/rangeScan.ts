@@ -6,7 +6,7 @@ import { isStepDone } from "../../../internal/stepBudget.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { BatchIterator, LazySequence } from "../../mql/execution/batchIterator.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
-import { everything, type KeyValue, type Range } from "../../storage/orderedStore.ts"
+import { everything, type Range, type ReadTables } from "../../storage/orderedStore.ts"
 import type { Collection } from "../catalog/catalog.ts"
 import {
   behind,
@@ -57,7 +57,7 @@ export const byRanges = (
  * @internal
  */
 export const countEntries = (
-  store: KeyValue,
+  store: ReadTables,
   collection: Collection,
   plan: ScanPlan,
   filter: Filter,

@@ -12,6 +12,7 @@ import { makeEmbeddedReads } from "../operations/reads.ts"
 import { makeExpiry } from "../operations/ttl.ts"
 import { makeValidators } from "../operations/validators.ts"
 import { makeEmbeddedWrites } from "../operations/writes.ts"
+import { openCommitted } from "../transaction/committedState.ts"
 import { makeGate, makeTransactionPolicy } from "../transaction/optimisticTransaction.ts"
 import { makeVersions } from "../transaction/snapshots.ts"
 
@@ -33,7 +34,10 @@ export const fromKeyValue = (
     const warn = (text: string): void => void log(Effect.logWarning(text))
     const writer = new DocumentWriter(gated, catalog, warn)
     const indexing = yield* makeIndexing(gated, catalog, writer, yield* makeExpiry(gated, catalog, writer))
-    const direct = { ...makeEmbeddedReads(gated, catalog), ...makeEmbeddedWrites(gated, catalog, writer) }
+    const direct = {
+      ...makeEmbeddedReads(gated, catalog, openCommitted(versions, catalog)),
+      ...makeEmbeddedWrites(gated, catalog, writer)
+    }
     const aggregate = makeWritingAggregate({
       catalog,
       operations: direct,

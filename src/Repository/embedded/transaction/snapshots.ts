@@ -3,9 +3,11 @@
  *
  * A snapshot reads the state of the last commit before it was opened, and knows which keys have been written since. Each
  * write passes the value that it replaces. Replaced values stay in memory until the write is committed and no older
- * snapshot is open. When they exceed a limit, the oldest snapshots expire, and their transactions are aborted.
+ * snapshot is open. When they exceed a limit, the oldest snapshots expire: their transactions are aborted, and their other
+ * reads continue with the last commit.
  */
 import type { Document } from "../../DocumentStore.ts"
+import { memoryOf } from "../../mql/limits/sizeLimits.ts"
 import { MemoryTable } from "../../storage/memory/store.ts"
 import { type Change, scanMerged, scanMergedKeys } from "../../storage/mergedTable.ts"
 import {
@@ -13,6 +15,7 @@ import {
   everything,
   type Listener,
   type Range,
+  type ReadTable,
   type SteppedKeyValue,
   type Table,
   visitEach,
@@ -25,9 +28,9 @@ import {
  * @internal
  */
 export interface Snapshot {
-  readonly documents: (collection: number) => VersionedTable<Document, Encoded>
+  readonly documents: (collection: number) => VersionedTable<Document>
   readonly entries: (index: number) => VersionedTable<string>
-  /** Whether replaced values that the snapshot needs were dropped: it can't be read any more. */
+  /** Whether replaced values that the snapshot needs were dropped: it shows the last commit from then on. */
   readonly isExpired: () => boolean
   readonly close: () => void
 }
@@ -37,9 +40,7 @@ export interface Snapshot {
  *
  * @internal
  */
-export interface VersionedTable<Value, Written = Value>
-  extends Pick<Table<Value, Written>, "get" | "visit" | "has" | "scan" | "scanKeys">
-{
+export interface VersionedTable<Value> extends ReadTable<Value> {
   /** Whether a write since the snapshot, committed or not, concerns one of these keys or ranges. */
   readonly isWritten: (keys: ReadonlySet<string>, ranges: Iterable<Range>) => boolean
 }
@@ -88,8 +89,8 @@ export const makeVersions = (store: SteppedKeyValue): Versions => {
     open: () => {
       const state = log.open()
       return {
-        documents: (collection) => documentsOf(collection).at(state.commit),
-        entries: (index) => entriesOf(index).at(state.commit),
+        documents: (collection) => documentsOf(collection).at(state),
+        entries: (index) => entriesOf(index).at(state),
         isExpired: () => state.isExpired,
         close: () => log.close(state)
       }
@@ -99,13 +100,13 @@ export const makeVersions = (store: SteppedKeyValue): Versions => {
 
 // internal
 
-// The cost of replaced values above which the oldest snapshots expire: a few hundred megabytes.
-const maxCost = 1_000_000
+// The memory of replaced values above which the oldest snapshots expire.
+const maxBytes = 256 * 1024 * 1024
 
 const forgottenPerCommit = 256
 
-// A document costs more than a key of an index.
-const costOf = (before: unknown): number => typeof before === "object" ? 10 : 1
+// A key in the table, its version, and the record of the change.
+const bytesPerChange = 300
 
 interface State {
   /** The last visible commit. */
@@ -130,6 +131,8 @@ interface Replaced {
   readonly replaced: AnyReplacedValues
   readonly key: string
   readonly before: unknown
+  /** The memory that it takes; 0 until a snapshot may need it. */
+  bytes: number
 }
 
 interface Commit {
@@ -210,7 +213,7 @@ class ReplacedValues<Value> {
 class Log {
   #commit = 0
   #pending: Array<Replaced> = []
-  #cost = 0
+  #bytes = 0
   readonly #commits: Array<Commit> = []
   /** The last commit whose replaced values no snapshot needs, and how many changes of the first commit are removed. */
   #forgotten = { to: 0, changes: 0 }
@@ -223,10 +226,12 @@ class Log {
     if (this.#states.size > 0) this.#add(change)
   }
 
-  #add({ before, key, replaced }: Replaced): void {
+  #add(change: Replaced): void {
+    const { before, key, replaced } = change
     this.#tables.add(replaced)
     replaced.add(key, { commit: this.#commit + 1, before })
-    this.#cost += costOf(before)
+    change.bytes = bytesPerChange + memoryOf(before)
+    this.#bytes += change.bytes
   }
 
   commit(): void {
@@ -238,13 +243,13 @@ class Log {
     this.#commits.push({ number: this.#commit, changes })
     this.#forget(changes.length + forgottenPerCommit)
     // Snapshots expire only when no removable values are left.
-    if (this.#cost > maxCost && (this.#commits[0]?.number ?? 0) > this.#forgotten.to) this.#expire()
+    if (this.#bytes > maxBytes && (this.#commits[0]?.number ?? 0) > this.#forgotten.to) this.#expire()
   }
 
   abort(): void {
-    for (const { before, key, replaced } of this.#states.size > 0 ? this.#pending : []) {
+    for (const { bytes, key, replaced } of this.#states.size > 0 ? this.#pending : []) {
       replaced.remove(key, this.#commit + 1)
-      this.#cost -= costOf(before)
+      this.#bytes -= bytes
     }
     this.#pending = []
   }
@@ -278,7 +283,7 @@ class Log {
     this.#tables.clear()
     this.#commits.length = 0
     this.#forgotten = { to: 0, changes: 0 }
-    this.#cost = 0
+    this.#bytes = 0
   }
 
   /** Removes some changes that no snapshot needs. A few with each commit, so that no commit takes long. */
@@ -292,7 +297,7 @@ class Log {
         this.#forgotten.changes = 0
       } else {
         change.replaced.remove(change.key, first.number)
-        this.#cost -= costOf(change.before)
+        this.#bytes -= change.bytes
         this.#forgotten.changes += 1
       }
     }
@@ -302,7 +307,7 @@ class Log {
 interface Versioned<Value, Written = Value> {
   /** The table, with recorded writes. */
   readonly table: Table<Value, Written>
-  readonly at: (commit: number) => VersionedTable<Value, Written>
+  readonly at: (state: State) => VersionedTable<Value>
   readonly writtenSince: (commit: number) => ReadonlyArray<string>
 }
 
@@ -320,37 +325,40 @@ const versionedOf = <Value, Written>(
     table: {
       ...base,
       put: (key, value, before) => {
-        log.replace({ replaced, key, before })
+        log.replace({ replaced, key, before, bytes: 0 })
         base.put(key, value, before)
       },
       remove: (key, before) => {
-        log.replace({ replaced, key, before })
+        log.replace({ replaced, key, before, bytes: 0 })
         base.remove(key, before)
       }
     },
-    at: (commit) => tableAt(base, replaced, commit),
+    at: (state) => tableAt(base, replaced, state),
     writtenSince: (commit) => replaced.since(commit)
   }
   known.set(number, made)
   return made
 }
 
-const tableAt = <Value, Written>(
-  base: Table<Value, Written>,
+const tableAt = <Value>(
+  base: ReadTable<Value>,
   replaced: ReplacedValues<Value>,
-  commit: number
-): VersionedTable<Value, Written> => {
+  state: State
+): VersionedTable<Value> => {
+  const { commit } = state
+  const isUnchanged = () => replaced.isEmpty || state.isExpired
   const get = (key: string): Value | undefined => {
-    const version = replaced.isEmpty ? undefined : replaced.at(key, commit)
+    const version = isUnchanged() ? undefined : replaced.at(key, commit)
     return version === undefined ? base.get(key) : version.before
   }
   const changes = (range: Range) => replaced.changesIn(range, commit)
   return {
     get,
-    has: (key) => replaced.isEmpty ? base.has(key) : get(key) !== undefined,
-    visit: (keys, visit) => replaced.isEmpty ? base.visit(keys, visit) : visitEach(keys, get, visit),
-    scan: (range, visit) => scanMerged(base, changes, range, visit),
-    scanKeys: (range, visit) => scanMergedKeys(base, changes, range, visit),
+    has: (key) => isUnchanged() ? base.has(key) : get(key) !== undefined,
+    visit: (keys, visit) => isUnchanged() ? base.visit(keys, visit) : visitEach(keys, get, visit),
+    scan: (range, visit) => isUnchanged() ? base.scan(range, visit) : scanMerged(base, changes, range, visit),
+    scanKeys: (range, visit) =>
+      isUnchanged() ? base.scanKeys(range, visit) : scanMergedKeys(base, changes, range, visit),
     isWritten: (keys, ranges) => replaced.isWritten(keys, ranges, commit)
   }
 }

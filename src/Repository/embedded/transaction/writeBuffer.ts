@@ -25,13 +25,13 @@ export interface Written<Value> {
  * @internal
  */
 export class BufferedTable<Value, Encoded = Value> implements Table<Value, Encoded> {
-  readonly #base: VersionedTable<Value, Encoded>
+  readonly #base: VersionedTable<Value>
   readonly #toValue: (encoded: Encoded) => Value
   readonly #written = new MemoryTable<Written<Value>>()
   readonly #keys = new Set<string>()
   readonly #ranges = new Ranges()
 
-  constructor(base: VersionedTable<Value, Encoded>, toValue: (encoded: Encoded) => Value) {
+  constructor(base: VersionedTable<Value>, toValue: (encoded: Encoded) => Value) {
     this.#base = base
     this.#toValue = toValue
   }
