@@ -59,6 +59,10 @@ const secantus = {
   schemaDecimals: "It does not compare decimals with other numbers in a JSON schema.",
   malformedSchemas: "It accepts malformed operands of the keywords of a JSON schema, which MongoDB rejects.",
   sampleRate: "It does not know $sampleRate as a filter.",
+  nestedMatches: {
+    what: "It finds no item for $ in a list of a nested document.",
+    calls: /"\w+(\.\w+)+\.\$(\.\w+)*":/
+  },
   equalIdentifiers: "It rejects an equal number of another type as a document's identifier in an update.",
   lateProjection: "It writes before it rejects a malformed projection of a findAndModify.",
   nestedPipelines: "It accepts variables in capitals and stages that write in pipelines of stages.",

@@ -41,6 +41,7 @@ import { numberContract } from "./documentStore/numbers.ts"
 import { pipelineContract } from "./documentStore/pipelines.ts"
 import { pipelineUpdateContract } from "./documentStore/pipelineUpdates.ts"
 import { pipelineWriteContract } from "./documentStore/pipelineWrites.ts"
+import { positionalContract } from "./documentStore/positional.ts"
 import { readContract } from "./documentStore/reads.ts"
 import { refusalContract } from "./documentStore/refusals.ts"
 import { schemaContract } from "./documentStore/schemas.ts"
@@ -61,6 +62,7 @@ export const documentStoreContract = <E>(
     readContract(it)
     filterContract(it)
     updateContract(it, differs)
+    positionalContract(it, differs)
     refusalContract(it)
     pipelineContract(it)
     pipelineUpdateContract(it, differs)

@@ -51,7 +51,7 @@ export const changedValue = (
         : Result.succeed(value)
     case "$bit":
       // The parser of each operator has made its operand.
-      return bitwise(path, value ?? 0, operand as Bits)
+      return bitwise(path, value === undefined ? 0 : value, operand as Bits)
     case "$push":
     case "$addToSet":
     case "$pop":
