@@ -9,9 +9,9 @@ import { compareKeys, type KeyValues, sortKeyOf } from "../../bson/path.ts"
 import { isDocument } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { inOrder } from "../expression/arrayOperators.ts"
 import { type Expression, type ExpressionContext, isNothing, namesOf } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
+import { BestValues } from "../expression/sortedValues.ts"
 import {
   checkMethod,
   Deviation,
@@ -24,6 +24,7 @@ import { charge } from "../limits/costBudget.ts"
 import { catchRejection, type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import { parseSort } from "../projection/sortSpec.ts"
+import { Fifo } from "../window/fifo.ts"
 
 /** A group of documents. */
 interface GroupOf {
@@ -168,85 +169,86 @@ interface Candidate {
   readonly value: unknown
 }
 
-/** How an accumulator chooses some of a group's values. */
-interface Choice {
-  /** Whether the first values are chosen, so that later ones need not be retained. */
-  readonly isFirst?: boolean
-  readonly candidate: (document: Document) => Candidate | undefined
-  /** The chosen `n` candidates in the order of the result. */
-  readonly best: (candidates: ReadonlyArray<Candidate>, n: number) => ReadonlyArray<Candidate>
+/** What retains `n` candidates of a group. */
+interface Retained {
+  /** Adds a candidate. Returns the one that is dropped, maybe itself. */
+  readonly add: (candidate: Candidate) => Candidate | undefined
+  /** The retained candidates, in the order of the result. */
+  readonly toArray: () => ReadonlyArray<Candidate>
 }
 
-// Surplus candidates are collected and dropped in bulk, which amortises the cost of choosing.
-const maxWaiting = 1024
-
 const chosen = (
-  { best, candidate, isFirst = false }: Choice,
+  candidate: (document: Document) => Candidate | undefined,
   count: Expression,
+  retain: (n: number) => Retained,
   result: (values: ReadonlyArray<unknown>) => unknown
 ): Accumulator =>
 ({ key, weigh }) => {
   const n = plainNumber(count(key))
-  let kept: Array<Candidate> = []
-  const cut = (n: number) => {
-    kept = [...best(kept, n)]
-  }
+  const retained = typeof n === "number" && Number.isInteger(n) && n >= 1 ? retain(n) : undefined
+  const bytesOf = ({ order, value }: Candidate) => 3 * slot + memoryOf(order) + memoryOf(value)
   return {
     add: (document) => {
-      if (typeof n !== "number" || !Number.isInteger(n) || n < 1) return reject("a whole number from 1 is needed as n")
-      if (isFirst && kept.length === n) return
+      if (retained === undefined) return reject("a whole number from 1 is needed as n")
       const found = candidate(document)
-      if (found === undefined) return
-      weigh(3 * slot + memoryOf(found.order) + memoryOf(found.value))
-      kept.push(found)
-      if (kept.length < 2 * n + maxWaiting) return
-      const before = kept
-      cut(n)
-      const left = new Set(kept)
-      for (const item of before) {
-        if (!left.has(item)) weigh(-3 * slot - memoryOf(item.order) - memoryOf(item.value))
-      }
+      const dropped = found === undefined ? undefined : retained.add(found)
+      if (found === undefined || dropped === found) return
+      weigh(bytesOf(found) - (dropped === undefined ? 0 : bytesOf(dropped)))
     },
-    result: () => {
-      cut(Number(n))
-      return result(kept.map(({ value }) => value))
-    }
+    result: () => result((retained?.toArray() ?? []).map(({ value }) => value))
   }
 }
 
 const all = (values: ReadonlyArray<unknown>): unknown => values
 
-const someValues = (choice: (input: Expression, order: Order) => Choice): Make => (operand, context) =>
-  isDocument(operand) && Object.hasOwn(operand, "input") && Object.hasOwn(operand, "n")
-    ? Result.map(
-      Result.all([parseExpression(operand["input"], context), parseExpression(operand["n"], context)]),
-      ([input, n]) => chosen(choice(input, orderOf(context.collator)), n, all)
-    )
-    : Result.fail(rejected("an input and n are needed"))
+const someValues =
+  (make: (input: Expression, n: Expression, order: Order) => Accumulator): Make => (operand, context) =>
+    isDocument(operand) && Object.hasOwn(operand, "input") && Object.hasOwn(operand, "n")
+      ? Result.map(
+        Result.all([parseExpression(operand["input"], context), parseExpression(operand["n"], context)]),
+        ([input, n]) => make(input, n, orderOf(context.collator))
+      )
+      : Result.fail(rejected("an input and n are needed"))
 
-const placed = (isFirst: boolean): Make =>
-  someValues((input) => ({
-    isFirst,
-    candidate: (document) => ({ order: [], value: input(document) ?? null }),
-    best: (candidates, n) => isFirst ? candidates.slice(0, n) : candidates.slice(-n)
-  }))
+const placed = (retain: (n: number) => Retained): Make =>
+  someValues((input, n) => chosen((document) => ({ order: [], value: input(document) ?? null }), n, retain, all))
 
-const largest = (sign: 1 | -1): Make =>
-  someValues((input, order) => ({
-    candidate: (document) => {
-      const value = input(document)
-      return isNothing(value) ? undefined : { order: [value], value }
+const firstOnes = (n: number): Retained => {
+  const items: Array<Candidate> = []
+  return { add: (item) => items.length < n ? void items.push(item) : item, toArray: () => items }
+}
+
+const lastOnes = (n: number): Retained => {
+  const items = new Fifo<Candidate>()
+  return {
+    add: (item) => {
+      items.push(item)
+      return items.length > n ? items.shift() : undefined
     },
-    best: (candidates, n) => {
-      const values = inOrder(candidates.map(({ value }) => value), sign === 1 ? -1 : 1, order)
-      return values.slice(0, n).map((value) => ({ order: [value], value }))
-    }
-  }))
+    toArray: () => items.toArray()
+  }
+}
 
-const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand, context) => {
+const extremes = (
+  best: "first" | "last",
+  result: (values: ReadonlyArray<unknown>) => unknown
+): Make =>
+  someValues((input, n, { compare }) =>
+    chosen(
+      (document) => {
+        const value = input(document)
+        return isNothing(value) ? undefined : { order: [], value }
+      },
+      n,
+      (n) => new BestValues<Candidate>((a, b) => compare(a.value, b.value), n, best),
+      result
+    )
+  )
+
+const sortedBy = (best: "first" | "last", isSingle: boolean): Make => (operand, context) => {
   const required = isSingle ? ["output", "sortBy"] : ["output", "sortBy", "n"]
   const parsed = Result.flatMap(
-    catchRejection(() => namesOf(operand, `${isTop ? "$top" : "$bottom"}${isSingle ? "" : "N"}`, required)),
+    catchRejection(() => namesOf(operand, `${best === "first" ? "$top" : "$bottom"}${isSingle ? "" : "N"}`, required)),
     ({ n = 1, output, sortBy }) =>
       Result.all([
         parseSort(sortBy, context.collator),
@@ -256,18 +258,12 @@ const sortedBy = (isTop: boolean, isSingle: boolean): Make => (operand, context)
   )
   return Result.map(parsed, ([directions, compute, count]) =>
     chosen(
-      {
-        candidate: (document) => ({
-          order: Result.getOrElse(sortKeyOf(document, directions), reject),
-          value: compute(document) ?? null
-        }),
-        best: (candidates, n) => {
-          charge(candidates.length * Math.log2(candidates.length + 1))
-          const sorted = candidates.toSorted((a, b) => compareKeys(a.order, b.order, directions))
-          return isTop ? sorted.slice(0, n) : sorted.slice(-n)
-        }
-      },
+      (document) => ({
+        order: Result.getOrElse(sortKeyOf(document, directions), reject),
+        value: compute(document) ?? null
+      }),
       count,
+      (n) => new BestValues<Candidate>((a, b) => compareKeys(a.order, b.order, directions), n, best),
       isSingle ? ([value]) => value : all
     ))
 }
@@ -304,12 +300,12 @@ const accumulators = new Map<string, Make>([
   ["$stdDevSamp", summed(() => new Deviation(), (deviation) => deviation.ofSample())],
   ["$median", quantiles(([median]) => median, [0.5])],
   ["$percentile", quantiles((all) => all)],
-  ["$firstN", placed(true)],
-  ["$lastN", placed(false)],
-  ["$maxN", largest(1)],
-  ["$minN", largest(-1)],
-  ["$top", sortedBy(true, true)],
-  ["$topN", sortedBy(true, false)],
-  ["$bottom", sortedBy(false, true)],
-  ["$bottomN", sortedBy(false, false)]
+  ["$firstN", placed(firstOnes)],
+  ["$lastN", placed(lastOnes)],
+  ["$maxN", extremes("last", (values) => values.toReversed())],
+  ["$minN", extremes("first", all)],
+  ["$top", sortedBy("first", true)],
+  ["$topN", sortedBy("first", false)],
+  ["$bottom", sortedBy("last", true)],
+  ["$bottomN", sortedBy("last", false)]
 ])

@@ -22,6 +22,7 @@ import {
   variadic,
   wholeOf
 } from "./expression.ts"
+import { BestValues } from "./sortedValues.ts"
 
 const $concatArrays = variadic(0, Infinity, (lists, name) => {
   let length = 0
@@ -150,12 +151,8 @@ const some = (take: Take): OperatorParser =>
     })
   })
 
-/**
- * Sorts values in MongoDB's order.
- *
- * @internal
- */
-export const inOrder = (
+/** Sorts values in MongoDB's order. */
+const inOrder = (
   items: ReadonlyArray<unknown>,
   sign: 1 | -1,
   { compare }: Order
@@ -167,7 +164,11 @@ export const inOrder = (
 const chargeSort = (items: ReadonlyArray<unknown>): void =>
   charge((items.length + sizeOfValue(items) / 16) * Math.log2(items.length + 1))
 
-const withoutNothing = (items: ReadonlyArray<unknown>) => items.filter((item) => !isNothing(item))
+const bestOf = (items: ReadonlyArray<unknown>, best: BestValues<unknown>): ReadonlyArray<unknown> => {
+  charge(items.length + sizeOfValue(items) / 16)
+  for (const item of items) if (!isNothing(item)) best.add(item)
+  return best.toArray()
+}
 
 const $sortArray: OperatorParser = (operand, { collator, parse }, name) => {
   const { input, sortBy: given } = { ...namesOf(operand, name, ["input", "sortBy"]) }
@@ -220,7 +221,7 @@ export const arrayOperators: OperatorParsers = {
   $last: itemAt(-1),
   $firstN: some((items, n) => part(items, 0, n)),
   $lastN: some((items, n) => part(items, items.length - n, items.length)),
-  $minN: some((items, n, order) => inOrder(withoutNothing(items), 1, order).slice(0, n)),
-  $maxN: some((items, n, order) => inOrder(withoutNothing(items), -1, order).slice(0, n)),
+  $minN: some((items, n, { compare }) => bestOf(items, new BestValues(compare, n, "first"))),
+  $maxN: some((items, n, { compare }) => bestOf(items, new BestValues(compare, n, "last")).toReversed()),
   $sortArray
 }

@@ -176,12 +176,16 @@ export const checkMethod = (method: unknown): void => {
 }
 
 /**
- * Whether a value replaces the extreme one so far: `null` and missing never do.
+ * Whether a value replaces the extreme one so far: `null` and missing never do, an equal one does if the last of them counts.
  *
  * @internal
  */
-export const isExtreme = (sign: 1 | -1, { compare }: Order) => (value: unknown, kept: unknown): boolean =>
-  !isNothing(value) && (isNothing(kept) || compare(value, kept) * sign > 0)
+export const isExtreme =
+  (sign: 1 | -1, { compare }: Order, isLast = false) => (value: unknown, kept: unknown): boolean => {
+    if (isNothing(value) || isNothing(kept)) return !isNothing(value)
+    const order = compare(value, kept) * sign
+    return order > 0 || (isLast && order === 0)
+  }
 
 // internal
 

@@ -10,6 +10,7 @@ import { compareKeys, sortKeyOf } from "../../bson/path.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type Expression, isNothing, namesOf, wholeOf } from "../expression/expression.ts"
+import { BestValues, SortedValues } from "../expression/sortedValues.ts"
 import {
   checkMethod,
   Deviation,
@@ -22,10 +23,9 @@ import { charge } from "../limits/costBudget.ts"
 import { reject, rejectWith } from "../limits/queryProblem.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import { parseSort } from "../projection/sortSpec.ts"
-import { parseBounds } from "./bounds.ts"
+import { isLeft, parseBounds } from "./bounds.ts"
 import { Fifo } from "./fifo.ts"
 import { summarised, type Summary } from "./slidingSummary.ts"
-import { SortedValues } from "./sortedValues.ts"
 import { type Bounds, type WindowContext, type WindowFunction, withoutState } from "./window.ts"
 
 /**
@@ -67,7 +67,7 @@ class Extreme implements Summary<Extreme> {
 }
 
 const extreme = (sign: 1 | -1): WindowParser => (operand, window, context) => {
-  const isBetter = isExtreme(sign, orderOf(context.collator))
+  const isBetter = isExtreme(sign, orderOf(context.collator), sign === 1 && isLeft(window))
   return summarising(() => new Extreme(isBetter), ({ value }) => value)(operand, window, context)
 }
 
@@ -134,7 +134,9 @@ const addedToSet = (
 ({ documents, weigh }) => {
   const alike = collator === undefined ? undefined : new EqualTexts(collator)
   const texts = new Fifo<string | undefined>()
-  const known = new Map<string, { readonly value: unknown; count: number }>()
+  // The equal values of a text. The first that is in the window stands for them.
+  const known = new Map<string, Fifo<unknown>>()
+  const bytesOf = (text: string, value: unknown) => 5 * slot + 2 * text.length + memoryOf(value)
   return {
     ...bounds(documents),
     push: (document) => {
@@ -142,30 +144,23 @@ const addedToSet = (
       if (value === undefined) return texts.push(undefined)
       charge(sizeOfValue(value))
       const text = encodeComponent(alike === undefined ? value : alike.add(value), { inexact: false })
+      weigh(bytesOf(text, value))
       texts.push(text)
-      const before = known.get(text)
-      weigh(slot)
-      if (before !== undefined) before.count += 1
-      else {
-        weigh(4 * slot + 2 * text.length + memoryOf(value))
-        known.set(text, { value, count: 1 })
-      }
+      const equals = known.get(text) ?? new Fifo()
+      equals.push(value)
+      known.set(text, equals)
     },
     shift: () => {
       const text = texts.shift()
-      const entry = text === undefined ? undefined : known.get(text)
-      if (text === undefined || entry === undefined) return true
-      entry.count -= 1
-      weigh(-slot)
-      if (entry.count === 0) {
-        known.delete(text)
-        weigh(-4 * slot - 2 * text.length - memoryOf(entry.value))
-      }
+      const equals = text === undefined ? undefined : known.get(text)
+      if (text === undefined || equals === undefined) return true
+      weigh(-bytesOf(text, equals.shift()))
+      if (equals.length === 0) known.delete(text)
       return true
     },
     result: () => {
       charge(known.size)
-      return Array.from(known.values(), ({ value }) => value)
+      return Array.from(known.values(), (equals) => equals.first)
     }
   }
 }
@@ -173,11 +168,10 @@ const addedToSet = (
 // The bytes of an array slot.
 const slot = 16
 
-/** A value with what it is sorted by. Values that are alike are in the order of their documents. */
+/** A value with what it is sorted by. */
 interface Sortable {
   readonly order: ReadonlyArray<unknown>
   readonly value: unknown
-  readonly at: number
 }
 
 const valuesOf = (sortables: ReadonlyArray<Sortable>): ReadonlyArray<unknown> => {
@@ -185,34 +179,39 @@ const valuesOf = (sortables: ReadonlyArray<Sortable>): ReadonlyArray<unknown> =>
   return sortables.map(({ value }) => value)
 }
 
-type CompareOrders = (a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>) => number
+const firstOf = ([first]: ReadonlyArray<Sortable>): unknown => first?.value ?? null
 
-const byValue = (collator: Collator | undefined): CompareOrders => {
+type CompareSortables = (a: Sortable, b: Sortable) => number
+
+const byValue = (collator: Collator | undefined): CompareSortables => {
   const { compare } = orderOf(collator)
-  return ([a], [b]) => compare(a, b)
+  return (a, b) => compare(a.value, b.value)
 }
 
 /** Values that are there, sorted by themselves. */
-const present = (read: Expression) => (document: Document): Omit<Sortable, "at"> | undefined => {
+const present = (read: Expression) => (document: Document): Sortable | undefined => {
   const value = read(document)
-  return isNothing(value) ? undefined : { order: [value], value }
+  return isNothing(value) ? undefined : { order: [], value }
 }
+
+/** The value of a document that is sorted, unless it has none. May throw. */
+type Sorting = (document: Document) => Sortable | undefined
+
+const bytesOf = ({ order, value }: Sortable): number => 6 * slot + memoryOf(order) + memoryOf(value)
 
 const sortedBy = (
   bounds: Bounds,
-  sortable: (document: Document) => Omit<Sortable, "at"> | undefined,
-  order: CompareOrders,
+  sortable: Sorting,
+  compare: CompareSortables,
   result: (values: SortedValues<Sortable>) => unknown
 ): WindowFunction =>
 ({ documents, weigh }) => {
   const inWindow = new Fifo<Sortable | undefined>()
-  const values = new SortedValues<Sortable>((a, b) => order(a.order, b.order) || a.at - b.at)
-  const bytesOf = ({ order, value }: Sortable) => 6 * slot + memoryOf(order) + memoryOf(value)
+  const values = new SortedValues(compare)
   return {
     ...bounds(documents),
-    push: (document, at) => {
-      const found = sortable(document)
-      const item = found === undefined ? undefined : { ...found, at }
+    push: (document) => {
+      const item = sortable(document)
       inWindow.push(item)
       if (item === undefined) return
       weigh(bytesOf(item))
@@ -234,25 +233,77 @@ const sortedBy = (
 // What it takes to find a value's place among others.
 const sortCost = 400
 
+/** The first or the last values of a window that no document leaves: no others are retained. */
+const retained = (
+  bounds: Bounds,
+  sortable: Sorting,
+  start: () => BestValues<Sortable>,
+  result: (values: ReadonlyArray<Sortable>) => unknown
+): WindowFunction =>
+({ documents, weigh }) => {
+  const best = start()
+  return {
+    ...bounds(documents),
+    push: (document) => {
+      const item = sortable(document)
+      const dropped = item === undefined ? undefined : best.add(item)
+      if (item === undefined || dropped === item) return
+      weigh(bytesOf(item) - (dropped === undefined ? 0 : bytesOf(dropped)))
+    },
+    shift: () => true,
+    result: () => result(best.toArray())
+  }
+}
+
+/** Which values of a window a function is of. */
+interface Chosen {
+  readonly sortable: Sorting
+  readonly compare: CompareSortables
+  readonly n: number
+  readonly best: "first" | "last"
+}
+
+const chosen = (
+  { best, compare, n, sortable }: Chosen,
+  result: (values: ReadonlyArray<Sortable>) => unknown,
+  window: unknown,
+  context: WindowContext
+): WindowFunction => {
+  const bounds = parseBounds(window, context)
+  return isLeft(window)
+    ? sortedBy(bounds, sortable, compare, (values) => result(best === "first" ? values.first(n) : values.last(n)))
+    : retained(bounds, sortable, () => new BestValues(compare, n, best), result)
+}
+
+const extremes = (
+  name: string,
+  best: "first" | "last",
+  result: (values: ReadonlyArray<Sortable>) => unknown
+): WindowParser =>
+(operand, window, context) => {
+  const { n, read } = someOf(operand, name, context)
+  return chosen({ sortable: present(read), compare: byValue(context.collator), n, best }, result, window, context)
+}
+
 const placed = (
   name: string,
-  result: (values: SortedValues<Sortable>, n: number) => unknown
+  best: "first" | "last",
+  result: (values: ReadonlyArray<Sortable>) => unknown
 ): WindowParser =>
 (operand, window, context) => {
   const hasN = name.endsWith("N")
-  const { n, output, sortBy } = { ...namesOf(operand, name, hasN ? ["output", "sortBy", "n"] : ["output", "sortBy"]) }
-  const count = hasN ? countOf(context.constant(n)) : 1
+  const { n: given, output, sortBy } = {
+    ...namesOf(operand, name, hasN ? ["output", "sortBy", "n"] : ["output", "sortBy"])
+  }
+  const n = hasN ? countOf(context.constant(given)) : 1
   const directions = Result.getOrElse(parseSort(sortBy, context.collator), rejectWith)
   const read = context.parse(output)
-  return sortedBy(
-    parseBounds(window, context),
-    (document) => ({
-      order: Result.getOrElse(sortKeyOf(document, directions), reject),
-      value: read(document) ?? null
-    }),
-    (a, b) => compareKeys(a, b, directions),
-    (values) => result(values, count)
-  )
+  const sortable = (document: Document): Sortable => ({
+    order: Result.getOrElse(sortKeyOf(document, directions), reject),
+    value: read(document) ?? null
+  })
+  const compare: CompareSortables = (a, b) => compareKeys(a.order, b.order, directions)
+  return chosen({ sortable, compare, n, best }, result, window, context)
 }
 
 const sortedNumbers = (
@@ -266,7 +317,7 @@ const sortedNumbers = (
     (document) => {
       const value = read(document)
       const double = isNumber(value) ? toDouble(value) : NaN
-      return Number.isNaN(double) ? undefined : { order: [double], value: double }
+      return Number.isNaN(double) ? undefined : { order: [], value: double }
     },
     byValue(undefined),
     (values) =>
@@ -309,28 +360,12 @@ export const windowAccumulators: ReadonlyMap<string, WindowParser> = new Map<str
     "$addToSet",
     (operand, window, context) => addedToSet(parseBounds(window, context), context.parse(operand), context.collator)
   ],
-  ["$minN", (operand, window, context) => {
-    const { n, read } = someOf(operand, "$minN", context)
-    return sortedBy(
-      parseBounds(window, context),
-      present(read),
-      byValue(context.collator),
-      (values) => valuesOf(values.first(n))
-    )
-  }],
-  ["$maxN", (operand, window, context) => {
-    const { n, read } = someOf(operand, "$maxN", context)
-    return sortedBy(
-      parseBounds(window, context),
-      present(read),
-      byValue(context.collator),
-      (values) => valuesOf(values.last(n).toReversed())
-    )
-  }],
-  ["$top", placed("$top", (values) => values.first(1)[0]?.value ?? null)],
-  ["$bottom", placed("$bottom", (values) => values.last(1)[0]?.value ?? null)],
-  ["$topN", placed("$topN", (values, n) => valuesOf(values.first(n)))],
-  ["$bottomN", placed("$bottomN", (values, n) => valuesOf(values.last(n)))],
+  ["$minN", extremes("$minN", "first", valuesOf)],
+  ["$maxN", extremes("$maxN", "last", (values) => valuesOf(values).toReversed())],
+  ["$top", placed("$top", "first", firstOf)],
+  ["$bottom", placed("$bottom", "last", firstOf)],
+  ["$topN", placed("$topN", "first", valuesOf)],
+  ["$bottomN", placed("$bottomN", "last", valuesOf)],
   ["$median", (operand, window, context) => {
     const { input, method } = namesOf(operand, "$median", ["input", "method"])
     checkMethod(method)

@@ -49,6 +49,17 @@ export const includesCurrent = (window: unknown, { constant }: WindowContext): b
   return isAt(lower, -1) && isAt(upper, 1)
 }
 
+/**
+ * Whether documents leave a window: it begins with a document or a value, and not with the partition.
+ *
+ * @internal
+ */
+export const isLeft = (window: unknown): boolean => {
+  const { documents, range } = isDocument(window) ? { ...window } : {}
+  const given = documents ?? range
+  return given !== undefined && boundsIn(given)[0] !== "unbounded"
+}
+
 // internal
 
 const boundsIn = (bounds: unknown): readonly [lower: unknown, upper: unknown] =>

@@ -11,6 +11,10 @@ export class Fifo<A> {
     return this.#items.length - this.#head
   }
 
+  get first(): A | undefined {
+    return this.#items[this.#head]
+  }
+
   push(item: A): void {
     this.#items.push(item)
   }

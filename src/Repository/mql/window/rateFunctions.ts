@@ -2,7 +2,7 @@
  * The window functions of rates and areas, of covariance, and of scaling.
  */
 import { divide } from "../../bson/arithmetic.ts"
-import { type BsonNumber, compareNumbers, isZero } from "../../bson/number.ts"
+import { type BsonNumber, compareNumbers, isZero, toDouble } from "../../bson/number.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { millisecondsOf } from "../dates/calendar.ts"
@@ -23,11 +23,11 @@ export const rateFunctions: ReadonlyMap<string, WindowParser> = new Map<string, 
   [
     "$covariancePop",
     (...given) =>
-      covariance((products, count) => count === 0 ? null : count === 1 ? 0 : over(products, count))(...given)
+      covariance((products, count) => count === 0 ? null : count === 1 ? 0 : divide(products, count))(...given)
   ],
   [
     "$covarianceSamp",
-    (...given) => covariance((products, count) => count < 2 ? null : over(products, count - 1))(...given)
+    (...given) => covariance((products, count) => count < 2 ? null : divide(products, count - 1))(...given)
   ],
   ["$minMaxScaler", (...given) => scaled(...given)]
 ])
@@ -132,11 +132,17 @@ class Products implements Summary<Products> {
   x: BsonNumber = 0
   y: BsonNumber = 0
   products: BsonNumber = 0
+  /** The sum of the pairs that are not finite: any of them is what the covariance is. */
+  infinite: BsonNumber = 0
 
   add(value: unknown): void {
     if (!Array.isArray(value) || value.length !== 2) return
     const [x, y]: ReadonlyArray<unknown> = value
     if (!isNumber(x) || !isNumber(y)) return
+    if (!isFinite(x) || !isFinite(y)) {
+      this.infinite = plus(this.infinite, plus(x, y))
+      return
+    }
     this.count += 1
     const difference = minus(x, this.x)
     this.x = plus(this.x, divide(difference, this.count))
@@ -146,6 +152,7 @@ class Products implements Summary<Products> {
 
   with(later: Products): Products {
     const both = new Products()
+    both.infinite = plus(this.infinite, later.infinite)
     both.count = this.count + later.count
     if (both.count === 0) return both
     const share = later.count / both.count
@@ -157,11 +164,14 @@ class Products implements Summary<Products> {
   }
 }
 
-const over = (products: BsonNumber, count: number): BsonNumber => divide(products, count)
+const isFinite = (value: BsonNumber): boolean => Number.isFinite(toDouble(value))
 
 const covariance = (result: (products: BsonNumber, count: number) => unknown): WindowParser => (operand, ...given) =>
   Array.isArray(operand) && operand.length === 2
-    ? summarising(() => new Products(), ({ count, products }) => result(products, count))(operand, ...given)
+    ? summarising(
+      () => new Products(),
+      ({ count, infinite, products }) => isFinite(infinite) ? result(products, count) : infinite
+    )(operand, ...given)
     : reject("a covariance takes an array of two expressions")
 
 /** The least and the greatest number. */

@@ -252,6 +252,58 @@ export const windowContract = (it: Tests, differs: Differs) => {
     [ofAll({ $sum: 0.1 }), [0.4, 0.4, 0.4, 0.4]]
   ])
 
+  // MongoDB holds the values of a window that documents leave in order. Of any other window it retains what $group does.
+  const one = decimal("1")
+  cases("equal numbers", [{ _id: 1, x: 1, n: 1 }, { _id: 2, x: 2, n: one }, { _id: 3, x: 3, n: 0 }], [
+    [inDocuments({ $addToSet: "$n" }, -1, 0), [[1], [1], [one, 0]], "lackingWindows"],
+    [inDocuments({ $min: "$n" }, -1, 0), [1, 1, 0], "lackingWindows"],
+    [inDocuments({ $max: "$n" }, -1, 0), [1, one, one], "lackingWindows"],
+    [inDocuments({ $max: "$n" }, "unbounded", 0), [1, 1, 1], "lackingWindows"],
+    [inDocuments({ $maxN: { input: "$n", n: 2 } }, -2, 0), [[1], [one, 1], [one, 1]], "lackingWindows"],
+    [inDocuments({ $maxN: { input: "$n", n: 1 } }, -1, 0), [[1], [one], [one]], "lackingWindows"],
+    [inDocuments({ $maxN: { input: "$n", n: 1 } }, "unbounded", 0), [[1], [1], [1]], "lackingWindows"],
+    [inDocuments({ $minN: { input: "$n", n: 2 } }, -2, 0), [[1], [1, one], [0, 1]], "lackingWindows"],
+    [inDocuments({ $bottom: { output: "$_id", sortBy: { n: 1 } } }, -1, 0), [1, 2, 2], "lackingWindows"],
+    [inDocuments({ $bottom: { output: "$_id", sortBy: { n: 1 } } }, "unbounded", 0), [1, 1, 1], "lackingWindows"],
+    [inDocuments({ $topN: { output: "$_id", sortBy: { n: 1 }, n: 2 } }, -2, 0), [[1], [1, 2], [3, 1]], "lackingWindows"]
+  ])
+
+  it.effect.skipIf(differs("lackingWindows"))(
+    "$group and expressions retain the first of equal numbers",
+    () =>
+      Effect.gen(function*() {
+        const documents = [1, one, 0, Long.fromNumber(1)].map((n, _id) => ({ _id, n }))
+        const { name, store } = yield* collectionOf(documents)
+        const [group] = yield* Stream.runCollect(store.aggregate(name, [
+          { $sort: { _id: 1 } },
+          {
+            $group: {
+              _id: null,
+              all: { $push: "$n" },
+              two: { $maxN: { input: "$n", n: 2 } },
+              least: { $minN: { input: "$n", n: 2 } },
+              last: { $bottomN: { output: "$_id", sortBy: { n: 1 }, n: 2 } },
+              bottom: { $bottom: { output: "$_id", sortBy: { n: 1 } } }
+            }
+          },
+          { $set: { all: { $maxN: { input: "$all", n: 2 } } } }
+        ]))
+        const expected = { _id: null, all: [one, 1], two: [one, 1], least: [0, 1], last: [0, 1], bottom: 0 }
+        assert.deepStrictEqual(plain(group), plain(expected))
+      })
+  )
+
+  cases("covariances of numbers that are not finite", [
+    { _id: 1, x: 1, a: 1, b: 2 },
+    { _id: 2, x: 2, a: Infinity, b: -2 },
+    { _id: 3, x: 3, a: 2, b: -Infinity },
+    { _id: 4, x: 4, a: 3, b: NaN },
+    { _id: 5, x: 5, a: 3, b: 4 }
+  ], [
+    [inDocuments({ $covariancePop: ["$a", "$b"] }, -1, 0), [0, Infinity, NaN, NaN, NaN], "lackingWindows"],
+    [inDocuments({ $covarianceSamp: ["$a", "$b"] }, 0, 0), [null, Infinity, -Infinity, NaN, null], "lackingWindows"]
+  ])
+
   it.effect.skipIf(differs("lackingWindows"))(
     "a window sets nested fields, and those that are there already",
     () =>
