@@ -177,6 +177,8 @@ interface Retained {
   readonly toArray: () => ReadonlyArray<Candidate>
 }
 
+const bytesOf = ({ order, value }: Candidate): number => 3 * slot + memoryOf(order) + memoryOf(value)
+
 const chosen = (
   candidate: (document: Document) => Candidate | undefined,
   count: Expression,
@@ -186,7 +188,6 @@ const chosen = (
 ({ key, weigh }) => {
   const n = plainNumber(count(key))
   const retained = typeof n === "number" && Number.isInteger(n) && n >= 1 ? retain(n) : undefined
-  const bytesOf = ({ order, value }: Candidate) => 3 * slot + memoryOf(order) + memoryOf(value)
   return {
     add: (document) => {
       if (retained === undefined) return reject("a whole number from 1 is needed as n")

@@ -126,6 +126,8 @@ const pushed = (bounds: Bounds, read: Expression): WindowFunction => ({ document
   }
 }
 
+const bytesWithText = (text: string, value: unknown): number => 5 * slot + 2 * text.length + memoryOf(value)
+
 const addedToSet = (
   bounds: Bounds,
   read: Expression,
@@ -136,7 +138,6 @@ const addedToSet = (
   const texts = new Fifo<string | undefined>()
   // The equal values of a text. The first that is in the window stands for them.
   const known = new Map<string, Fifo<unknown>>()
-  const bytesOf = (text: string, value: unknown) => 5 * slot + 2 * text.length + memoryOf(value)
   return {
     ...bounds(documents),
     push: (document) => {
@@ -144,7 +145,7 @@ const addedToSet = (
       if (value === undefined) return texts.push(undefined)
       charge(sizeOfValue(value))
       const text = encodeComponent(alike === undefined ? value : alike.add(value), { inexact: false })
-      weigh(bytesOf(text, value))
+      weigh(bytesWithText(text, value))
       texts.push(text)
       const equals = known.get(text) ?? new Fifo()
       equals.push(value)
@@ -154,7 +155,7 @@ const addedToSet = (
       const text = texts.shift()
       const equals = text === undefined ? undefined : known.get(text)
       if (text === undefined || equals === undefined) return true
-      weigh(-bytesOf(text, equals.shift()))
+      weigh(-bytesWithText(text, equals.shift()))
       if (equals.length === 0) known.delete(text)
       return true
     },

@@ -6,6 +6,22 @@ import * as EmbeddedStore from "../../../../src/Repository/EmbeddedStore.ts"
 import { either, oneOf, upTo } from "../../../support/choices.ts"
 import { textOf } from "../../../support/differential/answers.ts"
 import { anything, listOf, record } from "../../../support/differential/values.ts"
+import {
+  averageOf,
+  type Bound,
+  covarianceOf,
+  derivativeOf,
+  filledAt,
+  integralOf,
+  numberIn,
+  partitionOf,
+  placeOf,
+  type Point,
+  rounded,
+  scaled,
+  type Window,
+  windowsIn
+} from "../../../support/naiveWindows.ts"
 
 it.layer(EmbeddedStore.layerMemory)("windows", (it) => {
   it.effect.prop(
@@ -19,7 +35,7 @@ it.layer(EmbeddedStore.layerMemory)("windows", (it) => {
           { $setWindowFields: { partitionBy: "$g", sortBy: window.sortBy, output: inWindow(accumulators, window) } },
           { $sort: { _id: 1 } }
         )
-        for (const [index, { within }] of (yield* naive(run, documents, window)).entries()) {
+        for (const [index, { within }] of (yield* windowsIn(run, documents, window)).entries()) {
           const ids = within.map(({ _id }) => _id)
           const [group = ofNothing] = yield* run(
             { $match: { _id: { $in: ids } } },
@@ -56,7 +72,7 @@ it.layer(EmbeddedStore.layerMemory)("windows", (it) => {
           { $setWindowFields: { partitionBy: "$g", sortBy, output } },
           { $sort: { _id: 1 } }
         )
-        const all = yield* naive(run, documents, { ...window, sortBy })
+        const all = yield* windowsIn(run, documents, { ...window, sortBy })
         for (const [index, { current, within }] of all.entries()) {
           const points = within.map(({ d, t, x }): Point => [
             window.unit === undefined ? Number(x) : Number(t) / hour,
@@ -138,8 +154,6 @@ it.layer(EmbeddedStore.layerMemory)("windows", (it) => {
 
 const runs = Number(process.env["WINDOW_RUNS"] ?? 60)
 
-type Point = readonly [x: number, y: number]
-
 const hour = 3_600_000
 
 // Sums of these are exact in any order.
@@ -175,18 +189,6 @@ const collections = Arbitrary.map(
       return { _id, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) }
     })
 )
-
-type Bound = number | "unbounded" | "current"
-
-interface Window {
-  readonly lower: Bound
-  readonly upper: Bound
-  readonly unit: string | undefined
-  readonly isRange: boolean
-  readonly sortBy: Sort
-}
-
-const placeOf = (bound: Bound, end: number): number => bound === "unbounded" ? end : bound === "current" ? 0 : bound
 
 const bounds = either<Bound>(Arbitrary.map(upTo(8), (n) => n - 4), oneOf<Bound>("unbounded", "current"))
 
@@ -285,19 +287,8 @@ const settled = (field: string, value: unknown): unknown =>
 const same = (actual: unknown, expected: unknown, field: string): void =>
   assert.deepStrictEqual(textOf({ value: actual ?? null }), textOf({ value: expected ?? null }), field)
 
-/** Compares numbers of any type without their last digits. */
 const near = (actual: unknown, expected: unknown, field: string): void =>
   assert.deepStrictEqual(rounded(actual), rounded(expected), field)
-
-const rounded = (value: unknown): unknown => {
-  const number = numberIn(value)
-  return number === undefined ? value ?? null : Number(number.toFixed(9)) + 0
-}
-
-const numberIn = (value: unknown): number | undefined =>
-  typeof value === "number" || value instanceof Double || value instanceof Long || value instanceof Decimal128
-    ? Number(value.toString())
-    : undefined
 
 let made = 0
 
@@ -307,79 +298,3 @@ const inNewCollection = Effect.fnUntraced(function*(documents: ReadonlyArray<Doc
   yield* store.insertMany(name, documents)
   return (...stages: ReadonlyArray<Document>) => Stream.runCollect(store.aggregate(name, stages))
 })
-
-type Run = Effect.Success<ReturnType<typeof inNewCollection>>
-
-const partitionOf = (documents: ReadonlyArray<Document>, { g }: Document, sort: Sort): ReadonlyArray<Document> =>
-  documents.filter((other) => other["g"] === g).toSorted((a, b) =>
-    Object.entries(sort).reduce((order, [path, sign]) => order || (Number(a[path]) - Number(b[path])) * Number(sign), 0)
-  )
-
-/** Each document, and the documents in its window. */
-const naive = Effect.fnUntraced(function*(run: Run, documents: ReadonlyArray<Document>, window: Window) {
-  const { isRange, lower, sortBy, unit, upper } = window
-  const field = unit === undefined ? "x" : "t"
-  const limit = (bound: Bound, end: number): unknown =>
-    unit === undefined || bound === "unbounded"
-      ? { $add: ["$x", placeOf(bound, end)] }
-      : { $dateAdd: { startDate: "$t", unit, amount: placeOf(bound, end) } }
-  const limits = yield* run(
-    { $sort: { _id: 1 } },
-    { $project: { from: limit(lower, -Infinity), to: limit(upper, Infinity) } }
-  )
-  return documents.map((current, at) => {
-    const partition = partitionOf(documents, current, { ...sortBy, _id: 1 })
-    const index = partition.indexOf(current)
-    const within = partition.filter((other, place) => {
-      const value = Number(other[field])
-      const afterStart = lower === "unbounded" ||
-        (isRange && lower !== "current" ? value >= Number(limits[at]?.["from"]) : place >= index + placeOf(lower, 0))
-      const beforeEnd = upper === "unbounded" ||
-        (isRange && upper !== "current" ? value <= Number(limits[at]?.["to"]) : place <= index + placeOf(upper, 0))
-      return afterStart && beforeEnd
-    })
-    return { current, within }
-  })
-})
-
-const derivativeOf = (points: ReadonlyArray<Point>): number | null => {
-  const [first, last] = [points[0], points.at(-1)]
-  if (first === undefined || last === undefined || last[0] === first[0]) return null
-  return (last[1] - first[1]) / (last[0] - first[0])
-}
-
-const integralOf = (points: ReadonlyArray<Point>): number | null =>
-  points.length === 0 ? null : points.reduce((area, [x, y], at) => {
-    const [x0, y0] = points[at - 1] ?? [x, y]
-    return area + (x - x0) * (y + y0) / 2
-  }, 0)
-
-const covarianceOf = (pairs: ReadonlyArray<Point>, divisor: number): number | null => {
-  if (pairs.some(([x]) => Number.isNaN(x))) return NaN
-  if (divisor < 1) return null
-  const mean = (at: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[at], 0) / pairs.length
-  const [x, y] = [mean(0), mean(1)]
-  return pairs.reduce((sum, pair) => sum + (pair[0] - x) * (pair[1] - y), 0) / divisor
-}
-
-const scaled = (value: number, values: ReadonlyArray<number>): number => {
-  const [min, max] = [Math.min(...values), Math.max(...values)]
-  return min === max ? -1 : (value - min) / (max - min) * 4 - 1
-}
-
-/** A number at a place, or that between the nearest ones before and after it. */
-const filledAt = (order: ReadonlyArray<Document>, place: number): number | null => {
-  const known = order.flatMap(({ f, u }, at) => typeof f === "number" ? [{ at, f, u: Number(u) }] : [])
-  const before = known.findLast(({ at }) => at <= place)
-  const after = known.find(({ at }) => at >= place)
-  if (before === undefined || after === undefined) return null
-  if (before === after) return before.f
-  const u = Number(order[place]?.["u"])
-  return before.f + (u - before.u) * (after.f - before.f) / (after.u - before.u)
-}
-
-const averageOf = (numbers: ReadonlyArray<number>, weight: number): number | null =>
-  numbers.reduce<number | null>(
-    (average, number) => average === null ? number : number * weight + average * (1 - weight),
-    null
-  )
