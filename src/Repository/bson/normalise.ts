@@ -5,8 +5,8 @@ import { Binary, type Double, Long, UUID } from "bson"
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
 import { maxDepth } from "./limits.ts"
-import { doubleOf, made } from "./number.ts"
-import { bytesOf, isStorableTag, setField, tagOf } from "./value.ts"
+import { doubleOf, made, toDouble } from "./number.ts"
+import { bytesOf, isNumber, isStorableTag, setField, tagOf } from "./value.ts"
 
 /**
  * A frozen copy of a document as it would be read back after storing; fails with what can't be stored. A key whose value
@@ -30,6 +30,17 @@ export const normalise = (document: unknown, isOperand = false): Result.Result<D
  */
 export const normaliseOperand = (value: unknown): Result.Result<unknown, string> =>
   Result.map(normalise({ value }, true), (document) => document["value"])
+
+/**
+ * The direction of a sort or an index as a JavaScript number, of whatever BSON type it is. Anything else is returned as it is.
+ *
+ * @internal
+ */
+export const directionOf = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  const direction = Result.getOrUndefined(normaliseOperand(value))
+  return isNumber(direction) ? toDouble(direction) : value
+}
 
 /**
  * The BSON date of this many milliseconds since 1970.

@@ -3,7 +3,9 @@
  * operations imports it.
  */
 import * as Result from "effect/Result"
-import { isArray, isDocument } from "../bson/value.ts"
+import { normalise } from "../bson/normalise.ts"
+import { toDouble } from "../bson/number.ts"
+import { isArray, isDocument, isNumber } from "../bson/value.ts"
 import type { Document, Filter } from "../DocumentStore.ts"
 import { parseFilter } from "../mql/filter/parseFilter.ts"
 import { catchRejection } from "../mql/limits/queryProblem.ts"
@@ -24,8 +26,8 @@ export const rowMatcher = (filter: Filter): (document: Document) => boolean => {
 
 /**
  * Why a filter cannot be a rule, in words that name the operator; `undefined` if it can. A rule is evaluated for a single
- * document before the document is stored, so it cannot have a text search, a distance, code, or a value that is different
- * each time.
+ * document before the document is stored, so it cannot have a text search, a distance, code, a value that is different
+ * each time, or a type of numbers that a document does not show when it is read.
  *
  * @internal
  */
@@ -40,8 +42,10 @@ const matchNone = () => false
 
 /** The test of a filter, or why it cannot be a rule. */
 const parse = (filter: Filter): Result.Result<(document: Document) => boolean, string> => {
-  const operator = unsuitableOperator(filter)
-  if (operator !== undefined) return Result.fail(unsuitable(operator))
+  const normalised = normalise(filter, true)
+  if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
+  const reason = unsuitableReason(normalised.success)
+  if (reason !== undefined) return Result.fail(reason)
   // The time is only used for `$$NOW`, which is unsuitable.
   const parsed = parseFilter(filter, { now: 0 })
   if (Result.isFailure(parsed)) {
@@ -56,27 +60,62 @@ const parse = (filter: Filter): Result.Result<(document: Document) => boolean, s
 const unsuitable = (operator: string): string =>
   `${operator} can't be used in a rule, because a rule is evaluated for single documents`
 
-/** The first operator or variable of a filter whose value does not follow from the document. */
-const unsuitableOperator = (filter: unknown): string | undefined =>
+const untyped = (operator: string, type: string): string =>
+  `${operator} ${type} can't be used in a rule, because documents that are read do not tell int, long and double apart`
+
+/** Why the value of a filter does not follow from the document as it is read; the first reason. */
+const unsuitableReason = (filter: unknown): string | undefined =>
   isDocument(filter)
     ? firstOf(Object.entries(filter), ([key, operand]) =>
       key === "$text" || key === "$sampleRate"
-        ? key
+        ? unsuitable(key)
         : key === "$expr"
         ? unsuitableExpression(operand)
+        : key === "$type"
+        ? untypedNumber(key, operand)
+        : key === "$jsonSchema"
+        ? unsuitableSchema(operand)
         : parents.has(key)
-        ? firstOf([operand].flat(), unsuitableOperator)
+        ? firstOf([operand].flat(), unsuitableReason)
         : key.startsWith("$")
         ? undefined
-        : unsuitableOperator(operand))
+        : unsuitableReason(operand))
     : undefined
 
 const unsuitableExpression = (expression: unknown): string | undefined => {
-  if (typeof expression === "string") return variables.exec(expression)?.[0]
+  if (typeof expression === "string") {
+    const [variable] = variables.exec(expression) ?? []
+    return variable === undefined ? undefined : unsuitable(variable)
+  }
   if (isArray(expression)) return firstOf(expression, unsuitableExpression)
   if (!isDocument(expression) || Object.hasOwn(expression, "$literal")) return undefined
-  return Object.hasOwn(expression, "$rand") ? "$rand" : firstOf(Object.values(expression), unsuitableExpression)
+  return firstOf(Object.entries(expression), ([key, operand]) =>
+    key === "$rand" || key === "$sampleRate"
+      ? unsuitable(key)
+      : key === "$type"
+      ? untyped("$expr with", "$type")
+      : unsuitableExpression(operand))
 }
+
+const unsuitableSchema = (schema: unknown): string | undefined =>
+  isArray(schema)
+    ? firstOf(schema, unsuitableSchema)
+    : isDocument(schema)
+    ? firstOf(
+      Object.entries(schema),
+      ([key, part]) => (key === "bsonType" ? untypedNumber(key, part) : undefined) ?? unsuitableSchema(part)
+    )
+    : undefined
+
+/** The reason of a type of numbers among the types of an operand. */
+const untypedNumber = (operator: string, types: unknown): string | undefined =>
+  firstOf([types].flat(), (type) => numberTypes.has(textOf(type)) ? untyped(operator, textOf(type)) : undefined)
+
+// A number of any type, or a name.
+const textOf = (type: unknown): string => isNumber(type) ? `${toDouble(type)}` : typeof type === "string" ? type : ""
+
+/** The types of numbers that are read as JavaScript's, by their names and numbers. */
+const numberTypes: ReadonlySet<string> = new Set(["int", "long", "double", "16", "18", "1"])
 
 /** The operators whose operands are filters or operators. */
 const parents: ReadonlySet<string> = new Set(["$and", "$or", "$nor", "$not", "$elemMatch", "$all"])

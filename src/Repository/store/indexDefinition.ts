@@ -3,6 +3,7 @@
  */
 import { EJSON } from "bson"
 import * as Result from "effect/Result"
+import { directionOf } from "../bson/normalise.ts"
 import type { IndexDescription } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 import { shortened } from "./collationDefinition.ts"
@@ -101,7 +102,8 @@ export const missingIndexesOf = (
   installed: ReadonlyArray<IndexDescription>
 ): Result.Result<ReadonlyArray<IndexDescription>, QueryRejected> => {
   const missing: Array<IndexDescription> = []
-  for (const description of wanted) {
+  for (const given of wanted) {
+    const description = withDirections(given)
     const problem = problemOf(description)
     if (problem !== undefined) return Result.fail(new QueryRejected({ operation, detail: problem }))
     if (isIdentifier(description)) continue
@@ -113,6 +115,14 @@ export const missingIndexesOf = (
   }
   return Result.succeed(missing)
 }
+
+const withDirections = (description: IndexDescription): IndexDescription => ({
+  ...description,
+  // What is neither a direction nor a kind is rejected next.
+  key: Object.fromEntries(
+    Object.entries(description.key).map(([path, kind]) => [path, directionOf(kind)])
+  ) as IndexDescription["key"]
+})
 
 const conflict = (
   operation: string,

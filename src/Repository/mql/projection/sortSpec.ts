@@ -3,8 +3,8 @@
  */
 import * as Result from "effect/Result"
 import type { Collator } from "../../bson/collator.ts"
+import { directionOf } from "../../bson/normalise.ts"
 import { type Direction, segmentsOf } from "../../bson/path.ts"
-import { plainValue } from "../../bson/plainDocument.ts"
 import { isDocument } from "../../bson/value.ts"
 import { type Problem, rejected } from "../limits/queryProblem.ts"
 import { byScore, isScore } from "./textScore.ts"
@@ -20,7 +20,7 @@ export const parseSort = (
   isSearch = false
 ): Result.Result<ReadonlyArray<Direction>, Problem> => {
   if (!isDocument(sort)) return Result.fail(rejected("a sort must be a document"))
-  const entries = Object.entries(plainValue(sort))
+  const entries = Object.entries(sort).map(([path, value]) => [path, directionOf(value)] as const)
   const wrong = entries.find(([path, value]) =>
     !(isDirection(value) || (isSearch && isScore(value))) || path === "" || path.startsWith("$")
   )

@@ -46,6 +46,22 @@ export const numberContract = (it: Tests, differs: Differs) => {
       assert.deepStrictEqual(yield* types(), expected)
     }))
 
+  it.effect.each([new Int32(-1), double(-1), long(-1), decimal("-1")])(
+    "sorts and indexes by a direction of %s",
+    (down) =>
+      Effect.gen(function*() {
+        const { find, name, store } = yield* collectionOf([{ _id: 1 }, { _id: 2 }])
+        // The types only have JavaScript's numbers.
+        const key = { _id: down } as unknown as { readonly _id: -1 }
+        assert.deepStrictEqual(yield* find({ sort: key }), [{ _id: 2 }, { _id: 1 }])
+        const described = [{ name: "n", key: { n: key._id } }]
+        yield* store.createIndexes(name, described)
+        yield* store.createIndexes(name, [{ name: "n", key: { n: -1 } }])
+        assert.deepStrictEqual(yield* store.listIndexes(name), [{ name: "n", key: { n: -1 } }])
+        assert.deepStrictEqual(yield* store.syncIndexes(name, described), { created: [], rebuilt: [], dropped: [] })
+      })
+  )
+
   it.effect("reads numbers of all types but decimals as JavaScript's", () =>
     Effect.gen(function*() {
       const { all, name, store } = yield* collectionOf(stored.slice(0, 6))
