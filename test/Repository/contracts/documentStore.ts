@@ -32,7 +32,9 @@ import { bucketPages } from "./documentStore/manual/stagesBuckets.ts"
 import { graphPages } from "./documentStore/manual/stagesGraphs.ts"
 import { joinPages } from "./documentStore/manual/stagesJoins.ts"
 import { shapePages } from "./documentStore/manual/stagesShapes.ts"
+import { tutorialPages } from "./documentStore/manual/stagesTutorials.ts"
 import { windowPages } from "./documentStore/manual/stagesWindows.ts"
+import { writingPages } from "./documentStore/manual/stagesWrites.ts"
 import { arrayUpdatePages } from "./documentStore/manual/updatesArrays.ts"
 import { fieldUpdatePages } from "./documentStore/manual/updatesFields.ts"
 import { positionalUpdatePages } from "./documentStore/manual/updatesPositional.ts"
@@ -89,7 +91,9 @@ export const documentStoreContract = <E>(
     graphPages(it, differs)
     joinPages(it, differs)
     shapePages(it, differs)
+    tutorialPages(it, differs)
     windowPages(it, differs)
+    writingPages(it, differs)
     fieldUpdatePages(it, differs)
     arrayUpdatePages(it, differs)
     positionalUpdatePages(it, differs)

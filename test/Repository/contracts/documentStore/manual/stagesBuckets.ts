@@ -81,12 +81,8 @@ const autoArtwork = artworkOf(prices.with(6, "159.00"), years.with(6, undefined)
 const priced = (title: string, price?: string) => ({ title, ...price === undefined ? {} : { price: decimal(price) } })
 const dated = (title: string, year?: number) => ({ title, ...year === undefined ? {} : { year } })
 const bucket = (min: unknown, max: unknown, count: number, more = {}) => ({ _id: { min, max }, count, ...more })
-const priceBuckets = [
-  bucket(decimal("76.04"), decimal("159.00"), 2),
-  bucket(decimal("159.00"), decimal("199.99"), 2),
-  bucket(decimal("199.99"), decimal("385.00"), 2),
-  bucket(decimal("385.00"), decimal("483.00"), 2)
-]
+const limits = ["76.04", "159.00", "199.99", "385.00", "483.00"].map(decimal)
+const priceBuckets = limits.slice(1).map((max, i) => bucket(limits[i], max, 2))
 
 const tagCounts = [
   ...Object.entries({ painting: 6, oil: 4, Expressionism: 3, Surrealism: 2, abstract: 2 }),
