@@ -51,7 +51,7 @@ export const countSource = (
 const nothingCounted: Result.Result<ReadonlyArray<number>> = Result.succeed([])
 
 const lengthsOf = (source: BatchIterator<unknown>): BatchIterator<number> =>
-  mapChunks(source, (found) => Result.succeed([found.length]))
+  mapChunks(source, (found) => [found.length])
 
 const each = (step: CountStep): BatchIterator<number> => {
   let next: string | undefined = everything.start

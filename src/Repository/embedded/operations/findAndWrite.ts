@@ -319,7 +319,7 @@ const writeEach = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
     Result.succeed(
       mapChunks(
         findSource(store, catalog, name, filter),
-        (found) => Result.succeed(found.map(({ recordId }) => recordId))
+        (found) => found.map(({ recordId }) => recordId)
       )
     ))
   return yield* Effect.uninterruptible(writeInJobs(context, filter, recordIds, write))

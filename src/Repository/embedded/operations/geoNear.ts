@@ -101,7 +101,7 @@ const documentsBy = (options: Options, { collection, memory, parseFilter, read }
   const found = nearbyDocuments({ ...filter, itemConditions: filter.itemConditions }, near, read, Infinity, memory)
   return mapEach(found, ({ document, nearest }) => {
     const measured = withValue(document, distancePath, nearest.distance / near.unit * multiplier)
-    return Result.succeed(locationPath ? withValue(measured, locationPath, nearest.location) : measured)
+    return locationPath ? withValue(measured, locationPath, nearest.location) : measured
   })
 }
 

@@ -73,7 +73,7 @@ export const findSource = (
   onMatches?.(0)
   const found = onMatches === undefined ? matching : mapChunks(matching, (items) => {
     onMatches(items.length)
-    return Result.succeed(items)
+    return items
   })
   const { search } = filter
   const documentOf = search === undefined || !sort.some(isByScore)

@@ -11,7 +11,7 @@ import { sorted } from "../../mql/execution/mergeSort.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
 import type { Near, Nearest } from "../../mql/geo/near.ts"
 import { beginEvaluation } from "../../mql/limits/costBudget.ts"
-import { catchRejection, type Problem, rejected } from "../../mql/limits/queryProblem.ts"
+import { type Problem, rejected } from "../../mql/limits/queryProblem.ts"
 import type { Memory } from "../../mql/limits/sizeLimits.ts"
 import { type Collection, isSearchable } from "../catalog/catalog.ts"
 import { RecordSet, type StoredDocument } from "../planner/candidates.ts"
@@ -117,18 +117,14 @@ const ringOf = (
     ...filter,
     constraints: [{ kind: "area", path: near.path, area, isRing: true }, ...filter.constraints]
   }
-  const nearby = mapEach(read(ofRing), (found) =>
-    Result.map(
-      catchRejection(() => {
-        beginEvaluation()
-        return near.nearest(found.document)
-      }),
-      (nearest): NearbyDocument | undefined =>
-        nearest !== undefined && nearest.distance >= from &&
-          (nearest.distance < to || (isLast && nearest.distance <= to))
-          ? { ...found, nearest }
-          : undefined
-    ))
+  const nearby = mapEach(read(ofRing), (found): NearbyDocument | undefined => {
+    beginEvaluation()
+    const nearest = near.nearest(found.document)
+    return nearest !== undefined && nearest.distance >= from &&
+        (nearest.distance < to || (isLast && nearest.distance <= to))
+      ? { ...found, nearest }
+      : undefined
+  })
   return sorted(nearby, ({ nearest: { distance } }) => ({ distance }), byDistance, wanted, memory, sizeOf)
 }
 

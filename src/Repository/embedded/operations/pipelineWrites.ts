@@ -100,8 +100,7 @@ const replaceAll = Effect.fnUntraced(function*(
   const memory = makeMemory()
   yield* Stream.runForEach(source, (document) => {
     documents.push(withId(document))
-    const problem = memory.hold(memoryOf(document))
-    return problem === undefined ? Effect.void : Effect.fail(toError(problem, operation))
+    return fromProblem(catchRejection(() => memory.hold(memoryOf(document))))
   })
   yield* rejectDuplicateKey(
     operation,

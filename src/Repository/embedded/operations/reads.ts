@@ -168,7 +168,7 @@ const parseFind = (
   return Result.succeed(() => {
     const matching = findSource(store, catalog, name, filter.success, directions.success, wanted, onMatches, memory)
     const found = slice(matching, skip, limit)
-    const documents = mapChunks(found, (items) => Result.succeed(items.map(({ document }) => document)))
+    const documents = mapChunks(found, (items) => items.map(({ document }) => document))
     return project.success === undefined ? documents : mapEach(documents, project.success)
   })
 }
@@ -288,10 +288,7 @@ const aggregate = (
 }
 
 const documentsOf = ({ catalog, store }: ReadContext, name: string, filter: Filter): BatchIterator =>
-  mapChunks(
-    findSource(store, catalog, name, filter),
-    (found) => Result.succeed(found.map(({ document }) => document))
-  )
+  mapChunks(findSource(store, catalog, name, filter), (found) => found.map(({ document }) => document))
 
 const unsorted = Result.succeed([])
 

@@ -18,7 +18,7 @@ import type {
 import type { ExpressionContext } from "../../mql/expression/expression.ts"
 import { contextWith } from "../../mql/expression/letVariables.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
-import type { Problem } from "../../mql/limits/queryProblem.ts"
+import { catchRejection, type Problem } from "../../mql/limits/queryProblem.ts"
 import { parseProjection, type Projection } from "../../mql/projection/parseProjection.ts"
 import { parseSort } from "../../mql/projection/sortSpec.ts"
 import { parseCollation } from "../../mql/text/collation.ts"
@@ -368,5 +368,5 @@ const resultProjection = (
         ? Result.succeed({})
         : project === undefined
         ? Result.succeed({ document: plainValue(document) })
-        : Result.map(project(document), (document) => ({ document: plainValue(document) }))
+        : catchRejection(() => ({ document: plainValue(project(document)) }))
   )

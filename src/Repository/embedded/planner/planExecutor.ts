@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, mapEach } from "../../mql/execution/batchIterator.ts"
 import type { Filter } from "../../mql/filter/parseFilter.ts"
-import { catchRejection, type Problem, problemOfThrown } from "../../mql/limits/queryProblem.ts"
+import { type Problem, problemOfThrown } from "../../mql/limits/queryProblem.ts"
 import type { ReadTables } from "../../storage/orderedStore.ts"
 import type { Collection } from "../catalog/catalog.ts"
 import { byEntries, type Candidates, inOrder, maxCost, type StoredDocument } from "./candidates.ts"
@@ -85,8 +85,7 @@ const sourceOf = (
 const computed = (candidates: Candidates, filter: Filter): BatchIterator<StoredDocument> =>
   mapEach(
     () => Result.succeed(candidates(minCost, () => true)),
-    (found) =>
-      Result.map(catchRejection(() => filter.matches(found.document)), (isMatch) => isMatch ? found : undefined)
+    (found) => filter.matches(found.document) ? found : undefined
   )
 
 const candidatesOf = (

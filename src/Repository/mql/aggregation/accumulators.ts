@@ -21,7 +21,7 @@ import {
   Total
 } from "../expression/summaryOperators.ts"
 import { charge } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, reject, rejected, unsupported } from "../limits/queryProblem.ts"
+import { orReject, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { Fifo } from "../window/fifo.ts"
@@ -57,25 +57,20 @@ export const parseAccumulations = (
   stage: string,
   fields: Document,
   context: ExpressionContext
-): Result.Result<Accumulations, Problem> =>
-  Result.all(
-    Object.entries(fields).map(([field, accumulation]): Result.Result<Accumulations[number], Problem> => {
-      const [name = "", ...others] = isDocument(accumulation) ? Object.keys(accumulation) : []
-      if (field.includes(".") || field.startsWith("$")) {
-        return Result.fail(rejected(`${stage} can't make the field "${field}"`))
-      }
-      if (name === "$accumulator") return Result.fail(unsupported(name))
-      const make = accumulators.get(name)
-      if (!isDocument(accumulation) || others.length > 0 || make === undefined) {
-        return Result.fail(rejected(`"${field}" of ${stage} needs exactly one accumulator`))
-      }
-      return Result.map(make(accumulation[name], context), (accumulator) => [field, accumulator])
-    })
-  )
+): Accumulations =>
+  Object.entries(fields).map(([field, accumulation]) => {
+    const [name = "", ...others] = isDocument(accumulation) ? Object.keys(accumulation) : []
+    if (field.includes(".") || field.startsWith("$")) return reject(`${stage} can't make the field "${field}"`)
+    if (name === "$accumulator") return rejectWith(unsupported(name))
+    const make = accumulators.get(name)
+    return isDocument(accumulation) && others.length === 0 && make !== undefined
+      ? [field, make(accumulation[name], context)]
+      : reject(`"${field}" of ${stage} needs exactly one accumulator`)
+  })
 
 // internal
 
-type Make = (operand: unknown, context: ExpressionContext) => Result.Result<Accumulator, Problem>
+type Make = (operand: unknown, context: ExpressionContext) => Accumulator
 
 interface ValueState {
   readonly add: (value: unknown) => void
@@ -83,11 +78,14 @@ interface ValueState {
 }
 
 /** An accumulator over one value of each document. */
-const ofValues = (start: (group: GroupOf, collator: Collator | undefined) => ValueState): Make => (operand, context) =>
-  Result.map(parseExpression(operand, context), (read) => (group) => {
-    const { add, result } = start(group, context.collator)
-    return { add: (document) => add(read(document)), result }
-  })
+const ofValues =
+  (start: (group: GroupOf, collator: Collator | undefined) => ValueState): Make => (operand, context) => {
+    const read = parseExpression(operand, context)
+    return (group) => {
+      const { add, result } = start(group, context.collator)
+      return { add: (document) => add(read(document)), result }
+    }
+  }
 
 /** Retains at most one value. */
 const ofOne = (better: (order: Order) => (value: unknown, kept: unknown) => boolean): Make =>
@@ -205,11 +203,12 @@ const all = (values: ReadonlyArray<unknown>): unknown => values
 const someValues =
   (make: (input: Expression, n: Expression, order: Order) => Accumulator): Make => (operand, context) =>
     isDocument(operand) && Object.hasOwn(operand, "input") && Object.hasOwn(operand, "n")
-      ? Result.map(
-        Result.all([parseExpression(operand["input"], context), parseExpression(operand["n"], context)]),
-        ([input, n]) => make(input, n, orderOf(context.collator))
+      ? make(
+        parseExpression(operand["input"], context),
+        parseExpression(operand["n"], context),
+        orderOf(context.collator)
       )
-      : Result.fail(rejected("an input and n are needed"))
+      : reject("an input and n are needed")
 
 const placed = (retain: (n: number) => Retained): Make =>
   someValues((input, n) => chosen((document) => ({ order: [], value: input(document) ?? null }), n, retain, all))
@@ -248,43 +247,29 @@ const extremes = (
 
 const sortedBy = (best: "first" | "last", isSingle: boolean): Make => (operand, context) => {
   const required = isSingle ? ["output", "sortBy"] : ["output", "sortBy", "n"]
-  const parsed = Result.flatMap(
-    catchRejection(() => namesOf(operand, `${best === "first" ? "$top" : "$bottom"}${isSingle ? "" : "N"}`, required)),
-    ({ n = 1, output, sortBy }) =>
-      Result.all([
-        parseSort(sortBy, context.collator),
-        parseExpression(output, context),
-        parseExpression(n, context)
-      ])
+  const name = `${best === "first" ? "$top" : "$bottom"}${isSingle ? "" : "N"}`
+  const { n = 1, output, sortBy } = namesOf(operand, name, required)
+  const directions = orReject(parseSort(sortBy, context.collator))
+  const [compute, count] = [parseExpression(output, context), parseExpression(n, context)]
+  return chosen(
+    (document) => ({
+      order: Result.getOrElse(sortKeyOf(document, directions), reject),
+      value: compute(document) ?? null
+    }),
+    count,
+    (n) => new BestValues<Candidate>((a, b) => compareKeys(a.order, b.order, directions), n, best),
+    isSingle ? ([value]) => value : all
   )
-  return Result.map(parsed, ([directions, compute, count]) =>
-    chosen(
-      (document) => ({
-        order: Result.getOrElse(sortKeyOf(document, directions), reject),
-        value: compute(document) ?? null
-      }),
-      count,
-      (n) => new BestValues<Candidate>((a, b) => compareKeys(a.order, b.order, directions), n, best),
-      isSingle ? ([value]) => value : all
-    ))
 }
 
 const quantiles =
   (result: (quantiles: ReadonlyArray<BsonNumber | null>) => unknown, parts?: ReadonlyArray<number>): Make =>
-  (operand, context) =>
-    Result.flatMap(
-      catchRejection(() => {
-        const { input, method, p } = namesOf(
-          operand,
-          "a percentile",
-          ["input", "method"],
-          parts === undefined ? ["p"] : []
-        )
-        checkMethod(method)
-        return { input, wanted: parts ?? partsOfPercentile(p) }
-      }),
-      ({ input, wanted }) => ofAll((values) => result(percentiles(values, wanted)))(input, context)
-    )
+  (operand, context) => {
+    const { input, method, p } = namesOf(operand, "a percentile", ["input", "method"], parts === undefined ? ["p"] : [])
+    checkMethod(method)
+    const wanted = parts ?? partsOfPercentile(p)
+    return ofAll((values) => result(percentiles(values, wanted)))(input, context)
+  }
 
 const accumulators = new Map<string, Make>([
   ["$sum", summed(() => new Total(), (total) => total.sum())],

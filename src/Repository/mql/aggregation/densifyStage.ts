@@ -1,7 +1,6 @@
 /**
  * `$densify`: adds documents where a sequence of numbers or dates has gaps.
  */
-import * as Result from "effect/Result"
 import { multiply } from "../../bson/arithmetic.ts"
 import { type BsonNumber, compareNumbers, plainNumber } from "../../bson/number.ts"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
@@ -10,22 +9,20 @@ import type { Document } from "../../DocumentStore.ts"
 import { addMonths, millisecondsOf } from "../dates/calendar.ts"
 import { dateAt, plus } from "../expression/arithmeticOperators.ts"
 import { isNothing } from "../expression/expression.ts"
-import { catchRejection, reject } from "../limits/queryProblem.ts"
-import { type Partition, partitioned } from "./partitions.ts"
+import { reject } from "../limits/queryProblem.ts"
+import { fieldsKey, type Partition, partitioned } from "./partitions.ts"
 import type { StageParser } from "./stageContext.ts"
 
 /** @internal */
-export const parseDensify: StageParser = (operand, context) =>
-  Result.map(catchRejection(() => read(operand)), (densify) => {
-    const { field, partitionFields } = densify
-    return partitioned(
-      (document) =>
-        partitionFields.map((path) => isDocument(document) ? valueAt(document, segmentsOf(path)) ?? null : null),
-      [{ path: segmentsOf(field), descending: false }],
-      context,
-      (partitions) => densified(partitions, densify)
-    )
-  })
+export const parseDensify: StageParser = (operand, context) => {
+  const densify = read(operand)
+  return partitioned(
+    fieldsKey(densify.partitionFields.map(segmentsOf)),
+    [{ path: segmentsOf(densify.field), descending: false }],
+    context,
+    (partitions) => densified(partitions, densify)
+  )
+}
 
 // internal
 

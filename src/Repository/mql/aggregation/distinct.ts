@@ -1,7 +1,6 @@
 /**
  * `distinct`: the different values of documents at a path.
  */
-import * as Result from "effect/Result"
 import type { Collator } from "../../bson/collator.ts"
 import { forEachValue, type Segments } from "../../bson/path.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
@@ -24,6 +23,6 @@ export const distinctValues = (
       if (known.add(value)) fresh.push(value)
     }
     for (const document of some) forEachValue(document, path, add)
-    return Result.succeed(fresh)
+    return fresh
   })
 }

@@ -1,42 +1,41 @@
 /**
  * `$fill`: gives values to fields that are `null` or missing.
  */
-import * as Result from "effect/Result"
 import { segmentsOf, valueAt, withValue } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { mapEach } from "../execution/batchIterator.ts"
 import { type Expression, type ExpressionContext, isNothing } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
-import { catchRejection, reject, rejectWith } from "../limits/queryProblem.ts"
+import { orReject, reject } from "../limits/queryProblem.ts"
 import { computing } from "../projection/parseProjection.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { parseWindowFunction } from "../window/parseWindowFunction.ts"
+import { fieldsKey } from "./partitions.ts"
 import type { StageParser, Transform } from "./stageContext.ts"
 import { type Field, partitionOf, windowsOf } from "./windowStage.ts"
 
 /** @internal */
-export const parseFill: StageParser = (operand, context) =>
-  catchRejection((): Transform => {
-    const { output, partitionBy, partitionByFields, sortBy } = isDocument(operand) ? { ...operand } : {}
-    if (!isDocument(output) || Object.keys(output).length === 0) return reject("$fill needs an output")
-    const fills = Object.entries(output).map(([path, fill]) => fillOf(path, fill, context))
-    const setValues = (document: Document): Document =>
-      fills.reduce((result, { compute, path }) => {
-        const segments = segmentsOf(path)
-        const isFilled = compute === undefined || !isNothing(valueAt(document, segments))
-        return isFilled ? result : withValue(result, segments, compute(document))
-      }, document)
-    const withValues: Transform = (source) => mapEach(source, computing(setValues))
-    const sort = sortBy === undefined ? [] : Result.getOrElse(parseSort(sortBy, context.collator), rejectWith)
-    const byOrder = fills.flatMap(({ method, path }): ReadonlyArray<Field> =>
-      method === undefined ? [] : [{ path, make: parseWindowFunction(path, { [method]: `$${path}` }, sort, context) }]
-    )
-    if (byOrder.length === 0) return withValues
-    if (sort.length === 0) return reject("$fill with a method needs a sortBy")
-    const byWindows = windowsOf(partitionKey(partitionBy, partitionByFields, context), sort, byOrder, context)
-    return (source) => withValues(byWindows(source))
-  })
+export const parseFill: StageParser = (operand, context) => {
+  const { output, partitionBy, partitionByFields, sortBy } = isDocument(operand) ? { ...operand } : {}
+  if (!isDocument(output) || Object.keys(output).length === 0) return reject("$fill needs an output")
+  const fills = Object.entries(output).map(([path, fill]) => fillOf(path, fill, context))
+  const setValues = (document: Document): Document =>
+    fills.reduce((result, { compute, path }) => {
+      const segments = segmentsOf(path)
+      const isFilled = compute === undefined || !isNothing(valueAt(document, segments))
+      return isFilled ? result : withValue(result, segments, compute(document))
+    }, document)
+  const withValues: Transform = (source) => mapEach(source, computing(setValues))
+  const sort = sortBy === undefined ? [] : orReject(parseSort(sortBy, context.collator))
+  const byOrder = fills.flatMap(({ method, path }): ReadonlyArray<Field> =>
+    method === undefined ? [] : [{ path, make: parseWindowFunction(path, { [method]: `$${path}` }, sort, context) }]
+  )
+  if (byOrder.length === 0) return withValues
+  if (sort.length === 0) return reject("$fill with a method needs a sortBy")
+  const byWindows = windowsOf(partitionKey(partitionBy, partitionByFields, context), sort, byOrder, context)
+  return (source) => withValues(byWindows(source))
+}
 
 // internal
 
@@ -56,7 +55,7 @@ const fillOf = (path: string, fill: unknown, context: ExpressionContext): Fill =
     return reject(`"${path}" of $fill needs a value or a method`)
   }
   if (value !== undefined) {
-    return { path, compute: Result.getOrElse(parseExpression(value, context), rejectWith) }
+    return { path, compute: parseExpression(value, context) }
   }
   const name = methods.get(method)
   return name === undefined ? reject("the method of $fill is linear or locf") : { path, method: name }
@@ -66,10 +65,9 @@ const fillOf = (path: string, fill: unknown, context: ExpressionContext): Fill =
 const partitionKey = (partitionBy: unknown, partitionByFields: unknown, context: ExpressionContext): Expression => {
   if (partitionBy !== undefined) {
     return partitionByFields === undefined
-      ? partitionOf(Result.getOrElse(parseExpression(partitionBy, context), rejectWith))
+      ? partitionOf(parseExpression(partitionBy, context))
       : reject("$fill takes partitionBy or partitionByFields")
   }
   const fields = isArray(partitionByFields) ? partitionByFields : []
-  const paths = fields.map((path) => typeof path === "string" ? segmentsOf(path) : reject("$fill needs paths"))
-  return (document) => paths.map((path) => isDocument(document) ? valueAt(document, path) ?? null : null)
+  return fieldsKey(fields.map((path) => typeof path === "string" ? segmentsOf(path) : reject("$fill needs paths")))
 }

@@ -1,7 +1,6 @@
 /**
  * `$graphLookup`: follows the connections of the documents of a collection, which is held in memory.
  */
-import * as Result from "effect/Result"
 import { longOf, toDouble } from "../../bson/number.ts"
 import { segmentsOf, withValue } from "../../bson/path.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
@@ -10,7 +9,7 @@ import { mapEach } from "../execution/batchIterator.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { type Filter, matchAll, parseFilter } from "../filter/parseFilter.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
-import { catchRejection, rejected } from "../limits/queryProblem.ts"
+import { orReject, reject } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
 import { isName, listOf, makeJoinTable, valuesAt } from "./joinTable.ts"
 import type { StageParser } from "./stageContext.ts"
@@ -22,46 +21,35 @@ export const parseGraphLookup: StageParser = (operand, context) => {
   if (
     !isName(from) || !isName(connectFromField) || !isName(connectToField) || !isName(as) || startWith === undefined
     || !(depthField === undefined || isName(depthField)) || !(maxDepth === undefined || isNumber(maxDepth))
-  ) return Result.fail(rejected("$graphLookup needs a collection, a startWith, the fields to connect and an as"))
+  ) return reject("$graphLookup needs a collection, a startWith, the fields to connect and an as")
   const start = parseExpression(startWith, context)
-  if (Result.isFailure(start)) return Result.fail(start.failure)
   const filter = restrictSearchWithMatch === undefined
-    ? Result.succeed(matchAll)
-    : parseFilter(restrictSearchWithMatch, context)
-  if (Result.isFailure(filter)) return Result.fail(filter.failure)
+    ? matchAll
+    : orReject(parseFilter(restrictSearchWithMatch, context))
   const place = segmentsOf(as)
   const depths = maxDepth === undefined ? Infinity : toDouble(maxDepth)
-  return Result.map(context.find(from, {}, context), (open) => {
-    const table = makeJoinTable(open, (other) => valuesAt(other, connectToField), context)
-    return (source) =>
-      table((table) => {
-        const search = (document: Document): ReadonlyArray<Document> => {
-          beginEvaluation()
-          const seen = new Map<Document, number>()
-          let values = listOf(start.success(document))
-          for (let depth = 0; depth <= depths && values.length > 0; depth++) {
-            const fresh = new Set(
-              table.find(values).filter((other) => !seen.has(other) && matches(filter.success, other))
-            )
-            for (const other of fresh) seen.set(other, depth)
-            values = Array.from(fresh).flatMap((other) => valuesAt(other, connectFromField))
-          }
-          return Array.from(
-            seen,
-            ([other, depth]) =>
-              depthField === undefined ? other : withValue(other, segmentsOf(depthField), longOf(depth))
+  const open = orReject(context.find(from, {}, context))
+  const table = makeJoinTable(open, (other) => valuesAt(other, connectToField), context)
+  return (source) =>
+    table((table) => {
+      const search = (document: Document): ReadonlyArray<Document> => {
+        beginEvaluation()
+        const seen = new Map<Document, number>()
+        let values = listOf(start(document))
+        for (let depth = 0; depth <= depths && values.length > 0; depth++) {
+          const fresh = new Set(
+            table.find(values).filter((other) => !seen.has(other) && matches(filter, other))
           )
+          for (const other of fresh) seen.set(other, depth)
+          values = Array.from(fresh).flatMap((other) => valuesAt(other, connectFromField))
         }
-        return mapEach(
-          source,
-          (document) =>
-            Result.flatMap(
-              catchRejection(() => search(document)),
-              (found) => checkSize(withValue(document, place, found))
-            )
+        return Array.from(
+          seen,
+          ([other, depth]) => depthField === undefined ? other : withValue(other, segmentsOf(depthField), longOf(depth))
         )
-      })
-  })
+      }
+      return mapEach(source, (document) => checkSize(withValue(document, place, search(document))))
+    })
 }
 
 // internal

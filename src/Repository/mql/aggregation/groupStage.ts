@@ -2,7 +2,6 @@
  * `$group` and `$bucketAuto`: each document is added to its group's accumulators and then dropped. The groups count
  * towards the memory budget of the pipeline.
  */
-import * as Result from "effect/Result"
 import { type Collator, orderOf } from "../../bson/collator.ts"
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
@@ -15,7 +14,7 @@ import { sorted } from "../execution/mergeSort.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, reject, rejected } from "../limits/queryProblem.ts"
+import { catchRejection, reject } from "../limits/queryProblem.ts"
 import { checkSize, type Memory, memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import { type Accumulations, parseAccumulations } from "./accumulators.ts"
 import { granular, type Granularity, granularityOf } from "./granularity.ts"
@@ -24,26 +23,25 @@ import type { StageParser } from "./stageContext.ts"
 /** @internal */
 export const parseGroup: StageParser = (operand, context) => {
   const { memory } = context
-  if (!isDocument(operand) || !Object.hasOwn(operand, "_id")) return Result.fail(rejected("$group needs an _id"))
+  if (!isDocument(operand) || !Object.hasOwn(operand, "_id")) return reject("$group needs an _id")
   const { _id, ...fields } = operand
   const key = parseKey(_id, context)
-  if (Result.isFailure(key)) return Result.fail(key.failure)
-  return Result.map(parseAccumulations("$group", fields, context), (accumulations) => (source) => {
+  const accumulations = parseAccumulations("$group", fields, context)
+  return (source) => {
     const groups = new Map<string, Group>()
     const textOf = textsOf(context.collator)
-    return consumeThen(source, (document) =>
-      problemIn(() => {
-        const value = key.success(document)
-        const text = textOf(value)
-        const group = groups.get(text) ?? new Group(value, accumulations, memory, 2 * text.length)
-        groups.set(text, group)
-        group.add(document)
-      }), () => {
+    return consumeThen(source, (document) => {
+      const value = key(document)
+      const text = textOf(value)
+      const group = groups.get(text) ?? new Group(value, accumulations, memory, 2 * text.length)
+      groups.set(text, group)
+      group.add(document)
+    }, () => {
       const all = Array.from(groups.values())
       groups.clear()
       return finished(all, memory)
     })
-  })
+  }
 }
 
 /** @internal */
@@ -56,40 +54,34 @@ export const parseBucketAuto: StageParser = (operand, context) => {
   const buckets = plainNumber(given)
   const rounding = granularityOf(granularity)
   if (granularity !== undefined && rounding === undefined) {
-    return Result.fail(rejected("the granularity of $bucketAuto is the name of a series of preferred numbers"))
+    return reject("the granularity of $bucketAuto is the name of a series of preferred numbers")
   }
   if (typeof buckets !== "number" || !Number.isInteger(buckets) || buckets < 1 || !isDocument(output)) {
-    return Result.fail(rejected("$bucketAuto needs a number of buckets from 1, and an output that is a document"))
+    return reject("$bucketAuto needs a number of buckets from 1, and an output that is a document")
   }
   const key = parseKey(groupBy, context)
-  if (Result.isFailure(key)) return Result.fail(key.failure)
-  return Result.map(parseAccumulations("$bucketAuto", output, context), (accumulations) => (source) => {
+  const accumulations = parseAccumulations("$bucketAuto", output, context)
+  return (source) => {
     let total = 0
     const keyed = mapEach(source, (document) => {
       total += 1
-      return catchRejection(() => {
-        const value = key.success(document)
-        return { key: rounding === undefined ? value : granular(value), document }
-      })
+      const value = key(document)
+      return { key: rounding === undefined ? value : granular(value), document }
     })
     let bucket: Bucket | undefined
     let made = 0
-    const end = ({ group, min }: Bucket, max: unknown): Result.Result<Document, Problem> =>
-      Result.flatMap(
-        catchRejection(() => {
-          memory.release(group.held)
-          return group.document({ min, max })
-        }),
-        checkSize
-      )
+    const end = ({ group, min }: Bucket, max: unknown): Document => {
+      memory.release(group.held)
+      return checkSize(group.document({ min, max }))
+    }
     // An array is as good a key as any, and not each of its items.
     const inOrder = sorted(keyed, ({ document, key }) => ({ key: [key], document }), byKey(collator), Infinity, memory)
-    const full = mapEach(inOrder, ({ document, key }): Result.Result<Document | undefined, Problem> => {
+    const full = mapEach(inOrder, ({ document, key }) => {
       const isFull = bucket !== undefined && made < buckets && bucket.size >= Math.max(1, Math.round(total / buckets))
       const max = isFull && bucket !== undefined
         ? maxBefore(bucket, key, rounding, equals(bucket.last, key))
         : undefined
-      const done = bucket !== undefined && max !== undefined ? end(bucket, max) : noDocument
+      const done = bucket !== undefined && max !== undefined ? end(bucket, max) : undefined
       if (bucket === undefined || max !== undefined) {
         made += 1
         const min = max ?? (rounding === undefined ? key : rounding.below(granular(key)))
@@ -97,28 +89,30 @@ export const parseBucketAuto: StageParser = (operand, context) => {
       }
       bucket.last = key
       bucket.size += 1
-      const problem = problemIn(() => bucket?.group.add(document))
-      return problem === undefined ? done : Result.fail(problem)
+      bucket.group.add(document)
+      return done
     })
     return concat(full, () => {
       // The last one is there until its turn comes.
       if (bucket === undefined) return ended
       const last = bucket
       bucket = undefined
-      return Result.map(end(last, lastMax(last, rounding)), (document) => [document])
+      return catchRejection(() => [end(last, lastMax(last, rounding))])
     })
-  })
+  }
 }
 
 // internal
 
 type Key = (document: Document) => unknown
 
-const parseKey = (expression: unknown, context: ExpressionContext): Result.Result<Key, Problem> =>
-  Result.map(parseExpression(expression, context), (read) => (document) => {
+const parseKey = (expression: unknown, context: ExpressionContext): Key => {
+  const read = parseExpression(expression, context)
+  return (document) => {
     beginEvaluation()
     return read(document) ?? null
-  })
+  }
+}
 
 /** Gives equal keys the same text. */
 const textsOf = (collator: Collator | undefined): (key: unknown) => string => {
@@ -127,11 +121,6 @@ const textsOf = (collator: Collator | undefined): (key: unknown) => string => {
     charge(sizeOfValue(key))
     return encodeComponent(texts === undefined ? key : texts.add(key), { inexact: false })
   }
-}
-
-const problemIn = (run: () => void): Problem | undefined => {
-  const done = catchRejection(run)
-  return Result.isFailure(done) ? done.failure : undefined
 }
 
 // What any group takes, in bytes.
@@ -147,8 +136,7 @@ class Group {
     this.key = key
     const weigh = (bytes: number) => {
       this.held += bytes
-      const problem = memory.hold(bytes)
-      if (problem !== undefined) reject(problem.text)
+      memory.hold(bytes)
     }
     weigh(groupSize + more + memoryOf(key))
     this.#states = accumulations.map(([field, accumulator]) => [field, accumulator({ key, weigh })])
@@ -169,10 +157,7 @@ class Group {
 }
 
 const finished = (groups: ReadonlyArray<Group>, memory: Memory): BatchIterator =>
-  mapEach(
-    releasing(groups, memory, ({ held }) => held),
-    (group) => Result.flatMap(catchRejection(() => group.document(group.key)), checkSize)
-  )
+  mapEach(releasing(groups, memory, ({ held }) => held), (group) => checkSize(group.document(group.key)))
 
 interface Bucket {
   readonly group: Group
@@ -203,5 +188,3 @@ const lastMax = ({ boundary, last }: Bucket, rounding: Granularity | undefined):
 const byKey = (collator: Collator | undefined): ReadonlyArray<Direction> => [
   { path: ["key"], descending: false, collator }
 ]
-
-const noDocument: Result.Result<Document | undefined, Problem> = Result.succeed(undefined)

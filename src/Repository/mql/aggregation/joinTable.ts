@@ -1,7 +1,6 @@
 /**
  * The documents that a stage joins, held in memory by their keys. They are read once, however often the stage runs.
  */
-import * as Result from "effect/Result"
 import { EqualTexts } from "../../bson/equalTexts.ts"
 import { encodeComponent } from "../../bson/keyEncoding.ts"
 import { childOf, isArrayIndex, type Segments, segmentsOf } from "../../bson/path.ts"
@@ -9,7 +8,6 @@ import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, consumeThen } from "../execution/batchIterator.ts"
 import { beginEvaluation, charge } from "../limits/costBudget.ts"
-import { catchRejection, type Problem } from "../limits/queryProblem.ts"
 import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import type { StageContext } from "./stageContext.ts"
 
@@ -38,19 +36,18 @@ export const makeJoinTable = (
     const known = new Map<string, Array<number>>()
     const equalTexts = collator === undefined ? undefined : new EqualTexts(collator)
     const [textOf, textOfNew] = [textBy(equalTexts?.find), textBy(equalTexts?.add)]
-    const add = (document: Document): Problem | undefined => {
+    const add = (document: Document): void => {
       beginEvaluation()
-      const texts = catchRejection(() => new Set(keysOf?.(document).map(textOfNew)))
-      if (Result.isFailure(texts)) return texts.failure
+      const texts = new Set(keysOf?.(document).map(textOfNew))
       let bytes = memoryOf(document)
       const place = all.push(document) - 1
-      for (const text of texts.success) {
+      for (const text of texts) {
         const alike = known.get(text)
         bytes += entrySize + text.length
         if (alike === undefined) known.set(text, [place])
         else alike.push(place)
       }
-      return lasting.hold(bytes)
+      lasting.hold(bytes)
     }
     const find = (keys: ReadonlyArray<unknown>): ReadonlyArray<Document> => {
       const found = keys.map((key) => known.get(textOf(key)) ?? [])

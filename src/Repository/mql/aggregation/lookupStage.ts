@@ -4,7 +4,6 @@
  * What does not depend on the document is read once and held in memory. The rest of the pipeline is run over it for each
  * document; if it begins with a `$match` whose `$expr` compares a variable by `$eq`, only over the documents that are equal.
  */
-import * as Result from "effect/Result"
 import { segmentsOf, withValue } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -12,51 +11,45 @@ import { type BatchIterator, fromArray, gatherEach, mapEach } from "../execution
 import { type LetVariables, parseLet } from "../expression/letVariables.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { checkSize, makeSize } from "../limits/sizeLimits.ts"
 import { isName, type JoinTable, makeJoinTable, valuesAt } from "./joinTable.ts"
 import type { StageContext, StageParser } from "./stageContext.ts"
 import { isDocumentsStage, nested, parseSubPipeline } from "./subPipeline.ts"
 
 /** @internal */
-export const parseLookup: StageParser = (operand, context) =>
-  Result.flatMap(parseOperand(operand), (lookup) =>
-    Result.gen(function*() {
-      const { as, fields, from, pipeline } = lookup
-      const { bind, context: scope } = yield* parseLet(lookup.let, "$lookup", context)
-      const inner = yield* nested({ ...context, ...scope })
-      // The equality comes before the pipeline, but conditions may as well be tested before it.
-      const isShared = fields === undefined ? undefined : isSource
-      const { open, rest } = yield* parseSubPipeline(from, pipeline, inner, isShared)
-      if (fields !== undefined && isDocumentsStage(rest[0])) {
-        return yield* Result.fail(unsupported("$lookup by fields in $documents that use variables"))
-      }
-      // A run for one document may end before its stages have returned what they hold.
-      const memory = context.memory.part()
-      const transform = rest.length === 0 ? undefined : yield* inner.parse(rest, { ...inner, memory })
-      const join = fields === undefined ? yield* equalityOf(rest[0], inner) : joinOf(fields)
-      const table = makeJoinTable(open, join?.keysOf, context)
-      const place = segmentsOf(as)
-      return (source: BatchIterator) =>
-        table((table) => {
-          const candidates = candidatesIn(table, join, bind)
-          return transform === undefined
-            ? mapEach(
-              source,
-              (document) =>
-                Result.flatMap(candidates(document), (found) => checkSize(withValue(document, place, found)))
-            )
-            : gatherEach(
-              source,
-              (document) => Result.map(candidates(document), (found) => transform(fromArray(found))),
-              (document, found) => {
-                memory.releaseAll()
-                return checkSize(withValue(document, place, found))
-              },
-              makeSize
-            )
-        })
-    }))
+export const parseLookup: StageParser = (operand, context) => {
+  const { as, fields, from, let: variables, pipeline } = parseOperand(operand)
+  const { bind, context: scope } = parseLet(variables, "$lookup", context)
+  const inner = nested(scope)
+  // The equality comes before the pipeline, but conditions may as well be tested before it.
+  const isShared = fields === undefined ? undefined : isSource
+  const { open, rest } = parseSubPipeline(from, pipeline, inner, isShared)
+  if (fields !== undefined && isDocumentsStage(rest[0])) {
+    return rejectWith(unsupported("$lookup by fields in $documents that use variables"))
+  }
+  // A run for one document may end before its stages have returned what they hold.
+  const memory = context.memory.part()
+  const transform = rest.length === 0 ? undefined : inner.parse(rest, { ...inner, memory })
+  const join = fields === undefined ? equalityOf(rest[0], inner) : joinOf(fields)
+  const table = makeJoinTable(open, join?.keysOf, context)
+  const place = segmentsOf(as)
+  return (source: BatchIterator) =>
+    table((table) => {
+      const candidates = candidatesIn(table, join, bind)
+      return transform === undefined
+        ? mapEach(source, (document) => checkSize(withValue(document, place, candidates(document))))
+        : gatherEach(
+          source,
+          (document) => transform(fromArray(candidates(document))),
+          (document, found) => {
+            memory.releaseAll()
+            return checkSize(withValue(document, place, found))
+          },
+          makeSize
+        )
+    })
+}
 
 // internal
 
@@ -73,22 +66,22 @@ interface Fields {
   readonly foreignField: string
 }
 
-const parseOperand = (operand: unknown): Result.Result<Lookup, Problem> => {
+const parseOperand = (operand: unknown): Lookup => {
   const { as, foreignField, from, let: variables, localField, pipeline, ...others } = isDocument(operand)
     ? { ...operand }
     : {}
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined) return Result.fail(rejected(`$lookup has no argument "${unknown}"`))
+  if (unknown !== undefined) return reject(`$lookup has no argument "${unknown}"`)
   const fields = isName(localField) && isName(foreignField) ? { localField, foreignField } : undefined
   const hasFields = localField !== undefined || foreignField !== undefined
   if (!isName(as) || hasFields !== (fields !== undefined) || !(hasFields || isArray(pipeline))) {
-    return Result.fail(rejected("$lookup needs an as, and a localField and a foreignField, or a pipeline"))
+    return reject("$lookup needs an as, and a localField and a foreignField, or a pipeline")
   }
   return variables !== undefined && (!isDocument(variables) || pipeline === undefined)
-    ? Result.fail(rejected("the let of $lookup needs a document of variables, and a pipeline that uses them"))
+    ? reject("the let of $lookup needs a document of variables, and a pipeline that uses them")
     : pipeline !== undefined && !isArray(pipeline)
-    ? Result.fail(rejected("the pipeline of $lookup is an array of stages"))
-    : Result.succeed({ as, from, fields, let: variables ?? {}, pipeline: pipeline ?? [] })
+    ? reject("the pipeline of $lookup is an array of stages")
+    : { as, from, fields, let: variables ?? {}, pipeline: pipeline ?? [] }
 }
 
 const isSource = (stage: unknown): boolean =>
@@ -108,26 +101,19 @@ const joinOf = ({ foreignField, localField }: Fields): Join => ({
 /** The documents that the pipeline is run over, after the variables are set. */
 const candidatesIn =
   (table: JoinTable, join: Join | undefined, bind: LetVariables["bind"]) =>
-  (document: Document): Result.Result<ReadonlyArray<Document>, Problem> => {
+  (document: Document): ReadonlyArray<Document> => {
     beginEvaluation()
-    return catchRejection(() => {
-      bind(document)
-      return join === undefined ? table.all : table.find(join.wanted(document))
-    })
+    bind(document)
+    return join === undefined ? table.all : table.find(join.wanted(document))
   }
 
 /** The join by an `$eq` of the `$expr` that a `$match` requires, between a path and a variable. */
-const equalityOf = (stage: unknown, context: StageContext): Result.Result<Join | undefined, Problem> => {
+const equalityOf = (stage: unknown, context: StageContext): Join | undefined => {
   const conditions = isDocument(stage) ? stage["$match"] : undefined
   const [equality] = isDocument(conditions) ? equalitiesIn(conditions["$expr"]) : []
-  if (equality === undefined) return Result.succeed(undefined)
-  return Result.map(
-    Result.all(equality.map((side) => parseExpression(side, context))),
-    ([path, variable]): Join | undefined =>
-      path === undefined || variable === undefined
-        ? undefined
-        : { keysOf: (joined) => [path(joined)], wanted: () => [variable(undefined)] }
-  )
+  if (equality === undefined) return undefined
+  const [path, variable] = [parseExpression(equality[0], context), parseExpression(equality[1], context)]
+  return { keysOf: (joined) => [path(joined)], wanted: () => [variable(undefined)] }
 }
 
 type Equality = readonly [path: string, variable: string]

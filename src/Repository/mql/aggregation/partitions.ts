@@ -1,10 +1,10 @@
 /**
  * Sorts the documents of a stage into partitions, and writes its results in steps.
  */
-import * as Result from "effect/Result"
 import { isStepDone, spend } from "../../../internal/stepBudget.ts"
 import { orderOf } from "../../bson/collator.ts"
-import type { Direction } from "../../bson/path.ts"
+import { type Direction, type Segments, valueAt } from "../../bson/path.ts"
+import { isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, consumeThen, ended, mapEach } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
@@ -25,6 +25,14 @@ export interface Partition {
 }
 
 /**
+ * The key of a partition by the values at paths.
+ *
+ * @internal
+ */
+export const fieldsKey = (paths: ReadonlyArray<Segments>): Expression => (document) =>
+  paths.map((path) => isDocument(document) ? valueAt(document, path) ?? null : null)
+
+/**
  * A stage that needs all documents of its partitions. `make` yields the results, and `undefined` where a step has done
  * enough. It may throw.
  *
@@ -39,7 +47,7 @@ export const partitioned = (
 (source) => {
   const keyed = mapEach(source, (document) => {
     beginEvaluation()
-    return catchRejection(() => ({ key: key(document) ?? null, document }))
+    return { key: key(document) ?? null, document }
   })
   // In a document, an array is as good a key as any, and not each of its items.
   const byKey: Direction = { path: ["key"], descending: false, collator }
@@ -54,7 +62,7 @@ export const partitioned = (
     else partitions.push({ key, documents: [document] })
     const bytes = memoryOf(document)
     held += bytes
-    return memory.hold(bytes)
+    memory.hold(bytes)
   }, () => inSteps(make(partitions), () => memory.release(held)))
 }
 
@@ -67,24 +75,20 @@ const documentCost = 100
 const inSteps = (documents: Iterable<Document | undefined>, release: () => void): BatchIterator => {
   const iterator = documents[Symbol.iterator]()
   let isDone = false
-  return () => {
-    if (isDone) return ended
+  const step = (): ReadonlyArray<Document> => {
     const some: Array<Document> = []
     do {
       beginEvaluation()
       spend(documentCost)
-      const next = catchRejection(() => iterator.next())
-      if (Result.isFailure(next)) return Result.fail(next.failure)
-      if (next.success.done === true) {
+      const { done, value } = iterator.next()
+      if (done === true) {
         isDone = true
         release()
-        break
       }
-      if (next.success.value === undefined) break
-      const checked = checkSize(next.success.value)
-      if (Result.isFailure(checked)) return Result.fail(checked.failure)
-      some.push(checked.success)
+      if (value === undefined) break
+      some.push(checkSize(value))
     } while (some.length < maxPerStep && !isStepDone())
-    return Result.succeed(some)
+    return some
   }
+  return () => isDone ? ended : catchRejection(step)
 }

@@ -2,7 +2,7 @@
  * Parses MongoDB's aggregation pipelines. The stages that handle many documents are implemented here, so that each step
  * is short.
  */
-import * as Result from "effect/Result"
+import type * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { orderOf } from "../../bson/collator.ts"
 import { longOf } from "../../bson/number.ts"
@@ -24,7 +24,7 @@ import {
 } from "../execution/batchIterator.ts"
 import { sorted } from "../execution/mergeSort.ts"
 import { parseFilter } from "../filter/parseFilter.ts"
-import { catchRejection, type Problem, rejected, unsupported } from "../limits/queryProblem.ts"
+import { catchRejection, orReject, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { makeSize, memoryOf } from "../limits/sizeLimits.ts"
 import { documentStages } from "../projection/documentStages.ts"
 import { parseSort } from "../projection/sortSpec.ts"
@@ -48,17 +48,15 @@ export const parsePipeline = (
   stages: ReadonlyArray<unknown>,
   context: PipelineContext
 ): Result.Result<Transform, Problem> =>
-  parseStages(stages, { ...context, parse: parseStages, lasting: context.memory, depth: 0 })
+  catchRejection(() => parseStages(stages, { ...context, parse: parseStages, lasting: context.memory, depth: 0 }))
 
 // internal
 
-const parseStages: StageContext["parse"] = (stages, context) =>
-  stages.length > maxStages
-    ? Result.fail(rejected(`a pipeline may have ${maxStages} stages at most`))
-    : Result.map(
-      Result.all(stages.map((stage, i) => parseStage(stage, i, stages[i + 1], context))),
-      (transforms) => (source) => transforms.reduce((upstream, transform) => transform(upstream), source)
-    )
+const parseStages: StageContext["parse"] = (stages, context) => {
+  if (stages.length > maxStages) return reject(`a pipeline may have ${maxStages} stages at most`)
+  const transforms = stages.map((stage, i) => parseStage(stage, i, stages[i + 1], context))
+  return (source) => transforms.reduce((upstream, transform) => transform(upstream), source)
+}
 
 // MongoDB's limit.
 const maxStages = 1000
@@ -84,99 +82,93 @@ const parseStage = (
   place: number,
   next: unknown,
   context: StageContext
-): Result.Result<Transform, Problem> => {
-  if (!isDocument(stage)) return Result.fail(rejected("a stage must be a document"))
+): Transform => {
+  if (!isDocument(stage)) return reject("a stage must be a document")
   const [name = "", ...others] = Object.keys(stage)
-  if (others.length > 0 || name === "") return Result.fail(rejected("a stage must have exactly one field"))
+  if (others.length > 0 || name === "") return reject("a stage must have exactly one field")
   const operand = stage[name]
   if (name === "$sort") return parseSortStage(operand, limitIn(next), context)
   const document = documentStages.get(name)
   if (document !== undefined) {
-    return Result.map(document(operand, context), (project): Transform => (source) => mapEach(source, project))
+    const project = document(operand, context)
+    return (source) => mapEach(source, project)
   }
   const parser = stageParsers.get(name)
   if (parser !== undefined) return parser(operand, context)
-  if (name === "$geoNear") return Result.fail(rejected("$geoNear must be the first stage of a collection's pipeline"))
+  if (name === "$geoNear") return reject("$geoNear must be the first stage of a collection's pipeline")
   if (isDocumentsStage(stage)) {
     return place === 0 && context.depth > 0
       ? parseDocuments(operand, context)
-      : Result.fail(rejected("$documents can only begin the pipeline of a stage without a collection"))
+      : reject("$documents can only begin the pipeline of a stage without a collection")
   }
   if (writingStages.has(name)) {
-    return Result.fail(
-      context.depth === 0 && next === undefined
-        ? unsupported(`${name} in a transaction`)
-        : rejected(`${name} can only be the last stage, and not be in another`)
-    )
+    return context.depth === 0 && next === undefined
+      ? rejectWith(unsupported(`${name} in a transaction`))
+      : reject(`${name} can only be the last stage, and not be in another`)
   }
-  return Result.fail(unsupportedStages.has(name) ? unsupported(name) : rejected(`${name} is no stage`))
+  return unsupportedStages.has(name) ? rejectWith(unsupported(name)) : reject(`${name} is no stage`)
 }
 
-const parseMatch: StageParser = (operand, context) =>
-  Result.map(
-    parseFilter(operand, context),
-    (filter): Transform => (source) =>
-      mapEach(source, (document) => {
-        spend(matchCost * filter.relativeCost)
-        return Result.map(catchRejection(() => filter.matches(document)), (isMatch) => isMatch ? document : undefined)
-      })
-  )
+const parseMatch: StageParser = (operand, context) => {
+  const filter = orReject(parseFilter(operand, context))
+  return (source) =>
+    mapEach(source, (document) => {
+      spend(matchCost * filter.relativeCost)
+      return filter.matches(document) ? document : undefined
+    })
+}
 
 const matchCost = 50
 
-const parseSortStage = (
-  operand: unknown,
-  limit: number,
-  { collator, memory }: StageContext
-): Result.Result<Transform, Problem> =>
-  Result.flatMap(parseSort(operand, collator), (directions) =>
-    directions.length === 0
-      ? Result.fail(rejected("$sort needs at least one field"))
-      : Result.succeed((source) => sorted(source, (document) => document, directions, limit, memory)))
+const parseSortStage = (operand: unknown, limit: number, { collator, memory }: StageContext): Transform => {
+  const directions = orReject(parseSort(operand, collator))
+  return directions.length === 0
+    ? reject("$sort needs at least one field")
+    : (source) => sorted(source, (document) => document, directions, limit, memory)
+}
 
 const parseLimit: StageParser = (operand) => {
   const limit = naturalNumber(operand)
   return limit === undefined || limit === 0
-    ? Result.fail(rejected("$limit needs a whole number from 1"))
-    : Result.succeed((source) => slice(source, 0, limit))
+    ? reject("$limit needs a whole number from 1")
+    : (source) => slice(source, 0, limit)
 }
 
 const parseSkip: StageParser = (operand) => {
   const skip = naturalNumber(operand)
   return skip === undefined
-    ? Result.fail(rejected("$skip needs a whole number from 0"))
-    : Result.succeed((source) => slice(source, skip, undefined))
+    ? reject("$skip needs a whole number from 0")
+    : (source) => slice(source, skip, undefined)
 }
 
 const parseCount: StageParser = (operand) => {
   if (typeof operand !== "string" || operand === "" || operand.startsWith("$") || operand.includes(".")) {
-    return Result.fail(rejected("$count needs the name of a field"))
+    return reject("$count needs the name of a field")
   }
-  return Result.succeed((source) => {
+  return (source) => {
     let count = 0
     return consumeThen(source, () => {
       count += 1
-      return undefined
     }, () => fromArray(count === 0 ? [] : [{ [operand]: count }]))
-  })
+  }
 }
 
 const parseSample: StageParser = (operand, { memory, random }) => {
   const size = isDocument(operand) ? naturalNumber(operand["size"]) : undefined
-  if (size === undefined) return Result.fail(rejected("$sample needs a size"))
-  return Result.succeed((source) => {
+  if (size === undefined) return reject("$sample needs a size")
+  return (source) => {
     // Reservoir sampling: each document is equally likely to be in the sample.
     const sample: Array<Document> = []
     let seen = 0
     return consumeThen(source, (document) => {
       seen += 1
       const index = sample.length < size ? sample.length : Math.floor(random() * seen)
-      if (index >= size) return undefined
+      if (index >= size) return
       const before = sample[index]
       sample[index] = document
-      return memory.hold(memoryOf(document) - (before === undefined ? 0 : memoryOf(before)))
+      memory.hold(memoryOf(document) - (before === undefined ? 0 : memoryOf(before)))
     }, () => releasing(sample, memory))
-  })
+  }
 }
 
 const parseSortByCount: StageParser = (operand, context) =>
@@ -185,27 +177,27 @@ const parseSortByCount: StageParser = (operand, context) =>
       [{ $group: { _id: operand, count: { $sum: 1 } } }, { $sort: { count: -1 } }],
       context
     )
-    : Result.fail(rejected("$sortByCount needs a path such as $a.b, or an expression"))
+    : reject("$sortByCount needs a path such as $a.b, or an expression")
 
 // Rewritten as a `$group`.
 const parseBucket: StageParser = (operand, context) => {
   const specification: Document = isDocument(operand) ? operand : {}
   const { boundaries, groupBy, output = { count: { $sum: 1 } } } = { ...specification }
   if (!isArray(boundaries) || boundaries.length < 2 || groupBy === undefined || !isDocument(output)) {
-    return Result.fail(rejected("$bucket needs a groupBy and at least two boundaries"))
+    return reject("$bucket needs a groupBy and at least two boundaries")
   }
   const { compare } = orderOf(context.collator)
   const [first, last] = [boundaries[0], boundaries.at(-1)]
   if (boundaries.some((boundary, i) => i > 0 && !(compare(boundaries[i - 1], boundary) < 0))) {
-    return Result.fail(rejected("the boundaries of $bucket must be in order"))
+    return reject("the boundaries of $bucket must be in order")
   }
   if (boundaries.some((boundary) => rankOf(boundary) !== rankOf(first))) {
-    return Result.fail(rejected("the boundaries of $bucket must be of one type"))
+    return reject("the boundaries of $bucket must be of one type")
   }
   const hasDefault = Object.hasOwn(specification, "default")
   const other = specification["default"]
   if (hasDefault && compare(other, first) >= 0 && compare(other, last) < 0) {
-    return Result.fail(rejected("the default of $bucket must be outside its boundaries"))
+    return reject("the default of $bucket must be outside its boundaries")
   }
   const branches = boundaries.slice(1).map((end, i) => ({
     case: { $and: [{ $gte: [groupBy, { $literal: boundaries[i] }] }, { $lt: [groupBy, { $literal: end }] }] },
@@ -222,16 +214,16 @@ const parseUnwind: StageParser = (operand) => {
   const specification: Document = isDocument(operand) ? operand : { path: operand }
   const { includeArrayIndex, path, preserveNullAndEmptyArrays } = { ...specification }
   if (typeof path !== "string" || !/^\$[^$]/.test(path)) {
-    return Result.fail(rejected("$unwind needs a path such as $a.b"))
+    return reject("$unwind needs a path such as $a.b")
   }
   if (includeArrayIndex !== undefined && (typeof includeArrayIndex !== "string" || includeArrayIndex.startsWith("$"))) {
-    return Result.fail(rejected("includeArrayIndex of $unwind needs the name of a field"))
+    return reject("includeArrayIndex of $unwind needs the name of a field")
   }
   const segments = segmentsOf(path.slice(1))
   const place = includeArrayIndex === undefined ? undefined : segmentsOf(includeArrayIndex)
   const placed = (document: Document, index: number | null) =>
     place === undefined ? document : withValue(document, place, index === null ? null : longOf(index))
-  return Result.succeed((source) =>
+  return (source) =>
     flatMapEach(source, (document) => {
       const value = valueAt(document, segments)
       if (isArray(value) && value.length > 0) {
@@ -249,34 +241,31 @@ const parseUnwind: StageParser = (operand) => {
       if (preserveNullAndEmptyArrays !== true) return sequenceOf([])
       return sequenceOf([placed(isArray(value) ? withValue(document, segments, undefined) : document, null)])
     })
-  )
 }
 
 const unwindCost = 10
 
 const parseFacet: StageParser = (operand, context) => {
   if (!isDocument(operand) || Object.keys(operand).length === 0) {
-    return Result.fail(rejected("$facet needs named pipelines"))
+    return reject("$facet needs named pipelines")
   }
-  const facets = Object.entries(operand).map(([name, pipeline]) =>
-    isArray(pipeline)
-      ? pipeline.some((stage) => isDocument(stage) && (Object.hasOwn(stage, "$facet") || isDocumentsStage(stage)))
-        ? Result.fail(rejected("$facet and $documents can't be in a $facet"))
-        : Result.map(parseStages(pipeline, { ...context, depth: context.depth + 1 }), (transform) =>
-          [name, transform] as const)
-      : Result.fail(rejected(`"${name}" of $facet needs a pipeline`))
-  )
-  return Result.map(Result.all(facets), (named) => (source) =>
+  const facets = Object.entries(operand).map(([name, pipeline]) => {
+    if (!isArray(pipeline)) return reject(`"${name}" of $facet needs a pipeline`)
+    return pipeline.some((stage) => isDocument(stage) && (Object.hasOwn(stage, "$facet") || isDocumentsStage(stage)))
+      ? reject("$facet and $documents can't be in a $facet")
+      : [name, parseStages(pipeline, { ...context, depth: context.depth + 1 })] as const
+  })
+  return (source) =>
     collectThen(source, context.memory, (documents) => {
       const result: { [name: string]: unknown } = {}
       const grow = makeSize()
-      return named.reduceRight<() => BatchIterator>(
+      return facets.reduceRight<() => BatchIterator>(
         (next, [name, transform]) => () => {
           const items: Array<Document> = []
           setField(result, name, items)
           return consumeThen(transform(fromArray(documents)), (item) => {
             items.push(item)
-            return grow(item)
+            grow(item)
           }, next)
         },
         () => {
@@ -284,22 +273,19 @@ const parseFacet: StageParser = (operand, context) => {
           return fromArray([result])
         }
       )()
-    }))
+    })
 }
 
 const parseUnionWith: StageParser = (operand, context) => {
   const specification: Document = isDocument(operand) ? operand : { coll: operand }
   const { coll, pipeline = [], ...others } = { ...specification }
   if (!isArray(pipeline) || Object.keys(others).length > 0) {
-    return Result.fail(rejected("$unionWith takes a coll and a pipeline"))
+    return reject("$unionWith takes a coll and a pipeline")
   }
-  return Result.flatMap(nested(context), (inner) =>
-    Result.flatMap(
-      parseSubPipeline(coll, pipeline, inner),
-      ({ open, rest }) =>
-        Result.map(inner.parse(rest, inner), (transform): Transform => (source) =>
-          concat(source, lazily(() => transform(open()))))
-    ))
+  const inner = nested(context)
+  const { open, rest } = parseSubPipeline(coll, pipeline, inner)
+  const transform = inner.parse(rest, inner)
+  return (source) => concat(source, lazily(() => transform(open())))
 }
 
 const stageParsers = new Map<string, StageParser>([

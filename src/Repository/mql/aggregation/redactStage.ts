@@ -1,14 +1,13 @@
 /**
  * `$redact`: leaves out the parts of a document that an expression decides against.
  */
-import * as Result from "effect/Result"
 import { isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { mapEach } from "../execution/batchIterator.ts"
 import { type Expression, Variable } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, reject } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
 import type { StageParser } from "./stageContext.ts"
 
@@ -16,18 +15,14 @@ import type { StageParser } from "./stageContext.ts"
 export const parseRedact: StageParser = (operand, context) => {
   const root = new Variable()
   const variables = { ROOT: root, KEEP: keep, PRUNE: prune, DESCEND: descend }
-  return Result.map(
-    parseExpression(operand, { ...context, variables: { ...context.variables, ...variables } }),
-    (decide) => (source) =>
-      mapEach(source, (document): Result.Result<Document | undefined, Problem> => {
-        beginEvaluation()
-        const redacted = catchRejection(() => {
-          root.value = document
-          return redact(document, decide)
-        })
-        return Result.flatMap(redacted, (left) => left === undefined ? Result.succeed(undefined) : checkSize(left))
-      })
-  )
+  const decide = parseExpression(operand, { ...context, variables: { ...context.variables, ...variables } })
+  return (source) =>
+    mapEach(source, (document) => {
+      beginEvaluation()
+      root.value = document
+      const left = redact(document, decide)
+      return left === undefined ? undefined : checkSize(left)
+    })
 }
 
 // internal

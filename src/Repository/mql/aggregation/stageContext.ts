@@ -32,8 +32,8 @@ export interface PipelineContext extends ExpressionContext {
  * @internal
  */
 export interface StageContext extends PipelineContext {
-  /** Parses the pipeline in a stage. */
-  readonly parse: (stages: ReadonlyArray<unknown>, context: StageContext) => Result.Result<Transform, Problem>
+  /** Parses the pipeline in a stage. May throw. */
+  readonly parse: (stages: ReadonlyArray<unknown>, context: StageContext) => Transform
   /** The memory budget of what is held for the whole operation, however often a stage runs. */
   readonly lasting: Memory
   /** The number of pipelines around this one. */
@@ -44,8 +44,8 @@ export interface StageContext extends PipelineContext {
 export type Transform = (source: BatchIterator) => BatchIterator
 
 /**
- * Parses the operand of a stage.
+ * Parses the operand of a stage. May throw.
  *
  * @internal
  */
-export type StageParser = (operand: unknown, context: StageContext) => Result.Result<Transform, Problem>
+export type StageParser = (operand: unknown, context: StageContext) => Transform

@@ -10,7 +10,7 @@ import type { Document } from "../../DocumentStore.ts"
 import { type BatchIterator, fromArray } from "../execution/batchIterator.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, reject, rejected } from "../limits/queryProblem.ts"
+import { catchRejection, orReject, reject } from "../limits/queryProblem.ts"
 import { splitLeadingFind } from "./leadingFind.ts"
 import type { StageContext, Transform } from "./stageContext.ts"
 
@@ -24,7 +24,7 @@ export interface SubPipeline {
 
 /**
  * Parses a pipeline over a collection, or over `$documents` without one. `isShared` says which of its first stages may be
- * split off from the rest; the default is all.
+ * split off from the rest; the default is all. May throw.
  *
  * @internal
  */
@@ -33,10 +33,10 @@ export const parseSubPipeline = (
   stages: ReadonlyArray<unknown>,
   context: StageContext,
   isShared: (stage: unknown) => boolean = () => true
-): Result.Result<SubPipeline, Problem> => {
+): SubPipeline => {
   const variables = new Set(Object.keys(context.variables ?? {}))
   const [shared, rest] = split(stages, variables, isShared)
-  return Result.map(parseShared(name, shared, rest, context), (open) => ({ open, rest }))
+  return { open: parseShared(name, shared, rest, context), rest }
 }
 
 /**
@@ -44,10 +44,10 @@ export const parseSubPipeline = (
  *
  * @internal
  */
-export const nested = (context: StageContext): Result.Result<StageContext, Problem> =>
+export const nested = (context: StageContext): StageContext =>
   context.depth >= maxPipelines
-    ? Result.fail(rejected(`pipelines can be in ${maxPipelines} others at most`))
-    : Result.succeed({ ...context, depth: context.depth + 1 })
+    ? reject(`pipelines can be in ${maxPipelines} others at most`)
+    : { ...context, depth: context.depth + 1 }
 
 /** @internal */
 export const isDocumentsStage = (stage: unknown): boolean => isDocument(stage) && Object.hasOwn(stage, "$documents")
@@ -57,24 +57,23 @@ export const isDocumentsStage = (stage: unknown): boolean => isDocument(stage) &
  *
  * @internal
  */
-export const parseDocuments = (operand: unknown, context: StageContext): Result.Result<Transform, Problem> =>
-  Result.map(parseExpression(operand, context), (compute) => () => {
+export const parseDocuments = (operand: unknown, context: StageContext): Transform => {
+  const compute = parseExpression(operand, context)
+  const open = () => {
+    beginEvaluation()
+    const value = compute(undefined)
+    return isArray(value) && value.every(isDocument)
+      ? fromArray(value)
+      : reject("$documents needs an array of documents")
+  }
+  return () => {
     let documents: BatchIterator | undefined
-    return () => {
-      if (documents !== undefined) return documents()
-      beginEvaluation()
-      return Result.flatMap(
-        catchRejection(() => {
-          const value = compute(undefined)
-          return isArray(value) && value.every(isDocument) ? value : reject("$documents needs an array of documents")
-        }),
-        (value) => {
-          documents = fromArray(value)
-          return documents()
-        }
-      )
-    }
-  })
+    return () =>
+      documents === undefined
+        ? Result.flatMap(catchRejection(open), (opened) => (documents = opened)())
+        : documents()
+  }
+}
 
 // internal
 
@@ -85,19 +84,18 @@ const parseShared = (
   shared: ReadonlyArray<unknown>,
   rest: ReadonlyArray<unknown>,
   context: StageContext
-): Result.Result<() => BatchIterator, Problem> => {
+): () => BatchIterator => {
   const [first] = [...shared, ...rest]
   if (isDocumentsStage(first)) {
-    return name === undefined
-      ? Result.map(context.parse(shared, context), (transform) => () => transform(nothing))
-      : Result.fail(rejected("a pipeline with $documents reads no collection"))
+    if (name !== undefined) return reject("a pipeline with $documents reads no collection")
+    const transform = context.parse(shared, context)
+    return () => transform(nothing)
   }
-  if (typeof name !== "string" || name === "") return Result.fail(rejected("a pipeline needs the name of a collection"))
+  if (typeof name !== "string" || name === "") return reject("a pipeline needs the name of a collection")
   const { options, rest: others } = splitLeadingFind(shared)
-  return Result.flatMap(
-    context.find(name, options, context),
-    (find) => Result.map(context.parse(others, context), (transform) => () => transform(find()))
-  )
+  const find = orReject(context.find(name, options, context))
+  const transform = context.parse(others, context)
+  return () => transform(find())
 }
 
 const nothing: BatchIterator = fromArray([])

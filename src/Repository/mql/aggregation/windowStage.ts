@@ -1,7 +1,6 @@
 /**
  * `$setWindowFields`: computes fields from the documents around each document.
  */
-import * as Result from "effect/Result"
 import { isStepDone, spend } from "../../../internal/stepBudget.ts"
 import type { Direction } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
@@ -9,7 +8,7 @@ import type { Document } from "../../DocumentStore.ts"
 import type { Expression } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
-import { catchRejection, reject, rejectWith } from "../limits/queryProblem.ts"
+import { orReject, reject } from "../limits/queryProblem.ts"
 import type { Memory } from "../limits/sizeLimits.ts"
 import { changeFields, FieldTree } from "../projection/fieldTree.ts"
 import { parseSort } from "../projection/sortSpec.ts"
@@ -19,20 +18,19 @@ import { partitioned } from "./partitions.ts"
 import type { StageContext, StageParser, Transform } from "./stageContext.ts"
 
 /** @internal */
-export const parseSetWindowFields: StageParser = (operand, context) =>
-  catchRejection((): Transform => {
-    const { output, partitionBy = null, sortBy, ...others } = isDocument(operand) ? { ...operand } : {}
-    if (!isDocument(output) || Object.keys(others).length > 0) {
-      return reject("$setWindowFields needs an output, and takes a partitionBy and a sortBy")
-    }
-    const sort = sortBy === undefined ? [] : Result.getOrElse(parseSort(sortBy, context.collator), rejectWith)
-    const key = Result.getOrElse(parseExpression(partitionBy, context), rejectWith)
-    const fields = Object.entries(output).map(([path, given]): Field => ({
-      path,
-      make: parseWindowFunction(path, given, sort, context)
-    }))
-    return windowsOf(partitionOf(key), sort, fields, context)
-  })
+export const parseSetWindowFields: StageParser = (operand, context) => {
+  const { output, partitionBy = null, sortBy, ...others } = isDocument(operand) ? { ...operand } : {}
+  if (!isDocument(output) || Object.keys(others).length > 0) {
+    return reject("$setWindowFields needs an output, and takes a partitionBy and a sortBy")
+  }
+  const sort = sortBy === undefined ? [] : orReject(parseSort(sortBy, context.collator))
+  const key = parseExpression(partitionBy, context)
+  const fields = Object.entries(output).map(([path, given]): Field => ({
+    path,
+    make: parseWindowFunction(path, given, sort, context)
+  }))
+  return windowsOf(partitionOf(key), sort, fields, context)
+}
 
 /**
  * A field and the window function that computes it.
@@ -94,8 +92,7 @@ const windowed = function*(
   let held = 0
   const weigh = (bytes: number) => {
     held += bytes
-    const problem = memory.hold(bytes)
-    if (problem !== undefined) rejectWith(problem)
+    memory.hold(bytes)
   }
   const windows = fields.map(({ make }) => ({ content: make({ documents, weigh }), from: 0, to: 0 }))
   for (const [index, document] of documents.entries()) {

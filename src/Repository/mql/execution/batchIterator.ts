@@ -5,7 +5,7 @@
 import * as Result from "effect/Result"
 import { isStepDone, spend } from "../../../internal/stepBudget.ts"
 import type { Document } from "../../DocumentStore.ts"
-import type { Problem } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem } from "../limits/queryProblem.ts"
 import { type Memory, memoryOf } from "../limits/sizeLimits.ts"
 
 /**
@@ -43,22 +43,27 @@ export const fromArray = <A>(items: ReadonlyArray<A>): BatchIterator<A> => {
 /** @internal */
 export const mapChunks = <A, B>(
   source: BatchIterator<A>,
-  f: (items: ReadonlyArray<A>) => Result.Result<ReadonlyArray<B>, Problem>
+  f: (items: ReadonlyArray<A>) => ReadonlyArray<B>
 ): BatchIterator<B> =>
-() =>
-  Result.flatMap(
-    source(),
-    (items): Result.Result<ReadonlyArray<B> | undefined, Problem> =>
-      items === undefined ? ended : items.length === 0 ? emptyStep : f(items)
-  )
+() => Result.map(source(), (items) => items === undefined ? undefined : items.length === 0 ? [] : f(items))
 
-/** Visits the items of a source, as many in a step as its budget allows. A step returns whether there may be more. */
+/**
+ * Visits the items of a source, as many in a step as its budget allows. A step returns whether there may be more. `visit` may
+ * throw.
+ */
 const visiting = <A>(
   source: BatchIterator<A>,
-  visit: (item: A) => Problem | undefined
+  visit: (item: A) => void
 ): () => Result.Result<boolean, Problem> => {
   let waiting: ReadonlyArray<A> = []
   let at = 0
+  const visitSome = () => {
+    for (const item of at === 0 ? waiting : waiting.slice(at)) {
+      at += 1
+      visit(item)
+      if (isStepDone()) break
+    }
+  }
   return () => {
     if (at === waiting.length) {
       const items = source()
@@ -69,12 +74,9 @@ const visiting = <A>(
       // Reading the batch may have used up the budget.
       if (isStepDone()) return mayHaveMore
     }
-    for (const item of at === 0 ? waiting : waiting.slice(at)) {
-      at += 1
-      const problem = visit(item)
-      if (problem !== undefined) return Result.fail(problem)
-      if (isStepDone()) break
-    }
+    // What the source throws is no rejection, but a failure of the store.
+    const visited = catchRejection(visitSome)
+    if (Result.isFailure(visited)) return Result.fail(visited.failure)
     if (at === waiting.length) {
       waiting = []
       at = 0
@@ -87,21 +89,16 @@ const atEnd: Result.Result<boolean, Problem> = Result.succeed(false)
 const mayHaveMore: Result.Result<boolean, Problem> = Result.succeed(true)
 
 /**
- * Maps each item; `undefined` drops it. The budget is checked after each item, so a costly function still makes short
- * steps.
+ * Maps each item by a function that may throw; `undefined` drops it. The budget is checked after each item, so a costly
+ * function still makes short steps.
  *
  * @internal
  */
-export const mapEach = <A, B>(
-  source: BatchIterator<A>,
-  f: (item: A) => Result.Result<B | undefined, Problem>
-): BatchIterator<B> => {
+export const mapEach = <A, B>(source: BatchIterator<A>, f: (item: A) => B | undefined): BatchIterator<B> => {
   let made: Array<B> = []
   const visit = visiting(source, (item) => {
     const result = f(item)
-    if (Result.isFailure(result)) return result.failure
-    if (result.success !== undefined) made.push(result.success)
-    return undefined
+    if (result !== undefined) made.push(result)
   })
   return () =>
     Result.map(visit(), (mayContinue) => {
@@ -113,21 +110,20 @@ export const mapEach = <A, B>(
 
 /**
  * Opens a source for each item, reads it to its end, and makes one item of all that it gave. `weigh` checks what a source
- * gives. One source is open at a time.
+ * gives. One source is open at a time. The functions may throw.
  *
  * @internal
  */
 export const gatherEach = <A, B, C>(
   source: BatchIterator<A>,
-  open: (item: A) => Result.Result<BatchIterator<B>, Problem>,
-  make: (item: A, all: ReadonlyArray<B>) => Result.Result<C, Problem>,
-  weigh: () => (item: B) => Problem | undefined
+  open: (item: A) => BatchIterator<B>,
+  make: (item: A, all: ReadonlyArray<B>) => C,
+  weigh: () => (item: B) => void
 ): BatchIterator<C> => {
   let waiting: ReadonlyArray<A> = []
   let at = 0
   let current: Gathering<A, B> | undefined
-  const advance = (item: A): Result.Result<Gathering<A, B>, Problem> =>
-    Result.map(open(item), (source) => ({ item, source, all: [], weigh: weigh() }))
+  const advance = (item: A): Gathering<A, B> => ({ item, source: open(item), all: [], weigh: weigh() })
   return () => {
     const made: Array<C> = []
     do {
@@ -143,7 +139,7 @@ export const gatherEach = <A, B, C>(
           if (waiting.length === 0) break
         }
         // The index is in range.
-        const opened = advance(waiting[at++] as A)
+        const opened = catchRejection(() => advance(waiting[at++] as A))
         if (Result.isFailure(opened)) return Result.fail(opened.failure)
         current = opened.success
       }
@@ -152,15 +148,18 @@ export const gatherEach = <A, B, C>(
       if (Result.isFailure(some)) return Result.fail(some.failure)
       if (some.success === undefined) {
         current = undefined
-        const result = make(item, all)
+        const result = catchRejection(() => make(item, all))
         if (Result.isFailure(result)) return Result.fail(result.failure)
         made.push(result.success)
       } else {
-        for (const one of some.success) {
-          const problem = weigh(one)
-          if (problem !== undefined) return Result.fail(problem)
-          all.push(one)
-        }
+        const items = some.success
+        const weighed = catchRejection(() => {
+          for (const one of items) {
+            weigh(one)
+            all.push(one)
+          }
+        })
+        if (Result.isFailure(weighed)) return Result.fail(weighed.failure)
       }
     } while (made.length < chunkSize && !isStepDone())
     return step(made)
@@ -171,7 +170,7 @@ interface Gathering<A, B> {
   readonly item: A
   readonly source: BatchIterator<B>
   readonly all: Array<B>
-  readonly weigh: (item: B) => Problem | undefined
+  readonly weigh: (item: B) => void
 }
 
 const pullCost = 50
@@ -270,13 +269,13 @@ export const lazily = <A>(open: () => BatchIterator<A>): BatchIterator<A> => {
 }
 
 /**
- * Consumes a source to its end, then continues as another one.
+ * Consumes a source to its end, then continues as another one. `take` may throw.
  *
  * @internal
  */
 export const consumeThen = <A, B>(
   source: BatchIterator<A>,
-  take: (item: A) => Problem | undefined,
+  take: (item: A) => void,
   next: () => BatchIterator<B>
 ): BatchIterator<B> => {
   let following: BatchIterator<B> | undefined
@@ -316,8 +315,8 @@ export const releasing = <A>(
  */
 export const retaining = <A>(memory: Memory, source: BatchIterator<A>): BatchIterator<A> =>
   mapEach(source, (item) => {
-    const problem = memory.hold(memoryOf(item))
-    return problem === undefined ? Result.succeed(item) : Result.fail(problem)
+    memory.hold(memoryOf(item))
+    return item
   })
 
 /**
@@ -333,7 +332,7 @@ export const collectThen = <A, B>(
   let all: Array<A> = []
   return consumeThen(source, (item) => {
     all.push(item)
-    return memory.hold(memoryOf(item))
+    memory.hold(memoryOf(item))
   }, () => {
     const items = all
     all = []

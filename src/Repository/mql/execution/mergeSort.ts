@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { compareKeys, type Direction, type KeyValues, sortKeyOf } from "../../bson/path.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { rejected } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 import { type Memory, memoryOf } from "../limits/sizeLimits.ts"
 import { type BatchIterator, consumeThen, emptyStep, releasing } from "./batchIterator.ts"
 
@@ -63,22 +63,20 @@ export const sorted = <A>(
   }
   const length = Math.max(runLength, limit ?? 0)
   return consumeThen(source, (item) => {
-    const key = sortKeyOf(documentOf(item), directions)
-    if (Result.isFailure(key)) return rejected(key.failure)
-    const weight = weightOf(key.success)
-    const sortable = { key: key.success, item, weight }
+    const key = Result.getOrElse(sortKeyOf(documentOf(item), directions), reject)
+    const weight = weightOf(key)
+    const sortable = { key, item, weight }
     if (last !== undefined) {
       spend(compareCost + weight)
       // The sort is stable: of equal ones, the first stays.
-      if (order(sortable, last) >= 0) return undefined
+      if (order(sortable, last) >= 0) return
     }
     run.push(sortable)
     runWeight += weight
     const bytes = sizeOf(item)
     runBytes += bytes
-    const problem = memory.hold(bytes)
+    memory.hold(bytes)
     if (run.length >= length || runWeight >= maxRunWeight || runBytes >= maxRunBytes) endRun()
-    return problem
   }, () => {
     endRun()
     const all = runs

@@ -4,50 +4,41 @@
 import * as Result from "effect/Result"
 import { isArray, isDocument } from "../../bson/value.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, reject, rejectWith } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, reject } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
 import { type ExpressionContext, Variable } from "./expression.ts"
 import { variableName } from "./loopOperators.ts"
 import { parseExpression } from "./parseExpression.ts"
 
 /** @internal */
-export interface LetVariables {
+export interface LetVariables<A extends ExpressionContext = ExpressionContext> {
   /** The context of the expressions that use the variables. */
-  readonly context: ExpressionContext
+  readonly context: A
   /** Computes the values of the variables for a document. May throw. */
   readonly bind: (document: unknown) => void
 }
 
 /**
- * Parses the operand of `let`; `name` is what has it.
+ * Parses the operand of `let`; `name` is what has it. May throw.
  *
  * @internal
  */
-export const parseLet = (
-  operand: unknown,
-  name: string,
-  context: ExpressionContext
-): Result.Result<LetVariables, Problem> =>
-  catchRejection(() => {
-    if (!isDocument(operand)) return reject(`the let of ${name} needs a document of variables`)
-    const bound = Object.entries(operand).map(([variable, value]) =>
-      [
-        variableName(name, variable),
-        new Variable(),
-        Result.getOrElse(parseExpression(value, context), rejectWith)
-      ] as const
-    )
-    const variables = Object.fromEntries(bound.map(([variable, cell]) => [variable, cell]))
-    return {
-      context: { ...context, variables: { ...context.variables, ...variables } },
-      bind: (document) => {
-        for (const [, variable, read] of bound) {
-          variable.value = read(document)
-          sizeOfValue(variable.value)
-        }
+export const parseLet = <A extends ExpressionContext>(operand: unknown, name: string, context: A): LetVariables<A> => {
+  if (!isDocument(operand)) return reject(`the let of ${name} needs a document of variables`)
+  const bound = Object.entries(operand).map(([variable, value]) =>
+    [variableName(name, variable), new Variable(), parseExpression(value, context)] as const
+  )
+  const variables = Object.fromEntries(bound.map(([variable, cell]) => [variable, cell]))
+  return {
+    context: { ...context, variables: { ...context.variables, ...variables } },
+    bind: (document) => {
+      for (const [, variable, read] of bound) {
+        variable.value = read(document)
+        sizeOfValue(variable.value)
       }
     }
-  })
+  }
+}
 
 /**
  * The context of an operation's expressions, with the variables of its option `let`. They see no document.
@@ -59,14 +50,14 @@ export const contextWith = (
   context: ExpressionContext
 ): Result.Result<ExpressionContext, Problem> => {
   if (operand === undefined) return Result.succeed(context)
-  const field = fieldIn(operand)
-  return Result.flatMap(parseLet(operand, "an operation", context), ({ bind, context }) =>
-    catchRejection(() => {
-      if (field !== undefined) return reject(`"${field}" in let: there is no document yet`)
-      beginEvaluation()
-      bind(undefined)
-      return context
-    }))
+  return catchRejection(() => {
+    const { bind, context: scope } = parseLet(operand, "an operation", context)
+    const field = fieldIn(operand)
+    if (field !== undefined) return reject(`"${field}" in let: there is no document yet`)
+    beginEvaluation()
+    bind(undefined)
+    return scope
+  })
 }
 
 // internal

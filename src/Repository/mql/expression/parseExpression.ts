@@ -1,13 +1,12 @@
 /**
  * Parses expressions: literals, references to fields and variables, and operators.
  */
-import type * as Result from "effect/Result"
 import { dateOf } from "../../bson/normalise.ts"
 import { type Segments, segmentsOf } from "../../bson/path.ts"
 import { fieldOf, isArray, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { charge } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
+import { reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { arithmeticOperators } from "./arithmeticOperators.ts"
 import { arrayOperators } from "./arrayOperators.ts"
 import { conversionOperators } from "./conversionOperators.ts"
@@ -31,11 +30,13 @@ import { setOperators } from "./setOperators.ts"
 import { summaryOperators } from "./summaryOperators.ts"
 import { textOperators } from "./textOperators.ts"
 
-/** @internal */
-export const parseExpression = (
-  expression: unknown,
-  context: ExpressionContext
-): Result.Result<Expression, Problem> => catchRejection(() => makeParser(context).parse(expression))
+/**
+ * Rejects what is no expression.
+ *
+ * @internal
+ */
+export const parseExpression = (expression: unknown, context: ExpressionContext): Expression =>
+  makeParser(context).parse(expression)
 
 /**
  * The value at a path, as expressions read it: an array yields the array of the values in its documents, and has no fields

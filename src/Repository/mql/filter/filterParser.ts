@@ -1,7 +1,6 @@
 /**
  * Parses filters into tests in one pass, which also finds the constraints that every match meets.
  */
-import * as Result from "effect/Result"
 import { isArray, isDocument } from "../../bson/value.ts"
 import { DifferentValues } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
@@ -95,7 +94,7 @@ export class FilterParser {
   }
 
   #text(operand: unknown, isRequired: boolean): void {
-    const search = Result.getOrElse(parseTextSearch(operand), rejectWith)
+    const search = parseTextSearch(operand)
     if (!isRequired || this.search !== undefined) reject("$text can be used once, and not in $or, $nor or $elemMatch")
     this.search = search
   }
@@ -123,7 +122,7 @@ export class FilterParser {
   #expression(expression: unknown): Clause {
     this.isComputed = true
     this.conditions += 1
-    const compute = Result.getOrElse(parseExpression(expression, this.#context), rejectWith)
+    const compute = parseExpression(expression, this.#context)
     return { test: (document) => isTruthy(compute(document)), itemConditions: noItemConditions }
   }
 

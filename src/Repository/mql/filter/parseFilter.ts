@@ -190,11 +190,9 @@ const withSearch = (filter: Filter, search: TextSearch, texts: ReadonlyArray<Tex
 })
 
 /**
- * Parses a condition on the items of an array, the operand of `$pull`, into a test of an item.
+ * Parses a condition on the items of an array, the operand of `$pull`, into a test of an item. May throw.
  *
  * @internal
  */
-export const parseItemCondition = (
-  condition: Document,
-  context: ExpressionContext
-): Result.Result<Condition, Problem> => catchRejection(() => new FilterParser(context).item(condition))
+export const parseItemCondition = (condition: Document, context: ExpressionContext): Condition =>
+  new FilterParser(context).item(condition)

@@ -44,8 +44,9 @@ export const toError = (
 }
 
 /**
- * Throws a rejection; {@link catchRejection} makes a {@link Problem} of it. The evaluation of a document runs in closures
- * that return plain values, since a `Result` for each value would double its time.
+ * Throws a rejection; {@link catchRejection} makes a {@link Problem} of it. Parsers and what they make return plain values,
+ * since a `Result` for each value of a document would double its time. Whoever runs them, an operation or a step of it,
+ * catches the rejection once.
  *
  * @internal
  */
@@ -62,6 +63,13 @@ export const rejectWith = (problem: Problem): never =>
  */
 export const catchRejection = <A>(run: () => A): Result.Result<A, Problem> =>
   Result.try({ try: run, catch: problemOfThrown })
+
+/**
+ * The value of a result; {@link reject}s a failure.
+ *
+ * @internal
+ */
+export const orReject = <A>(result: Result.Result<A, Problem>): A => Result.getOrElse(result, rejectWith)
 
 /**
  * The problem of what an evaluation has thrown.

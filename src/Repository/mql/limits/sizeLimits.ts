@@ -2,40 +2,38 @@
  * Sizes and their limits: of a document as BSON (16 MiB, 200 levels), and of the memory of a pipeline (100 MiB).
  */
 import { Binary } from "bson"
-import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { maxDepth, maxDocumentBytes } from "../../bson/limits.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import { charge, currentEvaluation } from "./costBudget.ts"
-import { type Problem, reject, rejected } from "./queryProblem.ts"
+import { reject, rejected, rejectWith } from "./queryProblem.ts"
 
 // MongoDB's limit for a stage that needs all its input at once.
 const maxMemory = 100 * 1024 * 1024
 
 /**
- * Checks that a computed document does not exceed the limits of a document.
+ * A computed document; rejects one that exceeds the limits of a document.
  *
  * @internal
  */
-export const checkSize = (document: Document): Result.Result<Document, Problem> => {
-  const bytes = bytesOf(document, 0)
-  spend(Math.min(bytes, maxDocumentBytes))
-  return bytes > maxDocumentBytes ? Result.fail(rejected(tooLarge)) : Result.succeed(document)
+export const checkSize = (document: Document): Document => {
+  makeSize()(document)
+  return document
 }
 
 /**
- * Adds up the sizes of the parts of one document; reports when they exceed the limit of a document.
+ * Adds up the sizes of the parts of one document; rejects more than a document may have.
  *
  * @internal
  */
-export const makeSize = (): (part: Document) => Problem | undefined => {
+export const makeSize = (): (part: Document) => void => {
   let total = 0
   return (part) => {
     const bytes = bytesOf(part, 0)
     spend(Math.min(bytes, maxDocumentBytes))
     total += bytes
-    return total > maxDocumentBytes ? rejected(tooLarge) : undefined
+    if (total > maxDocumentBytes) reject(tooLarge)
   }
 }
 
@@ -70,8 +68,8 @@ export const checkLength = (length: number): void => {
  * @internal
  */
 export interface Memory {
-  /** Reserves bytes; fails beyond the budget. */
-  readonly hold: (bytes: number) => Problem | undefined
+  /** Reserves bytes; rejects what is beyond the budget. */
+  readonly hold: (bytes: number) => void
   /** Returns bytes to the budget. */
   readonly release: (bytes: number) => void
   /** Makes a part of the budget, for stages that run again and again, each time to their end or not. */
@@ -89,7 +87,7 @@ export const makeMemory = (problem = rejected("the pipeline needs more than 100 
   let held = 0
   const hold = (bytes: number) => {
     held += bytes
-    return held > maxMemory ? problem : undefined
+    if (held > maxMemory) rejectWith(problem)
   }
   const release = (bytes: number) => {
     held -= bytes
@@ -118,7 +116,7 @@ const makeParts = ({ hold, release }: Pick<Memory, "hold" | "release">) => {
       const own = {
         hold: (bytes: number) => {
           held += bytes
-          return hold(bytes)
+          hold(bytes)
         },
         release: (bytes: number) => {
           held -= bytes

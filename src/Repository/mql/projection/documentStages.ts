@@ -1,40 +1,37 @@
 /**
  * The stages that compute one document of each, without other documents: pipelines and updates have them.
  */
-import * as Result from "effect/Result"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
-import { catchRejection, type Problem, reject, rejected } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 import { changeFields } from "./fieldTree.ts"
 import { computing, parseFields, parseProject, type Projection } from "./parseProjection.ts"
 
 /**
- * Parses the operand of a stage.
+ * Parses the operand of a stage. May throw.
  *
  * @internal
  */
-export type DocumentStageParser = (operand: unknown, context: ExpressionContext) => Result.Result<Projection, Problem>
+export type DocumentStageParser = (operand: unknown, context: ExpressionContext) => Projection
 
 const parseProjectStage: DocumentStageParser = (operand, context) =>
   isDocument(operand) && Object.keys(operand).length > 0
     ? parseProject(operand, context)
-    : Result.fail(rejected("$project needs at least one field"))
+    : reject("$project needs at least one field")
 
 const parseAddFields: DocumentStageParser = (operand, context) => {
   if (!isDocument(operand) || Object.keys(operand).length === 0) {
-    return Result.fail(rejected("$addFields needs at least one field"))
+    return reject("$addFields needs at least one field")
   }
-  return Result.map(
-    catchRejection(() => parseFields(operand, context)),
-    (tree) => computing((document) => changeFields(document, tree))
-  )
+  const tree = parseFields(operand, context)
+  return computing((document) => changeFields(document, tree))
 }
 
 const parseUnset: DocumentStageParser = (operand, context) => {
   const paths = isArray(operand) ? operand : [operand]
   if (paths.length === 0 || !paths.every((path) => typeof path === "string" && path !== "")) {
-    return Result.fail(rejected("$unset needs the path of a field, or an array of at least one"))
+    return reject("$unset needs the path of a field, or an array of at least one")
   }
   return parseProject(Object.fromEntries(paths.map((path) => [path, false])), context)
 }
@@ -42,16 +39,17 @@ const parseUnset: DocumentStageParser = (operand, context) => {
 const parseReplaceRoot: DocumentStageParser = (operand, context) => {
   const { newRoot, ...others } = isDocument(operand) ? { ...operand } : {}
   return newRoot === undefined || Object.keys(others).length > 0
-    ? Result.fail(rejected("$replaceRoot needs a newRoot"))
+    ? reject("$replaceRoot needs a newRoot")
     : parseReplaceWith(newRoot, context)
 }
 
-const parseReplaceWith: DocumentStageParser = (operand, context) =>
-  Result.map(parseExpression(operand, context), (root) =>
-    computing((document) => {
-      const made = root(document)
-      return isDocument(made) ? made : reject("$replaceRoot needs an expression that gives a document")
-    }))
+const parseReplaceWith: DocumentStageParser = (operand, context) => {
+  const root = parseExpression(operand, context)
+  return computing((document) => {
+    const made = root(document)
+    return isDocument(made) ? made : reject("$replaceRoot needs an expression that gives a document")
+  })
+}
 
 /**
  * The parsers of the stages by their names.

@@ -12,12 +12,16 @@ import { parseExpression } from "../expression/parseExpression.ts"
 import { matchedItem } from "../filter/matchedItem.ts"
 import { type Filter, parseItemCondition } from "../filter/parseFilter.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
-import { catchRejection, type Problem, reject, rejected, rejectWith } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, reject } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
 import { changeFields, dropped, FieldTree, type Leaf, selectFields, taken } from "./fieldTree.ts"
 
-/** @internal */
-export type Projection = (document: Document) => Result.Result<Document, Problem>
+/**
+ * May throw.
+ *
+ * @internal
+ */
+export type Projection = (document: Document) => Document
 
 /**
  * Whether a projection has computed fields.
@@ -38,20 +42,21 @@ export const parseProjection = (
   context: ExpressionContext,
   filter?: Filter
 ): Result.Result<Projection | undefined, Problem> => {
-  const normalised = Result.mapError(normalise(projection, true), rejected)
-  if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
-  return Object.keys(normalised.success).length === 0
-    ? Result.succeed(undefined)
-    : catchRejection(() => read(normalised.success, context, (path, value) => findLeaf(path, value, context, filter)))
+  return catchRejection(() => {
+    const normalised = Result.getOrElse(normalise(projection, true), reject)
+    return Object.keys(normalised).length === 0
+      ? undefined
+      : read(normalised, context, (path, value) => findLeaf(path, value, context, filter))
+  })
 }
 
 /**
- * Parses the operand of `$project`.
+ * Parses the operand of `$project`. May throw.
  *
  * @internal
  */
-export const parseProject = (projection: Document, context: ExpressionContext): Result.Result<Projection, Problem> =>
-  catchRejection(() => read(projection, context, () => undefined))
+export const parseProject = (projection: Document, context: ExpressionContext): Projection =>
+  read(projection, context, () => undefined)
 
 /**
  * The fields of `$addFields` as a tree. Rejects what is no expression.
@@ -60,18 +65,18 @@ export const parseProject = (projection: Document, context: ExpressionContext): 
  */
 export const parseFields = (fields: Document, context: ExpressionContext): FieldTree => {
   const tree = new FieldTree()
-  for (const [path, value] of fieldsOf(fields, "")) tree.add(path, expressionLeaf(value, context), true)
+  for (const [path, value] of fieldsOf(fields, "")) tree.add(path, parseExpression(value, context), true)
   return tree
 }
 
 /**
- * A projection of trees, whose evaluation may throw. The size of what it computes is checked.
+ * A projection that computes, whose work and the size of its result are limited.
  *
  * @internal
  */
 export const computing = (project: (document: Document) => Document): Projection => (document) => {
   beginEvaluation()
-  return Result.flatMap(catchRejection(() => project(document)), checkSize)
+  return checkSize(project(document))
 }
 
 // internal
@@ -116,7 +121,7 @@ const read = (
     } else {
       isComputed = true
       decide(true, path)
-      tree.add(path, expressionLeaf(value, context), true)
+      tree.add(path, parseExpression(value, context), true)
     }
   }
   const id = entries.find(([path, value]) => path === "_id" && isSwitch(value))
@@ -126,11 +131,8 @@ const read = (
   const project = isInclusion
     ? (document: Document) => selectFields(document, tree)
     : (document: Document) => changeFields(document, tree)
-  return isComputed ? computing(project) : (document) => Result.succeed(project(document))
+  return isComputed ? computing(project) : project
 }
-
-const expressionLeaf = (value: unknown, context: ExpressionContext): Leaf =>
-  Result.getOrElse(parseExpression(value, context), rejectWith)
 
 /** The paths of a projection with their values, those of nested documents included. */
 const fieldsOf = (projection: Document, prefix: string): ReadonlyArray<[path: string, value: unknown]> =>
@@ -152,7 +154,7 @@ const findLeaf = (
   const { $elemMatch, $slice } = { ...value }
   if (Object.hasOwn(value, "$elemMatch")) {
     const test = isDocument($elemMatch)
-      ? Result.getOrElse(parseItemCondition($elemMatch, context), rejectWith)
+      ? parseItemCondition($elemMatch, context)
       : reject("$elemMatch needs a filter or operators")
     return {
       path,

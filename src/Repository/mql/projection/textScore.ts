@@ -54,12 +54,11 @@ export const parseScoredProjection = (
     (project): Projection | undefined =>
       names.length === 0 ?
         project :
-        (document) =>
-          Result.map(project === undefined ? Result.succeed(document) : project(document), (result) => {
-            const scored = { ...result }
-            const score = search.score(document)
-            for (const name of names) setField(scored, name, score)
-            return scored
-          })
+        (document) => {
+          const scored = { ...project === undefined ? document : project(document) }
+          const score = search.score(document)
+          for (const name of names) setField(scored, name, score)
+          return scored
+        }
   )
 }

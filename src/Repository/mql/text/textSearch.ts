@@ -1,12 +1,11 @@
 /**
  * Text search: the words of a document for a text index, and the operand of `$text`.
  */
-import * as Result from "effect/Result"
 import { spend } from "../../../internal/stepBudget.ts"
 import { forEachValue, type Segments } from "../../bson/path.ts"
 import { isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { type Problem, rejected } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 
 /**
  * A path of a text index, and its weight in the score.
@@ -37,21 +36,21 @@ export const indexedWords = (document: Document, fields: ReadonlyArray<TextField
 
 /**
  * Parses the operand of `$text`. A match contains at least one of the words, every quoted phrase literally, and nothing
- * that has a `-` before it.
+ * that has a `-` before it. May throw.
  *
  * @internal
  */
-export const parseTextSearch = (operand: unknown): Result.Result<TextSearch, Problem> => {
-  if (!isDocument(operand)) return Result.fail(rejected("$text needs a document"))
+export const parseTextSearch = (operand: unknown): TextSearch => {
+  if (!isDocument(operand)) return reject("$text needs a document")
   const { $caseSensitive, $diacriticSensitive, $language, $search, ...others } = operand
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined) return Result.fail(rejected(`$text has no option "${unknown}"`))
-  if (typeof $search !== "string") return Result.fail(rejected("$text needs a text as its $search"))
-  if ($language !== undefined && typeof $language !== "string") return Result.fail(rejected("$language needs a text"))
+  if (unknown !== undefined) return reject(`$text has no option "${unknown}"`)
+  if (typeof $search !== "string") return reject("$text needs a text as its $search")
+  if ($language !== undefined && typeof $language !== "string") return reject("$language needs a text")
   if (![$caseSensitive, $diacriticSensitive].every((option) => option === undefined || typeof option === "boolean")) {
-    return Result.fail(rejected("$caseSensitive and $diacriticSensitive are either true or false"))
+    return reject("$caseSensitive and $diacriticSensitive are either true or false")
   }
-  return Result.succeed(makeSearch(partsOf($search), $caseSensitive === true, $diacriticSensitive === true))
+  return makeSearch(partsOf($search), $caseSensitive === true, $diacriticSensitive === true)
 }
 
 // internal

@@ -10,9 +10,9 @@ import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { matchedItem } from "../filter/matchedItem.ts"
 import type { Filter } from "../filter/parseFilter.ts"
-import { catchRejection, type Problem, rejected } from "../limits/queryProblem.ts"
+import { catchRejection, type Problem, reject } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
-import { type ArrayFilters, expandPath, isItems, parseArrayFilters } from "./arrayFilters.ts"
+import { type ArrayFilters, expandPath, parseArrayFilters } from "./arrayFilters.ts"
 import { changedValue, noChange } from "./changedValue.ts"
 import { assignAt, locate, removeAt } from "./fields.ts"
 import { fromEqualities, keepingId, keptId, withId } from "./newDocument.ts"
@@ -36,45 +36,74 @@ export const parseUpdate = (
   update: unknown,
   context: ExpressionContext,
   arrayFilters?: ReadonlyArray<unknown>
-): Result.Result<Update, Problem> => {
-  if (isArray(update)) return parseStages(update, context, arrayFilters)
-  const filters = parseArrayFilters(arrayFilters, context)
-  if (Result.isFailure(filters)) return Result.fail(filters.failure)
-  const read = Result.flatMap(
-    Result.mapError(normalise(update), rejected),
-    (normalised) => readChanges(normalised, context, filters.success)
+): Result.Result<Update, Problem> =>
+  catchRejection(() =>
+    isArray(update) ? parseStages(update, context, arrayFilters) : parseOperators(update, context, arrayFilters)
   )
-  return Result.map(read, (changes): Update => {
-    const ordered = changes.toSorted((a, b) => comparePaths(a.path, b.path))
-    const existing = ordered.filter(({ operator }) => operator !== "$setOnInsert")
-    const placed = changes.some(({ path }) => path.includes(".$"))
-      ? placing(filters.success)
-      : (changes: ReadonlyArray<Change>) => Result.succeed(changes)
-    const applyTo = (changes: ReadonlyArray<Change>, document: Document, filter: Filter) =>
-      Result.flatMap(placed(changes, document, filter), (exact) => apply(exact, document))
-    return {
-      apply: (document, filter) => applyTo(existing, document, filter),
-      insert: (filter) =>
-        Result.flatMap(
-          fromEqualities(filter),
-          (document) => Result.map(applyTo(ordered, document, filter), (changed) => withId(changed ?? document))
-        )
-    }
+
+/**
+ * Parses a replacement.
+ *
+ * @internal
+ */
+export const parseReplacement = (replacement: unknown): Result.Result<Update, Problem> =>
+  catchRejection(() => {
+    const document = Result.getOrElse(normalise(replacement), reject)
+    const [first] = Object.keys(document)
+    if (first?.startsWith("$") === true) return reject("a replacement can't have operators")
+    return makeUpdate(
+      (previous) => unlessAlike(keepingId(document, previous["_id"]), previous),
+      ({ equalities }) => keepingId(document, equalities.find(([path]) => path === "_id")?.[1])
+    )
   })
+
+// internal
+
+/** An update by functions that make the next form of a document, which may be the same, and a new document. Both may throw. */
+const makeUpdate = (
+  next: (previous: Document, filter: Filter) => Document,
+  first: (filter: Filter) => Document
+): Update => ({
+  apply: (previous, filter) =>
+    catchRejection(() => {
+      const changed = next(previous, filter)
+      return changed === previous ? undefined : changed
+    }),
+  insert: (filter) => catchRejection(() => withId(first(filter)))
+})
+
+const unlessAlike = (next: Document, previous: Document): Document => isIdentical(next, previous) ? previous : next
+
+const parseOperators = (
+  update: unknown,
+  context: ExpressionContext,
+  arrayFilters: ReadonlyArray<unknown> | undefined
+): Update => {
+  const filters = parseArrayFilters(arrayFilters, context)
+  const changes = readChanges(Result.getOrElse(normalise(update), reject), context, filters)
+  const ordered = changes.toSorted((a, b) => comparePaths(a.path, b.path))
+  const existing = ordered.filter(({ operator }) => operator !== "$setOnInsert")
+  const placed = changes.some(({ path }) => path.includes(".$")) ? placing(filters) : undefined
+  const applyTo = (changes: ReadonlyArray<Change>, document: Document, filter: Filter) =>
+    apply(placed === undefined ? changes : placed(changes, document, filter), document)
+  return makeUpdate(
+    (previous, filter) => applyTo(existing, previous, filter),
+    (filter) => applyTo(ordered, fromEqualities(filter), filter)
+  )
 }
 
-/** An update by a pipeline. */
 const parseStages = (
   stages: ReadonlyArray<unknown>,
   context: ExpressionContext,
   arrayFilters: ReadonlyArray<unknown> = []
-): Result.Result<Update, Problem> =>
-  arrayFilters.length > 0
-    ? Result.fail(rejected("an update by a pipeline can't have array filters"))
-    : Result.map(parsePipelineUpdate(stages, context), (compute): Update => ({
-      apply: (previous) => Result.map(compute(previous), (next) => isIdentical(next, previous) ? undefined : next),
-      insert: (filter) => Result.map(Result.flatMap(fromEqualities(filter), compute), withId)
-    }))
+): Update => {
+  if (arrayFilters.length > 0) return reject("an update by a pipeline can't have array filters")
+  const compute = parsePipelineUpdate(stages, context)
+  return makeUpdate(
+    (previous) => unlessAlike(compute(previous), previous),
+    (filter) => compute(fromEqualities(filter))
+  )
+}
 
 // MongoDB's order of the fields that an update makes: by their names, and numbers by their value.
 const comparePaths = (a: string, b: string): number => {
@@ -89,17 +118,12 @@ const comparePaths = (a: string, b: string): number => {
 /** Replaces `$`, `$[]` and `$[name]` in paths by the places of a document's items. */
 const placing = (filters: ArrayFilters) => {
   const matched = matchedPlaces()
-  return (
-    changes: ReadonlyArray<Change>,
-    document: Document,
-    filter: Filter
-  ): Result.Result<ReadonlyArray<Change>, Problem> =>
-    Result.flatMap(
-      Result.all(changes.map((change) => matched(change, document, filter))),
-      (positioned) =>
-        positioned.some(({ path }) => segmentsOf(path).some(isItems))
-          ? expandPaths(positioned, document, filters)
-          : withoutConflict(positioned)
+  return (changes: ReadonlyArray<Change>, document: Document, filter: Filter): ReadonlyArray<Change> =>
+    withoutConflict(
+      changes.flatMap((change) => {
+        const positioned = matched(change, document, filter)
+        return expandPath(document, positioned.path, filters).map((path): Change => ({ ...positioned, path }))
+      })
     )
 }
 
@@ -108,82 +132,41 @@ const matchedPlaces = () => {
   // An update of many documents has one filter.
   let latest: Filter | undefined
   const known = new Map<string, ReturnType<typeof matchedItem>>()
-  return (change: Change, document: Document, filter: Filter): Result.Result<Change, Problem> => {
+  return (change: Change, document: Document, filter: Filter): Change => {
     const segments = segmentsOf(change.path)
     const at = segments.indexOf("$")
-    if (at < 0) return Result.succeed(change)
-    if (segments.includes("$", at + 1)) return Result.fail(rejected(`"${change.path}" has more than one $`))
+    if (at < 0) return change
+    if (segments.includes("$", at + 1)) return reject(`"${change.path}" has more than one $`)
     if (filter !== latest) known.clear()
     latest = filter
     const list = segments.slice(0, at).join(".")
-    return Result.flatMap(
-      catchRejection(() => {
-        if (!known.has(list)) known.set(list, matchedItem(filter.itemConditions, list))
-        return known.get(list)?.(document)
-      }),
-      (place) =>
-        place === undefined
-          ? Result.fail(rejected(`the filter matches no item for the $ in "${change.path}"`))
-          : Result.succeed({ ...change, path: segments.with(at, String(place)).join(".") })
-    )
+    if (!known.has(list)) known.set(list, matchedItem(filter.itemConditions, list))
+    const place = known.get(list)?.(document)
+    return place === undefined
+      ? reject(`the filter matches no item for the $ in "${change.path}"`)
+      : { ...change, path: segments.with(at, String(place)).join(".") }
   }
 }
 
-/** Replaces each change of a path with `$[]` by one change for each matching item. */
-const expandPaths = (
-  changes: ReadonlyArray<Change>,
-  document: Document,
-  filters: ArrayFilters
-): Result.Result<ReadonlyArray<Change>, Problem> =>
-  Result.flatMap(
-    Result.all(changes.map((change) =>
-      Result.map(
-        expandPath(document, change.path, filters),
-        (paths) => paths.map((path): Change => ({ ...change, path }))
-      )
-    )),
-    (changes) => withoutConflict(changes.flat())
-  )
-
-/**
- * Parses a replacement.
- *
- * @internal
- */
-export const parseReplacement = (replacement: unknown): Result.Result<Update, Problem> =>
-  Result.flatMap(Result.mapError(normalise(replacement), rejected), (document): Result.Result<Update, Problem> => {
-    const [first] = Object.keys(document)
-    if (first?.startsWith("$") === true) return Result.fail(rejected("a replacement can't have operators"))
-    return Result.succeed({
-      apply: (previous) =>
-        Result.map(keepingId(document, previous["_id"]), (next) => isIdentical(next, previous) ? undefined : next),
-      insert: ({ equalities }) =>
-        Result.map(keepingId(document, equalities.find(([path]) => path === "_id")?.[1]), withId)
-    })
-  })
-
-const apply = (
-  changes: ReadonlyArray<Change>,
-  document: Document
-): Result.Result<Document | undefined, Problem> => {
+/** The document itself if nothing changes. */
+const apply = (changes: ReadonlyArray<Change>, document: Document): Document => {
   let changed = document
   for (const change of changes) {
     const { operand, operator, path } = change
     const segments = segmentsOf(path)
     const before = locate(document, segments)
     const value = changedValue(change, document, before)
-    if (Result.isFailure(value)) return Result.fail(value.failure)
-    if (value.success === noChange) continue
+    if (value === noChange) continue
     const target = operator === "$rename" ? segmentsOf(String(operand)) : segments
     if (operator === "$unset" || operator === "$rename") changed = removeAt(changed, segments)
-    else if ("value" in before && before.value !== undefined && isIdentical(value.success, before.value)) continue
+    else if ("value" in before && before.value !== undefined && isIdentical(value, before.value)) continue
     if (operator === "$unset") continue
-    if (isTooDeep(value.success, target.length)) return Result.fail(rejected(tooDeep))
-    changed = assignAt(changed, target, ownValue(value.success))
+    if (isTooDeep(value, target.length)) return reject(tooDeep)
+    changed = assignAt(changed, target, ownValue(value))
   }
-  if (changed === document) return Result.succeed(undefined)
+  if (changed === document) return document
   const kept = keptId(changed, document["_id"])
-  return Result.isSuccess(kept) && changes.some(({ path }) => mayPadArray(path)) ? checkSize(kept.success) : kept
+  return changes.some(({ path }) => mayPadArray(path)) ? checkSize(kept) : kept
 }
 
 /** Whether a value that is so many levels below a document has more levels than a document may have. */

@@ -8,7 +8,7 @@ import { isArray, isDocument } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { type Filter, parseFilter } from "../filter/parseFilter.ts"
-import { catchRejection, type Problem, rejected } from "../limits/queryProblem.ts"
+import { orReject, reject } from "../limits/queryProblem.ts"
 
 /**
  * Array filters by their names.
@@ -21,32 +21,28 @@ export type ArrayFilters = ReadonlyMap<string, Filter>
 export const noArrayFilters: ArrayFilters = new Map()
 
 /**
- * Parses array filters.
+ * Parses array filters. May throw.
  *
  * @internal
  */
 export const parseArrayFilters = (
   given: ReadonlyArray<unknown> | undefined,
   context: ExpressionContext
-): Result.Result<ArrayFilters, Problem> => {
-  if (given === undefined || given.length === 0) return Result.succeed(noArrayFilters)
+): ArrayFilters => {
+  if (given === undefined || given.length === 0) return noArrayFilters
   const filters = new Map<string, Filter>()
   for (const condition of given) {
-    const normalised = Result.mapError(normalise(condition, true), rejected)
-    if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
-    const [name, ...others] = new Set(namesIn(normalised.success))
+    const normalised = Result.getOrElse(normalise(condition, true), reject)
+    const [name, ...others] = new Set(namesIn(normalised))
     if (name === undefined || others.length > 0 || !/^[a-z][A-Za-z0-9]*$/.test(name)) {
-      return Result.fail(rejected("an array filter needs one name that all its paths begin with"))
+      return reject("an array filter needs one name that all its paths begin with")
     }
-    if (filters.has(name)) return Result.fail(rejected(`there are several array filters named "${name}"`))
-    const filter = parseFilter(normalised.success, context)
-    if (Result.isFailure(filter)) return Result.fail(filter.failure)
-    if (filter.success.isComputed) {
-      return Result.fail(rejected("neither $expr nor $jsonSchema can be used in an array filter"))
-    }
-    filters.set(name, filter.success)
+    if (filters.has(name)) return reject(`there are several array filters named "${name}"`)
+    const filter = orReject(parseFilter(normalised, context))
+    if (filter.isComputed) return reject("neither $expr nor $jsonSchema can be used in an array filter")
+    filters.set(name, filter)
   }
-  return Result.succeed(filters)
+  return filters
 }
 
 /**
@@ -56,15 +52,11 @@ export const parseArrayFilters = (
  */
 export const filterName = (segment: string): string | undefined => /^\$\[(.+)\]$/.exec(segment)?.[1]
 
-/**
- * Whether a segment is `$[]` or `$[name]`.
- *
- * @internal
- */
-export const isItems = (segment: string): boolean => segment.startsWith("$[")
+/** Whether a segment is `$[]` or `$[name]`. */
+const isItems = (segment: string): boolean => segment.startsWith("$[")
 
 /**
- * Expands a path with `$[]` or `$[name]` into the paths of the matching items of a document.
+ * Expands a path with `$[]` or `$[name]` into the paths of the matching items of a document. May throw.
  *
  * @internal
  */
@@ -72,10 +64,9 @@ export const expandPath = (
   document: Document,
   path: string,
   filters: ArrayFilters
-): Result.Result<ReadonlyArray<string>, Problem> => {
+): ReadonlyArray<string> => {
   const segments = segmentsOf(path)
-  if (!segments.some(isItems)) return Result.succeed([path])
-  return Result.flatMap(catchRejection(() => visit({ segments, filters }, document, [])), (places) => places)
+  return segments.some(isItems) ? visit({ segments, filters }, document, []) : [path]
 }
 
 // internal
@@ -92,28 +83,20 @@ interface Walk {
   readonly filters: ArrayFilters
 }
 
-// Filters may throw.
-const visit = (
-  walk: Walk,
-  node: unknown,
-  place: ReadonlyArray<string>
-): Result.Result<ReadonlyArray<string>, Problem> => {
+const visit = (walk: Walk, node: unknown, place: ReadonlyArray<string>): ReadonlyArray<string> => {
   const segment = walk.segments[place.length]
-  if (segment === undefined) return Result.succeed([place.join(".")])
+  if (segment === undefined) return [place.join(".")]
   if (!isItems(segment)) {
     return visit(walk, childOf(node, segment), [...place, segment])
   }
-  if (!isArray(node)) return Result.fail(rejected(`"${place.join(".")}" has no items that could be changed`))
+  if (!isArray(node)) return reject(`"${place.join(".")}" has no items that could be changed`)
   const name = filterName(segment)
   const filter = name === undefined ? undefined : walk.filters.get(name)
-  const places: Array<string> = []
-  for (const [i, item] of node.entries()) {
-    if (filter !== undefined && name !== undefined && !isMatch(filter, name, item)) continue
-    const inner = visit(walk, item, [...place, String(i)])
-    if (Result.isFailure(inner)) return inner
-    places.push(...inner.success)
-  }
-  return Result.succeed(places)
+  return node.flatMap((item, i) =>
+    filter !== undefined && name !== undefined && !isMatch(filter, name, item)
+      ? []
+      : visit(walk, item, [...place, String(i)])
+  )
 }
 
 // An array as an item is wrapped, so that the filter does not test its items.

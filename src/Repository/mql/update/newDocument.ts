@@ -8,27 +8,25 @@ import { segmentsOf } from "../../bson/path.ts"
 import { equals, fieldOf, isDocument, setField } from "../../bson/value.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { Filter } from "../filter/parseFilter.ts"
-import { type Problem, rejected } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 
 /**
- * A document with the identifier that it has to have, or an equal one. Rejects another one.
+ * A document with the identifier that it has to have, or an equal one; rejects another one.
  *
  * @internal
  */
-export const keepingId = (document: Document, id: unknown): Result.Result<Document, Problem> =>
-  document["_id"] === undefined && id !== undefined
-    ? Result.succeed(Object.freeze({ _id: id, ...document }))
-    : keptId(document, id)
+export const keepingId = (document: Document, id: unknown): Document =>
+  document["_id"] === undefined && id !== undefined ? Object.freeze({ _id: id, ...document }) : keptId(document, id)
 
 /**
- * A changed document, if it still has its identifier, or an equal one of another numeric type.
+ * A changed document, if it still has its identifier, or an equal one of another numeric type; rejects any other.
  *
  * @internal
  */
-export const keptId = (document: Document, id: unknown): Result.Result<Document, Problem> =>
+export const keptId = (document: Document, id: unknown): Document =>
   id === undefined || (document["_id"] !== undefined && equals(document["_id"], id))
-    ? Result.succeed(document)
-    : Result.fail(rejected("_id can't change"))
+    ? document
+    : reject("_id can't change")
 
 /**
  * A document that begins with its identifier, a new one if it has none.
@@ -39,11 +37,11 @@ export const withId = (document: Document): Document =>
   Object.freeze({ _id: document["_id"] === undefined ? new ObjectId() : document["_id"], ...document })
 
 /**
- * The document that an upsert starts from: what the filter requires to be equal.
+ * The document that an upsert starts from: what the filter requires to be equal. May throw.
  *
  * @internal
  */
-export const fromEqualities = ({ equalities }: Filter): Result.Result<Document, Problem> => {
+export const fromEqualities = ({ equalities }: Filter): Document => {
   const root: { [key: string]: unknown } = {}
   for (const [path, value] of equalities) {
     const segments = segmentsOf(path)
@@ -52,12 +50,12 @@ export const fromEqualities = ({ equalities }: Filter): Result.Result<Document, 
       const isLast = i === segments.length - 1
       const inner = fieldOf(node, segment)
       if (inner !== undefined && (isLast || !isDocument(inner))) {
-        return Result.fail(rejected(`the filter asks for several values of "${path}"`))
+        return reject(`the filter asks for several values of "${path}"`)
       }
       const next: { [key: string]: unknown } = isDocument(inner) ? { ...inner } : {}
       setField(node, segment, isLast ? value : next)
       node = next
     }
   }
-  return Result.mapError(normalise(root), rejected)
+  return Result.getOrElse(normalise(root), reject)
 }

@@ -2,7 +2,6 @@
  * Parses the operators of an update and validates their operands and paths.
  */
 import { Timestamp } from "bson"
-import * as Result from "effect/Result"
 import type { Collator } from "../../bson/collator.ts"
 import { maxDepth } from "../../bson/limits.ts"
 import { dateOf } from "../../bson/normalise.ts"
@@ -13,7 +12,7 @@ import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { parseItemCondition } from "../filter/parseFilter.ts"
-import { catchRejection, type Problem, rejected } from "../limits/queryProblem.ts"
+import { orReject, reject } from "../limits/queryProblem.ts"
 import { equal } from "../predicate/comparison.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { type ArrayFilters, filterName, noArrayFilters } from "./arrayFilters.ts"
@@ -32,7 +31,7 @@ export interface Change {
 }
 
 /**
- * The changes of a normalised update.
+ * The changes of a normalised update. May throw.
  *
  * @internal
  */
@@ -40,70 +39,59 @@ export const readChanges = (
   update: Document,
   context: ExpressionContext,
   filters: ArrayFilters
-): Result.Result<ReadonlyArray<Change>, Problem> => {
+): ReadonlyArray<Change> => {
   const operators = Object.entries(update)
-  if (operators.length === 0) return Result.fail(rejected("an update needs operators"))
+  if (operators.length === 0) return reject("an update needs operators")
   const changes: Array<Change> = []
   for (const [operator, fields] of operators) {
     const read = readers.get(operator)
-    if (read === undefined) return Result.fail(rejected(`${operator} is no update operator`))
-    if (!isDocument(fields)) return Result.fail(rejected(`${operator} needs a document of paths`))
+    if (read === undefined) return reject(`${operator} is no update operator`)
+    if (!isDocument(fields)) return reject(`${operator} needs a document of paths`)
     for (const [path, given] of Object.entries(fields)) {
-      const problem = operator === "$rename" && path.includes("$")
-        ? rejected(`"${path}" can't be renamed`)
-        : pathProblem(path, filters)
-      if (problem !== undefined) return Result.fail(problem)
-      const operand = read(given, context)
-      if (Result.isFailure(operand)) return Result.fail(operand.failure)
-      changes.push({ operator, path, operand: operand.success, collator: context.collator })
+      if (operator === "$rename" && path.includes("$")) reject(`"${path}" can't be renamed`)
+      checkPath(path, filters)
+      changes.push({ operator, path, operand: read(given, context), collator: context.collator })
     }
   }
   const used = new Set(changes.flatMap(({ path }) => segmentsOf(path).map(filterName)))
   const unused = Array.from(filters.keys()).find((name) => !used.has(name))
-  if (unused !== undefined) return Result.fail(rejected(`the array filter "${unused}" is not used`))
+  if (unused !== undefined) return reject(`the array filter "${unused}" is not used`)
   return withoutConflict(changes)
 }
 
-const pathProblem = (path: string, filters: ArrayFilters): Problem | undefined => {
+const checkPath = (path: string, filters: ArrayFilters): void => {
   const segments = segmentsOf(path)
-  if (segments.includes("")) return rejected(`"${path}" has an empty field name`)
-  if (segments.length > maxDepth) return rejected(`a path leads through more than ${maxDepth} levels`)
+  if (segments.includes("")) reject(`"${path}" has an empty field name`)
+  if (segments.length > maxDepth) reject(`a path leads through more than ${maxDepth} levels`)
   const wrong = segments.find((segment, i) => segment.startsWith("$") && (i === 0 || !isPlaceholder(segment)))
-  if (wrong !== undefined) return rejected(`"${wrong}" can't be part of a path`)
+  if (wrong !== undefined) reject(`"${wrong}" can't be part of a path`)
   const names = segments.map(filterName).filter((name) => name !== undefined)
   const unknown = names.find((name) => !filters.has(name))
-  if (unknown !== undefined) return rejected(`there is no array filter "${unknown}"`)
-  return undefined
+  if (unknown !== undefined) reject(`there is no array filter "${unknown}"`)
 }
 
 const isPlaceholder = (segment: string): boolean => segment === "$" || /^\$\[.*\]$/.test(segment)
 
 /**
- * Fails if two changes conflict: they have the same path, or the path of one is a prefix of the other's.
+ * Changes of which no two conflict: they have the same path, or the path of one is a prefix of the other's. Rejects others.
  *
  * @internal
  */
-export const withoutConflict = (changes: ReadonlyArray<Change>): Result.Result<ReadonlyArray<Change>, Problem> => {
-  const conflict = conflictOf(changes)
-  return conflict === undefined
-    ? Result.succeed(changes)
-    : Result.fail(rejected(`several changes of "${conflict}" conflict`))
-}
-
-const conflictOf = (changes: ReadonlyArray<Change>): string | undefined =>
-  conflictingPath(
+export const withoutConflict = (changes: ReadonlyArray<Change>): ReadonlyArray<Change> => {
+  const conflict = conflictingPath(
     changes.flatMap(({ operand, operator, path }) => operator === "$rename" ? [path, String(operand)] : [path])
   )
+  return conflict === undefined ? changes : reject(`several changes of "${conflict}" conflict`)
+}
 
-type Reader = (operand: unknown, context: ExpressionContext) => Result.Result<unknown, Problem>
+type Reader = (operand: unknown, context: ExpressionContext) => unknown
 
-const asIs: Reader = Result.succeed
+const asIs: Reader = (operand) => operand
 
-const numeric: Reader = (operand) =>
-  isNumber(operand) ? Result.succeed(operand) : Result.fail(rejected("$inc and $mul need a number"))
+const numeric: Reader = (operand) => isNumber(operand) ? operand : reject("$inc and $mul need a number")
 
 const listed: Reader = (operand, { collator }) =>
-  isArray(operand) ? Result.succeed(new ValueSet(operand, collator)) : Result.fail(rejected("$pullAll needs an array"))
+  isArray(operand) ? new ValueSet(operand, collator) : reject("$pullAll needs an array")
 
 /**
  * The operand of a `$push`.
@@ -120,37 +108,35 @@ export interface Push {
 const isModified = (operand: unknown): operand is Document =>
   isDocument(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
 
-const pushed: Reader = (operand, { collator }) => {
-  if (!isModified(operand)) {
-    return Result.succeed<Push>({ items: [operand], position: undefined, slice: undefined, sort: undefined })
-  }
+const pushed: Reader = (operand, { collator }): Push => {
+  if (!isModified(operand)) return { items: [operand], position: undefined, slice: undefined, sort: undefined }
   const { $each, $position: position, $slice: slice, $sort, ...others } = { ...operand }
   const [$position, $slice] = [plainNumber(position), plainNumber(slice)]
   const [other] = Object.keys(others)
-  if (other !== undefined) return Result.fail(rejected(`$push has no modifier "${other}"`))
-  if (!isArray($each)) return Result.fail(rejected("$push needs an array as its $each"))
+  if (other !== undefined) return reject(`$push has no modifier "${other}"`)
+  if (!isArray($each)) return reject("$push needs an array as its $each")
   if (!isWholeOrMissing($position) || !isWholeOrMissing($slice)) {
-    return Result.fail(rejected("$push needs whole numbers as its $position and its $slice"))
+    return reject("$push needs whole numbers as its $position and its $slice")
   }
-  const order = plainNumber($sort)
-  const sort = order === undefined || order === 1 || order === -1 ? Result.succeed([]) : parseSort(order, collator)
-  return Result.map(sort, (): Push => ({ items: $each, position: $position, slice: $slice, sort: order }))
+  const sort = plainNumber($sort)
+  if (sort !== undefined && sort !== 1 && sort !== -1) orReject(parseSort(sort, collator))
+  return { items: $each, position: $position, slice: $slice, sort }
 }
 
 const isWholeOrMissing = (value: unknown): value is number | undefined => value === undefined || Number.isInteger(value)
 
 const added: Reader = (operand) => {
-  if (!isModified(operand)) return Result.succeed([operand])
+  if (!isModified(operand)) return [operand]
   const { $each, ...others } = { ...operand }
   return isArray($each) && Object.keys(others).length === 0
-    ? Result.succeed($each)
-    : Result.fail(rejected("$addToSet needs an array as its $each, and takes no other modifier"))
+    ? $each
+    : reject("$addToSet needs an array as its $each, and takes no other modifier")
 }
 
 const popped: Reader = (operand) =>
   isNumber(operand) && Math.abs(toDouble(operand)) === 1
-    ? Result.succeed(toDouble(operand))
-    : Result.fail(rejected("$pop needs 1 or -1"))
+    ? toDouble(operand)
+    : reject("$pop needs 1 or -1")
 
 /**
  * The operand of a `$pull`: whether an item is removed.
@@ -159,10 +145,8 @@ const popped: Reader = (operand) =>
  */
 export type ItemTest = (item: unknown) => boolean
 
-const pulled: Reader = (operand, context): Result.Result<ItemTest, Problem> =>
-  isDocument(operand)
-    ? parseItemCondition(operand, context)
-    : catchRejection(() => equal(operand, context.collator))
+const pulled: Reader = (operand, context): ItemTest =>
+  isDocument(operand) ? parseItemCondition(operand, context) : equal(operand, context.collator)
 
 /**
  * The operand of a `$bit`: its operations in their order.
@@ -174,27 +158,26 @@ export type Bits = ReadonlyArray<readonly [operation: string, operand: bigint]>
 const isBitOperation = ([name, value]: readonly [string, unknown]): boolean =>
   ["and", "or", "xor"].includes(name) && isNumber(value) && /^-?\d+$/.test(value.toString())
 
-const bits: Reader = (operand): Result.Result<Bits, Problem> => {
+const bits: Reader = (operand): Bits => {
   const operations = isDocument(operand) ? Object.entries(operand) : []
   return operations.length > 0 && operations.every(isBitOperation)
-    ? Result.succeed(operations.map(([name, value]) => [name, BigInt(String(value))]))
-    : Result.fail(rejected("$bit needs and, or or xor with whole numbers"))
+    ? operations.map(([name, value]) => [name, BigInt(String(value))])
+    : reject("$bit needs and, or or xor with whole numbers")
 }
 
 const dated: Reader = (operand, { now }) => {
   const type = isDocument(operand) ? operand["$type"] : operand
-  if (type === true || type === "date") return Result.succeed(dateOf(now))
+  if (type === true || type === "date") return dateOf(now)
   return type === "timestamp"
-    ? Result.succeed(new Timestamp({ t: Math.floor(now / 1000), i: 1 }))
-    : Result.fail(rejected("$currentDate needs true, or a $type of date or timestamp"))
+    ? new Timestamp({ t: Math.floor(now / 1000), i: 1 })
+    : reject("$currentDate needs true, or a $type of date or timestamp")
 }
 
 const renamed: Reader = (operand) => {
-  if (typeof operand !== "string") return Result.fail(rejected("$rename needs a path"))
-  const problem = operand.includes("$")
-    ? rejected(`"${operand}" can't be renamed to`)
-    : pathProblem(operand, noArrayFilters)
-  return problem === undefined ? Result.succeed(operand) : Result.fail(problem)
+  if (typeof operand !== "string") return reject("$rename needs a path")
+  if (operand.includes("$")) reject(`"${operand}" can't be renamed to`)
+  checkPath(operand, noArrayFilters)
+  return operand
 }
 
 const readers = new Map<string, Reader>([

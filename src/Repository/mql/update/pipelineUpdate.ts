@@ -6,38 +6,34 @@ import { normalise } from "../../bson/normalise.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { workOfEvaluation } from "../limits/costBudget.ts"
-import { type Problem, rejected } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 import { documentStages } from "../projection/documentStages.ts"
 import type { Projection } from "../projection/parseProjection.ts"
 import { keepingId } from "./newDocument.ts"
 
 /**
- * Parses the stages of an update. The result computes the next form of a document, whose `_id` stays.
+ * Parses the stages of an update. The result computes the next form of a document, whose `_id` stays. May throw.
  *
  * @internal
  */
 export const parsePipelineUpdate = (
   given: ReadonlyArray<unknown>,
   context: ExpressionContext
-): Result.Result<Projection, Problem> => {
-  if (given.length === 0) return Result.fail(rejected("an update by a pipeline needs stages"))
-  if (given.length > maxStages) return Result.fail(rejected(`a pipeline may have ${maxStages} stages at most`))
-  const stages = Result.flatMap(
-    Result.mapError(normalise({ given }), rejected),
-    (normalised) => Result.all(itemsOf(normalised["given"]).map((stage) => parseStage(stage, context)))
-  )
-  return Result.map(stages, (stages): Projection => (previous) => {
+): Projection => {
+  if (given.length === 0) return reject("an update by a pipeline needs stages")
+  if (given.length > maxStages) return reject(`a pipeline may have ${maxStages} stages at most`)
+  const normalised = Result.getOrElse(normalise({ given }), reject)
+  const stages = itemsOf(normalised["given"]).map((stage) => parseStage(stage, context))
+  return (previous) => {
     let next = previous
     let work = 0
     for (const stage of stages) {
-      if (work > maxWork) return Result.fail(rejected("the update has too much to compute for one document"))
-      const computed = stage(next)
-      if (Result.isFailure(computed)) return Result.fail(computed.failure)
-      next = computed.success
+      if (work > maxWork) return reject("the update has too much to compute for one document")
+      next = stage(next)
       work += workOfEvaluation() + costOfField * Object.keys(next).length
     }
-    return Result.flatMap(keepingId(next, previous["_id"]), (kept) => Result.mapError(normalise(kept), rejected))
-  })
+    return Result.getOrElse(normalise(keepingId(next, previous["_id"])), reject)
+  }
 }
 
 // internal
@@ -53,14 +49,12 @@ const costOfField = 20
 
 const itemsOf = (value: unknown): ReadonlyArray<unknown> => isArray(value) ? value : []
 
-const parseStage = (stage: unknown, context: ExpressionContext): Result.Result<Projection, Problem> => {
+const parseStage = (stage: unknown, context: ExpressionContext): Projection => {
   const [name = "", ...others] = isDocument(stage) ? Object.keys(stage) : []
   const parse = documentStages.get(name)
   return !isDocument(stage) || others.length > 0
-    ? Result.fail(rejected("a stage must be a document with exactly one field"))
+    ? reject("a stage must be a document with exactly one field")
     : parse === undefined
-    ? Result.fail(
-      rejected(`${name} is no stage of an update: they are ${Array.from(documentStages.keys()).join(", ")}`)
-    )
+    ? reject(`${name} is no stage of an update: they are ${Array.from(documentStages.keys()).join(", ")}`)
     : parse(stage[name], context)
 }

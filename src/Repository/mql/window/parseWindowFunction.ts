@@ -1,13 +1,12 @@
 /**
  * Parses the window functions of `$setWindowFields`.
  */
-import * as Result from "effect/Result"
 import type { Direction } from "../../bson/path.ts"
 import { isArray, isDocument } from "../../bson/value.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
-import { reject, rejectWith } from "../limits/queryProblem.ts"
+import { reject } from "../limits/queryProblem.ts"
 import { windowAccumulators } from "./accumulatedWindow.ts"
 import { orderFunctions } from "./orderFunctions.ts"
 import { rateFunctions } from "./rateFunctions.ts"
@@ -30,7 +29,7 @@ export const parseWindowFunction = (
   if (parser === undefined || others.length > 0) {
     return reject(`"${field}" of $setWindowFields needs exactly one window function`)
   }
-  const parse = (expression: unknown) => Result.getOrElse(parseExpression(expression, context), rejectWith)
+  const parse = (expression: unknown) => parseExpression(expression, context)
   const constant = (expression: unknown): unknown => {
     if (readsFields(expression)) return reject(`${name} needs a value that is the same for all documents`)
     beginEvaluation()

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { Document } from "../../../../src/Repository/DocumentStore.ts"
+import { catchRejection } from "../../../../src/Repository/mql/limits/queryProblem.ts"
 import { indexedWords, parseTextSearch } from "../../../../src/Repository/mql/text/textSearch.ts"
 
 describe("textSearch", () => {
@@ -8,8 +9,7 @@ describe("textSearch", () => {
 
   const words = (document: Document) => Array.from(indexedWords(document, fields))
 
-  const search = ($search: string, options: Document = {}) =>
-    Result.getOrThrow(parseTextSearch({ $search, ...options }))
+  const search = ($search: string, options: Document = {}) => parseTextSearch({ $search, ...options })
 
   const matches = (text: string, $search: string, options: Document = {}) =>
     search($search, options).matches({ title: text }, fields)
@@ -106,6 +106,6 @@ describe("textSearch", () => {
     [{ $search: "tea", $caseSensitive: 1 }],
     [{ $search: "tea", $language: 1 }]
   ])("refuses %j", (operand) => {
-    assert.isTrue(Result.isFailure(parseTextSearch(operand)))
+    assert.isTrue(Result.isFailure(catchRejection(() => parseTextSearch(operand))))
   })
 })
