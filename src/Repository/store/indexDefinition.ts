@@ -3,7 +3,6 @@
  */
 import { EJSON } from "bson"
 import * as Result from "effect/Result"
-import { directionOf } from "../bson/normalise.ts"
 import type { IndexDescription } from "../DocumentStore.ts"
 import { QueryRejected } from "../RepositoryError.ts"
 import { shortened } from "./collationDefinition.ts"
@@ -123,6 +122,10 @@ const withDirections = (description: IndexDescription): IndexDescription => ({
     Object.entries(description.key).map(([path, kind]) => [path, directionOf(kind)])
   ) as IndexDescription["key"]
 })
+
+/** A number of any BSON type as JavaScript's; anything else is returned as it is. */
+const directionOf = (kind: unknown): unknown =>
+  typeof kind === "object" && kind !== null && "_bsontype" in kind ? Number(kind) : kind
 
 const conflict = (
   operation: string,
