@@ -91,13 +91,12 @@ export interface ReadState extends ReadContext {
   readonly close: () => void
 }
 
-/** @internal */
-export interface ReadContext {
+// internal
+
+interface ReadContext {
   readonly store: ReadTables
   readonly catalog: ReadCatalog
 }
-
-// internal
 
 /** The store itself, each step of whose reads may see another commit. */
 interface StoreContext extends ReadContext {
