@@ -111,9 +111,13 @@ const secantus = {
   namedClasses: "It knows no named classes such as [:space:] in patterns.",
   datesAsTexts: "It writes a date without its zone by $convert.",
   slowDecimals: "It takes seconds for the trigonometry of decimals.",
-  newOperators: "It lacks $sigmoid, $unsetField, and arrayIndexAs and $$IDX of $filter, $map and $reduce.",
+  newOperators:
+    "It lacks $sigmoid, $top and $bottom of lists, $unsetField, and arrayIndexAs and $$IDX of $filter, $map and $reduce.",
   boundCurrent: "It reads the document by $<field> where $let or $map binds CURRENT.",
   variableNames: "It takes any text for the name of a variable.",
+  patternsToReplace: "It takes no regular expressions in $split, $replaceOne and $replaceAll.",
+  newAccumulators: "It lacks $concatArrays and $setUnion as accumulators, and these and $mergeObjects of windows.",
+  lastOfTies: { what: "It takes the last of documents that are alike for the $bottom of a group.", calls: /\$bottom/ },
   unevenLists: { what: "It rejects $zip of a missing list.", calls: /\$zip/ }
 } satisfies { readonly [name: string]: Entry }
 

@@ -15,9 +15,11 @@ import { indexContract } from "./documentStore/indexes.ts"
 import { languageContract } from "./documentStore/language.ts"
 import { lookupContract } from "./documentStore/lookups.ts"
 import { accumulatorPages } from "./documentStore/manual/expressionsAccumulators.ts"
+import { choosingAccumulatorPages } from "./documentStore/manual/expressionsAccumulatorsOfN.ts"
 import { arithmeticPages } from "./documentStore/manual/expressionsArithmetic.ts"
 import { arrayPages } from "./documentStore/manual/expressionsArrays.ts"
 import { arrayReshapingPages } from "./documentStore/manual/expressionsArraysReshaped.ts"
+import { arrayOrderPages } from "./documentStore/manual/expressionsArraysSorted.ts"
 import { conversionPages } from "./documentStore/manual/expressionsConversions.ts"
 import { datePages } from "./documentStore/manual/expressionsDates.ts"
 import { dateSumPages } from "./documentStore/manual/expressionsDateSums.ts"
@@ -101,10 +103,12 @@ export const documentStoreContract = <E>(
     trigonometryPages(it, differs)
     arrayPages(it, differs)
     arrayReshapingPages(it, differs)
+    arrayOrderPages(it, differs)
     conversionPages(it, differs)
     datePages(it, differs)
     dateSumPages(it, differs)
     accumulatorPages(it, differs)
+    choosingAccumulatorPages(it, differs)
     logicPages(it, differs)
     objectPages(it, differs)
     setPages(it, differs)

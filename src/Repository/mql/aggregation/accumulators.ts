@@ -9,7 +9,8 @@ import { compareKeys, type KeyValues, sortKeyOf } from "../../bson/path.ts"
 import { isDocument } from "../../bson/value.ts"
 import { ValueSet } from "../../bson/valueSet.ts"
 import type { Document } from "../../DocumentStore.ts"
-import { type Expression, type ExpressionContext, isNothing, namesOf } from "../expression/expression.ts"
+import { Merged } from "../expression/documentOperators.ts"
+import { type Expression, type ExpressionContext, isNothing, listOf, namesOf } from "../expression/expression.ts"
 import { parseExpression } from "../expression/parseExpression.ts"
 import { BestValues } from "../expression/sortedValues.ts"
 import {
@@ -130,36 +131,41 @@ const ofAll = (result: (values: Array<unknown>) => unknown): Make =>
 // The bytes of an array slot.
 const slot = 16
 
-const $addToSet = ofValues(({ weigh }, collator) => {
-  const known = new ValueSet([], collator)
+const unions = (itemsOf: (value: unknown) => ReadonlyArray<unknown>): Make =>
+  ofValues(({ weigh }, collator) => {
+    const known = new ValueSet([], collator)
+    const values: Array<unknown> = []
+    return {
+      add: (value) => {
+        if (value === undefined) return
+        for (const item of itemsOf(value)) {
+          charge(sizeOfValue(item))
+          if (!known.add(item)) continue
+          // The set holds the value a second time, as a key.
+          weigh(4 * slot + 2 * memoryOf(item))
+          values.push(item)
+        }
+      },
+      result: () => values
+    }
+  })
+
+const $concatArrays = ofValues(({ weigh }) => {
   const values: Array<unknown> = []
   return {
     add: (value) => {
       if (value === undefined) return
-      charge(sizeOfValue(value))
-      if (!known.add(value)) return
-      // The set holds the value a second time, as a key.
-      weigh(4 * slot + 2 * memoryOf(value))
-      values.push(value)
+      const items = listOf("$concatArrays", value)
+      weigh(slot * items.length + memoryOf(value))
+      for (const item of items) values.push(item)
     },
     result: () => values
   }
 })
 
 const $mergeObjects = ofValues(({ weigh }) => {
-  const merged = new Map<string, unknown>()
-  return {
-    add: (value) => {
-      if (isNothing(value)) return
-      if (!isDocument(value)) return reject("$mergeObjects needs documents")
-      for (const [key, field] of Object.entries(value)) {
-        if (field === undefined) continue
-        weigh(memoryOf(field) - (merged.has(key) ? memoryOf(merged.get(key)) : -4 * slot - key.length))
-        merged.set(key, field)
-      }
-    },
-    result: () => Object.fromEntries(merged)
-  }
+  const merged = new Merged(weigh)
+  return { add: (value) => merged.add(value), result: () => merged.document() }
 })
 
 interface Candidate {
@@ -280,7 +286,9 @@ const accumulators = new Map<string, Make>([
   ["$first", ofOne(() => () => false)],
   ["$last", ofOne(() => () => true)],
   ["$push", ofAll((values) => values)],
-  ["$addToSet", $addToSet],
+  ["$addToSet", unions((value) => [value])],
+  ["$setUnion", unions((value) => listOf("$setUnion", value))],
+  ["$concatArrays", $concatArrays],
   ["$mergeObjects", $mergeObjects],
   ["$stdDevPop", summed(() => new Deviation(), (deviation) => deviation.ofPopulation())],
   ["$stdDevSamp", summed(() => new Deviation(), (deviation) => deviation.ofSample())],

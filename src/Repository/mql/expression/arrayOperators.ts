@@ -170,26 +170,45 @@ const bestOf = (items: ReadonlyArray<unknown>, best: BestValues<unknown>): Reado
   return best.toArray()
 }
 
-const $sortArray: OperatorParser = (operand, { collator, parse }, name) => {
-  const { input, sortBy: given } = { ...namesOf(operand, name, ["input", "sortBy"]) }
-  const list = parse(input)
+type Sort = (items: ReadonlyArray<unknown>) => ReadonlyArray<unknown>
+
+const sortOf = (given: unknown, collator: Collator | undefined): Sort => {
   const sortBy = plainValue(given)
-  const sort = sortBy === 1 || sortBy === -1
-    ? (items: ReadonlyArray<unknown>) => inOrder(items, sortBy, orderOf(collator))
+  return sortBy === 1 || sortBy === -1
+    ? (items) => inOrder(items, sortBy, orderOf(collator))
     : sortingBy(sortBy, collator)
+}
+
+const $sortArray: OperatorParser = (operand, { collator, parse }, name) => {
+  const { input, sortBy } = { ...namesOf(operand, name, ["input", "sortBy"]) }
+  const [list, sort] = [parse(input), sortOf(sortBy, collator)]
   return (document) => {
     const value = list(document)
     return isNothing(value) ? null : sort(listOf(name, value))
   }
 }
 
-const sortingBy = (
-  sortBy: unknown,
-  collator: Collator | undefined
-): (items: ReadonlyArray<unknown>) => ReadonlyArray<unknown> => {
+const sortedEnd = (at: 0 | -1): OperatorParser => (operand, { collator, parse }, name) => {
+  const { input, sortBy = 1 } = { ...namesOf(operand, name, ["input"], ["sortBy"]) }
+  const [list, sort] = [parse(input), sortOf(sortBy, collator)]
+  return (document) => sort(listOf(name, list(document))).at(at) ?? null
+}
+
+const sortedEnds = (isTop: boolean): OperatorParser => (operand, { collator, parse }, name) => {
+  const { input, n, sortBy = 1 } = { ...namesOf(operand, name, ["input", "n"], ["sortBy"]) }
+  const [list, places, sort] = [parse(input), parse(n), sortOf(sortBy, collator)]
+  return (document) => {
+    const count = wholeOf(`n of ${name}`, places(document))
+    if (count < 0) return reject(`${name} needs a whole number from 0`)
+    const items = sort(listOf(name, list(document)))
+    return isTop ? part(items, 0, count) : part(items, items.length - count, items.length)
+  }
+}
+
+const sortingBy = (sortBy: unknown, collator: Collator | undefined): Sort => {
   const fields = isDocument(sortBy) ? Object.entries(sortBy) : []
   if (fields.length === 0 || fields.some(([, direction]) => direction !== 1 && direction !== -1)) {
-    return reject("$sortArray needs 1, -1 or fields to sort by")
+    return reject("a list is sorted by 1, -1 or fields")
   }
   const directions = fields.map(([path, direction]): Direction => ({
     path: segmentsOf(path),
@@ -223,5 +242,9 @@ export const arrayOperators: OperatorParsers = {
   $lastN: some((items, n) => part(items, items.length - n, items.length)),
   $minN: some((items, n, { compare }) => bestOf(items, new BestValues(compare, n, "first"))),
   $maxN: some((items, n, { compare }) => bestOf(items, new BestValues(compare, n, "last")).toReversed()),
-  $sortArray
+  $sortArray,
+  $top: sortedEnd(0),
+  $bottom: sortedEnd(-1),
+  $topN: sortedEnds(true),
+  $bottomN: sortedEnds(false)
 }

@@ -8,7 +8,7 @@ import { fieldOf, isArray, isDocument, isNumber, setField } from "../../bson/val
 import type { Document } from "../../DocumentStore.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
-import { sizeOfValue } from "../limits/sizeLimits.ts"
+import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
 import {
   type Expression,
   isConstant,
@@ -22,6 +22,43 @@ import {
   unary,
   variadic
 } from "./expression.ts"
+
+/**
+ * Documents that are merged one after the other, whose memory is weighed.
+ *
+ * @internal
+ */
+export class Merged {
+  readonly #fields = new Map<string, unknown>()
+  readonly #weigh: (bytes: number) => void
+
+  constructor(weigh: (bytes: number) => void) {
+    this.#weigh = weigh
+  }
+
+  get size(): number {
+    return this.#fields.size
+  }
+
+  /** May throw. */
+  add(value: unknown): void {
+    if (isNothing(value)) return
+    if (!isDocument(value)) return reject("$mergeObjects needs documents")
+    for (const [key, field] of Object.entries(value)) {
+      if (field === undefined) continue
+      const before = this.#fields.has(key) ? memoryOf(this.#fields.get(key)) : -fieldSize - key.length
+      this.#weigh(memoryOf(field) - before)
+      this.#fields.set(key, field)
+    }
+  }
+
+  document(): Document {
+    return Object.fromEntries(this.#fields)
+  }
+}
+
+// The bytes of a field, without its name and its value.
+const fieldSize = 64
 
 // `$mergeObjects: "$list"` merges the items of a list.
 const $mergeObjects: OperatorParser = (operand, parser, name) => {

@@ -27,6 +27,7 @@ import { loopOperators } from "./loopOperators.ts"
 import { mathOperators } from "./mathOperators.ts"
 import { patternOperators } from "./patternOperators.ts"
 import { setOperators } from "./setOperators.ts"
+import { splitOperators } from "./splitOperators.ts"
 import { summaryOperators } from "./summaryOperators.ts"
 import { textOperators } from "./textOperators.ts"
 
@@ -75,6 +76,7 @@ const operators: ReadonlyMap<string, OperatorParser> = new Map(Object.entries<Op
   ...mathOperators,
   ...patternOperators,
   ...setOperators,
+  ...splitOperators,
   ...summaryOperators,
   ...textOperators
 }))

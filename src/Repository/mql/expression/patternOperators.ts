@@ -53,27 +53,47 @@ const searchOf = ({ input, options, regex }: Named): readonly [text: string, pat
   return Result.isFailure(pattern) ? reject(pattern.failure) : [input, pattern.success]
 }
 
-const findAll = (limit: number, given: Named): ReadonlyArray<Match> => {
-  const [text, pattern] = searchOf(given) ?? []
-  if (text === undefined || pattern === undefined) return []
+/** The start and the end of a match or of one of its groups; -1 for a group without a match. */
+type Span = readonly [start: number, end: number]
+
+/** The spans of a match and of its groups. */
+type Spans = readonly [match: Span, ...groups: ReadonlyArray<Span>]
+
+const spansOf = (text: string, pattern: Pattern, limit: number): ReadonlyArray<Spans> => {
   if (pattern.isLocal) charge(searchCost(text, 0, pattern))
-  const matches: Array<Match> = []
-  let [counted, idx] = [0, 0]
+  const matches: Array<Spans> = []
   for (let from = 0; from <= text.length && matches.length < limit;) {
     charge(pattern.isLocal ? matchCost : matchCost + searchCost(text, from, pattern))
-    const [whole, ...groups] = pattern.find(text, from) ?? []
-    if (whole === undefined) break
-    const [start, end] = whole
-    idx += codePoints(text, counted, start)
-    counted = start
-    matches.push({
-      match: text.slice(start, end),
-      idx,
-      captures: groups.map(([groupStart, groupEnd]) => groupStart < 0 ? null : text.slice(groupStart, groupEnd))
-    })
+    const [match, ...groups] = pattern.find(text, from) ?? []
+    if (match === undefined) break
+    matches.push([match, ...groups])
+    const [start, end] = match
     from = end > start ? end : end + 1
   }
   return matches
+}
+
+/**
+ * Where a regular expression matches, one match after the other, and where its groups do.
+ *
+ * @internal
+ */
+export const matchesOf = (text: string, regex: RegExp, limit: number): ReadonlyArray<Spans> =>
+  spansOf(text, Result.getOrElse(patternOf(regex, undefined), reject), limit)
+
+const findAll = (limit: number, given: Named): ReadonlyArray<Match> => {
+  const [text, pattern] = searchOf(given) ?? []
+  if (text === undefined || pattern === undefined) return []
+  let [counted, idx] = [0, 0]
+  return spansOf(text, pattern, limit).map(([[start, end], ...groups]) => {
+    idx += codePoints(text, counted, start)
+    counted = start
+    return {
+      match: text.slice(start, end),
+      idx,
+      captures: groups.map(([groupStart, groupEnd]) => groupStart < 0 ? null : text.slice(groupStart, groupEnd))
+    }
+  })
 }
 
 const matchCost = 500

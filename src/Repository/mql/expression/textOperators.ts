@@ -18,8 +18,12 @@ import {
   wholeOf
 } from "./expression.ts"
 
-// The number of characters that are processed in the time of one unit.
-const perUnit = 4
+/**
+ * The number of characters that are processed in the time of one unit.
+ *
+ * @internal
+ */
+export const perUnit = 4
 
 const $concat = variadic(0, Infinity, (parts, name) => {
   if (parts.some(isNothing)) return null
@@ -30,46 +34,13 @@ const $concat = variadic(0, Infinity, (parts, name) => {
   return texts.join("")
 })
 
-// In the worst case, V8 compares each character of the text with each of the part.
-const chargeSearch = (text: string, part: string): void =>
+/**
+ * Charges for the search of a part in a text: in the worst case, V8 compares each character with each of the part.
+ *
+ * @internal
+ */
+export const chargeSearch = (text: string, part: string): void =>
   charge(text.length / perUnit + text.length * Math.min(text.length, part.length) / 40)
-
-/** Counts the occurrences of a part in a text, and charges for each. */
-const occurrences = (text: string, part: string): number => {
-  chargeSearch(text, part)
-  if (part === "") {
-    charge(16 * text.length)
-    return Math.max(0, text.length - 1)
-  }
-  let count = 0
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
-    charge(16)
-    count += 1
-  }
-  return count
-}
-
-const $split = binary((text, separator, name) => {
-  if (isNothing(text) || isNothing(separator)) return null
-  const [whole, part] = [textOf(name, text), textOf(name, separator)]
-  if (part === "") return reject("$split needs a separator that is not empty")
-  occurrences(whole, part)
-  return whole.split(part)
-})
-
-const replacing = (
-  count: (text: string, part: string) => number,
-  replace: (text: string, part: string, replacement: string) => string
-): OperatorParser =>
-  named(["input", "find", "replacement"], [], ({ find, input, replacement }, name) => {
-    const texts = [input, find, replacement].map((text) => isNothing(text) ? null : textOf(name, text))
-    const [text = null, part = null, other = null] = texts
-    if (text === null || part === null || other === null) return null
-    const length = text.length + count(text, part) * Math.max(0, other.length - part.length)
-    checkLength(length)
-    charge(length / perUnit)
-    return replace(text, part, other)
-  })
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
@@ -191,12 +162,6 @@ const $strcasecmp = binary((left, right, name) => {
 /** @internal */
 export const textOperators: OperatorParsers = {
   $concat,
-  $split,
-  $replaceAll: replacing(occurrences, (text, part, other) => text.replaceAll(part, () => other)),
-  $replaceOne: replacing((text, part) => {
-    chargeSearch(text, part)
-    return 1
-  }, (text, part, other) => text.replace(part, () => other)),
   $indexOfBytes: indexing(
     (text) => Buffer.byteLength(text),
     (text, place) => place === Infinity ? text.length : Buffer.from(text).subarray(0, place).toString().length,

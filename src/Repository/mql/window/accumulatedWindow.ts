@@ -3,8 +3,6 @@
  */
 import * as Result from "effect/Result"
 import { type Collator, orderOf } from "../../bson/collator.ts"
-import { EqualTexts } from "../../bson/equalTexts.ts"
-import { encodeComponent } from "../../bson/keyEncoding.ts"
 import { type BsonNumber, doubleOf, toDouble } from "../../bson/number.ts"
 import { compareKeys, sortKeyOf } from "../../bson/path.ts"
 import { isDocument, isNumber } from "../../bson/value.ts"
@@ -21,7 +19,7 @@ import {
 } from "../expression/summaryOperators.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject, rejectWith } from "../limits/queryProblem.ts"
-import { memoryOf, sizeOfValue } from "../limits/sizeLimits.ts"
+import { memoryOf } from "../limits/sizeLimits.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { isLeft, parseBounds } from "./bounds.ts"
 import { Fifo } from "./fifo.ts"
@@ -105,66 +103,6 @@ const valuesIn = (
   from: number,
   to: number
 ): ReadonlyArray<unknown> => documents.slice(from, to).map((document) => read(document) ?? null)
-
-const pushed = (bounds: Bounds, read: Expression): WindowFunction => ({ documents, weigh }) => {
-  const values = new Fifo<unknown>()
-  return {
-    ...bounds(documents),
-    push: (document) => {
-      const value = read(document)
-      weigh(slot + memoryOf(value))
-      values.push(value)
-    },
-    shift: () => {
-      weigh(-slot - memoryOf(values.shift()))
-      return true
-    },
-    result: () => {
-      charge(values.length)
-      return values.toArray().filter((value) => value !== undefined)
-    }
-  }
-}
-
-const bytesWithText = (text: string, value: unknown): number => 5 * slot + 2 * text.length + memoryOf(value)
-
-const addedToSet = (
-  bounds: Bounds,
-  read: Expression,
-  collator: Collator | undefined
-): WindowFunction =>
-({ documents, weigh }) => {
-  const alike = collator === undefined ? undefined : new EqualTexts(collator)
-  const texts = new Fifo<string | undefined>()
-  // The equal values of a text. The first that is in the window stands for them.
-  const known = new Map<string, Fifo<unknown>>()
-  return {
-    ...bounds(documents),
-    push: (document) => {
-      const value = read(document)
-      if (value === undefined) return texts.push(undefined)
-      charge(sizeOfValue(value))
-      const text = encodeComponent(alike === undefined ? value : alike.add(value), { inexact: false })
-      weigh(bytesWithText(text, value))
-      texts.push(text)
-      const equals = known.get(text) ?? new Fifo()
-      equals.push(value)
-      known.set(text, equals)
-    },
-    shift: () => {
-      const text = texts.shift()
-      const equals = text === undefined ? undefined : known.get(text)
-      if (text === undefined || equals === undefined) return true
-      weigh(-bytesWithText(text, equals.shift()))
-      if (equals.length === 0) known.delete(text)
-      return true
-    },
-    result: () => {
-      charge(known.size)
-      return Array.from(known.values(), (equals) => equals.first)
-    }
-  }
-}
 
 // The bytes of an array slot.
 const slot = 16
@@ -356,11 +294,6 @@ export const windowAccumulators: ReadonlyMap<string, WindowParser> = new Map<str
     const { n, read } = someOf(operand, "$lastN", context)
     return ofPlaces((documents, from, to) => valuesIn(documents, read, Math.max(from, to - n), to), window, context)
   }],
-  ["$push", (operand, window, context) => pushed(parseBounds(window, context), context.parse(operand))],
-  [
-    "$addToSet",
-    (operand, window, context) => addedToSet(parseBounds(window, context), context.parse(operand), context.collator)
-  ],
   ["$minN", extremes("$minN", "first", valuesOf)],
   ["$maxN", extremes("$maxN", "last", (values) => valuesOf(values).toReversed())],
   ["$top", placed("$top", "first", firstOf)],

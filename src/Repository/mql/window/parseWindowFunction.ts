@@ -8,6 +8,7 @@ import { parseExpression } from "../expression/parseExpression.ts"
 import { beginEvaluation } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { windowAccumulators } from "./accumulatedWindow.ts"
+import { collectingFunctions } from "./collectedWindow.ts"
 import { orderFunctions } from "./orderFunctions.ts"
 import { rateFunctions } from "./rateFunctions.ts"
 import type { WindowFunction } from "./window.ts"
@@ -40,7 +41,7 @@ export const parseWindowFunction = (
 
 // internal
 
-const functionParsers = new Map([...windowAccumulators, ...orderFunctions, ...rateFunctions])
+const functionParsers = new Map([...windowAccumulators, ...collectingFunctions, ...orderFunctions, ...rateFunctions])
 
 const readsFields = (expression: unknown): boolean =>
   typeof expression === "string"

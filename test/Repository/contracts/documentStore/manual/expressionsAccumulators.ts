@@ -1,14 +1,29 @@
 import type { Document } from "../../../../../src/Repository/DocumentStore.ts"
 import type { Differs } from "../../../../support/serverDifferences.ts"
 import type { Tests } from "../collection.ts"
-import { date, each, pagesOf, type Run, runs } from "./expressionsPage.ts"
+import { date, each, grouped, pagesOf, rejected, runs } from "./expressionsPage.ts"
 
 const sales = [
   { _id: 1, item: "abc", price: 10, quantity: 2, date: date("2014-01-01T08:00:00Z") },
   { _id: 2, item: "jkl", price: 20, quantity: 1, date: date("2014-02-03T09:00:00Z") },
   { _id: 3, item: "xyz", price: 5, quantity: 5, date: date("2014-02-03T09:05:00Z") },
   { _id: 4, item: "abc", price: 10, quantity: 10, date: date("2014-02-15T08:00:00Z") },
-  { _id: 5, item: "xyz", price: 5, quantity: 10, date: date("2014-02-15T09:12:00Z") }
+  { _id: 5, item: "xyz", price: 5, quantity: 10, date: date("2014-02-15T09:05:00Z") }
+]
+const moreSales = [
+  ...sales,
+  { _id: 6, item: "xyz", price: 5, quantity: 5, date: date("2014-02-15T12:05:10Z") },
+  { _id: 7, item: "xyz", price: 5, quantity: 10, date: date("2014-02-15T14:12:12Z") }
+]
+
+const badData = [
+  { _id: 1, price: 6, quantity: 6 },
+  { _id: 2, item: "album", price: 5, quantity: 5 },
+  { _id: 7, item: "tape", price: 6, quantity: 6 },
+  { _id: 8, price: 5, quantity: 5 },
+  { _id: 9, item: "album", price: 3, quantity: "" },
+  { _id: 10, item: "tape", price: 3, quantity: 4 },
+  { _id: 12, item: "cd", price: 7 }
 ]
 
 const students = [
@@ -17,44 +32,9 @@ const students = [
   { _id: 3, quizzes: [4, 5, 5], labs: [6, 5], final: 78, midterm: 70 }
 ]
 
-const game = (_id: number, gameId: string, playerId: string, score?: unknown) => ({
-  _id,
-  gameId,
-  playerId,
-  ...(score === undefined ? {} : { score })
-})
-const gamescores = [
-  game(1, "G1", "PlayerA", 31),
-  game(2, "G1", "PlayerB", 33),
-  game(3, "G1", "PlayerC", 99),
-  game(4, "G1", "PlayerD", 1),
-  game(5, "G2", "PlayerA", 10),
-  game(6, "G2", "PlayerB", 14),
-  game(7, "G2", "PlayerC", 66),
-  game(8, "G2", "PlayerD", 80)
-]
-const unscored = [
-  game(1, "G1", "PlayerA", 1),
-  game(2, "G1", "PlayerB", 2),
-  game(3, "G1", "PlayerC", 3),
-  game(4, "G1", "PlayerD"),
-  game(5, "G1", "PlayerE", null)
-]
+const inOrder = (input: string) => ({ $sortArray: { input, sortBy: 1 } })
 
-/** The value of an accumulator for each group, in the order of the groups. */
-const grouped = (
-  key: unknown,
-  accumulator: Document,
-  values: ReadonlyArray<readonly [key: unknown, value: unknown]>
-): Run => [
-  [{ $sort: { _id: 1 } }, { $group: { _id: key, value: accumulator } }, { $sort: { _id: 1 } }],
-  values.map(([_id, value]) => ({ _id, value }))
-]
-
-const output = ["$playerId", "$score"]
-const one = { $cond: { if: { $eq: ["$gameId", "G2"] }, then: 1, else: 3 } }
-
-/** The manual's pages of accumulators. */
+/** The manual's pages of accumulators that have one value of each document. */
 export const accumulatorPages = (it: Tests, differs: Differs) => {
   const page = pagesOf(it, differs)
   const amount = { $multiply: ["$price", "$quantity"] }
@@ -90,27 +70,38 @@ export const accumulatorPages = (it: Tests, differs: Differs) => {
   summary("$min", [20, 20, 25], [2, 1, 5], [[6, 9, 4], [5, 8, 5], [75, 80, 70]])
   summary("$sum", [120, 20, 75], [12, 1, 15], [[23, 19, 14], [13, 16, 11], [155, 175, 148]])
 
+  const days = { day: { $dayOfYear: "$date" }, year: { $year: "$date" } }
+  const inDays = (...values: ReadonlyArray<unknown>) =>
+    [1, 34, 46].map((day, index) => [{ day, year: 2014 }, values[index]] as const)
+
   page(
-    "$count of groups",
+    "$count of groups, and $sum of nothing",
     runs(sales, [
       grouped("$item", { $count: {} }, [["abc", 2], ["jkl", 1], ["xyz", 2]]),
-      grouped("$item", { $sum: 1 }, [["abc", 2], ["jkl", 1], ["xyz", 2]])
-    ])
+      grouped("$item", { $sum: 1 }, [["abc", 2], ["jkl", 1], ["xyz", 2]]),
+      grouped(days, { $sum: amount }, inDays(20, 45, 150)),
+      grouped(days, { $sum: 1 }, inDays(1, 2, 2)),
+      grouped(days, { $sum: "$qty" }, inDays(0, 0, 0))
+    ]),
+    each([{ _id: 1, a: [2, 2], b: [2, [3, 4]] }], [[{ $sum: "$a" }, [4]], [{ $sum: "$b" }, [2]]])
   )
 
   page(
     "$addToSet and $push",
     runs([
-      { _id: 1, type: "phone", price: 389.99 },
-      { _id: 2, type: "phone", price: 376.99 },
-      { _id: 3, type: "phone", price: 389.99 },
-      { _id: 4, type: "chair", price: 59.99 }
+      { _id: 1, type: "phone", price: 389.99, stocked: 270000 },
+      { _id: 2, type: "phone", price: 376.99, stocked: 97000 },
+      { _id: 3, type: "phone", price: 389.99, stocked: 97000 },
+      { _id: 4, type: "chair", price: 59.99, stocked: 108 }
     ], [[
       [
-        { $group: { _id: "$type", price: { $addToSet: "$price" } } },
-        { $project: { price: { $sortArray: { input: "$price", sortBy: 1 } } } }
+        { $group: { _id: "$type", price: { $addToSet: "$price" }, stocked: { $addToSet: "$stocked" } } },
+        { $project: { price: inOrder("$price"), stocked: inOrder("$stocked") } }
       ],
-      [{ _id: "chair", price: [59.99] }, { _id: "phone", price: [376.99, 389.99] }]
+      [
+        { _id: "chair", price: [59.99], stocked: [108] },
+        { _id: "phone", price: [376.99, 389.99], stocked: [97000, 270000] }
+      ]
     ]]),
     runs([
       { _id: 1, user: "Jan", age: 25, score: 80 },
@@ -127,122 +118,94 @@ export const accumulatorPages = (it: Tests, differs: Differs) => {
     ])
   )
 
+  const dates = (...ids: ReadonlyArray<number>) =>
+    ["abc", "jkl", "xyz"].map((item, index) => [item, moreSales[(ids[index] ?? 0) - 1]?.date] as const)
+
   page(
     "$first and $last of groups",
-    runs(sales, [
-      grouped("$item", { $first: "$date" }, [
-        ["abc", sales[0]?.date],
-        ["jkl", sales[1]?.date],
-        ["xyz", sales[2]?.date]
-      ]),
-      grouped("$item", { $last: "$date" }, [
-        ["abc", sales[3]?.date],
-        ["jkl", sales[1]?.date],
-        ["xyz", sales[4]?.date]
-      ])
+    runs(moreSales, [
+      grouped("$item", { $first: "$date" }, dates(1, 2, 3), { item: 1, date: 1 }),
+      grouped("$item", { $last: "$date" }, dates(4, 2, 7), { item: 1, date: 1 })
     ]),
+    runs(badData, [
+      grouped("$item", { $first: "$quantity" }, [[null, 5], ["album", ""], ["cd", null], ["tape", 4]], {
+        item: 1,
+        price: 1
+      }),
+      grouped("$item", { $last: "$quantity" }, [[null, 6], ["album", 5], ["cd", null], ["tape", 6]], {
+        item: 1,
+        price: 1
+      })
+    ])
+  )
+
+  const review = (_id: number, title: string, data: Document) => ({ _id, title, data })
+  const all = (rating: number, votes: number, tomatometer: number, audienceScore: number) => ({
+    rating,
+    votes,
+    tomatometer,
+    audienceScore
+  })
+
+  page(
+    "$mergeObjects of groups",
+    runs([
+      review(1, "Galactic Odyssey", { rating: 8.1, votes: 1482903 }),
+      review(2, "Galactic Odyssey", { tomatometer: 79, audienceScore: 85 }),
+      review(3, "Neon Horizon", { rating: 7.4, votes: 983201 }),
+      review(4, "Neon Horizon", { tomatometer: 68, audienceScore: 74 }),
+      review(5, "The Last Protocol", { rating: 8.7, votes: 2104567 }),
+      review(6, "The Last Protocol", { tomatometer: 91, audienceScore: 88 })
+    ], [grouped("$title", { $mergeObjects: "$data" }, [
+      ["Galactic Odyssey", all(8.1, 1482903, 79, 85)],
+      ["Neon Horizon", all(7.4, 983201, 68, 74)],
+      ["The Last Protocol", all(8.7, 2104567, 91, 88)]
+    ])]),
     runs(
-      [{ _id: 1, item: "abc", price: 10 }, { _id: 2, price: 3, quantity: 5 }, { _id: 3, item: "abc", quantity: 7 }],
+      [{ _id: 1, g: 1, o: null }, { _id: 2, g: 1 }, { _id: 3, g: 2, o: { a: 1 } }, { _id: 4, g: 2, o: { a: null } }],
       [
-        grouped("$item", { $first: "$quantity" }, [[null, 5], ["abc", null]]),
-        grouped("$item", { $last: "$quantity" }, [[null, 5], ["abc", 7]])
+        grouped("$g", { $mergeObjects: "$o" }, [[1, {}], [2, { a: null }]])
       ]
     )
   )
 
+  const movies = [
+    { _id: 1, year: 1928, genres: ["Drama", "Romance"] },
+    { _id: 2, year: 1928, genres: ["Comedy", "Drama"] },
+    { _id: 3, year: 1929, genres: ["Musical"] },
+    { _id: 4, year: 1929 }
+  ]
+
+  // An array of null is an error, as in MongoDB, although the text of its pages includes null.
   page(
-    "$firstN and $lastN of groups",
-    runs(unscored, [
-      grouped("$gameId", { $firstN: { input: "$score", n: 5 } }, [["G1", [1, 2, 3, null, null]]]),
-      grouped("$gameId", { $lastN: { input: "$score", n: 5 } }, [["G1", [1, 2, 3, null, null]]])
-    ]),
-    runs(gamescores, [
-      grouped("$gameId", { $firstN: { input: output, n: 3 } }, [
-        ["G1", [["PlayerA", 31], ["PlayerB", 33], ["PlayerC", 99]]],
-        ["G2", [["PlayerA", 10], ["PlayerB", 14], ["PlayerC", 66]]]
-      ]),
-      grouped("$gameId", { $lastN: { input: output, n: 3 } }, [
-        ["G1", [["PlayerB", 33], ["PlayerC", 99], ["PlayerD", 1]]],
-        ["G2", [["PlayerB", 14], ["PlayerC", 66], ["PlayerD", 80]]]
-      ]),
-      grouped({ gameId: "$gameId" }, { $firstN: { input: "$score", n: one } }, [
-        [{ gameId: "G1" }, [31, 33, 99]],
-        [{ gameId: "G2" }, [10]]
-      ]),
-      grouped({ gameId: "$gameId" }, { $lastN: { input: "$score", n: one } }, [
-        [{ gameId: "G1" }, [33, 99, 1]],
-        [{ gameId: "G2" }, [80]]
-      ]),
-      [
-        [{ $sort: { score: -1 } }, { $group: { _id: "$gameId", value: { $firstN: { input: output, n: 3 } } } }, {
-          $sort: { _id: 1 }
-        }],
+    "$concatArrays and $setUnion of groups",
+    runs(movies, [
+      grouped(
+        "$year",
+        { $concatArrays: "$genres" },
         [
-          { _id: "G1", value: [["PlayerC", 99], ["PlayerB", 33], ["PlayerA", 31]] },
-          { _id: "G2", value: [["PlayerD", 80], ["PlayerC", 66], ["PlayerB", 14]] }
-        ]
-      ]
-    ])
-  )
-
-  page(
-    "$maxN and $minN of groups",
-    runs(unscored, [
-      grouped("$gameId", { $maxN: { input: "$score", n: 4 } }, [["G1", [3, 2, 1]]]),
-      grouped("$gameId", { $minN: { input: "$score", n: 4 } }, [["G1", [1, 2, 3]]])
-    ]),
-    runs(gamescores, [
-      grouped("$gameId", { $maxN: { input: ["$score", "$playerId"], n: 3 } }, [
-        ["G1", [[99, "PlayerC"], [33, "PlayerB"], [31, "PlayerA"]]],
-        ["G2", [[80, "PlayerD"], [66, "PlayerC"], [14, "PlayerB"]]]
-      ]),
-      grouped("$gameId", { $minN: { input: ["$score", "$playerId"], n: 3 } }, [
-        ["G1", [[1, "PlayerD"], [31, "PlayerA"], [33, "PlayerB"]]],
-        ["G2", [[10, "PlayerA"], [14, "PlayerB"], [66, "PlayerC"]]]
-      ]),
-      grouped({ gameId: "$gameId" }, { $maxN: { input: ["$score", "$playerId"], n: one } }, [
-        [{ gameId: "G1" }, [[99, "PlayerC"], [33, "PlayerB"], [31, "PlayerA"]]],
-        [{ gameId: "G2" }, [[80, "PlayerD"]]]
-      ])
-    ])
-  )
-
-  const [downwards, upwards] = [{ score: -1 }, { score: 1 }]
-
-  page(
-    "$top, $topN, $bottom and $bottomN",
-    runs(unscored, [
-      grouped("$gameId", { $top: { output, sortBy: upwards } }, [["G1", ["PlayerD", null]]]),
-      grouped("$gameId", { $topN: { output, sortBy: upwards, n: 3 } }, [
-        ["G1", [["PlayerD", null], ["PlayerE", null], ["PlayerA", 1]]]
-      ]),
-      grouped("$gameId", { $bottomN: { output, sortBy: downwards, n: 3 } }, [
-        ["G1", [["PlayerA", 1], ["PlayerD", null], ["PlayerE", null]]]
-      ])
-    ]),
-    runs([game(1, "G1", "PlayerA", 1), game(2, "G1", "PlayerB", "2"), game(3, "G1", "PlayerC", "")], [
-      grouped("$gameId", { $topN: { output, sortBy: downwards, n: 3 } }, [
-        ["G1", [["PlayerB", "2"], ["PlayerC", ""], ["PlayerA", 1]]]
-      ]),
-      grouped("$gameId", { $bottomN: { output, sortBy: downwards, n: 3 } }, [
-        ["G1", [["PlayerB", "2"], ["PlayerC", ""], ["PlayerA", 1]]]
-      ])
-    ]),
-    runs(gamescores, [
-      grouped("$gameId", { $top: { output, sortBy: downwards } }, [["G1", ["PlayerC", 99]], ["G2", ["PlayerD", 80]]]),
-      grouped("$gameId", { $bottom: { output, sortBy: downwards } }, [["G1", ["PlayerD", 1]], ["G2", ["PlayerA", 10]]]),
-      grouped("$gameId", { $topN: { output, sortBy: downwards, n: 3 } }, [
-        ["G1", [["PlayerC", 99], ["PlayerB", 33], ["PlayerA", 31]]],
-        ["G2", [["PlayerD", 80], ["PlayerC", 66], ["PlayerB", 14]]]
-      ]),
-      grouped("$gameId", { $bottomN: { output, sortBy: downwards, n: 3 } }, [
-        ["G1", [["PlayerB", 33], ["PlayerA", 31], ["PlayerD", 1]]],
-        ["G2", [["PlayerC", 66], ["PlayerB", 14], ["PlayerA", 10]]]
-      ]),
-      grouped({ gameId: "$gameId" }, { $topN: { output: "$score", sortBy: downwards, n: one } }, [
-        [{ gameId: "G1" }, [99, 33, 31]],
-        [{ gameId: "G2" }, [80]]
-      ])
+          [1928, ["Drama", "Romance", "Comedy", "Drama"]],
+          [1929, ["Musical"]]
+        ],
+        undefined,
+        "newAccumulators"
+      ),
+      [
+        [
+          { $group: { _id: "$year", count: { $sum: 1 }, genres: { $setUnion: "$genres" } } },
+          { $set: { genres: inOrder("$genres") } },
+          { $sort: { _id: 1 } }
+        ],
+        [{ _id: 1928, count: 2, genres: ["Comedy", "Drama", "Romance"] }, { _id: 1929, count: 2, genres: ["Musical"] }],
+        "newAccumulators"
+      ],
+      [
+        [{ $bucket: { groupBy: "$year", boundaries: [1928, 1930], output: { all: { $concatArrays: "$genres" } } } }],
+        [{ _id: 1928, all: ["Drama", "Romance", "Comedy", "Drama", "Musical"] }],
+        "newAccumulators"
+      ],
+      [[{ $group: { _id: null, r: { $concatArrays: "$year" } } }], rejected],
+      [[{ $group: { _id: null, r: { $setUnion: { $ifNull: ["$genres", null] } } } }], rejected]
     ])
   )
 
@@ -261,7 +224,11 @@ export const accumulatorPages = (it: Tests, differs: Differs) => {
     each([
       { _id: 1, scores: [{ score: 85 }, { score: 90 }, { score: 71 }] },
       { _id: 2, scores: [{ score: 96 }, { score: 77 }, { score: 82 }] }
-    ], [[{ $stdDevPop: "$scores.score" }, [8.04155872120988, 8.04155872120988], "pathsOfSums"]])
+    ], [[{ $stdDevPop: "$scores.score" }, [8.04155872120988, 8.04155872120988], "pathsOfSums"]]),
+    runs([{ _id: 0, age: 20 }, { _id: 1, age: 42 }, { _id: 2, age: 28 }], [[
+      [{ $sample: { size: 100 } }, { $group: { _id: null, ageStdDev: { $stdDevSamp: "$age" } } }],
+      [{ _id: null, ageStdDev: Math.sqrt(124) }]
+    ]])
   )
 
   const scores = [
@@ -273,15 +240,35 @@ export const accumulatorPages = (it: Tests, differs: Differs) => {
   ]
   const tests = ["$test01", "$test02", "$test03"]
   const approximate = { method: "approximate" }
+  const percentiles = (input: string, ...p: ReadonlyArray<number>) => ({ $percentile: { input, p, ...approximate } })
+  const near = (value: Document) => [
+    { $setWindowFields: { sortBy: { test01: 1 }, output: { value: { ...value, window: { range: [-3, 3] } } } } },
+    { $project: { value: 1 } }
+  ]
 
   page(
     "$median and $percentile",
     runs(scores, [
       grouped(null, { $median: { input: "$test01", ...approximate } }, [[null, 62]]),
-      grouped(null, { $percentile: { input: "$test01", p: [0.95], ...approximate } }, [[null, [67]]]),
-      grouped(null, { $percentile: { input: "$test01", p: [0.5, 0.75, 0.9, 0.95], ...approximate } }, [
-        [null, [62, 64, 67, 67]]
-      ])
+      grouped(null, percentiles("$test01", 0.95), [[null, [67]]]),
+      grouped(null, percentiles("$test01", 0.5, 0.75, 0.9, 0.95), [[null, [62, 64, 67, 67]]]),
+      grouped(null, percentiles("$test02", 0.5, 0.75, 0.9, 0.95), [[null, [81, 82, 83, 83]]]),
+      grouped(null, percentiles("$test03", 0.5, 0.75, 0.9, 0.95), [[null, [78, 79, 80, 80]]]),
+      grouped(null, percentiles("$test03", 0.9, 0.5, 0.75, 0.95), [[null, [80, 78, 79, 80]]]),
+      [near({ $median: { input: "$test01", ...approximate } }), [
+        { _id: 2356, value: 60 },
+        { _id: 2369, value: 60 },
+        { _id: 2345, value: 60 },
+        { _id: 2367, value: 64 },
+        { _id: 2358, value: 64 }
+      ]],
+      [near(percentiles("$test01", 0.95)), [
+        { _id: 2356, value: [62] },
+        { _id: 2369, value: [62] },
+        { _id: 2345, value: [64] },
+        { _id: 2367, value: [67] },
+        { _id: 2358, value: [67] }
+      ]]
     ]),
     each(scores, [
       [{ $median: { input: tests, ...approximate } }, [80, 79, 78, 72, 60]],

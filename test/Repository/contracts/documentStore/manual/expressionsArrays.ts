@@ -174,9 +174,9 @@ export const arrayPages = (it: Tests, differs: Differs) => {
       [{ $in: [1, 2] }, rejected]
     ]),
     each([
-      { _id: 1, "in_stock": ["bananas", "apples"] },
-      { _id: 2, "in_stock": ["bananas", "pears"] },
-      { _id: 3, "in_stock": ["cereal"] }
+      { _id: 1, "in_stock": ["apples", "oranges", "bananas"] },
+      { _id: 2, "in_stock": ["bananas", "pears", "grapes"] },
+      { _id: 3, "in_stock": ["cantaloupes", "watermelons", "apples"] }
     ], [[{ $in: ["bananas", "$in_stock"] }, [true, true, false]]])
   )
 
@@ -232,23 +232,31 @@ export const arrayPages = (it: Tests, differs: Differs) => {
     ])
   )
 
-  const scores = [
-    { _id: 1, score: [1, 2, 3] },
-    { _id: 2, score: [12, 90, 7, 89, 8] },
-    { _id: 3, score: [null] },
-    { _id: 4, score: [] },
-    { _id: 5, score: [1293, "2", 3489, 9] }
-  ]
+  const long = 2090845886852
+  const scores = [[1, 2, 3], [12, 90, 7, 89, 8], [null], []]
+  const withScores = (...more: ReadonlyArray<ReadonlyArray<unknown>>) =>
+    [...scores, ...more].map((score, index) => ({ _id: index + 1, score }))
 
   page(
-    "$firstN, $lastN, $maxN and $minN of lists",
-    each(scores, [
+    "$maxN and $minN of lists",
+    each(withScores([1293, "2", 3489, 9]), [
       [{ $maxN: { n: 2, input: "$score" } }, [[3, 2], [90, 89], [], [], ["2", 3489]]],
-      [{ $minN: { n: 2, input: "$score" } }, [[1, 2], [7, 8], [], [], [9, 1293]]],
-      [{ $firstN: { n: 3, input: "$score" } }, [[1, 2, 3], [12, 90, 7], [null], [], [1293, "2", 3489]]],
-      [{ $lastN: { n: 3, input: "$score" } }, [[1, 2, 3], [7, 89, 8], [null], [], ["2", 3489, 9]]],
-      [{ $firstN: { n: 3, input: [10, 20, 30, 40] } }, scores.map(() => [10, 20, 30])],
-      [{ $lastN: { n: 3, input: [10, 20, 30, 40] } }, scores.map(() => [20, 30, 40])]
+      [{ $minN: { n: 2, input: "$score" } }, [[1, 2], [7, 8], [], [], [9, 1293]]]
+    ])
+  )
+
+  page(
+    "$firstN and $lastN of lists",
+    each(withScores([1293, null, 3489, 9], ["12.1", 2, Long.fromNumber(long), 23]), [
+      [
+        { $firstN: { n: 3, input: "$score" } },
+        [[1, 2, 3], [12, 90, 7], [null], [], [1293, null, 3489], ["12.1", 2, long]]
+      ],
+      [{ $lastN: { n: 3, input: "$score" } }, [[1, 2, 3], [7, 89, 8], [null], [], [null, 3489, 9], [2, long, 23]]]
+    ]),
+    each([{ _id: 1, array: [10, 20, 30, 40] }], [
+      [{ $firstN: { n: 3, input: "$array" } }, [[10, 20, 30]]],
+      [{ $lastN: { n: 3, input: "$array" } }, [[20, 30, 40]]]
     ])
   )
 
@@ -260,8 +268,13 @@ export const arrayPages = (it: Tests, differs: Differs) => {
       [{ $range: [0, 10, -2] }, []],
       [{ $range: [0, 5] }, [0, 1, 2, 3, 4]]
     ]),
-    each([{ _id: 0, distance: 42 }, { _id: 1, distance: 88 }, { _id: 2, distance: 218 }], [
-      [{ $range: [0, "$distance", 25] }, [[0, 25], [0, 25, 50, 75], [0, 25, 50, 75, 100, 125, 150, 175, 200]]]
+    each([{ _id: 0, distance: 42 }, { _id: 1, distance: 88 }, { _id: 2, distance: 218 }, { _id: 3, distance: 383 }], [
+      [{ $range: [0, "$distance", 25] }, [
+        [0, 25],
+        [0, 25, 50, 75],
+        [0, 25, 50, 75, 100, 125, 150, 175, 200],
+        Array.from({ length: 16 }, (_, n) => 25 * n)
+      ]]
     ])
   )
 }

@@ -1,7 +1,6 @@
-import { Decimal128 } from "bson"
 import type { Differs } from "../../../../support/serverDifferences.ts"
 import type { Tests } from "../collection.ts"
-import { constants, each, pagesOf, rejected, runs } from "./expressionsPage.ts"
+import { constants, each, pagesOf, runs } from "./expressionsPage.ts"
 
 const inventory = [
   { _id: 1, item: "ABC1", instock: { warehouse1: 2500, warehouse2: 500 } },
@@ -41,18 +40,17 @@ const matrices = [
 const collapsed = matrices.map(({ arr }) => arr?.flat())
 const firsts = matrices.map(({ arr }) => arr?.map(([first]) => first))
 
-const pat = { name: "pat", age: 30, address: { street: "12 Baker St", city: "London" } }
-const dallas = { name: "dallas", age: 36, address: { street: "12 Cowper St", city: "Palo Alto" } }
-const charlie = { name: "charlie", age: 42, address: { street: "12 French St", city: "New Brunswick" } }
-
-/** The manual's pages of array operators: those that reduce, reorder and convert lists. */
+/** The manual's pages of array operators: those that reduce and convert lists. */
 export const arrayReshapingPages = (it: Tests, differs: Differs) => {
   const page = pagesOf(it, differs)
 
   page(
     "$arrayToObject",
+    each([{ _id: 1, qty: 25 }], [
+      [{ $arrayToObject: [[{ k: "item", v: "abc123" }, { k: "qty", v: "$qty" }]] }, [{ item: "abc123", qty: 25 }]]
+    ]),
     constants([
-      [{ $arrayToObject: [[{ k: "item", v: "abc123" }, { k: "qty", v: 25 }]] }, { item: "abc123", qty: 25 }],
+      [{ $arrayToObject: [[]] }, {}],
       [{ $arrayToObject: { $literal: [["item", "abc123"], ["qty", 25]] } }, { item: "abc123", qty: 25 }],
       [{ $arrayToObject: { $literal: [{ k: "item", v: "123abc" }, { k: "item", v: "abc123" }] } }, { item: "abc123" }]
     ]),
@@ -74,12 +72,18 @@ export const arrayReshapingPages = (it: Tests, differs: Differs) => {
         { k: "size", v: { len: 25, w: 10, uom: "cm" } }
       ]]
     ]),
-    each([{ _id: 1, dimensions: { l: 25, w: 10, uom: "cm" } }, { _id: 2, dimensions: { l: 50, w: 25, uom: "cm" } }], [
+    each([
+      { _id: 1, dimensions: { l: 25, w: 10, uom: "cm" } },
+      { _id: 2, dimensions: { l: 50, w: 25, uom: "cm" } },
+      { _id: 3, dimensions: { l: 70, w: 75, uom: "cm" } }
+    ], [
       [{ $objectToArray: "$dimensions" }, [
         [{ k: "l", v: 25 }, { k: "w", v: 10 }, { k: "uom", v: "cm" }],
-        [{ k: "l", v: 50 }, { k: "w", v: 25 }, { k: "uom", v: "cm" }]
+        [{ k: "l", v: 50 }, { k: "w", v: 25 }, { k: "uom", v: "cm" }],
+        [{ k: "l", v: 70 }, { k: "w", v: 75 }, { k: "uom", v: "cm" }]
       ]]
     ]),
+    runs(inventory, [[withTotals, totals, "pathsOfSums"]]),
     runs(inventory, [[
       [
         { $project: { warehouses: { $objectToArray: "$instock" } } },
@@ -144,21 +148,38 @@ export const arrayReshapingPages = (it: Tests, differs: Differs) => {
       },
       [9, 24.224999999999998, 24.224999999999998, 17.5, 54]
     ]]),
-    each([{ _id: 1, hobbies: ["softball", "drawing"] }, { _id: 2, hobbies: ["programming"] }], [[
-      {
-        $reduce: {
-          input: "$hobbies",
-          initialValue: "My hobbies include:",
-          in: {
-            $concat: [
-              "$$value",
-              { $cond: { if: { $eq: ["$$value", "My hobbies include:"] }, then: " ", else: ", " } },
-              "$$this"
-            ]
+    runs([
+      { _id: 1, hobbies: ["softball", "drawing", "reading"] },
+      { _id: 2, hobbies: ["gaming", "skateboarding"] },
+      { _id: 3, hobbies: ["basketball", "music", "fishing"] },
+      { _id: 4, hobbies: ["acting", "yoga"] },
+      { _id: 5, hobbies: ["programming"] },
+      { _id: 6 }
+    ], [[
+      [{ $match: { hobbies: { $gt: [] } } }, {
+        $project: {
+          bio: {
+            $reduce: {
+              input: "$hobbies",
+              initialValue: "My hobbies include:",
+              in: {
+                $concat: [
+                  "$$value",
+                  { $cond: { if: { $eq: ["$$value", "My hobbies include:"] }, then: " ", else: ", " } },
+                  "$$this"
+                ]
+              }
+            }
           }
         }
-      },
-      ["My hobbies include: softball, drawing", "My hobbies include: programming"]
+      }],
+      [
+        { _id: 1, bio: "My hobbies include: softball, drawing, reading" },
+        { _id: 2, bio: "My hobbies include: gaming, skateboarding" },
+        { _id: 3, bio: "My hobbies include: basketball, music, fishing" },
+        { _id: 4, bio: "My hobbies include: acting, yoga" },
+        { _id: 5, bio: "My hobbies include: programming" }
+      ]
     ]]),
     each(matrices, [
       [
@@ -180,113 +201,5 @@ export const arrayReshapingPages = (it: Tests, differs: Differs) => {
         "emptyLists"
       ]
     ])
-  )
-
-  page(
-    "$reverseArray",
-    constants([
-      [{ $reverseArray: { $literal: [1, 2, 3] } }, [3, 2, 1]],
-      [{ $reverseArray: { $slice: [["foo", "bar", "baz", "qux"], 1, 2] } }, ["baz", "bar"]],
-      [{ $reverseArray: null }, null],
-      [{ $reverseArray: { $literal: [] } }, []],
-      [{ $reverseArray: { $literal: [[1, 2, 3], [4, 5, 6]] } }, [[4, 5, 6], [1, 2, 3]]]
-    ]),
-    each([{ _id: 1, favorites: ["apples", "pudding", "pie"] }, { _id: 2, favorites: [] }, { _id: 3 }], [
-      [{ $reverseArray: "$favorites" }, [["pie", "pudding", "apples"], [], null]]
-    ])
-  )
-
-  page(
-    "$size",
-    each([
-      { _id: 1, colors: ["blue", "black", "red"] },
-      { _id: 2, colors: ["purple"] },
-      { _id: 3, colors: [] },
-      { _id: 4 },
-      { _id: 5, colors: "blue,red" }
-    ], [
-      [{ $cond: { if: { $isArray: "$colors" }, then: { $size: "$colors" }, else: "NA" } }, [3, 1, 0, "NA", "NA"]],
-      [{ $size: "$colors" }, rejected]
-    ])
-  )
-
-  page(
-    "$slice",
-    constants([
-      [{ $slice: [[1, 2, 3], 1, 1] }, [2]],
-      [{ $slice: [[1, 2, 3], -2] }, [2, 3]],
-      [{ $slice: [[1, 2, 3], 15, 2] }, []],
-      [{ $slice: [[1, 2, 3], -15, 2] }, [1, 2]]
-    ]),
-    each([
-      { _id: 1, favorites: ["chocolate", "cake", "butter", "apples"] },
-      { _id: 2, favorites: ["apples", "pudding", "pie"] },
-      { _id: 3, favorites: ["pears", "pecans", "chocolate", "cherries"] },
-      { _id: 4, favorites: ["ice cream"] }
-    ], [
-      [{ $slice: ["$favorites", 3] }, [
-        ["chocolate", "cake", "butter"],
-        ["apples", "pudding", "pie"],
-        ["pears", "pecans", "chocolate"],
-        ["ice cream"]
-      ]]
-    ])
-  )
-
-  const decimal = Decimal128.fromString("10.23")
-  const sale = { a: { sale: true, price: 19 } }
-
-  page(
-    "$sortArray",
-    each([{ _id: 1, team: [pat, dallas, charlie] }], [
-      [{ $sortArray: { input: "$team", sortBy: { name: 1 } } }, [[charlie, dallas, pat]]],
-      [{ $sortArray: { input: "$team", sortBy: { "address.city": -1 } } }, [[dallas, charlie, pat]]],
-      [{ $sortArray: { input: "$team", sortBy: { age: -1, name: 1 } } }, [[charlie, dallas, pat]]],
-      [{ $sortArray: { input: [1, 4, 1, 6, 12, 5], sortBy: 1 } }, [[1, 1, 4, 5, 6, 12]]],
-      [
-        {
-          $sortArray: {
-            input: [20, 4, { a: "Free" }, 6, 21, 5, "Gratis", { a: null }, sale, decimal, { a: "On sale" }],
-            sortBy: 1
-          }
-        },
-        [[4, 5, 6, decimal, 20, 21, "Gratis", { a: null }, { a: "Free" }, { a: "On sale" }, sale]],
-        "mixedSorts"
-      ]
-    ])
-  )
-
-  const elementOf = (place: number) => ({ $arrayElemAt: ["$matrix", place] })
-  const [awk, grep] = [{ title: "awk for beginners", reviews: 5 }, { title: "grep made simple", reviews: 2 }]
-
-  page(
-    "$zip",
-    constants([
-      [{ $zip: { inputs: [["a"], ["b"], ["c"]] } }, [["a", "b", "c"]]],
-      [{ $zip: { inputs: [["a"], ["b", "c"]] } }, [["a", "b"]]],
-      [{ $zip: { inputs: [[1], [2, 3]], useLongestLength: true } }, [[1, 2], [null, 3]]],
-      [{ $zip: { inputs: [[1], [2, 3], [4]], useLongestLength: true, defaults: ["a", "b", "c"] } }, [
-        [1, 2, 4],
-        ["a", 3, "c"]
-      ]]
-    ]),
-    each([{ _id: 1, matrix: [[1, 2], [2, 3], [3, 4]] }, { _id: 2, matrix: [[8, 7], [7, 6], [5, 4]] }], [
-      [{ $zip: { inputs: [elementOf(0), elementOf(1), elementOf(2)] } }, [
-        [[1, 2, 3], [2, 3, 4]],
-        [[8, 7, 5], [7, 6, 4]]
-      ]]
-    ]),
-    each([{ _id: 1, pages: [awk, { title: "sed for newbies", reviews: 0 }, grep] }], [[
-      {
-        $filter: {
-          input: { $zip: { inputs: ["$pages", { $range: [0, { $size: "$pages" }] }] } },
-          as: "pageWithIndex",
-          cond: {
-            $let: { vars: { page: { $arrayElemAt: ["$$pageWithIndex", 0] } }, in: { $gte: ["$$page.reviews", 1] } }
-          }
-        }
-      },
-      [[[awk, 0], [grep, 2]]]
-    ]])
   )
 }

@@ -10,10 +10,10 @@ export type Constant = readonly [expression: unknown, value: unknown, difference
 /** An expression, its values for the documents in the order of their identifiers, or {@link rejected}. */
 export type Each = readonly [expression: unknown, values: ReadonlyArray<unknown> | symbol, difference?: Difference]
 
-/** A pipeline and its results: in their order if it sorts. */
+/** A pipeline and its results, in their order if it sorts; or {@link rejected}. */
 export type Run = readonly [
   pipeline: ReadonlyArray<Document>,
-  results: ReadonlyArray<Document>,
+  results: ReadonlyArray<Document> | symbol,
   difference?: Difference
 ]
 
@@ -47,6 +47,19 @@ export const runs = (documents: ReadonlyArray<Document>, table: ReadonlyArray<Ru
   runs: table
 })
 
+/** The value of an accumulator for each group, in the order of the groups. */
+export const grouped = (
+  key: unknown,
+  accumulator: Document,
+  values: ReadonlyArray<readonly [key: unknown, value: unknown]>,
+  sort: Document = { _id: 1 },
+  ...difference: readonly [] | readonly [Difference]
+): Run => [
+  [{ $sort: sort }, { $group: { _id: key, value: accumulator } }, { $sort: { _id: 1 } }],
+  values.map(([_id, value]) => ({ _id, value })),
+  ...difference
+]
+
 const holdsRejected = ([, values]: Each) => values === rejected
 
 const field = (index: number) => `r${index}`
@@ -67,6 +80,11 @@ const checkRun = Effect.fnUntraced(
   function*(documents: ReadonlyArray<Document>, table: ReadonlyArray<Run>) {
     const { name, store } = yield* collectionOf(documents)
     for (const [pipeline, expected] of table) {
+      if (typeof expected === "symbol") {
+        const error = yield* Effect.flip(Stream.runCollect(store.aggregate(name, pipeline)))
+        assert.strictEqual(error._tag, "QueryRejected", JSON.stringify(pipeline))
+        continue
+      }
       const results = plain(yield* Stream.runCollect(store.aggregate(name, pipeline)))
       const wanted = plain(expected)
       if (!Array.isArray(results) || !Array.isArray(wanted)) return assert.fail("not lists")

@@ -10,6 +10,12 @@ const menu = [
   { _id: 5, item: { sec: "beverage", type: "coffee" } }
 ]
 
+const products = [
+  { _id: 1, item: "ABC1", description: "product 1" },
+  { _id: 2, item: "ABC2", description: "product 2" },
+  { _id: 3, item: "XYZ1", description: null }
+]
+
 const inventory = [
   { _id: 1, item: "ABC1", quarter: "13Q1", description: "PRODUCT 1" },
   { _id: 2, item: "abc2", quarter: "13Q4", description: "Product 2" },
@@ -42,6 +48,9 @@ export const textPages = (it: Tests, differs: Differs) => {
 
   page(
     "$concat",
+    each(products, [
+      [{ $concat: ["$item", " - ", "$description"] }, ["ABC1 - product 1", "ABC2 - product 2", null]]
+    ]),
     each(menu, [
       [{ $concat: ["$item.type", " ", "$item.category"] }, [
         "apple pie",
@@ -123,7 +132,18 @@ export const textPages = (it: Tests, differs: Differs) => {
         [{ [operator]: replacing("abc", null, "ABC") }, null],
         [{ [operator]: replacing("abc", "abc", null) }, null],
         [{ [operator]: replacing("caf\xe9", "caf\xe9", "CAFE") }, "CAFE"],
-        [{ [operator]: replacing("cafe\u0301", "caf\xe9", "CAFE") }, "cafe\u0301"]
+        [{ [operator]: replacing("cafe\u0301", "caf\xe9", "CAFE") }, "cafe\u0301"],
+        [{ [operator]: replacing("hello world", /xyz/, "abc") }, "hello world", "patternsToReplace"],
+        [{ [operator]: replacing("FooBar", /foobar/i, { $literal: "$&" }) }, "$&", "patternsToReplace"],
+        [{ [operator]: replacing("", /.*/, "replaced") }, "replaced", "patternsToReplace"],
+        [
+          { [operator]: replacing("123-456-7890", /(\d{3})/, "xxx") },
+          operator === "$replaceAll" ? "xxx-xxx-xxx0" : "xxx-456-7890",
+          "patternsToReplace"
+        ],
+        [{ [operator]: replacing(1, /a/, "b") }, rejected],
+        [{ [operator]: replacing("a", /a/, 1) }, rejected],
+        [{ [operator]: replacing("a", 1, "b") }, rejected]
       ]),
       each([{ _id: 1, name: "cafe" }, { _id: 2, name: "Cafe" }, { _id: 3, name: "café" }], [
         [{ [operator]: replacing("$name", "Cafe", "CAFE") }, ["cafe", "CAFE", "café"]]
@@ -146,7 +166,14 @@ export const textPages = (it: Tests, differs: Differs) => {
       [{ $split: ["astronomical", "astro"] }, ["", "nomical"]],
       [{ $split: ["pea green boat", "owl"] }, ["pea green boat"]],
       [{ $split: ["headphone jack", 7] }, rejected],
-      [{ $split: ["headphone jack", /jack/] }, rejected]
+      [{ $split: ["headphone jack", /jack/] }, ["headphone ", ""], "patternsToReplace"],
+      [{ $split: ["abc", /^$/] }, ["abc"], "patternsToReplace"],
+      [{ $split: ["xyz", /(?:)/] }, ["", "x", "y", "z", ""], "patternsToReplace"],
+      [{ $split: ["a123.456b", /([0-9]+)(\.)/] }, ["a", "123", ".", "456b"], "patternsToReplace"],
+      [{ $split: ["abacd", /(a)(b)?(c)?/] }, ["", "a", "b", "", "", "a", "", "c", "d"], "patternsToReplace"],
+      [{ $split: ["xyz", /((x)*)/] }, ["", "x", "x", "", "", "", "y", "", "", "z", "", "", ""], "patternsToReplace"],
+      [{ $split: [null, /abc/] }, null],
+      [{ $split: [1, /abc/] }, rejected]
     ]),
     runs([
       { _id: 1, city: "Berkeley, CA", qty: 648 },
@@ -172,6 +199,8 @@ export const textPages = (it: Tests, differs: Differs) => {
     ]])
   )
 
+  // An older page of $strLenCP has 11 for cafeteria and cafétéria, which have 9 code points; one of $substrCP has "tér" for
+  // the four from the fifth on.
   page(
     "$strLenBytes and $strLenCP",
     constants([
