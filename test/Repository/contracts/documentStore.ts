@@ -35,6 +35,7 @@ import { graphPages } from "./documentStore/manual/stagesGraphs.ts"
 import { joinPages } from "./documentStore/manual/stagesJoins.ts"
 import { shapePages } from "./documentStore/manual/stagesShapes.ts"
 import { tutorialPages } from "./documentStore/manual/stagesTutorials.ts"
+import { windowAccumulatorPages } from "./documentStore/manual/stagesWindowAccumulators.ts"
 import { windowPages } from "./documentStore/manual/stagesWindows.ts"
 import { writingPages } from "./documentStore/manual/stagesWrites.ts"
 import { arrayUpdatePages } from "./documentStore/manual/updatesArrays.ts"
@@ -96,6 +97,7 @@ export const documentStoreContract = <E>(
     tutorialPages(it, differs)
     windowPages(it, differs)
     writingPages(it, differs)
+    windowAccumulatorPages(it, differs)
     fieldUpdatePages(it, differs)
     arrayUpdatePages(it, differs)
     positionalUpdatePages(it, differs)

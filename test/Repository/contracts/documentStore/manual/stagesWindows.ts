@@ -19,7 +19,7 @@ const cake = (
   ...(quantity === undefined ? {} : { quantity })
 })
 
-const cakes = [
+export const cakes = [
   cake(0, "chocolate", "2020-05-18T14:10:30Z", "CA", 13, 120),
   cake(1, "chocolate", "2021-03-20T11:30:05Z", "WA", 14, 140),
   cake(2, "vanilla", "2021-01-11T06:31:15Z", "CA", 12, 145),
@@ -39,17 +39,17 @@ const duplicates = [
 ]
 
 /** A window's field of each document, by identifiers. */
-const valued = (values: { readonly [id: number]: unknown }): ReadonlyArray<Document> =>
+export const valued = (values: { readonly [id: number]: unknown }): ReadonlyArray<Document> =>
   Object.entries(values).map(([id, value]) => ({ _id: Number(id), value }))
 
-const window = (partitionBy: unknown, sortBy: Document, value: Document) => [
+export const window = (partitionBy: unknown, sortBy: Document, value: Document) => [
   { $setWindowFields: { partitionBy, sortBy, output: { value } } },
   { $project: { value: 1 } }
 ]
 
 const year = { $year: "$orderDate" }
-const byDate = { orderDate: 1 }
-const toCurrent = { window: { documents: ["unbounded", "current"] } }
+export const byDate = { orderDate: 1 }
+export const toCurrent = { window: { documents: ["unbounded", "current"] } }
 const orders = (...ids: ReadonlyArray<number>) => ids.map((id) => cakes[id]?.orderDate)
 
 const at = (time: string) => date(`2020-05-18T${time}Z`)
@@ -120,6 +120,7 @@ export const windowPages = (it: Tests, differs: Differs) => {
     )
   )
 
+  // The example of $denseRank is of a time when null and missing were of different ranks, which its text corrects.
   page(
     "$rank, $denseRank and $documentNumber",
     runs(
@@ -127,6 +128,7 @@ export const windowPages = (it: Tests, differs: Differs) => {
       [window("$state", { quantity: -1 }, { $rank: {} }), valued({ 4: 1, 2: 2, 0: 3, 1: 1, 5: 2, 3: 3 })],
       [window("$state", byDate, { $rank: {} }), valued({ 4: 1, 0: 2, 2: 3, 5: 1, 3: 2, 1: 3 })],
       [window("$state", { quantity: -1 }, { $denseRank: {} }), valued({ 4: 1, 2: 2, 0: 3, 1: 1, 5: 2, 3: 3 })],
+      [window("$state", byDate, { $denseRank: {} }), valued({ 4: 1, 0: 2, 2: 3, 5: 1, 3: 2, 1: 3 })],
       [window("$state", { quantity: -1 }, { $documentNumber: {} }), valued({ 4: 1, 2: 2, 0: 3, 1: 1, 5: 2, 3: 3 })]
     ),
     runs(
@@ -138,6 +140,10 @@ export const windowPages = (it: Tests, differs: Differs) => {
       [
         window("$state", { quantity: -1 }, { $denseRank: {} }),
         valued({ 4: 1, 9: 1, 2: 2, 0: 3, 10: 4, 11: 4, 1: 1, 5: 2, 6: 2, 7: 2, 8: 2, 3: 3 })
+      ],
+      [
+        window("$state", { quantity: -1 }, { $documentNumber: {} }),
+        valued({ 4: 1, 9: 2, 2: 3, 0: 4, 10: 5, 11: 6, 1: 1, 5: 2, 6: 3, 7: 4, 8: 5, 3: 6 })
       ]
     )
   )
@@ -243,8 +249,14 @@ export const windowPages = (it: Tests, differs: Differs) => {
     )
   )
 
+  const filled = [500, 507.5, 515, 505, 495, 485]
+
   page(
     "$linearFill and $locf",
+    runs(
+      [0, null, null, null, 10].map((value, _id) => ({ _id, index: _id, value })),
+      [window(null, { index: 1 }, { $linearFill: "$value" }), valued({ 0: 0, 1: 2.5, 2: 5, 3: 7.5, 4: 10 })]
+    ),
     runs(
       [priced(9, 500), priced(10), priced(11, 515), priced(12), priced(13), priced(14, 485)],
       [
@@ -252,7 +264,24 @@ export const windowPages = (it: Tests, differs: Differs) => {
         valued({ 9: 500, 10: 507.5, 11: 515, 12: 505, 13: 495, 14: 485 }),
         "lackingWindows"
       ],
-      [window(null, { time: 1 }, { $locf: "$price" }), valued({ 9: 500, 10: 500, 11: 515, 12: 515, 13: 515, 14: 485 })]
+      [window(null, { time: 1 }, { $locf: "$price" }), valued({ 9: 500, 10: 500, 11: 515, 12: 515, 13: 515, 14: 485 })],
+      [
+        [
+          {
+            $setWindowFields: {
+              sortBy: { time: 1 },
+              output: { linearFillPrice: { $linearFill: "$price" }, locfPrice: { $locf: "$price" } }
+            }
+          },
+          { $project: { price: 0, time: 0 } }
+        ],
+        [500, 500, 515, 515, 515, 485].map((locfPrice, index) => ({
+          _id: 9 + index,
+          linearFillPrice: filled[index],
+          locfPrice
+        })),
+        "lackingWindows"
+      ]
     )
   )
 
